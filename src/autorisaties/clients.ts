@@ -1,0 +1,125 @@
+import { createSigner } from 'fast-jwt'
+import { systemActor } from '../access.ts'
+import type { Database, Db } from '../database.ts'
+import { link } from '../links.ts'
+import { type Mutation, mutator } from '../mutate.ts'
+import type { SecretBox } from './secrets.ts'
+
+/** A client id that another application has already (ac-001). */
+export class ClientExists extends Error {}
+
+export type NewClient = { id: string; label: string; alleAutorisaties: boolean; secret: string }
+
+/**
+ * Makes an application with one client id and its secret.
+ * @throws ClientExists
+ */
+export async function createClient(database: Database, box: SecretBox, client: NewClient): Promise<void> {
+  await mutator(database)(systemActor('client create'), async (m) => {
+    if (await findApplicatie(m.trx, client.id)) throw new ClientExists(`client ${client.id} exists already`)
+    await insertClient(m, box, client)
+  })
+}
+
+/** Makes sure that this client id exists, has all rights, and has this secret and no other. Again: changes nothing. */
+export async function ensureBootstrapClient(
+  database: Database,
+  box: SecretBox,
+  client: { id: string; secret: string },
+): Promise<void> {
+  const found = await findApplicatie(database.db, client.id)
+  if (found?.heeftAlleAutorisaties && (await secretsOf(database.db, box, client.id)).join() === client.secret) return
+  await mutator(database)(systemActor('bootstrap'), async (m) => {
+    const current = await findApplicatie(m.trx, client.id)
+    if (!current) return insertClient(m, box, { ...client, label: client.id, alleAutorisaties: true })
+    await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', current.id).execute()
+    await m.trx.updateTable('applicatie').set({ heeftAlleAutorisaties: true }).where('id', '=', current.id).execute()
+    await m.trx.deleteFrom('applicatieGeheim').where('clientId', '=', client.id).execute()
+    await insertSecret(m, box, client)
+    record(m, 'update', current.uuid, current.label, true, client.id)
+  })
+}
+
+async function insertClient(m: Mutation, box: SecretBox, client: NewClient): Promise<void> {
+  const { id, uuid } = await m.trx
+    .insertInto('applicatie')
+    .values({ label: client.label, heeftAlleAutorisaties: client.alleAutorisaties })
+    .returning(['id', 'uuid'])
+    .executeTakeFirstOrThrow()
+  await m.trx.insertInto('applicatieClient').values({ clientId: client.id, applicatieId: id }).execute()
+  await insertSecret(m, box, client)
+  record(m, 'create', uuid, client.label, client.alleAutorisaties, client.id)
+}
+
+async function insertSecret(
+  m: Mutation,
+  box: SecretBox,
+  { id, secret }: { id: string; secret: string },
+): Promise<void> {
+  await m.trx
+    .insertInto('applicatieGeheim')
+    .values({ clientId: id, geheim: box.seal(secret, id) })
+    .execute()
+}
+
+function record(
+  m: Mutation,
+  actie: 'create' | 'update',
+  uuid: string,
+  label: string,
+  heeftAlleAutorisaties: boolean,
+  clientId: string,
+): void {
+  const url = link(m.actor.base, 'applicatie', uuid)
+  m.record({
+    component: 'ac',
+    actie,
+    resource: 'applicatie',
+    url,
+    uuid,
+    weergave: label,
+    kanaal: { naam: 'autorisaties', kenmerken: {} },
+    oud: null,
+    nieuw: { url, clientIds: [clientId], label, heeftAlleAutorisaties, autorisaties: [] },
+  })
+}
+
+function findApplicatie(db: Db, clientId: string) {
+  return db
+    .selectFrom('applicatieClient as c')
+    .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
+    .where('c.clientId', '=', clientId)
+    .select(['a.id', 'a.uuid', 'a.label', 'a.heeftAlleAutorisaties'])
+    .executeTakeFirst()
+}
+
+async function secretsOf(db: Db, box: SecretBox, clientId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('applicatieGeheim')
+    .where('clientId', '=', clientId)
+    .orderBy('id')
+    .select('geheim')
+    .execute()
+  return rows.map(({ geheim }) => box.open(geheim, clientId))
+}
+
+/** A token for a client of ours, as it would make it itself; undefined: no such client, or it has no secret. */
+export async function tokenFor(
+  database: Database,
+  box: SecretBox,
+  clientId: string,
+  user: { id: string; name: string },
+): Promise<string | undefined> {
+  const secret = (await secretsOf(database.db, box, clientId)).at(-1)
+  return secret && signToken(clientId, secret, user)
+}
+
+/** Signs a token as clients of the standard do. */
+export function signToken(
+  clientId: string,
+  secret: string,
+  user: { id: string; name: string } = { id: '', name: '' },
+): string {
+  const sign = createSigner({ key: secret, algorithm: 'HS256' })
+  return sign({ iss: clientId, client_id: clientId, user_id: user.id, user_representation: user.name })
+}

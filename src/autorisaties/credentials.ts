@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import type { Logger } from 'pino'
+import type { Autorisatie, Component } from '../access.ts'
+import type { Database } from '../database.ts'
+import type { SecretBox } from './secrets.ts'
+
+/** What a client id stands for: its valid secrets and the rights of its application. */
+export type Credential = {
+  secrets: string[]
+  applicatieUuid: string
+  applicatieLabel: string
+  alleAutorisaties: boolean
+  alleenGereedVoorPublicatie: boolean
+  autorisaties: Autorisatie[]
+}
+export type CredentialStore = {
+  /** undefined: unknown. The answer of up to 30 s ago counts, unless something changed since. */
+  find(clientId: string): Promise<Credential | undefined>
+  close(): Promise<void>
+}
+
+/**
+ * Clients and their rights, kept in memory. Triggers in the database announce every change, also one made by hand in
+ * SQL, and every process then forgets all; reconnecting forgets as well, since announcements may have been missed.
+ * The short life of an entry bounds what a silently dead connection can hide.
+ */
+export async function openCredentialStore(database: Database, box: SecretBox, log: Logger): Promise<CredentialStore> {
+  const entries = new Map<string, { until: number; credential: Promise<Credential | undefined> }>()
+  const forget = () => entries.clear()
+  const listener = await database.sql.listen('zaakstroom_autorisaties', forget, forget)
+  return {
+    find(clientId) {
+      const entry = entries.get(clientId)
+      if (entry && entry.until > performance.now()) return entry.credential
+      const credential = loadCredential(database, box, log, clientId)
+      // An unknown id is not kept: made-up ids would fill the memory.
+      credential.then(
+        (found) => found || entries.delete(clientId),
+        () => entries.delete(clientId),
+      )
+      entries.set(clientId, { until: performance.now() + 30_000, credential })
+      return credential
+    },
+    close: () => listener.unlisten(),
+  }
+}
+
+async function loadCredential(
+  database: Database,
+  box: SecretBox,
+  log: Logger,
+  clientId: string,
+): Promise<Credential | undefined> {
+  const applicatie = await database.db
+    .selectFrom('applicatieClient as c')
+    .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
+    .where('c.clientId', '=', clientId)
+    .select(['a.id', 'a.uuid', 'a.label', 'a.heeftAlleAutorisaties', 'a.alleenIsGereedVoorPublicatie'])
+    .executeTakeFirst()
+  if (!applicatie) return undefined
+  const [geheimen, rights] = await Promise.all([
+    database.db
+      .selectFrom('applicatieGeheim')
+      .where('clientId', '=', clientId)
+      .where((eb) => eb.or([eb('verlooptOp', 'is', null), eb('verlooptOp', '>', sql<string>`now()`)]))
+      .select(['id', 'geheim'])
+      .execute(),
+    database.db
+      .selectFrom('autorisatie as r')
+      .leftJoin('informatieobjecttype as i', (join) =>
+        join.onRef('i.uuid', '=', 'r.typeUuid').on('r.component', '=', 'drc'),
+      )
+      .where('r.applicatieId', '=', applicatie.id)
+      .orderBy('r.id')
+      .select([
+        'r.component',
+        'r.scopes',
+        'r.typeUrl',
+        'r.typeUuid',
+        'r.maxVertrouwelijkheidaanduiding as max',
+        'i.id as typeId',
+      ])
+      .execute(),
+  ])
+  return {
+    secrets: geheimen.flatMap(({ id, geheim }) => {
+      try {
+        return [box.open(geheim, clientId)]
+      } catch {
+        log.error({ client_id: clientId, geheim_id: id }, 'a stored client secret cannot be read with this SECRET_KEY')
+        return []
+      }
+    }),
+    applicatieUuid: applicatie.uuid,
+    applicatieLabel: applicatie.label,
+    alleAutorisaties: applicatie.heeftAlleAutorisaties,
+    alleenGereedVoorPublicatie: applicatie.alleenIsGereedVoorPublicatie,
+    autorisaties: rights.map((right) => ({
+      ...right,
+      component: right.component as Component,
+      scopes: new Set(right.scopes),
+      typeId: right.typeId ?? null,
+    })),
+  }
+}

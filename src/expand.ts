@@ -1,0 +1,100 @@
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { type Component, isAllowedSomewhere } from './access.ts'
+import { forbidden, invalid } from './problem.ts'
+
+/** The parameter `expand`: a comma-separated list of dotted paths. */
+export const ExpandQuery = {
+  expand: Type.Optional(Type.Array(Type.String(), { description: "Op te nemen relaties, gescheiden door komma's." })),
+}
+
+type Resource = Record<string, unknown>
+
+/** What can be expanded under a field that holds a URL, a list of URLs, or null. */
+export type Expansion = {
+  /** Scope that the caller needs on the component that owns what is expanded. */
+  component: Component
+  scopes: readonly string[]
+  /** The resources behind these URLs, by URL, in one query. What the caller may not read is left out, and so not shown. */
+  load(urls: string[], request: FastifyRequest): Promise<Map<string, Resource>>
+  /** What can be expanded within them. A function, since relations go round in circles. */
+  within?: () => ExpandTree
+}
+export type ExpandTree = { [field: string]: Expansion }
+
+const MAX_DEPTH = 3
+
+/**
+ * Adds `_expand` to resources of one kind: to each its own object, empty when nothing was asked. A path expands every
+ * level that it passes. Per relation and level there is one query, however many resources.
+ * @param paths dotted paths, such as `status.statustype`
+ * @throws Problem 400 on `expand` for an unknown path or more than three levels, 403 without the scope on what is expanded
+ */
+export async function expand<R extends object>(
+  request: FastifyRequest,
+  resources: R[],
+  paths: readonly string[],
+  tree: ExpandTree,
+): Promise<(R & { _expand: Resource })[]> {
+  const wanted = readPaths(paths, tree)
+  requireScopes(request, wanted)
+  return (await expandLevel(request, resources as Resource[], wanted)) as (R & { _expand: Resource })[]
+}
+
+type Wanted = Map<string, { expansion: Expansion; within: Wanted }>
+
+function readPaths(paths: readonly string[], tree: ExpandTree): Wanted {
+  const wanted: Wanted = new Map()
+  for (const path of paths) {
+    const fields = path.trim().split('.')
+    if (fields.length > MAX_DEPTH)
+      throw invalid('expand', 'invalid_choice', `Ten hoogste ${MAX_DEPTH} niveaus: ${path.slice(0, 100)}.`)
+    let level = wanted
+    let choices: ExpandTree | undefined = tree
+    for (const field of fields) {
+      const expansion: Expansion | undefined = choices && Object.hasOwn(choices, field) ? choices[field] : undefined
+      if (!expansion) throw invalid('expand', 'invalid_choice', `Dit kan niet worden opgenomen: ${path.slice(0, 100)}.`)
+      const next = level.get(field) ?? { expansion, within: new Map() }
+      level.set(field, next)
+      level = next.within
+      choices = expansion.within?.()
+    }
+  }
+  return wanted
+}
+
+function requireScopes(request: FastifyRequest, wanted: Wanted): void {
+  for (const { expansion, within } of wanted.values()) {
+    if (!isAllowedSomewhere(request.actor, expansion.component, expansion.scopes)) throw forbidden()
+    requireScopes(request, within)
+  }
+}
+
+async function expandLevel(request: FastifyRequest, resources: Resource[], wanted: Wanted): Promise<Resource[]> {
+  const found = new Map<string, Map<string, Resource>>()
+  for (const [field, { expansion, within }] of wanted) {
+    const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field])))]
+    let loaded = urls.length === 0 ? new Map<string, Resource>() : await expansion.load(urls, request)
+    if (within.size > 0) {
+      const deeper = await expandLevel(request, [...loaded.values()], within)
+      loaded = new Map([...loaded.keys()].map((url, index) => [url, deeper[index]!]))
+    }
+    found.set(field, loaded)
+  }
+  return resources.map((resource) => {
+    const _expand: Resource = {}
+    for (const [field, loaded] of found) {
+      const value = resource[field]
+      if (Array.isArray(value)) _expand[field] = urlsIn(value).flatMap((url) => loaded.get(url) ?? [])
+      else if (typeof value === 'string' && loaded.has(value)) _expand[field] = loaded.get(value)
+    }
+    return { ...resource, _expand }
+  })
+}
+
+// A list holds URLs, or objects with one, as relevanteAndereZaken does.
+function urlsIn(value: unknown): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item) => (typeof item === 'string' ? item : ((item as { url?: string })?.url ?? [])))
+}

@@ -1,0 +1,345 @@
+import { isIP } from 'node:net'
+import type { FastifySchemaCompiler } from 'fastify'
+import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import Format from 'typebox/format'
+import { Settings } from 'typebox/system'
+import { type InvalidParam, invalid, invalidAll, notFound, Problem } from './problem.ts'
+
+Settings.Set({ maxErrors: 10_000 }) // all faults are reported at once
+
+// ---- kinds of values that the standard uses ----
+
+/** A value that may be null, written so that it stays one plain JSON schema. */
+export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
+  const plain = JSON.parse(JSON.stringify(schema)) as { type?: string; enum?: unknown[] }
+  return Type.Unsafe<Static<T> | null>({
+    ...plain,
+    type: [plain.type ?? 'string', 'null'],
+    ...(plain.enum && { enum: [...plain.enum, null] }),
+  })
+}
+
+/** Text with the limits of the standard. Optional text that is absent reads as `""`. */
+export const Text = (maxLength?: number, options: { minLength?: number; description?: string } = {}) =>
+  Type.String({ ...(maxLength !== undefined && { maxLength }), ...options })
+export const OptionalText = (maxLength?: number, description?: string): TOptional<Type.TString> =>
+  Type.Optional(
+    Type.String({ ...(maxLength !== undefined && { maxLength }), default: '', ...(description && { description }) }),
+  )
+export const DateOnly = Type.String({ format: 'date' })
+export const OptionalDate = Type.Optional(
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date', default: null }),
+)
+/** ISO 8601; without offset read as UTC, a date alone as midnight. */
+export const Moment = Type.String({ format: 'date-time' })
+export const Url = (maxLength = 1000) => Type.String({ format: 'uri', minLength: 1, maxLength })
+/** A URL of a resource of the standard, ours or elsewhere: what is no URL at all is `bad-url`. */
+export const Reference = (maxLength = 1000) => Type.String({ format: 'uri-reference-zgw', minLength: 1, maxLength })
+export const Rsin = Type.String({ format: 'rsin', minLength: 9, maxLength: 9 })
+export const Uuid = Type.String({ format: 'uuid' })
+export const VERTROUWELIJKHEIDAANDUIDINGEN = [
+  'openbaar',
+  'beperkt_openbaar',
+  'intern',
+  'zaakvertrouwelijk',
+  'vertrouwelijk',
+  'confidentieel',
+  'geheim',
+  'zeer_geheim',
+] as const
+export type Vertrouwelijkheidaanduiding = (typeof VERTROUWELIJKHEIDAANDUIDINGEN)[number]
+export const Vertrouwelijkheid = Type.Enum(VERTROUWELIJKHEIDAANDUIDINGEN)
+/** A choice that may be left empty. */
+export const OptionalChoice = <const V extends string>(values: readonly V[]) =>
+  Type.Optional(Type.Enum([...values, ''] as (V | '')[], { default: '' as const }))
+
+/** RSIN and BSN: weights 9…2 and -1 from the left, counted from the right so that it also judges a wrong length. */
+export function elfproef(digits: string): boolean {
+  let sum = 0
+  for (let place = 0; place < digits.length; place++) {
+    const weight = digits.length - place
+    sum += Number(digits[place]) * (weight === 1 ? -1 : weight)
+  }
+  return sum % 11 === 0
+}
+
+/** Formats, with the code and reason of a value that fails them. */
+const FORMATS: Record<string, { test: (text: string) => boolean; code: (text: string) => string; reason: string }> = {
+  date: { test: isDate, code: () => 'invalid', reason: 'Dit is geen geldige datum (JJJJ-MM-DD).' },
+  'date-time': { test: isMoment, code: () => 'invalid', reason: 'Dit is geen geldig moment (ISO 8601).' },
+  uuid: {
+    test: (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
+    code: () => 'invalid',
+    reason: 'Dit is geen geldige UUID.',
+  },
+  // An empty text passes here: where it is not allowed, the minimum length says so (`blank`).
+  uri: { test: orEmpty(isUrl), code: () => 'invalid', reason: 'Dit is geen geldige URL.' },
+  'uri-reference-zgw': { test: orEmpty(isUrl), code: () => 'bad-url', reason: 'Dit is geen geldige URL.' },
+  email: {
+    test: orEmpty((text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)),
+    code: () => 'invalid',
+    reason: 'Dit is geen geldig e-mailadres.',
+  },
+  rsin: {
+    test: orEmpty((text) => /^[0-9]+$/.test(text) && elfproef(text)),
+    code: (text) => (/^[0-9]+$/.test(text) ? 'invalid' : 'only-digits'),
+    reason: 'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.',
+  },
+  duration: {
+    // signs inside are allowed, in front not
+    test: (text) =>
+      /^P(?!$)(-?\d+Y)?(-?\d+M)?(-?\d+W)?(-?\d+D)?(T(?=.)(-?\d+H)?(-?\d+M)?(-?\d+(\.\d+)?S)?)?$/.test(text),
+    code: () => 'invalid',
+    reason: 'Dit is geen geldige duur (ISO 8601).',
+  },
+}
+for (const [name, { test }] of Object.entries(FORMATS)) Format.Set(name, test)
+
+function orEmpty(test: (text: string) => boolean): (text: string) => boolean {
+  return (text) => text === '' || test(text)
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false
+  const date = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
+}
+
+function isMoment(text: string): boolean {
+  const parts = /^(\d{4}-\d{2}-\d{2})([T ](\d{2}):(\d{2})(:(\d{2})(\.\d{1,9})?)?(Z|[+-](\d{2}):?(\d{2}))?)?$/i.exec(
+    text,
+  )
+  if (!parts || !isDate(parts[1]!)) return false
+  return (
+    Number(parts[3] ?? 0) < 24 &&
+    Number(parts[4] ?? 0) < 60 &&
+    Number(parts[6] ?? 0) < 60 &&
+    Number(parts[9] ?? 0) < 15 &&
+    Number(parts[10] ?? 0) < 60
+  )
+}
+
+/** A moment as the client wrote it, with an offset where it had none: what the database then stores is what was meant. */
+export function momentUtc(text: string): string {
+  const moment = text.length === 10 ? `${text}T00:00:00` : text.replace(' ', 'T')
+  return /(Z|[+-]\d{2}:?\d{2})$/i.test(moment) ? moment : `${moment}Z`
+}
+
+// Hosts without a dot are taken: inside a container network our own address is often one.
+function isUrl(text: string): boolean {
+  if (!/^(https?|ftps?):\/\/[^\s<>"\\^`{|}]+$/i.test(text) || !URL.canParse(text)) return false
+  const { hostname } = new URL(text)
+  return hostname !== '' && (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || /^[^.].*$/.test(hostname))
+}
+
+// ---- reading ----
+
+type Plain = {
+  type?: string | string[]
+  properties?: Record<string, Plain>
+  required?: string[]
+  items?: Plain
+  default?: unknown
+  enum?: unknown[]
+  format?: string
+}
+const validators = new WeakMap<object, Validator>()
+
+/**
+ * Reads a value by its schema as existing clients send it, and checks it: names in snake_case are taken as camelCase,
+ * numbers as text and text as numbers, null for what is optional as absent; unknown and read-only names are left out.
+ * @param options.defaults fill in what is absent (not for PATCH)
+ * @returns a new value with only what the schema names
+ * @throws Problem 400 with all faults, in the order of the fields in the schema
+ */
+export function readInput<T extends TSchema>(
+  schema: T,
+  input: unknown,
+  options: { defaults?: boolean } = {},
+): Static<T> {
+  const value = normalise(schema as Plain, input, options.defaults ?? true)
+  const faults = findFaults(schema, value)
+  if (faults.length > 0) throw invalidAll(faults)
+  return value as Static<T>
+}
+
+/** All faults of a value that was normalised already, in the order of the schema; none: an empty list. */
+export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
+  let validator = validators.get(schema)
+  if (!validator) {
+    validator = Compile(schema)
+    validators.set(schema, validator)
+  }
+  const faults = impossibleText(value, [])
+  if (!validator.Check(value)) {
+    for (const error of validator.Errors(value)) faults.push(...describe(schema as Plain, value, error))
+  }
+  const order = Object.keys((schema as Plain).properties ?? {})
+  const place = ({ name }: InvalidParam) => order.indexOf(name.split('.')[0]!)
+  return faults.sort((a, b) => place(a) - place(b))
+}
+
+function normalise(schema: Plain, value: unknown, defaults: boolean): unknown {
+  const types = ([] as string[]).concat(schema.type ?? [])
+  if (value === null || value === undefined) return value
+  if (types.includes('object') && schema.properties && typeof value === 'object' && !Array.isArray(value)) {
+    return normaliseObject(schema, value as Record<string, unknown>, defaults)
+  }
+  if (types.includes('array') && schema.items && Array.isArray(value)) {
+    return value.map((item) => normalise(schema.items!, item, defaults))
+  }
+  if (typeof value === 'string') {
+    if (types.includes('string') || schema.enum)
+      return schema.format === 'date-time' && isMoment(value) ? momentUtc(value) : value
+    if ((types.includes('integer') || types.includes('number')) && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value))
+      return Number(value)
+    if (types.includes('boolean')) return TRUE.has(value) ? true : FALSE.has(value) ? false : value
+  }
+  if ((typeof value === 'number' || typeof value === 'boolean') && types.includes('string')) return String(value)
+  return value
+}
+
+function normaliseObject(schema: Plain, input: Record<string, unknown>, defaults: boolean): Record<string, unknown> {
+  const result: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries(schema.properties!)) {
+    let value = Object.hasOwn(input, name) ? input[name] : undefined
+    if (value === undefined) {
+      const snake = snakeCase(name)
+      if (snake !== name && Object.hasOwn(input, snake)) value = input[snake]
+    }
+    const optional = !schema.required?.includes(name)
+    const nullable = ([] as string[]).concat(property.type ?? []).includes('null') || property.type === undefined
+    if (value === null && optional && !nullable) value = defaults ? undefined : property.default
+    if (value === undefined && defaults) value = structuredClone(property.default)
+    if (value !== undefined) result[name] = normalise(property, value, defaults)
+  }
+  return result
+}
+
+const TRUE = new Set(['true', 'True', 'TRUE', '1'])
+const FALSE = new Set(['false', 'False', 'FALSE', '0'])
+
+/** `aardRelatie` as `aard_relatie`: the spelling that some clients send. */
+export function snakeCase(name: string): string {
+  return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+type SchemaError = { keyword: string; instancePath: string; params: object }
+
+function describe(schema: Plain, root: unknown, error: SchemaError): InvalidParam[] {
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const name = path.join('.') || 'nonFieldErrors'
+  const params = error.params as {
+    limit?: number
+    format?: string
+    requiredProperties?: string[]
+    allowedValues?: unknown[]
+  }
+  let value: unknown = root
+  for (const part of path) value = (value as Record<string, unknown> | undefined)?.[part]
+  const fault = (code: string, reason: string) => [{ name, code, reason }]
+  switch (error.keyword) {
+    case 'required':
+      return params.requiredProperties!.map((property) => ({
+        name: [...path, property].join('.'),
+        code: 'required',
+        reason: 'Dit veld is verplicht.',
+      }))
+    case 'type':
+      if (value === null) return fault('null', 'Dit veld mag niet null zijn.')
+      if (enumAt(schema, path)) return [] // the choice says it better
+      return isArrayAt(schema, path)
+        ? fault('not_a_list', 'Hier hoort een lijst.')
+        : fault('invalid', 'Deze waarde is niet van het juiste soort.')
+    case 'enum':
+      if (value === null) return fault('null', 'Dit veld mag niet null zijn.')
+      return fault(
+        'invalid_choice',
+        `Deze keuze bestaat niet. Mogelijk: ${params.allowedValues!.filter((choice) => choice !== null && choice !== '').join(', ')}.`,
+      )
+    case 'minLength':
+      if (value === '') return fault('blank', 'Dit veld mag niet leeg zijn.')
+      return fault('min_length', `Dit veld heeft ten minste ${params.limit} tekens.`)
+    case 'maxLength':
+      return fault('max_length', `Dit veld heeft ten hoogste ${params.limit} tekens.`)
+    case 'minimum':
+    case 'exclusiveMinimum':
+      return fault('min_value', `Deze waarde is ten minste ${params.limit}.`)
+    case 'maximum':
+    case 'exclusiveMaximum':
+      return fault('max_value', `Deze waarde is ten hoogste ${params.limit}.`)
+    case 'minItems':
+      return fault('empty', 'Deze lijst mag niet leeg zijn.')
+    case 'format': {
+      const format = FORMATS[params.format!]
+      return fault(format?.code(String(value)) ?? 'invalid', format?.reason ?? 'Deze waarde is ongeldig.')
+    }
+    default:
+      return fault('invalid', 'Deze waarde is ongeldig.')
+  }
+}
+
+function schemaAt(schema: Plain, path: string[]): Plain | undefined {
+  let at: Plain | undefined = schema
+  for (const part of path) at = at?.properties?.[part] ?? at?.items
+  return at
+}
+const enumAt = (schema: Plain, path: string[]) => schemaAt(schema, path)?.enum !== undefined
+const isArrayAt = (schema: Plain, path: string[]) =>
+  ([] as unknown[]).concat(schemaAt(schema, path)?.type ?? []).includes('array')
+
+/** Text that PostgreSQL cannot hold: NUL, and half a surrogate pair. */
+function impossibleText(value: unknown, path: string[]): InvalidParam[] {
+  if (typeof value === 'string') {
+    if (!value.includes('\0') && value.isWellFormed()) return []
+    return [
+      {
+        name: path.join('.') || 'nonFieldErrors',
+        code: 'invalid',
+        reason: 'Deze tekst bevat een teken dat niet is toegestaan.',
+      },
+    ]
+  }
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, part]) => impossibleText(part, [...path, key]))
+}
+
+/** Reads a query string: unknown names are refused, an empty value is no filter, of a repeated one the last counts. */
+export function readQuery<T extends TSchema>(schema: T, query: Record<string, unknown>): Static<T> {
+  const { properties = {} } = schema as Plain
+  const unknown = Object.keys(query).filter((name) => !Object.hasOwn(properties, name))
+  if (unknown.length > 0) {
+    throw invalid('nonFieldErrors', 'unknown-parameters', `Onbekende parameters: ${unknown.join(', ').slice(0, 200)}.`)
+  }
+  const values: Record<string, unknown> = {}
+  for (const [name, given] of Object.entries(query)) {
+    const text = String(Array.isArray(given) ? (given.at(-1) ?? '') : (given ?? ''))
+    if (text !== '') values[name] = properties[name]!.type === 'array' ? text.split(',') : text
+  }
+  return readInput(schema, values)
+}
+
+/** How Fastify checks what a route declares: through the functions above, so that every fault has the standard's shape. */
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, method }) => {
+  return (data: unknown) => {
+    try {
+      if (httpPart === 'querystring') return { value: readQuery(schema, (data ?? {}) as Record<string, unknown>) }
+      if (httpPart === 'params') {
+        if (findFaults(schema, data).length > 0) return { error: notFound() }
+        return { value: data }
+      }
+      if (httpPart === 'headers') return { value: data }
+      if (data === null || typeof data !== 'object' || Array.isArray(data)) {
+        return { error: invalid('nonFieldErrors', 'invalid', 'De inhoud is geen JSON-object.') }
+      }
+      return { value: readInput(schema, data, { defaults: method !== 'PATCH' }) }
+    } catch (error) {
+      if (error instanceof Problem) return { error }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify'
+import type { Config } from './config.ts'
+
+/** Where each resource lives. The key is its name in notifications and audit records. */
+export const PATHS = {
+  applicatie: '/autorisaties/api/v1/applicaties',
+  catalogus: '/catalogi/api/v1/catalogussen',
+  informatieobjecttype: '/catalogi/api/v1/informatieobjecttypen',
+  enkelvoudiginformatieobject: '/documenten/api/v1/enkelvoudiginformatieobjecten',
+  import: '/documenten/api/v1/import',
+} as const
+export type Resource = keyof typeof PATHS
+
+/** The URL of a resource of ours. `base` is our address as the caller knows it, without slash at the end. */
+export function link(base: string, resource: Resource, uuid: string): string {
+  return `${base}${PATHS[resource]}/${uuid}`
+}
+
+/**
+ * What a URL refers to: `elsewhere` when the host is not ours (the scheme does not matter), `nothing` when no such
+ * resource can be ours, and otherwise the uuid, which need not exist.
+ */
+export function resolveLink(
+  url: string,
+  base: string,
+): { kind: 'elsewhere' } | { kind: 'nothing' } | { kind: 'ours'; resource: Resource; uuid: string } {
+  if (!URL.canParse(url)) return { kind: 'nothing' }
+  const { host, pathname, search } = new URL(url)
+  const ours = new URL(base)
+  if (host !== ours.host) return { kind: 'elsewhere' }
+  const prefix = ours.pathname === '/' ? '' : ours.pathname
+  for (const [resource, path] of Object.entries(PATHS) as [Resource, string][]) {
+    const start = `${prefix}${path}/`
+    const uuid = pathname.slice(start.length).toLowerCase()
+    if (pathname.startsWith(start) && UUID.test(uuid) && search === '') return { kind: 'ours', resource, uuid }
+  }
+  return { kind: 'nothing' }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The uuid in a URL of ours of this kind, undefined for any other URL: what filters on a relation need. */
+export function localUuid(url: string, base: string, resource: Resource): string | undefined {
+  const target = resolveLink(url, base)
+  return target.kind === 'ours' && target.resource === resource ? target.uuid : undefined
+}
+
+/**
+ * Our address as the caller knows it. Without PUBLIC_URL the request's own host counts, but only a local one: a made-up
+ * Host header must not end up in links.
+ */
+export function requestBase(request: FastifyRequest, config: Config): string {
+  if (config.publicUrl) return config.publicUrl
+  const host = request.headers.host ?? ''
+  return LOCAL.test(host)
+    ? `http://${host}`
+    : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
+}
+
+const LOCAL = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
