@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../../config.ts'
+import { checkBaseDir } from './bestandspad.ts'
+
+const APPLICATION = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** What is wrong with IMPORT_DOCUMENTEN_BASE_DIR, as the code and reason of a refused upload; undefined: nothing. */
+export function importBaseDirFault(config: Config): { code: string; reden: string } | undefined {
+  const code = checkBaseDir(config.importBaseDir, [
+    { name: 'application', dir: APPLICATION },
+    { name: 'data', dir: config.dataDir },
+    { name: 'storage', dir: config.documentenDir },
+  ])
+  return code && { code, reden: REDENEN[code] }
+}
+
+const REDENEN = {
+  'import-dir-not-found': 'De importmap bestaat niet: zie IMPORT_DOCUMENTEN_BASE_DIR.',
+  'import-dir-not-dir': 'De importmap is geen map: zie IMPORT_DOCUMENTEN_BASE_DIR.',
+  'import-dir-forbidden': 'De importmap valt samen met een map van de dienst zelf: zie IMPORT_DOCUMENTEN_BASE_DIR.',
+}

@@ -1,0 +1,270 @@
+// import: many documents from one CSV and files that the server can read. Beside the standard; for clients with all rights.
+import { pipeline } from 'node:stream/promises'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { header } from '../../access.ts'
+import type { ReadDb } from '../../database.ts'
+import { Moment, Url, Uuid } from '../../input.ts'
+import { link } from '../../links.ts'
+import type { Mutation } from '../../mutate.ts'
+import { Page, PageQuery, paginate } from '../../page.ts'
+import { invalid, notFound, Problem } from '../../problem.ts'
+import { importBaseDirFault } from './basis.ts'
+import { CsvFout, copyRegels, leesImportCsv } from './csv.ts'
+import { rapportCsv } from './rapport.ts'
+import { reportRows } from './rapportrijen.ts'
+import { enqueueBatch, finishWhenDone, stopImport } from './verloop.ts'
+
+const IMPORT_STATUS = ['pending', 'active', 'finished', 'error'] as const
+const Urls = { url: Url(), uploadUrl: Url(), statusUrl: Url(), reportUrl: Url() }
+const Created = Type.Object(Urls)
+const Status = Type.Object({
+  ...Urls,
+  status: Type.Enum(IMPORT_STATUS),
+  total: Type.Integer({ minimum: 0 }),
+  processed: Type.Integer({ minimum: 0 }),
+  processedSuccessfully: Type.Integer({ minimum: 0 }),
+  processedInvalid: Type.Integer({ minimum: 0 }),
+  createdOn: Moment,
+  startedOn: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+  finishedOn: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+  reason: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Waarom de import is gestopt of wacht.',
+  }),
+})
+const Params = Type.Object({ uuid: Uuid })
+const ReportQuery = Type.Object({
+  formules: Type.Optional(
+    Type.Enum(['neutraliseren'], {
+      description: 'Zet een apostrof voor cellen die een spreadsheet als formule zou uitvoeren.',
+    }),
+  ),
+  toegekend: Type.Optional(
+    Type.Boolean({ description: 'Vul lege uuid- en identificatie-cellen met wat het document kreeg.' }),
+  ),
+})
+
+const config = { access: 'alle-autorisaties' } as const
+
+export const imports: FastifyPluginAsyncTypebox = async (app) => {
+  const { parts } = app
+  app.removeAllContentTypeParsers()
+  // The body stays a stream; the handler judges the content type, after the rules that come before it.
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+  app.get(
+    '/',
+    { config, schema: { querystring: Type.Object(PageQuery), response: { 200: Page(Status) } } },
+    async (request) =>
+      paginate(
+        request,
+        {
+          count: async () =>
+            (await imported(app.read).select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) =>
+            imported(app.read).selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute(),
+        },
+        (row) => toStatus(row, request.base),
+      ),
+  )
+
+  app.post('/create', { config, schema: { response: { 201: Created } } }, async (request, reply) => {
+    const uuid = await app.mutate(request.actor, createImport)
+    return reply.code(201).send(urls(request.base, uuid))
+  })
+
+  app.post(
+    '/:uuid/upload',
+    { config, schema: { params: Params }, bodyLimit: Number.MAX_SAFE_INTEGER },
+    async (request, reply) => {
+      try {
+        await app.mutate(request.actor, async (m) => upload(m, request))
+      } catch (error) {
+        // What is still under way is not read; the connection ends with this answer.
+        if (!request.raw.readableEnded) reply.header('connection', 'close')
+        throw error instanceof CsvFout ? csvProblem(error) : error
+      }
+      return reply.code(200).send()
+    },
+  )
+
+  for (const path of ['/:uuid', '/:uuid/status']) {
+    app.get(path, { config, schema: { params: Params, response: { 200: Status } } }, async (request) =>
+      toStatus(await requireImport(app.read, (request.params as Static<typeof Params>).uuid), request.base),
+    )
+  }
+
+  app.get('/:uuid/report', { config, schema: { params: Params, querystring: ReportQuery } }, async (request, reply) => {
+    const row = await requireImport(app.read, request.params.uuid)
+    if ((row.status !== 'finished' && row.status !== 'error') || row.kop === null || row.totaal === 0) throw notFound()
+    const rows = reportRows(parts.database, row, { toegekend: request.query.toegekend ?? false })
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
+      .send(rapportCsv(row.kop as string[], rows, { neutraliseer: request.query.formules === 'neutraliseren' }))
+  })
+
+  app.post('/:uuid/cancel', { config, schema: { params: Params, response: { 200: Status } } }, async (request) => {
+    const row = await app.mutate(request.actor, async (m) => {
+      m.unrecorded('an import is no resource of the standard')
+      const found = await lockImport(m, request.params.uuid)
+      if (found.status !== 'pending' && found.status !== 'active') {
+        throw importFault('invalid-status', `Deze import is al gestopt (${found.status}).`)
+      }
+      await stopImport(m.trx, found.id, 'Geannuleerd.')
+      return requireImport(m.read, found.uuid)
+    })
+    return toStatus(row, request.base)
+  })
+
+  app.delete('/:uuid/delete', { config, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, async (m) => {
+      m.unrecorded('an import is no resource of the standard')
+      const found = await lockImport(m, request.params.uuid, 'import-invalid-status')
+      if (found.status === 'active')
+        throw importFault('import-invalid-status', 'Een lopende import kan niet worden verwijderd.')
+      await removeImport(m, found.id)
+    })
+    return reply.code(204).send()
+  })
+
+  async function upload(m: Mutation, request: FastifyRequest<{ Params: Static<typeof Params> }>): Promise<void> {
+    m.unrecorded('an import is no resource of the standard')
+    const found = await lockImport(m, request.params.uuid, 'invalid-status')
+    await refuseOtherImport(m, found.id)
+    const fault = importBaseDirFault(parts.config)
+    if (fault) throw importFault(fault.code, fault.reden)
+    if (found.status !== 'pending')
+      throw importFault('invalid-status', `Deze import heeft al een bestand (${found.status}).`)
+    requireCsv(request)
+    const { kop, regels } = await leesImportCsv(request.body as NodeJS.ReadableStream as never)
+    const lines = copyRegels(found.id, regels)
+    await m.sql`set local statement_timeout = 0` // as long as the client keeps sending
+    await pipeline(lines, await m.sql`copy import_regel (import_id, nummer, cellen) from stdin`.writable())
+    await m.trx
+      .updateTable('import')
+      .set({
+        status: 'active',
+        kop: sql`${JSON.stringify(kop)}::text::json`,
+        basisUrl: request.base,
+        batchgrootte: parts.config.importBatchSize,
+        totaal: lines.aantal,
+        gestartOp: sql`now()`,
+        bijgewerktOp: sql`now()`,
+      })
+      .where('id', '=', found.id)
+      .execute()
+    if (!(await finishWhenDone(m.trx, found.id))) await enqueueBatch(m.trx, { import: found.uuid, vanaf: 0 })
+  }
+}
+
+function imported(db: ReadDb) {
+  return db.selectFrom('import').where('verwijderdOp', 'is', null)
+}
+
+async function requireImport(db: ReadDb, uuid: string) {
+  const row = await imported(db).where('uuid', '=', uuid).selectAll().executeTakeFirst()
+  if (!row) throw notFound()
+  return row
+}
+export type ImportRow = Awaited<ReturnType<typeof requireImport>>
+
+/**
+ * The import, locked for a change of its state. One that another request holds is being uploaded right now: that is
+ * refused with `busy`, or waited for.
+ */
+async function lockImport(m: Mutation, uuid: string, busy?: string): Promise<ImportRow> {
+  const query = m.trx
+    .selectFrom('import')
+    .where('uuid', '=', uuid)
+    .where('verwijderdOp', 'is', null)
+    .selectAll()
+    .forUpdate()
+  const row = await (busy ? query.skipLocked() : query).executeTakeFirst()
+  if (row) return row
+  await requireImport(m.read, uuid)
+  throw importFault(busy ?? 'invalid-status', 'Aan deze import wordt op dit moment al gewerkt.')
+}
+
+/** Only one import is open at a time: the index `import_een_open` says so, this names the one that is. */
+async function createImport(m: Mutation): Promise<string> {
+  m.unrecorded('an import is no resource of the standard')
+  const made = await m.trx
+    .insertInto('import')
+    .values({ applicatieUuid: m.actor.applicatieUuid, clientId: m.actor.clientId })
+    .onConflict((conflict) => conflict.column('soort').where('status', 'in', ['pending', 'active']).doNothing())
+    .returning('uuid')
+    .executeTakeFirst()
+  if (made) return made.uuid
+  await refuseOtherImport(m)
+  throw new Problem(409, { detail: 'De open import is zojuist gestopt: probeer het opnieuw.' })
+}
+
+async function refuseOtherImport(m: Mutation, id?: number): Promise<void> {
+  const other = await m.trx
+    .selectFrom('import')
+    .where('status', 'in', ['pending', 'active'])
+    .$if(id !== undefined, (query) => query.where('id', '!=', id!))
+    .select(['uuid', 'status'])
+    .executeTakeFirst()
+  if (!other) return
+  const url = link(m.actor.base, 'import', other.uuid)
+  throw importFault('existing-import-started', `Er is al een open import (${other.status}): ${url}/status`)
+}
+
+/** Out of sight at once; a job removes its rows bit by bit. */
+export async function removeImport(m: Pick<Mutation, 'trx' | 'enqueue'>, id: number): Promise<void> {
+  await m.trx
+    .updateTable('import')
+    .set({ verwijderdOp: sql`now()`, status: sql`case status when 'pending' then 'error' else status end` })
+    .where('id', '=', id)
+    .execute()
+  await m.enqueue('verwijder-import', { id }, { jobKey: `verwijder-import:${id}` })
+}
+
+function requireCsv(request: FastifyRequest): void {
+  const [type, ...parameters] = header(request, 'content-type')
+    .split(';')
+    .map((part) => part.trim().toLowerCase())
+  if (type !== 'text/csv' || header(request, 'content-encoding')) throw new Problem(415)
+  const charset = parameters
+    .find((part) => part.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '')
+  if (charset && charset !== 'utf-8' && charset !== 'utf8')
+    throw new Problem(415, { detail: 'Alleen UTF-8 wordt aangenomen.' })
+  if (request.body === undefined || request.body === null)
+    throw csvProblem(new CsvFout('empty-file', 'Het bestand is leeg.'))
+}
+
+function csvProblem(fault: CsvFout): Problem {
+  if (fault.code === 'parse_error') return new Problem(400, { code: 'parse_error', detail: fault.message })
+  return importFault(fault.code, fault.message)
+}
+
+function importFault(code: string, reason: string): Problem {
+  return invalid('__all__', code, reason)
+}
+
+function urls(base: string, uuid: string): Static<typeof Created> {
+  const url = link(base, 'import', uuid)
+  return { url, uploadUrl: `${url}/upload`, statusUrl: `${url}/status`, reportUrl: `${url}/report` }
+}
+
+function toStatus(row: ImportRow, base: string): Static<typeof Status> {
+  return {
+    ...urls(base, row.uuid),
+    status: row.status as Static<typeof Status>['status'],
+    total: row.totaal,
+    processed: row.verwerkt,
+    processedSuccessfully: row.geslaagd,
+    processedInvalid: row.mislukt ?? 0,
+    createdOn: row.gemaaktOp,
+    startedOn: row.gestartOp,
+    finishedOn: row.beeindigdOp,
+    reason: row.reden,
+  }
+}

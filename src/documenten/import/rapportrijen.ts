@@ -1,0 +1,53 @@
+import type { Database } from '../../database.ts'
+import type { ImportRow } from './index.ts'
+import { KOLOMMEN } from './kolommen.ts'
+import type { Rapportrij } from './rapport.ts'
+
+const PAGE = 2000
+
+/**
+ * The rows of a report in the order of the file, read in stretches. Rows without a result are those that an import
+ * which stopped did not get to: the batch that was in progress, and the rest that was never tried.
+ */
+export async function* reportRows(
+  { db }: Database,
+  row: ImportRow,
+  options: { toegekend: boolean },
+): AsyncGenerator<Rapportrij> {
+  const kop = row.kop as string[]
+  const columns = { uuid: kop.indexOf(KOLOMMEN[0]), identificatie: kop.indexOf('identificatie') }
+  const reden = row.reden ?? 'De import is gestopt.'
+  const inProgress = row.verwerkt + (row.batchgrootte ?? 0) + 2 // first row number behind the batch in progress
+  let after = 0
+  for (;;) {
+    const rows = await db
+      .selectFrom('importRegel as r')
+      .leftJoin('importResultaat as u', (join) =>
+        join.onRef('u.importId', '=', 'r.importId').onRef('u.nummer', '=', 'r.nummer'),
+      )
+      .where('r.importId', '=', row.id)
+      .where('r.nummer', '>', after)
+      .orderBy('r.nummer')
+      .limit(PAGE)
+      .select(['r.nummer', 'r.cellen', 'u.geslaagd', 'u.opmerking', 'u.documentUuid', 'u.identificatie'])
+      .execute()
+    for (const { nummer, cellen, geslaagd, opmerking, documentUuid, identificatie } of rows) {
+      const cells = cellen as string[]
+      if (options.toegekend && geslaagd) {
+        cells[columns.uuid] ||= documentUuid ?? ''
+        cells[columns.identificatie] ||= identificatie ?? ''
+      }
+      yield {
+        cellen: cells,
+        resultaat: geslaagd ? 'Geïmporteerd' : 'Niet geïmporteerd',
+        opmerking:
+          opmerking ??
+          (nummer < inProgress
+            ? `De batch met deze rij is niet verwerkt: ${reden}`
+            : `Deze rij is niet geprobeerd: ${reden}`),
+      }
+      after = nummer
+    }
+    if (rows.length < PAGE) return
+  }
+}

@@ -1,0 +1,33 @@
+// import-batch: handles one batch of an import and leaves the job of the next. Running twice is harmless: the position
+// of the import, read under its lock, says whether the batch is still to be done.
+import type { Task } from 'graphile-worker'
+import Type, { type Static } from 'typebox'
+import { isUnavailable } from '../src/database.ts'
+import { type BatchParts, verwerkBatch, vooruit } from '../src/documenten/import/batch.ts'
+import { stopImport } from '../src/documenten/import/verloop.ts'
+import { readInput } from '../src/input.ts'
+
+const Payload = Type.Object({ import: Type.String({ format: 'uuid' }), vanaf: Type.Integer({ minimum: 0 }) })
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      'import-batch': Static<typeof Payload>
+    }
+  }
+}
+
+export function importBatch(parts: BatchParts): Task {
+  const ahead = vooruit(parts)
+  return async (payload, { job }) => {
+    const batch = readInput(Payload, payload)
+    try {
+      await verwerkBatch(parts, ahead, batch)
+    } catch (error) {
+      if (job.attempts < job.max_attempts || isUnavailable(error)) throw error
+      parts.log.error({ import: batch.import, err: error }, 'import stopped: its batch failed at every attempt')
+      const { db } = parts.database
+      const row = await db.selectFrom('import').where('uuid', '=', batch.import).select('id').executeTakeFirst()
+      if (row) await stopImport(db, row.id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')
+    }
+  }
+}
