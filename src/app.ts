@@ -1,0 +1,199 @@
+import type { Socket } from 'node:net'
+import jwt from '@fastify/jwt'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import type { Logger } from 'pino'
+import { registerAccess } from './access.ts'
+import type { CredentialStore } from './autorisaties/credentials.ts'
+import { catalogi } from './catalogi/index.ts'
+import type { Config } from './config.ts'
+import type { Database, ReadDb } from './database.ts'
+import { documenten } from './documenten/index.ts'
+import type { Opslag } from './documenten/opslag/index.ts'
+import { registerHealth } from './health.ts'
+import { validatorCompiler } from './input.ts'
+import { requestBase } from './links.ts'
+import { type Mutate, mutator } from './mutate.ts'
+import { KINDS, Problem, problemBody, sendProblem, toProblem } from './problem.ts'
+
+/** What the application is made of; opened and closed by whoever builds it. */
+export type Parts = {
+  config: Config
+  database: Database
+  opslag: Opslag
+  credentials: CredentialStore
+  log: Logger
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    read: ReadDb
+    mutate: Mutate
+    parts: Parts
+    /** From now on `/readyz` answers 503, so that no new work is sent here. */
+    announceStop(): void
+  }
+}
+
+/** The version that each component announces (`API-version`). */
+const VERSIONS: Record<string, string> = {
+  zaken: '1.5.1',
+  documenten: '1.4.2',
+  catalogi: '1.3.1',
+  besluiten: '1.1.0',
+  autorisaties: '1.0.0',
+}
+
+const SECURITY_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+}
+
+/** Puts the application together: plugins in order. It never listens, so that tests can inject requests. */
+export async function buildApp(parts: Parts): Promise<FastifyInstance> {
+  let stopping = false
+  const app = Fastify({
+    loggerInstance: parts.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }), // `logRequest` says it in one line
+    bodyLimit: 8 * 1024 * 1024,
+    connectionTimeout: 120_000, // of silence; a long upload is no silence
+    requestTimeout: 0,
+    return503OnClosing: false, // who still comes in while we drain is served; readyz has told the others
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (error, request, reply) => {
+      request.base ??= requestBase(request, parts.config)
+      sendProblem(request, reply.headers(SECURITY_HEADERS), error)
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, parts),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(() => JSON.stringify) // the response schemas document; a test holds them against the answers
+  app.decorate('read', parts.database.db as unknown as ReadDb)
+  app.decorate('mutate', mutator(parts.database))
+  app.decorate('parts', parts)
+  app.decorate('announceStop', () => {
+    stopping = true
+  })
+  app.decorateRequest('actor')
+  app.decorateRequest('base', '')
+
+  app.addHook('onRequest', async (request, reply) => {
+    request.base = requestBase(request, parts.config)
+    reply.headers(SECURITY_HEADERS)
+    if (request.base.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000')
+    const version = VERSIONS[request.url.split('/', 2)[1] ?? '']
+    if (version) reply.header('api-version', version)
+  })
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply))
+  const routes = collectRoutes(app)
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.setNotFoundHandler((request, reply) => {
+    const methods = routes.methodsAt(request.url.split('?', 1)[0]!)
+    if (methods.length === 0) return sendProblem(request, reply, new Problem(404))
+    return sendProblem(
+      request,
+      reply,
+      new Problem(405, {
+        detail: `De methode ${request.method} is hier niet toegestaan.`,
+        headers: { allow: methods.join(', ') },
+      }),
+    )
+  })
+
+  await app.register(jwt, { secret: 'every client has its own, given at each check', decode: { complete: true } })
+  registerAccess(app, parts.config, parts.credentials)
+  registerHealth(app, { ...parts, stopping: () => stopping })
+  registerReferencePages(app)
+  await app.register(catalogi, { prefix: '/catalogi/api/v1' })
+  await app.register(documenten, { prefix: '/documenten/api/v1' })
+  return app
+}
+
+/** The routes by path, to tell an unknown path (404) from a known one with another method (405 with Allow). */
+function collectRoutes(app: FastifyInstance) {
+  const known = new Map<string, { pattern: RegExp; methods: Set<string> }>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`)
+    const entry = known.get(url) ?? { pattern, methods: new Set() }
+    known.set(url, entry)
+    for (const name of [method].flat()) entry.methods.add(name)
+  })
+  return {
+    methodsAt: (path: string) =>
+      [
+        ...new Set([...known.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : []))),
+      ].sort(),
+  }
+}
+
+// The path without its parameters: they may hold a BSN.
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const level = request.routeOptions.logLevel === 'warn' ? 'debug' : 'info'
+  request.log[level](
+    {
+      method: request.method,
+      path: request.url.split('?', 1)[0]!.slice(0, 500),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(request.actor && { client_id: request.actor.clientId, user_id: request.actor.userId }),
+    },
+    'request',
+  )
+}
+
+/** What the HTTP parser itself refuses never becomes a request; it gets the same kind of answer. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, parts: Parts): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+  const problem = KINDS[status]
+    ? new Problem(status, status === 400 ? { code: 'parse_error' } : {})
+    : toProblem({ statusCode: 400 })
+  const base = parts.config.publicUrl ?? `http://${parts.config.host}:${parts.config.port}`
+  const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${crypto.randomUUID()}`))
+  const headers = Object.entries({
+    ...SECURITY_HEADERS,
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  })
+  socket.end(
+    `HTTP/1.1 ${problem.status} Bad Request\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+  )
+}
+
+/** The pages that `type` of a problem points to. */
+function registerReferencePages(app: FastifyInstance): void {
+  const kinds = new Map(Object.entries(KINDS).map(([status, kind]) => [kind.name, { status, ...kind }]))
+  kinds.set('ParseError', {
+    ...KINDS[400]!,
+    status: '400',
+    name: 'ParseError',
+    code: 'parse_error',
+    title: 'Ongeldig samengestelde aanvraag.',
+    uitleg: 'De inhoud is geen geldige JSON of CSV.',
+  })
+  app.get<{ Params: { name: string } }>(
+    '/ref/fouten/:name/',
+    { config: { access: 'public' } },
+    async (request, reply) => {
+      const kind = kinds.get(request.params.name)
+      if (!kind) throw new Problem(404)
+      return reply
+        .type('text/html; charset=utf-8')
+        .send(
+          `<!doctype html><html lang="nl"><meta charset="utf-8"><title>${kind.name}</title><main><h1>${kind.title}</h1><p>${kind.uitleg}</p><dl><dt>status</dt><dd>${kind.status}</dd><dt>code</dt><dd>${kind.code}</dd></dl></main></html>`,
+        )
+    },
+  )
+}

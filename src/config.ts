@@ -1,0 +1,170 @@
+import { resolve } from 'node:path'
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** Names read from the environment, with the type and default of each. The description is what `--help` prints. */
+const Environment = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'address to listen on' }),
+  PORT: Type.Integer({ default: 8000, minimum: 0, maximum: 65535, description: 'port to listen on' }),
+  DATABASE_URL: Type.Optional(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description: 'PostgreSQL 15 or newer; unset: an embedded one in DATA_DIR',
+    }),
+  ),
+  DATABASE_POOL_SIZE: Type.Integer({
+    default: 10,
+    minimum: 2,
+    maximum: 500,
+    description: 'connections of one process',
+  }),
+  DATA_DIR: Type.String({
+    default: './data',
+    minLength: 1,
+    description: 'embedded database, generated key, stored files',
+  }),
+  PUBLIC_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$',
+      description: 'address in links, without slash at the end',
+    }),
+  ),
+  SECRET_KEY: Type.Optional(
+    Type.String({ minLength: 16, description: 'encrypts client secrets; `start` generates one into DATA_DIR' }),
+  ),
+  BOOTSTRAP_CLIENT_ID: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 50, description: 'client id with all rights, made or updated at start' }),
+  ),
+  BOOTSTRAP_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'its secret' })),
+  JWT_EXPIRY: Type.Integer({ default: 3600, minimum: 1, description: 'seconds that a token lives after iat' }),
+  JWT_LEEWAY: Type.Integer({ default: 0, minimum: 0, description: 'seconds of clock difference that are forgiven' }),
+  DOCUMENTEN_DIR: Type.Optional(
+    Type.String({ minLength: 1, description: 'directory of the stored files; default DATA_DIR/documenten' }),
+  ),
+  IMPORT_DOCUMENTEN_BASE_DIR: Type.String({
+    default: 'import-data',
+    minLength: 1,
+    description: 'directory against which bestandspad is resolved',
+  }),
+  IMPORT_DOCUMENTEN_BATCH_SIZE: Type.Integer({
+    default: 500,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'rows of an import that are handled together',
+  }),
+  IMPORT_RETENTION_DAYS: Type.Integer({ default: 7, minimum: 0, description: 'days after which imports are removed' }),
+  WORKER_CONCURRENCY: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 200,
+    description: 'jobs at once in one worker',
+  }),
+  WORKER_HEALTH_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 65535,
+      description: '`worker` answers /livez and /readyz here; unset: nowhere',
+    }),
+  ),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    description: 'least severe level that is logged',
+  }),
+})
+const check = Compile(Environment)
+
+/** Documented names of settings that are also read under another spelling that is in use. */
+const ALSO_READ: Record<string, string[]> = {
+  IMPORT_RETENTION_DAYS: ['IMPORT_RENTENTION_DAYS'],
+  JWT_LEEWAY: ['TIME_LEEWAY'],
+}
+
+export type Config = Readonly<{
+  host: string
+  port: number
+  databaseUrl: string | undefined
+  databasePoolSize: number
+  dataDir: string
+  publicUrl: string | undefined
+  secretKey: string | undefined
+  bootstrapClient: { id: string; secret: string } | undefined
+  jwtExpiry: number
+  jwtLeeway: number
+  documentenDir: string
+  importBaseDir: string
+  importBatchSize: number
+  importRetentionDays: number
+  workerConcurrency: number
+  workerHealthPort: number | undefined
+  logLevel: Static<typeof Environment>['LOG_LEVEL']
+}>
+
+/** Thrown when the environment is wrong; `faults` names every setting that is, with the reason. */
+export class ConfigError extends Error {
+  faults: string[]
+  constructor(faults: string[]) {
+    super(`configuration is wrong:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+    this.faults = faults
+  }
+}
+
+/**
+ * Reads and checks the environment once. An empty value counts as unset, since compose files write it so.
+ * @param required settings that this subcommand cannot do without
+ * @throws ConfigError that lists all faults at once
+ */
+export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | 'SECRET_KEY')[] = []): Config {
+  const values: Record<string, unknown> = {}
+  const faults: string[] = []
+  for (const [name, schema] of Object.entries(Environment.properties) as [
+    string,
+    { default?: unknown; type?: string },
+  ][]) {
+    const text = [name, ...(ALSO_READ[name] ?? [])].map((key) => env[key]?.trim()).find((value) => value)
+    if (text === undefined) {
+      if (schema.default !== undefined) values[name] = schema.default
+    } else values[name] = schema.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text
+  }
+  for (const name of required) if (values[name] === undefined) faults.push(`${name} is required`)
+  if ((values.BOOTSTRAP_CLIENT_ID === undefined) !== (values.BOOTSTRAP_CLIENT_SECRET === undefined)) {
+    faults.push('BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET go together')
+  }
+  // The message names the setting and the rule, never the value: it may be a secret.
+  if (!check.Check(values)) {
+    for (const error of check.Errors(values)) faults.push(`${error.instancePath.slice(1)} ${error.message}`)
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+  const valid = values as Static<typeof Environment>
+  const dataDir = resolve(valid.DATA_DIR)
+  return {
+    host: valid.HOST,
+    port: valid.PORT,
+    databaseUrl: valid.DATABASE_URL,
+    databasePoolSize: valid.DATABASE_POOL_SIZE,
+    dataDir,
+    publicUrl: valid.PUBLIC_URL,
+    secretKey: valid.SECRET_KEY,
+    bootstrapClient: valid.BOOTSTRAP_CLIENT_ID
+      ? { id: valid.BOOTSTRAP_CLIENT_ID, secret: valid.BOOTSTRAP_CLIENT_SECRET! }
+      : undefined,
+    jwtExpiry: valid.JWT_EXPIRY,
+    jwtLeeway: valid.JWT_LEEWAY,
+    documentenDir: resolve(valid.DOCUMENTEN_DIR ?? `${dataDir}/documenten`),
+    importBaseDir: resolve(valid.IMPORT_DOCUMENTEN_BASE_DIR),
+    importBatchSize: valid.IMPORT_DOCUMENTEN_BATCH_SIZE,
+    importRetentionDays: valid.IMPORT_RETENTION_DAYS,
+    workerConcurrency: valid.WORKER_CONCURRENCY,
+    workerHealthPort: valid.WORKER_HEALTH_PORT,
+    logLevel: valid.LOG_LEVEL,
+  }
+}
+
+/** The settings as lines for `--help`: name, meaning, default. */
+export function describeConfig(): string {
+  return Object.entries(Environment.properties)
+    .map(([name, schema]) => {
+      const { description, default: standard } = schema as { description?: string; default?: unknown }
+      return `  ${name.padEnd(30)} ${description}${standard === undefined ? '' : ` (${standard})`}`
+    })
+    .join('\n')
+}

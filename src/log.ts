@@ -1,0 +1,51 @@
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+
+// Whatever a library hangs on an error, request or job: these never reach a log line.
+const SECRETS = [
+  'authorization',
+  'password',
+  'secret',
+  'geheim',
+  'token',
+  'secretKey',
+  'databaseUrl',
+  'connectionString',
+]
+
+/**
+ * The log: one JSON object a line on standard output (or where `destination` says), times in UTC.
+ * Errors keep type, message, stack and code; what the driver adds, such as the parameters of a query, is left out.
+ */
+export function openLog(level: string, destination?: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      messageKey: 'event',
+      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[removed]' },
+      serializers: {
+        err: (error) => {
+          const { type, message, stack } = stdSerializers.err(error as Error) as {
+            type?: string
+            message?: string
+            stack?: string
+          }
+          return {
+            type,
+            message: scrub(message),
+            stack: scrub(stack),
+            code: (error as { code?: unknown } | null)?.code,
+          }
+        },
+      },
+    },
+    destination ?? pino.destination({ fd: 1, sync: false }),
+  )
+}
+
+/** Takes passwords out of connection addresses and nine-digit numbers (BSN, RSIN) out of messages. */
+function scrub(text: string | undefined): string | undefined {
+  return text?.replace(/:\/\/[^@\s/]+@/g, '://[removed]@').replace(/\b\d{9}\b/g, '[number]')
+}

@@ -1,0 +1,247 @@
+#!/usr/bin/env node
+// The program: picks the subcommand, and ends orderly on a signal.
+import { text } from 'node:stream/consumers'
+import { Command } from 'commander'
+import type { Logger } from 'pino'
+import packageJson from '../package.json' with { type: 'json' }
+import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
+import { generateSecret } from './autorisaties/secrets.ts'
+import { type Config, ConfigError, describeConfig, readConfig } from './config.ts'
+import { type Database, openDatabase } from './database.ts'
+import { DataDirHeld } from './embedded.ts'
+import { openLog } from './log.ts'
+import { migrate, SchemaError } from './migrate.ts'
+import { findSecretBox, openServer, type Running, runApi, runWorker, runWorkerHealth } from './program.ts'
+import { isConnectionFault } from './worker.ts'
+
+const EXIT_USAGE = 64 // sysexits: what the caller asked is not possible
+const EXIT_UNAVAILABLE = 69
+const EXIT_CONFIG = 78
+
+const program = new Command('zaakstroom')
+  .description('Case and document service for the Dutch ZGW APIs.')
+  .version(packageJson.version)
+  .showHelpAfterError('(zaakstroom --help shows what there is)')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  zaakstroom start                                  everything in one process, with its own database in ./data
+  zaakstroom client create --id portaal --all-rights
+  curl -H "Authorization: Bearer $(zaakstroom token --id portaal)" \\
+    http://127.0.0.1:8000/catalogi/api/v1/catalogussen
+  DATABASE_URL=postgres://… SECRET_KEY=… zaakstroom api
+
+Settings, from the environment:
+${describeConfig()}
+
+Exit codes: 0 done, 1 failed, 64 wrong usage, 69 database not available, 78 wrong configuration.`,
+  )
+
+program
+  .command('start')
+  .description('api and worker in one process; prepares the database first')
+  .action(() =>
+    runUntilSignal([], async (config, log) => {
+      const box = await findSecretBox(config, true)
+      const server = await openServer(config, log, true)
+      return inOrder(server, async (add) => {
+        await migrate(server.url)
+        add(await runWorker(config, server.url, log))
+        const api = add(await runApi(config, server.url, box, log))
+        log.info({ address: api.address }, 'started')
+      })
+    }),
+  )
+
+program
+  .command('api')
+  .description('only the HTTP side (needs DATABASE_URL and SECRET_KEY)')
+  .action(() =>
+    runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
+      const api = await runApi(config, config.databaseUrl!, await findSecretBox(config, false), log)
+      log.info({ address: api.address }, 'started')
+      return api
+    }),
+  )
+
+program
+  .command('worker')
+  .description('only the jobs (needs DATABASE_URL and SECRET_KEY)')
+  .action(() =>
+    runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
+      const worker = await runWorker(config, config.databaseUrl!, log)
+      log.info('started')
+      if (config.workerHealthPort === undefined) return worker
+      return inOrder(worker, async (add) => {
+        add(await runWorkerHealth(config.workerHealthPort!, config.host, worker))
+      })
+    }),
+  )
+
+program
+  .command('migrate')
+  .description('bring the database to the schema of this version')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => {
+    const config = readConfig(process.env)
+    const server = await openServer(config, openLog(config.logLevel))
+    try {
+      const applied = await migrate(server.url)
+      print(options, { applied }, applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
+    } finally {
+      await server.stop()
+    }
+  })
+
+const client = program.command('client').description('applications that may use the APIs')
+client
+  .command('create')
+  .description('make a client; prints its secret once')
+  .requiredOption('--id <id>', 'client id, at most 50 characters')
+  .option('--label <label>', 'name for people (default: the id)')
+  .option('--all-rights', 'heeftAlleAutorisaties', false)
+  .option('--secret-stdin', 'read the secret from standard input instead of making one')
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nExample:\n  openssl rand -hex 32 | zaakstroom client create --id portaal --label Portaal --all-rights --secret-stdin',
+  )
+  .action(
+    async (options: { id: string; label?: string; allRights: boolean; secretStdin?: boolean; json?: boolean }) => {
+      if (options.id.length > 50) throw new UsageError('--id has at most 50 characters')
+      const secret = options.secretStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : generateSecret()
+      if (secret === '') throw new UsageError('the secret on standard input is empty')
+      await withDatabase(async (database, config) => {
+        const box = await findSecretBox(config, true)
+        await createClient(database, box, {
+          id: options.id,
+          label: options.label ?? options.id,
+          alleAutorisaties: options.allRights,
+          secret,
+        })
+      })
+      if (secret.length < 32) console.error('Note: a secret of fewer than 32 characters is easy to guess.')
+      const shown = options.secretStdin ? {} : { secret }
+      print(
+        options,
+        { clientId: options.id, ...shown },
+        options.secretStdin
+          ? `Client ${options.id} made.`
+          : `Client ${options.id} made. Its secret, shown only now:\n${secret}`,
+      )
+    },
+  )
+
+program
+  .command('token')
+  .description('print a token of a client, for use with curl')
+  .requiredOption('--id <id>', 'client id')
+  .option('--user-id <id>', 'claim user_id', '')
+  .option('--user-name <name>', 'claim user_representation', '')
+  .option('--json', 'print JSON')
+  .action(async (options: { id: string; userId: string; userName: string; json?: boolean }) => {
+    const token = await withDatabase(async (database, config) =>
+      tokenFor(database, await findSecretBox(config, false), options.id, {
+        id: options.userId,
+        name: options.userName,
+      }),
+    )
+    if (!token) throw new UsageError(`there is no client ${options.id} with a secret`)
+    print(options, { token }, token)
+  })
+
+/** What the caller asked cannot be done. */
+class UsageError extends Error {}
+
+function print(options: { json?: boolean }, value: unknown, text: string): void {
+  console.log(options.json ? JSON.stringify(value) : text)
+}
+
+/** Runs a command on the database of this configuration, also beside a running `start`. */
+async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>): Promise<T> {
+  const config = readConfig(process.env)
+  const server = await openServer(config, openLog('silent'))
+  const database = openDatabase(server.url, { max: 2, name: 'command' })
+  try {
+    if (!config.databaseUrl) await migrate(server.url)
+    return await work(database, config)
+  } finally {
+    await database.close()
+    await server.stop()
+  }
+}
+
+/** Several things that run, stopped in the opposite order of their start, also when a later one does not start. */
+async function inOrder(
+  first: Running,
+  work: (add: <R extends Running>(running: R) => R) => Promise<void>,
+): Promise<Running> {
+  const all: Running[] = [first]
+  const stop = async () => {
+    for (const running of all.toReversed()) await running.stop()
+  }
+  try {
+    await work((running) => {
+      all.push(running)
+      return running
+    })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { stop, failed: Promise.race(all.map(({ failed }) => failed)) }
+}
+
+const STOP_LIMIT_MS = 40_000
+
+/** Runs a service until a signal, or until it cannot go on: the first gives 0, the second 1. A second signal ends at once. */
+async function runUntilSignal(
+  required: ('DATABASE_URL' | 'SECRET_KEY')[],
+  run: (config: Config, log: Logger) => Promise<Running>,
+): Promise<void> {
+  const config = readConfig(process.env, required)
+  const log = openLog(config.logLevel)
+  process.on('unhandledRejection', (error) => {
+    if (isConnectionFault(error)) return log.warn({ err: error }, 'a connection was lost')
+    log.fatal({ err: error }, 'a programming error')
+    log.flush(() => process.exit(1))
+  })
+  const signal = new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(name, () => {
+        resolve(name)
+        process.once(name, () => process.exit(1))
+      })
+    }
+  })
+  const running = await run(config, log)
+  const failure = await Promise.race([
+    signal.then(() => undefined),
+    running.failed.then((error) => error ?? new Error('stopped by itself')),
+  ])
+  log.info(failure ? { err: failure } : {}, failure ? 'cannot go on: stopping' : 'stopping')
+  setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref()
+  await running.stop()
+  log.info('stopped')
+  log.flush(() => process.exit(failure ? 1 : 0))
+}
+
+/** What a failure is to whoever started the program: one clear message, and an exit code to act on. */
+function explain(error: unknown): { message: string; code: number } {
+  if (error instanceof ConfigError) return { message: error.message, code: EXIT_CONFIG }
+  if (error instanceof SchemaError || error instanceof DataDirHeld) return { message: error.message, code: 1 }
+  if (error instanceof UsageError || error instanceof ClientExists) return { message: error.message, code: EXIT_USAGE }
+  if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT_UNAVAILABLE }
+  const { code, message } = error as { code?: string; message?: string }
+  return {
+    message: code === 'EADDRINUSE' ? 'the address is in use: choose another PORT' : (message ?? String(error)),
+    code: 1,
+  }
+}
+
+program.parseAsync().catch((error) => {
+  const { message, code } = explain(error)
+  console.error(`zaakstroom: ${message}`)
+  process.exit(code)
+})

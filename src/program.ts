@@ -1,0 +1,160 @@
+// What the subcommands have in common: finding the database and the key, opening the parts, running and stopping.
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { CRONTAB, taskList } from '../tasks/index.ts'
+import { buildApp, type Parts } from './app.ts'
+import { ensureBootstrapClient } from './autorisaties/clients.ts'
+import { openCredentialStore } from './autorisaties/credentials.ts'
+import { type SecretBox, secretBox } from './autorisaties/secrets.ts'
+import { type Config, ConfigError } from './config.ts'
+import { type Database, kyselyOn, openDatabase } from './database.ts'
+import { kopieerPool } from './documenten/import/kopieer.ts'
+import { repairImports } from './documenten/import/verloop.ts'
+import { filesystemOpslag, prepareFilesystemOpslag } from './documenten/opslag/filesystem.ts'
+import type { Opslag } from './documenten/opslag/index.ts'
+import { findEmbedded, startEmbedded } from './embedded.ts'
+import { readiness } from './health.ts'
+import { requireKnownSchema } from './migrate.ts'
+import { startWorker } from './worker.ts'
+
+/** Something that runs until it is stopped. `failed` settles when it cannot go on. */
+export type Running = { stop(): Promise<void>; failed: Promise<unknown> }
+
+const NEVER = new Promise<never>(() => {})
+
+/**
+ * The database of this configuration: the one that DATABASE_URL names, or the embedded one in DATA_DIR, which is started
+ * unless another process of ours runs it already.
+ * @param own refuse a running embedded one: `start` is to have it for itself
+ */
+export async function openServer(config: Config, log: Logger, own = false): Promise<Running & { url: string }> {
+  if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {}, failed: NEVER }
+  const running = own ? undefined : await findEmbedded(config.dataDir)
+  if (running) return { url: running, stop: async () => {}, failed: NEVER }
+  await mkdir(config.dataDir, { recursive: true })
+  const embedded = await startEmbedded(config.dataDir, {
+    log: (line) => log.debug({ source: 'postgres' }, line.trim()),
+  })
+  return { url: embedded.url, stop: embedded.stop, failed: embedded.exited }
+}
+
+/**
+ * SECRET_KEY, or else the key that `start` made in DATA_DIR.
+ * @param make make one when there is none
+ */
+export async function findSecretBox(config: Config, make: boolean): Promise<SecretBox> {
+  if (config.secretKey) return secretBox(config.secretKey)
+  const file = join(config.dataDir, 'secret-key')
+  try {
+    return secretBox((await readFile(file, 'utf8')).trim())
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOENT') throw error
+    if (!make) throw new ConfigError(['SECRET_KEY is required'])
+  }
+  await mkdir(config.dataDir, { recursive: true })
+  const key = randomBytes(32).toString('base64url')
+  await writeFile(`${file}.new`, `${key}\n`, { mode: 0o600, flush: true })
+  await rename(`${file}.new`, file)
+  return secretBox(key)
+}
+
+async function openOpslag(config: Config): Promise<Opslag> {
+  await prepareFilesystemOpslag(config.documentenDir)
+  return filesystemOpslag(config.documentenDir)
+}
+
+/** Runs the HTTP side. Resolves when it listens; `address` is where. */
+export async function runApi(
+  config: Config,
+  url: string,
+  box: SecretBox,
+  log: Logger,
+): Promise<Running & { address: string }> {
+  const database = openDatabase(url, { max: config.databasePoolSize, name: 'api' })
+  try {
+    await requireKnownSchema(database.sql)
+    if (config.bootstrapClient) await ensureBootstrapClient(database, box, config.bootstrapClient)
+    const credentials = await openCredentialStore(database, box, log)
+    const parts: Parts = { config, database, opslag: await openOpslag(config), credentials, log }
+    const app = await buildApp(parts)
+    const address = await app.listen({ host: config.host, port: config.port })
+    return {
+      address,
+      failed: NEVER,
+      stop: async () => {
+        app.announceStop()
+        await app.close()
+        await credentials.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Runs the job side. Resolves when it looks for jobs. */
+export async function runWorker(
+  config: Config,
+  url: string,
+  log: Logger,
+): Promise<Running & { database: Database; opslag: Opslag; healthy(): boolean }> {
+  const database = openDatabase(url, { max: config.databasePoolSize, name: 'worker' })
+  try {
+    await requireKnownSchema(database.sql)
+    const opslag = await openOpslag(config)
+    const pool = kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+    const worker = await startWorker({
+      databaseUrl: url,
+      taskList: taskList({ config, database, opslag, kopieer: pool.kopieer, log }),
+      cron: CRONTAB,
+      concurrency: config.workerConcurrency,
+      log,
+      checks: [(sql) => repairImports(kyselyOn(sql))],
+    })
+    return {
+      database,
+      opslag,
+      healthy: worker.healthy,
+      failed: NEVER,
+      stop: async () => {
+        await worker.stop()
+        await pool.stop()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** `/livez` and `/readyz` of a process that only works, for whoever watches over it. */
+export async function runWorkerHealth(
+  port: number,
+  host: string,
+  worker: Awaited<ReturnType<typeof runWorker>>,
+): Promise<Running> {
+  const server = createServer(async (request, response) => {
+    const ready = request.url === '/readyz'
+    const checks: Record<string, unknown> = ready ? await readiness(worker) : {}
+    const failed =
+      ready &&
+      (!worker.healthy() || Object.values(checks).some((check) => (check as { status: string }).status === 'failed'))
+    const status = request.url === '/livez' || ready ? (failed ? 503 : 200) : 404
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(JSON.stringify({ status: status === 200 ? 'ok' : 'failed', ...(ready && { checks }) }))
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  return {
+    failed: NEVER,
+    stop: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

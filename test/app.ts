@@ -1,0 +1,164 @@
+// The application on a database of its own, with helpers to make what a test needs. Requests go through `inject`.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { Logger as GraphileLogger, runTaskListOnce } from 'graphile-worker'
+import pg from 'pg'
+import { buildApp, type Parts } from '../src/app.ts'
+import { createClient, signToken } from '../src/autorisaties/clients.ts'
+import { openCredentialStore } from '../src/autorisaties/credentials.ts'
+import { secretBox } from '../src/autorisaties/secrets.ts'
+import { type Config, readConfig } from '../src/config.ts'
+import { type Database, openDatabase } from '../src/database.ts'
+import { kopieerPool } from '../src/documenten/import/kopieer.ts'
+import { filesystemOpslag, prepareFilesystemOpslag } from '../src/documenten/opslag/filesystem.ts'
+import { openLog } from '../src/log.ts'
+import { taskList } from '../tasks/index.ts'
+import { testDatabase } from './setup.ts'
+
+export const SECRET = 'a secret that only the tests know, 32+'
+const QUIET = new GraphileLogger(() => () => {})
+export const BASE = 'http://localhost'
+
+type TestLike = { teardown(work: () => unknown): unknown }
+
+export type TestApp = {
+  app: FastifyInstance
+  parts: Parts
+  config: Config
+  database: Database
+  databaseUrl: string
+  /** Directory of the files that an import may name. */
+  importDir: string
+  /** A request as a client with all rights, or as `as`. Answers the parsed JSON in `body`. */
+  call(
+    method: string,
+    url: string,
+    body?: unknown,
+    options?: { as?: string; headers?: Record<string, string> },
+  ): Promise<Answer>
+  /** Runs the jobs that are due, until there are none. */
+  runJobs(): Promise<void>
+}
+export type Answer = { status: number; body: any; text: string; headers: Record<string, string | string[] | undefined> }
+
+export async function testApp(t: TestLike, env: Record<string, string> = {}): Promise<TestApp> {
+  const { url: databaseUrl } = await testDatabase(t)
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-app-'))
+  const importDir = join(directory, 'import-data')
+  await mkdir(importDir)
+  const config = readConfig({
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: join(directory, 'data'),
+    SECRET_KEY: 'key of the tests, long enough',
+    IMPORT_DOCUMENTEN_BASE_DIR: importDir,
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  const log = openLog(config.logLevel)
+  const database = openDatabase(databaseUrl, { max: 10, name: 'test' })
+  const box = secretBox(config.secretKey!)
+  await prepareFilesystemOpslag(config.documentenDir)
+  const credentials = await openCredentialStore(database, box, log)
+  const parts: Parts = { config, database, opslag: filesystemOpslag(config.documentenDir), credentials, log }
+  await createClient(database, box, { id: 'beheer', label: 'Beheer', alleAutorisaties: true, secret: SECRET })
+  const app = await buildApp(parts)
+  const kopieer = kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+  t.teardown(async () => {
+    await app.close()
+    await kopieer.stop()
+    await credentials.close()
+    await database.close()
+    await rm(directory, { recursive: true, force: true })
+  })
+  return {
+    app,
+    parts,
+    config,
+    database,
+    databaseUrl,
+    importDir,
+    call: async (method, url, body, { as = 'beheer', headers = {} } = {}) => {
+      const token = signToken(as, SECRET, { id: 'gebruiker-1', name: 'Gebruiker Een' })
+      const isText = typeof body === 'string' || Buffer.isBuffer(body)
+      const response = await app.inject({
+        method: method as InjectOptions['method'],
+        url: url.replace(BASE, ''),
+        headers: {
+          authorization: `Bearer ${token}`,
+          host: 'localhost',
+          ...(body !== undefined && { 'content-type': isText ? 'text/csv' : 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { payload: isText ? body : JSON.stringify(body) }),
+      } as InjectOptions)
+      const json = String(response.headers['content-type'] ?? '').includes('json')
+      return {
+        status: response.statusCode,
+        text: response.body,
+        body: json && response.body ? JSON.parse(response.body) : undefined,
+        headers: response.headers as Answer['headers'],
+      }
+    },
+    runJobs: async () => {
+      const client = new pg.Client({ connectionString: databaseUrl })
+      await client.connect()
+      try {
+        await runTaskListOnce({ logger: QUIET }, taskList({ ...parts, kopieer: kopieer.kopieer }), client as never)
+      } finally {
+        await client.end()
+      }
+    },
+  }
+}
+
+/** A client without all rights, with these scopes for these types (uuid), up to `max`. */
+export async function givenClient(
+  { database, config }: TestApp,
+  id: string,
+  rights: { component: string; scopes: string[]; typeUuid?: string; typeUrl?: string; max?: string }[],
+): Promise<string> {
+  await createClient(database, secretBox(config.secretKey!), { id, label: id, alleAutorisaties: false, secret: SECRET })
+  for (const right of rights) {
+    await database.sql`
+      insert into autorisatie (applicatie_id, component, scopes, type_url, type_uuid, max_vertrouwelijkheidaanduiding)
+      select applicatie_id, ${right.component}, ${right.scopes}, ${right.typeUrl ?? ''}, ${right.typeUuid ?? null}, ${right.max ?? null}
+      from applicatie_client where client_id = ${id}`
+  }
+  return id
+}
+
+let counter = 0
+
+/** A catalogue; its URL. */
+export async function givenCatalogus({ call }: TestApp, values: object = {}): Promise<string> {
+  const domein = `T${String.fromCharCode(65 + (counter % 26), 65 + (Math.floor(counter++ / 26) % 26))}`
+  const { body } = await call('POST', '/catalogi/api/v1/catalogussen', {
+    domein,
+    rsin: '000000000',
+    contactpersoonBeheerNaam: 'Beheerder',
+    ...values,
+  })
+  return body.url
+}
+
+/** A published informatieobjecttype; its URL. */
+export async function givenInformatieobjecttype(
+  test: TestApp,
+  values: { catalogus?: string; concept?: boolean; [field: string]: unknown } = {},
+): Promise<string> {
+  const { concept = false, ...fields } = values
+  const { body } = await test.call('POST', '/catalogi/api/v1/informatieobjecttypen', {
+    catalogus: fields.catalogus ?? (await givenCatalogus(test)),
+    omschrijving: 'Brief',
+    vertrouwelijkheidaanduiding: 'openbaar',
+    beginGeldigheid: '2024-01-01',
+    informatieobjectcategorie: 'correspondentie',
+    ...fields,
+  })
+  if (!concept) await test.call('POST', `${body.url}/publish`)
+  return body.url
+}
+
+export const uuidOf = (url: string): string => url.split('?', 1)[0]!.split('/').at(-1)!
