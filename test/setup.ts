@@ -1,0 +1,99 @@
+// What the tests share. Every test file, or test, has a database of its own: a copy of a template in which the migrations
+// were applied once.
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { startEmbedded } from '../src/embedded.ts'
+
+type TestLike = { teardown(work: () => unknown): unknown }
+export type TestServer = { url: string; template: string; stop(): Promise<void> }
+
+/** A migrated database that nobody else uses, dropped when `t` ends. Close your connections in a later teardown. */
+export async function testDatabase(t: TestLike): Promise<{ url: string }> {
+  const { url, template } = await testServer()
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await onServer(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
+  t.teardown(() => onServer(url, (sql) => sql`drop database ${sql(name)} with (force)`))
+  return { url: withDatabase(url, name) }
+}
+
+/**
+ * The server that TEST_DATABASE_URL names, or else an embedded one in a temporary directory, with a template database.
+ * `stop` removes what this made.
+ */
+export async function prepareServer(): Promise<TestServer> {
+  const given = process.env.TEST_DATABASE_URL
+  const server = given ? { url: given, stop: async () => {} } : await temporaryServer()
+  const template = `template_${randomBytes(6).toString('hex')}`
+  const drop = () => onServer(server.url, (sql) => sql`drop database if exists ${sql(template)} with (force)`)
+  try {
+    await onServer(server.url, (sql) => sql`create database ${sql(template)} template template0 encoding 'UTF8'`)
+    const { migrate } = await import('../src/migrate.ts') // here, because most test files find it done
+    await migrate(withDatabase(server.url, template))
+  } catch (error) {
+    await drop().catch(() => {})
+    await server.stop()
+    throw error
+  }
+  return {
+    url: server.url,
+    template,
+    stop: async () => {
+      if (given) await drop()
+      await server.stop()
+    },
+  }
+}
+
+let server: Promise<TestServer> | undefined
+
+function testServer(): Promise<TestServer> {
+  server ??= givenServer() ?? ownServer()
+  return server
+}
+
+/** Prepared by test/run.ts. */
+function givenServer(): Promise<TestServer> | undefined {
+  const { TEST_DATABASE_URL: url, TEST_TEMPLATE: template } = process.env
+  return url && template ? Promise.resolve({ url, template, stop: async () => {} }) : undefined
+}
+
+/** For a test file that is run by itself. */
+async function ownServer(): Promise<TestServer> {
+  const own = await prepareServer()
+  const { default: root } = await import('tap')
+  root.teardown(own.stop)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => own.stop().finally(() => process.exit(1)))
+  return own
+}
+
+async function temporaryServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-test-'))
+  const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  try {
+    await chmod(directory, 0o711)
+    // Nothing in here has to survive a power cut.
+    const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+    const { url, stop } = await startEmbedded(join(directory, 'data'), { settings })
+    return { url, stop: () => stop().finally(remove) }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function onServer(url: string, work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  try {
+    await work(sql)
+  } finally {
+    await sql.end()
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href
+}
