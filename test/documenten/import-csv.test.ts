@@ -1,0 +1,893 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough, type Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { CsvFout, copyRegel, copyRegels, KOLOMMEN, leesImportCsv } from '../../src/documenten/import/csv.ts'
+import { kolomVan, naarDocument, type Rij, waarden } from '../../src/documenten/import/kolommen.ts'
+import { strictUtf8 } from '../../src/documenten/import/utf8.ts'
+
+const KOP = KOLOMMEN.join(',')
+const MARK = '\ufeff'
+
+async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items
+}
+
+async function* splitAt(bytes: Buffer, ...places: number[]): AsyncGenerator<Buffer> {
+  const edges = [0, ...places, bytes.length]
+  for (let i = 1; i < edges.length; i++) yield bytes.subarray(edges[i - 1], edges[i])
+}
+
+async function lees(bytes: AsyncIterable<Uint8Array> | Readable, options?: { maxRecordBytes?: number }) {
+  const { kop, regels } = await leesImportCsv(bytes, options)
+  return { kop, regels: await Array.fromAsync(regels) }
+}
+
+const leesTekst = (csv: string, size = 64 * 1024) => lees(inPieces(Buffer.from(csv), size))
+
+/** The records below a good header. */
+async function regelsVan(csv: string, size = 64 * 1024): Promise<string[][]> {
+  async function* upload() {
+    yield Buffer.from(`${KOP}\n`)
+    yield* inPieces(Buffer.from(csv), size)
+  }
+  return (await lees(upload())).regels
+}
+
+async function foutVan(work: Promise<unknown>): Promise<CsvFout> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof CsvFout)) throw new Error('expected a CsvFout', { cause: error })
+  return error
+}
+
+/** Small, seeded: the same cases on every run. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+t.test('UTF-8', async (t) => {
+  t.test('is passed on unchanged, without the leading mark, wherever the chunks are cut', async (t) => {
+    const said = 'a,é€😀,\u0000\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff\u{10000}\u{10ffff}\n'
+    for (const [csv, expected] of [
+      [said, said],
+      [MARK + said, said],
+      [`${MARK}${MARK}x`, `${MARK}x`],
+      [`x\n${MARK}y`, `x\n${MARK}y`],
+      [MARK, ''],
+    ] as const) {
+      const bytes = Buffer.from(csv)
+      const wrong: number[][] = []
+      for (let first = 0; first <= bytes.length; first++) {
+        for (let second = first; second <= bytes.length; second++) {
+          const out = Buffer.concat(await Array.fromAsync(strictUtf8(splitAt(bytes, first, second))))
+          if (out.toString() !== expected) wrong.push([first, second])
+        }
+      }
+      t.same(wrong, [], JSON.stringify(csv))
+    }
+  })
+
+  t.test('anything else is refused with the offset of the first bad byte, wherever the chunks are cut', async (t) => {
+    const bad: Buffer[] = []
+    const hex = (...codes: string[]) => {
+      for (const code of codes) bad.push(Buffer.from(code.replaceAll(' ', ''), 'hex'))
+    }
+    for (let byte = 0x80; byte <= 0xff; byte++) bad.push(Buffer.from([byte])) // every letter of Latin-1 and CP1252 above ASCII
+    hex('c0 80', 'c1 bf', 'e0 80 80', 'e0 9f bf', 'f0 80 80 80', 'f0 8f bf bf', 'f8 88 80 80 80', 'fc 84 80 80 80 80') // overlong
+    hex('f4 90 80 80', 'f5 80 80 80', 'f7 bf bf bf') // beyond U+10FFFF
+    for (const high of ['a0', 'a7', 'ad', 'af', 'b0', 'b5', 'bd', 'bf']) hex(`ed ${high} 80`, `ed ${high} bf`) // surrogates
+    hex('ed a0 bd ed b8 80') // a pair of them, as CESU-8 has it
+    hex('c3', 'e2 82', 'e2', 'f0 9f 98', 'f0 9f', 'f0', 'e2 82 41', 'f0 9f 98 41', 'c3 c3 a9', 'e2 e2 82 ac') // cut off
+    hex('ff fe', 'fe ff', 'ff fe 00 00', '80 ef bb bf', 'ef bb', 'ef bf')
+    const around = [
+      ['', ''],
+      ['uuid,titel\n', ''],
+      ['', 'x\n'],
+      [`${MARK}uuid`, 'x'],
+      ['é€😀', '€'],
+    ] as const
+    const cases = bad.flatMap((bytes) =>
+      around.map(([before, after]) => Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)])),
+    )
+    cases.push(Buffer.from(`${KOP}\ncafé`, 'latin1'))
+
+    let checked = 0
+    const wrong: unknown[] = []
+    for (const bytes of cases) {
+      const expected = validPrefix(bytes)
+      if (expected === bytes.length) continue // some of the above complete each other to a character
+      checked++
+      for (const size of [1, 2, 3, 5, 1000]) {
+        const { code, message } = await foutVan(Array.fromAsync(strictUtf8(inPieces(bytes, size))))
+        if (code !== 'parse_error' || !message.includes(`op positie ${expected} `)) {
+          wrong.push([bytes.toString('hex'), size, expected, message])
+        }
+      }
+    }
+    t.ok(checked > 200, `${checked} files`)
+    t.same(wrong, [])
+  })
+
+  t.test('UTF-16 and UTF-32 are refused with and without a mark', async (t) => {
+    const utf32 = (csv: string, method: 'writeUInt32BE' | 'writeUInt32LE') => {
+      const out = Buffer.alloc(csv.length * 4)
+      for (let i = 0; i < csv.length; i++) out[method](csv.charCodeAt(i), i * 4)
+      return out
+    }
+    for (const [name, bytes, offset] of [
+      ['UTF-16LE', Buffer.from(KOP, 'utf16le'), 1],
+      ['UTF-16BE', Buffer.from(KOP, 'utf16le').swap16(), 0],
+      ['UTF-32LE', utf32(KOP, 'writeUInt32LE'), 1],
+      ['UTF-32BE', utf32(KOP, 'writeUInt32BE'), 0],
+      ['UTF-16LE with mark', Buffer.from(MARK + KOP, 'utf16le'), 0],
+      ['UTF-16BE with mark', Buffer.from(MARK + KOP, 'utf16le').swap16(), 0],
+      ['UTF-32LE with mark', utf32(MARK + KOP, 'writeUInt32LE'), 0],
+      ['UTF-32BE with mark', utf32(MARK + KOP, 'writeUInt32BE'), 0],
+    ] as const) {
+      for (const size of [1, 2, 3, 1000]) {
+        const fout = await foutVan(lees(inPieces(bytes, size)))
+        t.match(fout, { code: 'parse_error', message: `op positie ${offset} ` }, `${name} in pieces of ${size}`)
+      }
+    }
+  })
+
+  t.test('a bad byte is found in the header and in the last row', async (t) => {
+    for (const bytes of [
+      Buffer.concat([Buffer.from('uuid,t\u00eftel'), Buffer.from([0xe9]), Buffer.from(`,${KOP}\n`)]),
+      Buffer.concat([Buffer.from(`${MARK}${KOP}\n${'a,b\n'.repeat(50_000)}`), Buffer.from([0x61, 0xe9])]),
+    ]) {
+      const fout = await foutVan(lees(inPieces(bytes, 64 * 1024)))
+      t.match(fout, { code: 'parse_error', message: `op positie ${bytes.indexOf(0xe9)} ` })
+    }
+  })
+})
+
+/** How many bytes at the begin are UTF-8 by the judgement of another decoder. */
+function validPrefix(bytes: Buffer): number {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for (let length = bytes.length; ; length--) {
+    try {
+      decoder.decode(bytes.subarray(0, length))
+      return length
+    } catch {}
+  }
+}
+
+t.test('records', async (t) => {
+  t.test('come as their original cells', async (t) => {
+    for (const [name, csv, expected] of [
+      [
+        'plain',
+        'a,b,c\n1,2,3\n',
+        [
+          ['a', 'b', 'c'],
+          ['1', '2', '3'],
+        ],
+      ],
+      [
+        'no newline at the end',
+        'a,b\n1,2',
+        [
+          ['a', 'b'],
+          ['1', '2'],
+        ],
+      ],
+      ['a comma in quotes', 'Jan,"Dam 1, Amsterdam",x\n', [['Jan', 'Dam 1, Amsterdam', 'x']]],
+      ['quotes in quotes', 'a,"hij zei ""ja""","""","{""k"": ""v""}"\n', [['a', 'hij zei "ja"', '"', '{"k": "v"}']]],
+      [
+        'newlines in quotes',
+        'a,"x\ny\r\nz\rw"\nb,c\n',
+        [
+          ['a', 'x\ny\r\nz\rw'],
+          ['b', 'c'],
+        ],
+      ],
+      ['quotes and newlines in quotes', '"""\n""",b\n', [['"\n"', 'b']]],
+      ['LF, CRLF, CR and a mixture', 'a\nb\r\nc\rd\r\n', [['a'], ['b'], ['c'], ['d']]],
+      ['CR only, at the end', 'a\rb\r', [['a'], ['b']]],
+      ['empty cells', ',\n,,\n"",""\n""\n', [['', ''], ['', '', ''], ['', ''], ['']]],
+      [
+        'trailing commas',
+        'a,\n"b",\nc,',
+        [
+          ['a', ''],
+          ['b', ''],
+          ['c', ''],
+        ],
+      ],
+      ['blank lines', '\na\n\n\r\n\rb\n', [[], ['a'], [], [], [], ['b']]],
+      ['ragged rows', 'a\na,b,c\na,b\n', [['a'], ['a', 'b', 'c'], ['a', 'b']]],
+      ['a quote in an unquoted cell', 'a,b "c" d,12"\n', [['a', 'b "c" d', '12"']]],
+      [
+        'a space before a quote',
+        'a, "b"\n "c",d\n',
+        [
+          ['a', ' "b"'],
+          [' "c"', 'd'],
+        ],
+      ],
+      ['white space', '  ,a , b,\t\n \n   ', [['  ', 'a ', ' b', '\t'], [' '], ['   ']]],
+      ['other white space', '\u00a0,\u2028,\u3000"x"\n\u2003\n', [['\u00a0', '\u2028', '\u3000"x"'], ['\u2003']]],
+      ['byte order marks', `${MARK}a,${MARK}"b"\n${MARK}\n`, [[`${MARK}a`, `${MARK}"b"`], [MARK]]],
+      [
+        'NUL and other control characters',
+        'a\0b,\0,"\0"\n\x1a\x01,\x7f\n\x1a',
+        [['a\0b', '\0', '\0'], ['\x1a\x01', '\x7f'], ['\x1a']],
+      ],
+      ['what looks like a comment', '# a,b\n//c\n', [['# a', 'b'], ['//c']]],
+      ['other delimiters', 'a;b\tc|d\n', [['a;b\tc|d']]],
+      ['UTF-8', 'é,€,😀,"Łódź, ""x"""\n', [['é', '€', '😀', 'Łódź, "x"']]],
+      ['names of object members', '__proto__,constructor\n', [['__proto__', 'constructor']]],
+    ] as [string, string, string[][]][]) {
+      for (const size of [1, 2, 3, 7, 64 * 1024]) {
+        t.same(await regelsVan(csv, size), expected, `${name}, in pieces of ${size}`)
+      }
+    }
+  })
+
+  t.test('do not depend on where the chunks are cut', async (t) => {
+    const bytes = Buffer.from(`${MARK}${KOP}\r\n  é,"x""y\r\n€",\r\n${MARK}"q",\r\n\r\r\n"",😀 \rlast,"z"`)
+    const expected = JSON.stringify([['  é', 'x"y\r\n€', ''], [`${MARK}"q"`, ''], [], [], ['', '😀 '], ['last', 'z']])
+    const wrong: number[] = []
+    for (let at = 0; at <= bytes.length; at++) {
+      const { kop, regels } = await lees(splitAt(bytes, at))
+      if (JSON.stringify(regels) !== expected || kop.join() !== KOP) wrong.push(at)
+    }
+    t.same(wrong, [])
+  })
+
+  t.test('are those of a plain reading of RFC 4180, for 1,500 random files', async (t) => {
+    const random = randomFrom(20261121)
+    const alphabet = [
+      'a',
+      'b',
+      '1',
+      '"',
+      '"',
+      '""',
+      ',',
+      ',',
+      ',"',
+      '",',
+      '\n',
+      '\r',
+      '\r\n',
+      '"\n',
+      ' ',
+      '\t',
+      'é',
+      '€',
+      MARK,
+      '\0',
+      '\u2028',
+      '#',
+    ]
+    let refused = 0
+    const wrong: unknown[] = []
+    for (let n = 0; n < 1500; n++) {
+      let csv = ''
+      for (let length = random(25); length >= 0; length--) csv += alphabet[random(alphabet.length)]
+      const expected = plainReading(csv)
+      const found = await regelsVan(csv, 1 + random(12)).catch((error: CsvFout) => error.code)
+      if (expected === 'parse_error') refused++
+      if (JSON.stringify(found) !== JSON.stringify(expected)) wrong.push({ csv, found, expected })
+    }
+    t.same(wrong, [])
+    t.ok(refused > 150 && refused < 1350, `${refused} of them are no CSV`)
+  })
+
+  t.test('an unclosed quote is refused with the record and the line where it begins', async (t) => {
+    for (const [csv, rij, regel] of [
+      ['"a', 2, 2],
+      ['a,"b\nc,d\n', 2, 2],
+      ['a\n"b\n\nc"\n\nx,"', 5, 7],
+      ['a\r\n"b\r\nc\rd"\r"', 4, 6],
+    ] as const) {
+      for (const size of [1, 2, 1000]) {
+        const fout = await foutVan(regelsVan(csv, size))
+        t.match(
+          fout,
+          { code: 'parse_error', message: `Rij ${rij}, die begint op regel ${regel} ` },
+          JSON.stringify(csv),
+        )
+        t.match(fout.message, 'niet wordt gesloten')
+      }
+    }
+    t.match(await foutVan(leesTekst(`"${KOP}\n`)), { code: 'parse_error', message: 'Rij 1, die begint op regel 1 ' })
+  })
+
+  t.test('text after a closing quote is refused with the record and the line where it begins', async (t) => {
+    for (const [csv, rij, regel] of [
+      ['"a"b\n', 2, 2],
+      ['"a" ,b\n', 2, 2],
+      ['a\n"b\n"\n\n"c"é', 5, 6],
+      ['"a,b\n"c",d\n', 2, 2], // the quote missing after a meets the next one
+    ] as const) {
+      for (const size of [1, 2, 1000]) {
+        const fout = await foutVan(regelsVan(csv, size))
+        t.match(
+          fout,
+          { code: 'parse_error', message: `Rij ${rij}, die begint op regel ${regel} ` },
+          JSON.stringify(csv),
+        )
+        t.match(fout.message, 'tekst na een sluitend aanhalingsteken')
+      }
+    }
+  })
+
+  t.test('of exactly the largest size are read, one byte more is refused', async (t) => {
+    const maxRecordBytes = KOP.length + 1
+    for (const [fill, end] of [
+      [(length: number) => 'x'.repeat(length), '\n'],
+      [(length: number) => 'x'.repeat(length), ''],
+      [(length: number) => `"${'\n'.repeat(length - 2)}"`, '\r\n'],
+      [(length: number) => `é${' '.repeat(length - 2)}`, '\r'],
+      [(length: number) => ','.repeat(length), '\n'],
+    ] as const) {
+      const fits = `${KOP}\na\n${fill(maxRecordBytes - end.length)}${end}`
+      const tooLarge = `${KOP}\na\n${fill(maxRecordBytes - end.length + 1)}${end}`
+      for (const size of [1, 100, 100_000]) {
+        t.equal((await lees(inPieces(Buffer.from(fits), size), { maxRecordBytes })).regels.length, 2)
+        const fout = await foutVan(lees(inPieces(Buffer.from(tooLarge), size), { maxRecordBytes }))
+        t.match(fout, { code: 'parse_error', message: 'Rij 3, die begint op regel 3 ' })
+        t.match(fout.message, `groter dan ${maxRecordBytes} bytes`)
+      }
+    }
+  })
+
+  t.test('of 1 MiB, and of 100,000 cells, come whole', async (t) => {
+    const cell = 'é'.repeat(512 * 1024 - 10)
+    t.same(await regelsVan(`x,"${cell}"\n`, 1000), [['x', cell]])
+    t.equal((await regelsVan(','.repeat(99_999)))[0]!.length, 100_000)
+  })
+
+  t.test('an unclosed quote does not take in the rest of the file', async (t) => {
+    let sent = 0
+    async function* endless() {
+      yield Buffer.from(`${KOP}\nx,"`)
+      for (;;) {
+        sent += 64 * 1024
+        yield Buffer.alloc(64 * 1024, 'x\n')
+      }
+    }
+    t.match(await foutVan(lees(endless())), { code: 'parse_error', message: 'Rij 2, die begint op regel 2 ' })
+    t.ok(sent <= 2 * 1024 * 1024, `${sent} bytes were read`)
+  })
+
+  t.test('are read no further ahead than some chunks', async (t) => {
+    let sent = 0
+    async function* endless() {
+      yield Buffer.from(`${KOP}\n`)
+      for (;;) {
+        sent++
+        yield Buffer.alloc(64 * 1024, 'a,b\n')
+      }
+    }
+    const { regels } = await leesImportCsv(endless())
+    const seen: string[][] = []
+    for await (const regel of regels) if (seen.push(regel) === 3) break
+    t.same(seen, Array(3).fill(['a', 'b']))
+    t.ok(sent < 10, `${sent} chunks were read`)
+  })
+})
+
+/** RFC 4180 with regular expressions over the whole text; a blank line has no cells. */
+function plainReading(csv: string): string[][] | 'parse_error' {
+  let at = 0
+  const next = (pattern: RegExp) => {
+    pattern.lastIndex = at
+    const found = pattern.exec(csv)
+    at += found?.[0].length ?? 0
+    return found
+  }
+  const rows: string[][] = []
+  while (at < csv.length) {
+    const row: string[] = []
+    rows.push(row)
+    if (next(/\r\n|\r|\n/y)) continue
+    do {
+      if (csv[at] === '"') {
+        const quoted = next(/"((?:[^"]|"")*)"/y)
+        if (!quoted) return 'parse_error'
+        row.push(quoted[1]!.replaceAll('""', '"'))
+      } else {
+        row.push(next(/[^,\r\n]*/y)![0])
+      }
+    } while (next(/,/y))
+    if (at < csv.length && !next(/\r\n|\r|\n/y)) return 'parse_error'
+  }
+  return rows
+}
+
+t.test('the header', async (t) => {
+  t.test('may have its columns in any order, and further columns', async (t) => {
+    const kop = ['eigen kolom', ...KOLOMMEN.toReversed(), 'UUID', ' uuid', 'é']
+    const { kop: found, regels } = await leesTekst(`${kop.map((naam) => `"${naam}"`).join(',')}\n1,2\n`)
+    t.same(found, kop)
+    t.same(regels, [['1', '2']])
+  })
+
+  t.test('may stand alone, with or without newline and mark', async (t) => {
+    for (const csv of [KOP, `${KOP}\n`, `${MARK}${KOP}\r\n`, `${MARK}${KOP}\r`]) {
+      t.same(await leesTekst(csv), { kop: [...KOLOMMEN], regels: [] })
+    }
+  })
+
+  t.test('is refused when a name is missing, and all missing ones are named', async (t) => {
+    for (const naam of KOLOMMEN) {
+      const rest = KOLOMMEN.filter((other) => other !== naam)
+      for (const instead of [[], [naam.toUpperCase()], [` ${naam}`], [`${naam} `], ['']]) {
+        const fout = await foutVan(leesTekst(`${[...rest, ...instead].join(',')}\n`))
+        t.match(fout, { code: 'missing-import-headers', message: `In de kopregel ontbreken: ${naam}.` })
+      }
+    }
+    for (const csv of [
+      '\n',
+      `\n${KOP}\n`,
+      '   ',
+      'x',
+      ',,,',
+      `${KOP.replaceAll(',', ';')}\n`,
+      `${KOP.replaceAll(',', '\t')}\n`,
+    ]) {
+      const fout = await foutVan(leesTekst(csv))
+      t.equal(fout.code, 'missing-import-headers')
+      t.match(fout.message, KOLOMMEN.join(', '))
+      t.equal(fout.message.includes('met een komma'), /[;\t]/.test(csv))
+    }
+  })
+
+  t.test('is refused when a name stands there twice, and all such names are named', async (t) => {
+    for (const naam of KOLOMMEN) {
+      const fout = await foutVan(leesTekst(`${KOP},${naam}\n`))
+      t.match(fout, { code: 'duplicate-import-headers', message: `: ${naam}.` })
+    }
+    const fout = await foutVan(leesTekst(`${KOP},eigen,titel,eigen,taal,eigen\n`))
+    t.match(fout, { code: 'duplicate-import-headers', message: ': titel, eigen, taal.' })
+    const many = Array.from({ length: 5000 }, (_, i) => `${i}${'x'.repeat(80)}`)
+    const long = await foutVan(leesTekst(`${[...KOLOMMEN, ...many, ...many].join(',')}\n`))
+    t.match(long, { code: 'duplicate-import-headers', message: 'en nog 4980' })
+    t.ok(long.message.length < 3000)
+  })
+
+  t.test('may have columns without a name', async (t) => {
+    t.same((await leesTekst(`${KOP},,,\n`)).kop, [...KOLOMMEN, '', '', ''])
+  })
+
+  t.test('is judged before anything after it, wherever the chunks are cut', async (t) => {
+    const bytes = Buffer.concat([Buffer.from('uuid\n"a"b\n'), Buffer.from([0xff])])
+    for (let at = 0; at <= bytes.length; at++) {
+      t.equal((await foutVan(lees(splitAt(bytes, at)))).code, 'missing-import-headers')
+    }
+    const { kop, regels } = await leesImportCsv(each([Buffer.from(`${KOP}\n"a"b\n`)]))
+    t.same(kop, KOLOMMEN)
+    t.equal((await foutVan(Array.fromAsync(regels))).code, 'parse_error')
+  })
+
+  t.test('of a file without anything in it is an empty file', async (t) => {
+    for (const csv of ['', MARK]) t.equal((await foutVan(leesTekst(csv, 1))).code, 'empty-file')
+    t.equal((await foutVan(lees(each([Buffer.alloc(0), Buffer.alloc(0)])))).code, 'empty-file')
+  })
+})
+
+t.test('a source that breaks off rejects the iteration', async (t) => {
+  for (const reason of [undefined, new Error('connection lost')]) {
+    t.test(reason ? 'with an error' : 'without an error', async (t) => {
+      const source = new PassThrough()
+      source.write(`${KOP}\n1\n2\n`)
+      const { regels } = await leesImportCsv(source)
+      const read: string[][] = []
+      const reading = (async () => {
+        for await (const regel of regels) if (read.push(regel) === 1) source.destroy(reason)
+      })()
+      await t.rejects(reading, reason ?? { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+      t.same(read[0], ['1'])
+    })
+
+    t.test(`before anybody reads the rows, ${reason ? 'with' : 'without'} an error`, async (t) => {
+      const source = new PassThrough()
+      source.write(`${KOP}\n1\n2\n`)
+      const { regels } = await leesImportCsv(source)
+      source.on('error', () => {}).destroy(reason)
+      await once(source, 'close').catch(() => {})
+      await t.rejects(Array.fromAsync(regels), reason ?? { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+    })
+
+    t.test(`within the header, ${reason ? 'with' : 'without'} an error`, async (t) => {
+      const source = new PassThrough()
+      source.write(KOP)
+      const reading = leesImportCsv(source)
+      source.destroy(reason)
+      await t.rejects(reading, reason ?? { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+    })
+  }
+
+  t.test('when it is an iterable that throws', async (t) => {
+    async function* source() {
+      yield Buffer.from(`${KOP}\n1\n`)
+      throw new Error('disk gone')
+    }
+    await t.rejects(lees(source()), { message: 'disk gone' })
+  })
+})
+
+t.test('a stream that is read no further is left open', async (t) => {
+  const source = new PassThrough()
+  source.write('uuid,titel\n')
+  await foutVan(leesImportCsv(source))
+  t.notOk(source.destroyed)
+
+  const second = new PassThrough()
+  second.write(`${KOP}\n1\n"a"b\n`)
+  const { regels } = await leesImportCsv(second)
+  await foutVan(Array.fromAsync(regels))
+  t.notOk(second.destroyed)
+})
+
+t.test('an upload over HTTP', async (t) => {
+  const outcomes: string[] = []
+  const server = createServer(async (req, res) => {
+    const reading = lees(req)
+    server.emit('reading')
+    const outcome = await reading.then(
+      ({ regels }) => `${regels.length} rows`,
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    outcomes.push(outcome!)
+    server.emit('read')
+    req.resume()
+    res.end(outcome)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const upload = () => request({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', method: 'POST' })
+
+  for (const [csv, outcome] of [
+    [`${KOP}\n${'a,b\n'.repeat(100_000)}`, '100000 rows'],
+    [`uuid,titel\n${'a,b\n'.repeat(1_000_000)}`, 'missing-import-headers'],
+    [`${KOP}\n"a"b\n${'a,b\n'.repeat(1_000_000)}`, 'parse_error'],
+  ]) {
+    t.test(`is answered with ${outcome}`, async (t) => {
+      const [response] = await once(upload().end(csv), 'response')
+      t.equal(await text(response), outcome)
+    })
+  }
+
+  t.test('that the client breaks off is never a complete file', async (t) => {
+    outcomes.length = 0
+    const client = upload().on('error', () => {})
+    const reading = once(server, 'reading')
+    const read = once(server, 'read')
+    client.write(`${KOP}\n1\n2\n`)
+    await reading
+    client.destroy()
+    await read
+    t.same(outcomes, ['ECONNRESET'])
+  })
+})
+
+t.test('a row', async (t) => {
+  const kop = ['eigen kolom', ...KOLOMMEN.toReversed()]
+
+  t.test('is taken by the names of the header', async (t) => {
+    const result = waarden(kop, ['iets', ...KOLOMMEN.toReversed().map((kolom) => `van ${kolom}`)], 2)
+    t.same(result, { rij: Object.fromEntries(KOLOMMEN.map((kolom) => [kolom, `van ${kolom}`])) })
+  })
+
+  t.test('with another number of values than the header is refused with its number', async (t) => {
+    for (let count = 0; count <= 80; count++) {
+      if (count === kop.length) continue
+      const fout = `Rij 7: te ${count < kop.length ? 'weinig' : 'veel'} waarden (${count}, de kopregel heeft er 28).`
+      t.same(waarden(kop, Array(count).fill('x'), 7), { fout })
+    }
+  })
+})
+
+const leeg = Object.fromEntries(KOLOMMEN.map((kolom) => [kolom, ''])) as Rij
+const rij = (cellen: Partial<Rij>): Rij => ({ ...leeg, bestandspad: 'a.pdf', ...cellen })
+const LEGE_BODY = { indicatieGebruiksrecht: null, ondertekening: null, integriteit: null, trefwoorden: [] }
+
+t.test('a row as a document', async (t) => {
+  t.test('has every column in its field', async (t) => {
+    const teksten = {
+      identificatie: 'D-1',
+      bronorganisatie: '517439943',
+      creatiedatum: '2024-01-02',
+      titel: ' Titel ',
+      vertrouwelijkheidaanduiding: 'openbaar',
+      auteur: 'A. Auteur',
+      status: 'definitief',
+      formaat: 'text/plain',
+      taal: 'nld',
+      bestandsnaam: 'b.txt',
+      link: 'https://example.nl/',
+      beschrijving: 'regel 1\nregel 2',
+      ontvangstdatum: '2024-01-03',
+      verzenddatum: '2024-01-04',
+      verschijningsvorm: 'brief',
+      informatieobjecttype: 'https://example.nl/iot/1',
+    }
+    const result = naarDocument(
+      rij({
+        ...teksten,
+        uuid: '4ED3C9AC-8c6e-4b0b-9D2C-1d2f3a4b5c6d',
+        bestandsomvang: '12',
+        bestandspad: 'map/b.txt',
+        indicatieGebruiksrecht: 'False',
+        'ondertekening.soort': 'digitaal',
+        'ondertekening.datum': '2024-01-05',
+        'integriteit.algoritme': 'md5',
+        'integriteit.waarde': 'abc',
+        'integriteit.datum': '2024-01-06',
+        zaakUuid: '5ED3C9AC-8C6E-1B0B-9D2C-1D2F3A4B5C6D',
+        trefwoorden: 'een, twee',
+      }),
+    )
+    t.same(result, {
+      uuid: '4ed3c9ac-8c6e-4b0b-9d2c-1d2f3a4b5c6d',
+      bestandspad: 'map/b.txt',
+      zaakUuid: '5ed3c9ac-8c6e-1b0b-9d2c-1d2f3a4b5c6d',
+      fouten: [],
+      body: {
+        ...teksten,
+        bestandsomvang: 12,
+        indicatieGebruiksrecht: false,
+        ondertekening: { soort: 'digitaal', datum: '2024-01-05' },
+        integriteit: { algoritme: 'md5', waarde: 'abc', datum: '2024-01-06' },
+        trefwoorden: ['een', ' twee'],
+      },
+    })
+    t.equal(
+      Object.keys(result.body).length + 3,
+      KOLOMMEN.length - 3,
+      'every column, two groups of two and three as one',
+    )
+  })
+
+  t.test('leaves out what is empty', async (t) => {
+    t.same(naarDocument(rij({})), { uuid: null, bestandspad: 'a.pdf', zaakUuid: null, fouten: [], body: LEGE_BODY })
+  })
+
+  t.test('reads the usual spellings of yes and no', async (t) => {
+    for (const [cel, value] of [
+      ['', null],
+      ['true', true],
+      ['True', true],
+      ['false', false],
+      ['False', false],
+    ] as const) {
+      t.equal(naarDocument(rij({ indicatieGebruiksrecht: cel })).body.indicatieGebruiksrecht, value)
+    }
+  })
+
+  t.test('has a group as soon as one of its columns is filled', async (t) => {
+    for (const [cellen, groepen] of [
+      [{ 'ondertekening.soort': 'pki' }, { ondertekening: { soort: 'pki', datum: null } }],
+      [{ 'ondertekening.datum': '2024-01-01' }, { ondertekening: { soort: '', datum: '2024-01-01' } }],
+      [{ 'integriteit.waarde': 'x' }, { integriteit: { algoritme: '', waarde: 'x', datum: null } }],
+      [{ 'integriteit.datum': '2024-01-01' }, { integriteit: { algoritme: '', waarde: '', datum: '2024-01-01' } }],
+    ] as [Partial<Rij>, object][]) {
+      t.same(naarDocument(rij(cellen)).body, { ...LEGE_BODY, ...groepen })
+    }
+  })
+
+  t.test('splits trefwoorden at the commas, without quotes and untrimmed', async (t) => {
+    for (const [cel, woorden] of [
+      ['a', ['a']],
+      ['"a","b c"', ['a', 'b c']],
+      ['a,,b', ['a', '', 'b']],
+      ['a,', ['a', '']],
+      [' ', [' ']],
+      ['""', []],
+      ['"', []],
+    ] as const) {
+      t.same(naarDocument(rij({ trefwoorden: cel })).body.trefwoorden, woorden)
+    }
+  })
+
+  t.test('takes every UUID of RFC 9562, in lower case', async (t) => {
+    for (const uuid of [
+      'C232AB00-9414-11EC-B3C8-9F6BDECED846', // versions 1, 3 to 8
+      '5df41881-3aed-3515-88a7-2f4a814cf09e',
+      '919108f7-52d1-4320-9bac-f847db4148a8',
+      '2ed6657d-e927-568b-95e1-2665a8aea6a2',
+      '1EC9414C-232A-6B00-B3C8-9F6BDECED846',
+      '017F22E2-79B0-7CC3-98C4-DC0C0C07398F',
+      '2489E9AD-2EE2-8E00-8EC9-32D5F69181C0',
+      '00000000-0000-0000-0000-000000000000',
+      'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
+    ]) {
+      t.match(naarDocument(rij({ uuid, zaakUuid: uuid })), {
+        uuid: uuid.toLowerCase(),
+        zaakUuid: uuid.toLowerCase(),
+        fouten: [],
+      })
+    }
+  })
+
+  t.test('reports every cell that is no value, naming the column, and all at once', async (t) => {
+    const good = '4ed3c9ac-8c6e-4b0b-9d2c-1d2f3a4b5c6d'
+    const bad: [keyof Rij, string[]][] = [
+      [
+        'uuid',
+        [
+          'x',
+          ` ${good}`,
+          `${good} `,
+          `{${good}}`,
+          `urn:uuid:${good}`,
+          good.replaceAll('-', ''),
+          `${good}0`,
+          `${good}\n`,
+          good.replace('4', 'g'),
+          good.replace('4', '４'),
+        ],
+      ],
+      ['zaakUuid', ['https://example.nl/zaken/1', good.slice(1)]],
+      [
+        'bestandsomvang',
+        [
+          'x',
+          '1.0',
+          '1,0',
+          '1e3',
+          '1e309',
+          'NaN',
+          'Infinity',
+          '0x10',
+          '+1',
+          ' 1',
+          '1 ',
+          '1\n',
+          '--1',
+          '１',
+          '9007199254740993',
+          '-',
+        ],
+      ],
+      ['indicatieGebruiksrecht', ['TRUE', 'ja', '1', '0', ' true', 'true ', 'null', 'tRue']],
+    ]
+    for (const [kolom, cellen] of bad) {
+      for (const cel of cellen) {
+        const result = naarDocument(rij({ [kolom]: cel }))
+        t.match(result.fouten, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cel)}`)
+        t.equal(result.fouten.length, 1)
+        t.equal(result.body[kolom] ?? null, null)
+      }
+    }
+    const all = naarDocument({
+      ...leeg,
+      uuid: 'x',
+      zaakUuid: 'x',
+      bestandsomvang: 'x',
+      indicatieGebruiksrecht: 'x',
+      titel: 'T',
+    })
+    t.same(
+      all.fouten.map(({ kolom, code }) => [kolom, code]),
+      [
+        ['bestandsomvang', 'invalid'],
+        ['indicatieGebruiksrecht', 'invalid'],
+        ['uuid', 'invalid'],
+        ['bestandspad', 'required'],
+        ['zaakUuid', 'invalid'],
+      ],
+    )
+    t.equal(all.body.titel, 'T', 'the rest can still be judged')
+  })
+
+  t.test('reads whole numbers and leaves their range to the create', async (t) => {
+    for (const [cel, number] of [
+      ['0', 0],
+      ['-0', 0],
+      ['007', 7],
+      ['-5', -5],
+      ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ] as const) {
+      t.equal(naarDocument(rij({ bestandsomvang: cel })).body.bestandsomvang, number)
+    }
+  })
+
+  t.test('has its columns named after the fields', async (t) => {
+    for (const kolom of KOLOMMEN) t.equal(kolomVan(kolom), kolom)
+    t.equal(kolomVan('trefwoorden.0'), 'trefwoorden')
+    t.equal(kolomVan('trefwoorden.12'), 'trefwoorden')
+    t.equal(kolomVan('nonFieldErrors'), 'nonFieldErrors')
+  })
+})
+
+t.test('a row on its way into the database', async (t) => {
+  /** What COPY makes of a line of its text format, by the PostgreSQL manual. */
+  const copied = (line: string) => {
+    const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
+    const [importId, nummer, json, ...more] = line
+      .replace(/\n$/, '')
+      .split('\t')
+      .map((field) => field.replaceAll(/\\([\s\S])/g, (_, c: string) => escapes[c] ?? c))
+    return { importId, nummer, cellen: JSON.parse(json!), more }
+  }
+
+  t.test('is one line of COPY, whatever its cells hold', async (t) => {
+    const random = randomFrom(7)
+    const parts = [
+      '\\',
+      '\t',
+      '\n',
+      '\r',
+      '\0',
+      '"',
+      '\\n',
+      '\\N',
+      '\\.',
+      '\b',
+      '\x7f',
+      '\u2028',
+      '€',
+      '😀',
+      'a',
+      ',',
+      '',
+    ]
+    const rows = [
+      [],
+      [''],
+      ['\\.'],
+      ['\\N'],
+      ...Array.from({ length: 500 }, () =>
+        Array.from({ length: random(6) }, () => {
+          let cell = ''
+          for (let n = random(6); n > 0; n--) cell += parts[random(parts.length)]
+          return cell
+        }),
+      ),
+    ]
+    const wrong = rows.filter((cellen) => {
+      const line = copyRegel(12, 34, cellen)
+      const expected = JSON.stringify({ importId: '12', nummer: '34', cellen, more: [] })
+      return !/^12\t34\t[^\n\r\t\0]*\n$/.test(line) || JSON.stringify(copied(line)) !== expected
+    })
+    t.same(wrong, [])
+  })
+
+  t.test('gets its number and is counted, in chunks of about 64 KiB', async (t) => {
+    const rows = Array.from({ length: 5000 }, (_, i) => [`cel ${i}`, 'é'.repeat(20)])
+    const regels = copyRegels(5, each(rows))
+    const chunks = await Array.fromAsync(regels)
+    t.equal(regels.aantal, 5000)
+    const lines = Buffer.concat(chunks).toString().split('\n')
+    t.equal(lines.pop(), '')
+    t.same(
+      lines.map(copied),
+      rows.map((cellen, i) => ({ importId: '5', nummer: String(i + 2), cellen, more: [] })),
+    )
+    for (const chunk of chunks.slice(0, -1)) t.ok(chunk.length >= 64 * 1024 && chunk.length < 256 * 1024)
+  })
+
+  t.test('is none in a file with a header only', async (t) => {
+    const regels = copyRegels(5, (await leesImportCsv(each([Buffer.from(KOP)]))).regels)
+    t.same(await Array.fromAsync(regels), [])
+    t.equal(regels.aantal, 0)
+  })
+
+  t.test('is lost to nobody when the source breaks off', async (t) => {
+    const source = new PassThrough()
+    source.write(`${KOP}\n1\n`)
+    const { regels } = await leesImportCsv(source)
+    source.destroy()
+    await t.rejects(Array.fromAsync(copyRegels(5, regels)), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+  })
+})
