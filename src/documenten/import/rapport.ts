@@ -1,0 +1,58 @@
+import { Readable } from 'node:stream'
+
+export type Rapportrij = { cellen: string[]; opmerking: string; resultaat: string }
+
+const CHUNK = 64 * 1024
+
+/**
+ * The report as CSV: the original header and cells in their order, then `opmerking` and `resultaat`.
+ *
+ * These two stand under their headers in every row. A row with too few values is filled up with empty cells before
+ * them. The surplus of a row with too many comes after them, unchanged and in order: dropped or joined it would no
+ * longer be what was supplied, and before them it would push the result out of its column.
+ *
+ * Cells come out exactly as they went in, unless `neutraliseer` is set; see `neutraliseerCel`.
+ */
+export function rapportCsv(
+  kop: string[],
+  rijen: AsyncIterable<Rapportrij>,
+  { neutraliseer }: { neutraliseer: boolean },
+): Readable {
+  const cel = neutraliseer ? (tekst: string) => csvCel(neutraliseerCel(tekst)) : csvCel
+  const line = (cellen: string[]) => `${cellen.map(cel).join(',')}\r\n`
+  async function* chunks(): AsyncGenerator<Buffer> {
+    let text = line([...kop, 'opmerking', 'resultaat'])
+    for await (const { cellen, opmerking, resultaat } of rijen) {
+      const missing = Array<string>(Math.max(0, kop.length - cellen.length)).fill('')
+      text += line([...cellen.slice(0, kop.length), ...missing, opmerking, resultaat, ...cellen.slice(kop.length)])
+      if (text.length >= CHUNK) {
+        yield Buffer.from(text)
+        text = ''
+      }
+    }
+    if (text !== '') yield Buffer.from(text)
+  }
+  return Readable.from(chunks(), { objectMode: false })
+}
+
+// Not the formatter of fast-csv: it drops NUL characters, and a row that failed for its NUL has to come back with it.
+// White space at the ends and a byte order mark are quoted because readers, fast-csv among them, drop them otherwise.
+function csvCel(tekst: string): string {
+  return /[",\r\n]|^\s|\s$/.test(tekst) ? `"${tekst.replaceAll('"', '""')}"` : tekst
+}
+
+// White space, invisible characters and quotes of any kind do not keep every spreadsheet from seeing what follows.
+// Besides the ASCII characters their full-width and small forms, which some read as the same.
+const FORMULE = /^[\p{Z}\p{C}\p{Pi}\p{Pf}"'`]*[\t\r\n=+\-@|＝＋－＠｜﹦﹢﹣﹫]/u
+
+/**
+ * A cell that a spreadsheet may run as a formula gets an apostrophe in front, numbers such as -1 and +31 included. To
+ * undo it, take one apostrophe off every cell that is still such a cell without it; an apostrophe of the cell itself
+ * counts as a quote, so what it began with is kept apart.
+ *
+ * It holds for a spreadsheet that splits the file at its commas. One that is told to split at semicolons makes cells of
+ * parts that were not cells.
+ */
+export function neutraliseerCel(tekst: string): string {
+  return FORMULE.test(tekst) ? `'${tekst}` : tekst
+}
