@@ -186,6 +186,76 @@ export interface Autorisatie {
   typeUuid: string | null;
 }
 
+export interface Besluittype {
+  /**
+   * First day of validity.
+   */
+  beginGeldigheid: string;
+  /**
+   * Category.
+   */
+  besluitcategorie: Generated<string>;
+  /**
+   * The catalogue.
+   */
+  catalogusId: number;
+  /**
+   * True until it is published; only published types are used.
+   */
+  concept: Generated<boolean>;
+  /**
+   * Last day of validity.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Name; versions of one type share it within their catalogue.
+   */
+  omschrijving: Generated<string>;
+  /**
+   * Generic name.
+   */
+  omschrijvingGeneriek: Generated<string>;
+  /**
+   * Whether decisions are published.
+   */
+  publicatieIndicatie: boolean;
+  /**
+   * Text of that publication.
+   */
+  publicatietekst: Generated<string>;
+  /**
+   * How long the publication stands (duration).
+   */
+  publicatietermijn: string | null;
+  /**
+   * Term for objections (duration).
+   */
+  reactietermijn: string | null;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+}
+
+export interface BesluittypeInformatieobjecttype {
+  /**
+   * The decision type.
+   */
+  besluittypeId: number;
+  /**
+   * The document type.
+   */
+  informatieobjecttypeId: number;
+}
+
 export interface Bestand {
   /**
    * Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
@@ -211,6 +281,33 @@ export interface Bestand {
    * Key in that storage, made by us.
    */
   sleutel: string;
+}
+
+export interface Bestandsdeel {
+  /**
+   * The bytes, once they have come.
+   */
+  bestandId: number | null;
+  /**
+   * The document.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Size in bytes that the part must have.
+   */
+  omvang: number;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * Place in the whole, from 1.
+   */
+  volgnummer: number;
 }
 
 export interface Catalogus {
@@ -256,6 +353,139 @@ export interface Catalogus {
   versie: Generated<string>;
 }
 
+export interface Dienst {
+  /**
+   * Where its API begins, with a slash at the end. URLs below it belong to this service.
+   */
+  apiRoot: string;
+  /**
+   * How we identify ourselves: geen, zgw (a JWT of our own) or api_key (a header).
+   */
+  authenticatie: Generated<string>;
+  /**
+   * Our client id there (zgw).
+   */
+  clientId: Generated<string>;
+  /**
+   * Claim user_id of our tokens.
+   */
+  gebruikersId: Generated<string>;
+  /**
+   * Claim user_representation of our tokens.
+   */
+  gebruikersWeergave: Generated<string>;
+  /**
+   * Secret (zgw) or key (api_key), encrypted with SECRET_KEY.
+   */
+  geheim: Buffer | null;
+  /**
+   * When it was made.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * Name of the header that carries the key (api_key).
+   */
+  header: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Name for people.
+   */
+  label: string;
+  /**
+   * Name for configuration files.
+   */
+  slug: string;
+  /**
+   * Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
+   */
+  soort: string;
+  /**
+   * Milliseconds that a call may take, from connecting to the last byte of the answer.
+   */
+  termijnMs: Generated<number>;
+  /**
+   * Constant name, also what the secret is bound to.
+   */
+  uuid: Generated<string>;
+}
+
+export interface DocumentnummerReservering {
+  /**
+   * RSIN of the organisation it was reserved for.
+   */
+  bronorganisatie: string;
+  /**
+   * When.
+   */
+  gereserveerdOp: Generated<string>;
+  /**
+   * The number.
+   */
+  identificatie: string;
+}
+
+export interface Eigenschap {
+  /**
+   * First day of validity; empty: as the case type.
+   */
+  beginGeldigheid: string | null;
+  /**
+   * Definition.
+   */
+  definitie: string;
+  /**
+   * Last day of validity; empty: as the case type.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Name.
+   */
+  naam: string;
+  /**
+   * tekst, getal, datum (YYYYMMDD) or datum_tijd (YYYYMMDDhhmmss).
+   */
+  specificatieFormaat: string;
+  /**
+   * Group it belongs to.
+   */
+  specificatieGroep: Generated<string>;
+  /**
+   * How many values: a number, or N.
+   */
+  specificatieKardinaliteit: string;
+  /**
+   * Length of a value; n,m for a number with decimals.
+   */
+  specificatieLengte: string;
+  /**
+   * Values to choose from; empty: free.
+   */
+  specificatieWaardenverzameling: Generated<string[]>;
+  /**
+   * The stage at which it must have a value.
+   */
+  statustypeId: number | null;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The version of the case type.
+   */
+  zaaktypeId: number;
+}
+
 export interface Enkelvoudiginformatieobject {
   /**
    * RSIN of the organisation that made it (latest version).
@@ -278,6 +508,10 @@ export interface Enkelvoudiginformatieobject {
    */
   informatieobjecttypeUrl: string | null;
   /**
+   * Whether it may be published (latest version): some applications read nothing else.
+   */
+  isGereedVoorPublicatie: boolean | null;
+  /**
    * Id of the lock that a client holds, empty when unlocked (drc-009).
    */
   lock: string | null;
@@ -291,6 +525,37 @@ export interface Enkelvoudiginformatieobject {
   versie: Generated<number>;
   /**
    * Confidentiality (latest version).
+   */
+  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
+}
+
+export interface EnkelvoudiginformatieobjectAantal {
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  aantal: number;
+  /**
+   * RSIN.
+   */
+  bronorganisatie: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * As on the documents that are counted; so are the next four.
+   */
+  informatieobjecttypeId: number | null;
+  /**
+   * Type elsewhere.
+   */
+  informatieobjecttypeUrl: string | null;
+  /**
+   * Whether they may be published.
+   */
+  isGereedVoorPublicatie: boolean | null;
+  /**
+   * Confidentiality.
    */
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
 }
@@ -424,6 +689,33 @@ export interface EnkelvoudiginformatieobjectVersie {
    * Day of sending.
    */
   verzenddatum: string | null;
+}
+
+export interface Gebruiksrecht {
+  /**
+   * Until when.
+   */
+  einddatum: string | null;
+  /**
+   * The document.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The conditions.
+   */
+  omschrijvingVoorwaarden: string;
+  /**
+   * From when.
+   */
+  startdatum: string;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
 }
 
 export interface Import {
@@ -647,6 +939,299 @@ export interface Notificatie {
   uuid: Generated<string>;
 }
 
+export interface Objectinformatieobject {
+  /**
+   * The document.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Kind of the object.
+   */
+  objectType: string;
+  /**
+   * URL of the object when it stands elsewhere.
+   */
+  objectUrl: string | null;
+  /**
+   * uuid of the object when it is one of ours; the row comes and goes with the zaakinformatieobject or besluitinformatieobject.
+   */
+  objectUuid: string | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+}
+
+export interface Resultaattype {
+  /**
+   * Time between brondatum and archiefactiedatum (duration).
+   */
+  archiefactietermijn: string | null;
+  /**
+   * blijvend_bewaren, vernietigen or empty.
+   */
+  archiefnominatie: Generated<string>;
+  /**
+   * First day of validity; empty: as the case type.
+   */
+  beginGeldigheid: string | null;
+  /**
+   * How the brondatum is found; empty: no brondatumArchiefprocedure.
+   */
+  brondatumAfleidingswijze: string | null;
+  /**
+   * Name of the attribute that holds the date.
+   */
+  brondatumDatumkenmerk: Generated<string>;
+  /**
+   * Whether the date is known when the case ends.
+   */
+  brondatumEinddatumBekend: Generated<boolean>;
+  /**
+   * Kind of object that holds the date.
+   */
+  brondatumObjecttype: Generated<string>;
+  /**
+   * Time after the end of the case (duration), for afleidingswijze termijn.
+   */
+  brondatumProcestermijn: string | null;
+  /**
+   * Register that holds the date.
+   */
+  brondatumRegistratie: Generated<string>;
+  /**
+   * Last day of validity; empty: as the case type.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Whether it is a specific outcome of the procestype.
+   */
+  indicatieSpecifiek: boolean | null;
+  /**
+   * Name.
+   */
+  omschrijving: string;
+  /**
+   * The omschrijving found there at the last save.
+   */
+  omschrijvingGeneriek: Generated<string>;
+  /**
+   * Nature of the process object.
+   */
+  procesobjectaard: Generated<string>;
+  /**
+   * Term of the process (duration).
+   */
+  procestermijn: string | null;
+  /**
+   * URL of the generic description in the selectielijst.
+   */
+  resultaattypeomschrijving: string;
+  /**
+   * URL of the resultaat in the selectielijst.
+   */
+  selectielijstklasse: Generated<string>;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The version of the case type.
+   */
+  zaaktypeId: number;
+}
+
+export interface ResultaattypeBesluittype {
+  /**
+   * The decision type.
+   */
+  besluittypeId: number;
+  /**
+   * The outcome.
+   */
+  resultaattypeId: number;
+}
+
+export interface ResultaattypeInformatieobjecttype {
+  /**
+   * The document type.
+   */
+  informatieobjecttypeId: number;
+  /**
+   * The outcome.
+   */
+  resultaattypeId: number;
+}
+
+export interface Roltype {
+  /**
+   * First day of validity; empty: as the case type.
+   */
+  beginGeldigheid: string | null;
+  /**
+   * Last day of validity; empty: as the case type.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Name.
+   */
+  omschrijving: string;
+  /**
+   * Generic role: initiator, behandelaar and so on.
+   */
+  omschrijvingGeneriek: string;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The version of the case type.
+   */
+  zaaktypeId: number;
+}
+
+export interface Statustype {
+  /**
+   * First day of validity; empty: as the case type.
+   */
+  beginGeldigheid: string | null;
+  /**
+   * Checklist as the API shows it: itemnaam, vraagstelling, verplicht, toelichting.
+   */
+  checklistitemStatustype: Generated<unknown>;
+  /**
+   * Term of the stage (duration).
+   */
+  doorlooptijd: string | null;
+  /**
+   * Last day of validity; empty: as the case type.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Whether the initiator is told.
+   */
+  informeren: Generated<boolean>;
+  /**
+   * Name.
+   */
+  omschrijving: string;
+  /**
+   * Generic name.
+   */
+  omschrijvingGeneriek: Generated<string>;
+  /**
+   * Text for the initiator.
+   */
+  statustekst: Generated<string>;
+  /**
+   * Explanation.
+   */
+  toelichting: string | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * Position in the process.
+   */
+  volgnummer: number;
+  /**
+   * The version of the case type.
+   */
+  zaaktypeId: number;
+}
+
+export interface Verzending {
+  /**
+   * afzender or geadresseerde.
+   */
+  aardRelatie: string;
+  /**
+   * URL of who it was sent to or came from.
+   */
+  betrokkene: string;
+  /**
+   * Address in the country, as the API shows it.
+   */
+  binnenlandsCorrespondentieadres: unknown | null;
+  /**
+   * Address abroad, as the API shows it.
+   */
+  buitenlandsCorrespondentieadres: unknown | null;
+  /**
+   * URL of the contact person.
+   */
+  contactPersoon: string;
+  /**
+   * Name of the contact person.
+   */
+  contactpersoonnaam: Generated<string>;
+  /**
+   * Postal address, as the API shows it.
+   */
+  correspondentiePostadres: unknown | null;
+  /**
+   * E-mail address.
+   */
+  emailadres: Generated<string>;
+  /**
+   * The document.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * Fax number.
+   */
+  faxnummer: Generated<string>;
+  /**
+   * Internal key; order of lists, newest first.
+   */
+  id: Generated<number>;
+  /**
+   * Whether MijnOverheid was the channel.
+   */
+  mijnOverheid: Generated<boolean>;
+  /**
+   * Day of receipt.
+   */
+  ontvangstdatum: string | null;
+  /**
+   * Phone number.
+   */
+  telefoonnummer: Generated<string>;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * Day of sending.
+   */
+  verzenddatum: string | null;
+}
+
 export interface Worker {
   /**
    * When the worker registered.
@@ -701,22 +1286,317 @@ export interface WorkerCrash {
   laatsteOp: Generated<string>;
 }
 
+export interface Zaakobjecttype {
+  /**
+   * True: not a type of the RSGB or RGBZ.
+   */
+  anderObjecttype: boolean;
+  /**
+   * First day of validity; empty: as the case type.
+   */
+  beginGeldigheid: string | null;
+  /**
+   * Last day of validity; empty: as the case type.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * URL of the type of object.
+   */
+  objecttype: string;
+  /**
+   * What the object is to the case.
+   */
+  relatieOmschrijving: string;
+  /**
+   * The stage at which the object must be known.
+   */
+  statustypeId: number | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The version of the case type.
+   */
+  zaaktypeId: number;
+}
+
+export interface Zaaktype {
+  /**
+   * Cause.
+   */
+  aanleiding: string;
+  /**
+   * First day of validity.
+   */
+  beginGeldigheid: string;
+  /**
+   * Catalogue it was taken from: domain.
+   */
+  broncatalogusDomein: Generated<string>;
+  /**
+   * Catalogue it was taken from: RSIN.
+   */
+  broncatalogusRsin: Generated<string>;
+  /**
+   * Catalogue it was taken from: URL.
+   */
+  broncatalogusUrl: Generated<string>;
+  /**
+   * Type it was taken from: identificatie.
+   */
+  bronzaaktypeIdentificatie: Generated<string>;
+  /**
+   * Type it was taken from: omschrijving.
+   */
+  bronzaaktypeOmschrijving: Generated<string>;
+  /**
+   * Type it was taken from: URL.
+   */
+  bronzaaktypeUrl: Generated<string>;
+  /**
+   * The catalogue.
+   */
+  catalogusId: number;
+  /**
+   * True until it is published; only published types are used.
+   */
+  concept: Generated<boolean>;
+  /**
+   * Purpose.
+   */
+  doel: string;
+  /**
+   * Legal term (duration): uiterlijkeEinddatumAfdoening of a case follows from it.
+   */
+  doorlooptijd: string;
+  /**
+   * Last day of validity.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * What the handler does.
+   */
+  handelingBehandelaar: string;
+  /**
+   * What the initiator does.
+   */
+  handelingInitiator: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Key; versions of one type share it within their catalogue.
+   */
+  identificatie: string;
+  /**
+   * Whether cases come from inside or outside.
+   */
+  indicatieInternOfExtern: string;
+  /**
+   * Name.
+   */
+  omschrijving: string;
+  /**
+   * Generic name.
+   */
+  omschrijvingGeneriek: Generated<string>;
+  /**
+   * Subject.
+   */
+  onderwerp: string;
+  /**
+   * Whether cases may be suspended.
+   */
+  opschortingEnAanhoudingMogelijk: boolean;
+  /**
+   * URLs of products that cases of this type can be about.
+   */
+  productenOfDiensten: Generated<string[]>;
+  /**
+   * Whether the start of a case is published.
+   */
+  publicatieIndicatie: boolean;
+  /**
+   * Text of that publication.
+   */
+  publicatietekst: Generated<string>;
+  /**
+   * URL of the reference process.
+   */
+  referentieprocesLink: Generated<string>;
+  /**
+   * Name of the reference process.
+   */
+  referentieprocesNaam: string;
+  /**
+   * URL of the procestype in the selectielijst; empty: none.
+   */
+  selectielijstProcestype: Generated<string>;
+  /**
+   * Service level (duration): einddatumGepland of a case follows from it.
+   */
+  servicenorm: string | null;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Key words.
+   */
+  trefwoorden: Generated<string[]>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * Who answers for the type.
+   */
+  verantwoordelijke: string;
+  /**
+   * Relations to accounting.
+   */
+  verantwoordingsrelatie: Generated<string[]>;
+  /**
+   * Whether the term of cases may be extended.
+   */
+  verlengingMogelijk: boolean;
+  /**
+   * By how much (duration); empty when no extension is possible.
+   */
+  verlengingstermijn: string | null;
+  /**
+   * Date of this version.
+   */
+  versiedatum: string;
+  /**
+   * Confidentiality of cases that state none.
+   */
+  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
+}
+
+export interface ZaaktypeBesluittype {
+  /**
+   * The decision type.
+   */
+  besluittypeId: number;
+  /**
+   * The case type.
+   */
+  zaaktypeId: number;
+}
+
+export interface ZaaktypeDeelzaaktype {
+  /**
+   * The type of the part.
+   */
+  deelzaaktypeId: number;
+  /**
+   * The type of the whole.
+   */
+  zaaktypeId: number;
+}
+
+export interface ZaaktypeGerelateerdZaaktype {
+  /**
+   * vervolg, bijdrage or onderwerp.
+   */
+  aardRelatie: string;
+  /**
+   * The other type, when it is one of ours.
+   */
+  gerelateerdZaaktypeId: number | null;
+  /**
+   * The other type, when it stands elsewhere.
+   */
+  gerelateerdZaaktypeUrl: string | null;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Position in the list.
+   */
+  volgorde: number;
+  /**
+   * The type that has the relation.
+   */
+  zaaktypeId: number;
+}
+
+export interface ZaaktypeInformatieobjecttype {
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The document type.
+   */
+  informatieobjecttypeId: number;
+  /**
+   * inkomend, intern or uitgaand.
+   */
+  richting: string;
+  /**
+   * The stage at which the document must be there.
+   */
+  statustypeId: number | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * Position within the case type.
+   */
+  volgnummer: number;
+  /**
+   * The version of the case type.
+   */
+  zaaktypeId: number;
+}
+
 export interface DB {
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
   applicatieGeheim: ApplicatieGeheim;
   audit: Audit;
   autorisatie: Autorisatie;
+  besluittype: Besluittype;
+  besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
   bestand: Bestand;
+  bestandsdeel: Bestandsdeel;
   catalogus: Catalogus;
+  dienst: Dienst;
+  documentnummerReservering: DocumentnummerReservering;
+  eigenschap: Eigenschap;
   enkelvoudiginformatieobject: Enkelvoudiginformatieobject;
+  enkelvoudiginformatieobjectAantal: EnkelvoudiginformatieobjectAantal;
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
+  gebruiksrecht: Gebruiksrecht;
   import: Import;
   importRegel: ImportRegel;
   importResultaat: ImportResultaat;
   informatieobjecttype: Informatieobjecttype;
   migratie: Migratie;
   notificatie: Notificatie;
+  objectinformatieobject: Objectinformatieobject;
+  resultaattype: Resultaattype;
+  resultaattypeBesluittype: ResultaattypeBesluittype;
+  resultaattypeInformatieobjecttype: ResultaattypeInformatieobjecttype;
+  roltype: Roltype;
+  statustype: Statustype;
+  verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;
+  zaakobjecttype: Zaakobjecttype;
+  zaaktype: Zaaktype;
+  zaaktypeBesluittype: ZaaktypeBesluittype;
+  zaaktypeDeelzaaktype: ZaaktypeDeelzaaktype;
+  zaaktypeGerelateerdZaaktype: ZaaktypeGerelateerdZaaktype;
+  zaaktypeInformatieobjecttype: ZaaktypeInformatieobjecttype;
 }

@@ -1,0 +1,364 @@
+-- Catalogi: zaaktypen, besluittypen and what hangs below them. An operator notices nothing: only new tables.
+--
+-- A relation between types of their own (zaaktype, besluittype, informatieobjecttype) points to the version it was written
+-- with; it is read by key: every version with the same catalogue and identificatie or omschrijving counts as related.
+-- Durations are kept as normalised ISO 8601 text (P1Y2M10D); `column::interval` computes with them.
+
+create table zaaktype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaaktype_uuid_uniek unique,
+  catalogus_id bigint not null references catalogus,
+  identificatie text not null,
+  omschrijving text not null,
+  omschrijving_generiek text not null default '',
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
+  doel text not null,
+  aanleiding text not null,
+  toelichting text not null default '',
+  indicatie_intern_of_extern text not null check (indicatie_intern_of_extern in ('intern', 'extern')),
+  handeling_initiator text not null,
+  onderwerp text not null,
+  handeling_behandelaar text not null,
+  doorlooptijd text not null,
+  servicenorm text,
+  opschorting_en_aanhouding_mogelijk boolean not null,
+  verlenging_mogelijk boolean not null,
+  verlengingstermijn text,
+  trefwoorden text[] not null default '{}',
+  publicatie_indicatie boolean not null,
+  publicatietekst text not null default '',
+  verantwoordingsrelatie text[] not null default '{}',
+  producten_of_diensten text[] not null default '{}',
+  selectielijst_procestype text not null default '',
+  referentieproces_naam text not null,
+  referentieproces_link text not null default '',
+  verantwoordelijke text not null,
+  broncatalogus_url text not null default '',
+  broncatalogus_domein text not null default '',
+  broncatalogus_rsin text not null default '',
+  bronzaaktype_url text not null default '',
+  bronzaaktype_identificatie text not null default '',
+  bronzaaktype_omschrijving text not null default '',
+  begin_geldigheid date not null,
+  einde_geldigheid date,
+  versiedatum date not null,
+  concept boolean not null default true
+);
+create index on zaaktype (catalogus_id, identificatie);
+comment on table zaaktype is 'A version of a case type (Catalogi API, ZaakType).';
+comment on column zaaktype.id is 'Internal key.';
+comment on column zaaktype.uuid is 'Last part of its URL.';
+comment on column zaaktype.catalogus_id is 'The catalogue.';
+comment on column zaaktype.identificatie is 'Key; versions of one type share it within their catalogue.';
+comment on column zaaktype.omschrijving is 'Name.';
+comment on column zaaktype.omschrijving_generiek is 'Generic name.';
+comment on column zaaktype.vertrouwelijkheidaanduiding is 'Confidentiality of cases that state none.';
+comment on column zaaktype.doel is 'Purpose.';
+comment on column zaaktype.aanleiding is 'Cause.';
+comment on column zaaktype.toelichting is 'Explanation.';
+comment on column zaaktype.indicatie_intern_of_extern is 'Whether cases come from inside or outside.';
+comment on column zaaktype.handeling_initiator is 'What the initiator does.';
+comment on column zaaktype.onderwerp is 'Subject.';
+comment on column zaaktype.handeling_behandelaar is 'What the handler does.';
+comment on column zaaktype.doorlooptijd is 'Legal term (duration): uiterlijkeEinddatumAfdoening of a case follows from it.';
+comment on column zaaktype.servicenorm is 'Service level (duration): einddatumGepland of a case follows from it.';
+comment on column zaaktype.opschorting_en_aanhouding_mogelijk is 'Whether cases may be suspended.';
+comment on column zaaktype.verlenging_mogelijk is 'Whether the term of cases may be extended.';
+comment on column zaaktype.verlengingstermijn is 'By how much (duration); empty when no extension is possible.';
+comment on column zaaktype.trefwoorden is 'Key words.';
+comment on column zaaktype.publicatie_indicatie is 'Whether the start of a case is published.';
+comment on column zaaktype.publicatietekst is 'Text of that publication.';
+comment on column zaaktype.verantwoordingsrelatie is 'Relations to accounting.';
+comment on column zaaktype.producten_of_diensten is 'URLs of products that cases of this type can be about.';
+comment on column zaaktype.selectielijst_procestype is 'URL of the procestype in the selectielijst; empty: none.';
+comment on column zaaktype.referentieproces_naam is 'Name of the reference process.';
+comment on column zaaktype.referentieproces_link is 'URL of the reference process.';
+comment on column zaaktype.verantwoordelijke is 'Who answers for the type.';
+comment on column zaaktype.broncatalogus_url is 'Catalogue it was taken from: URL.';
+comment on column zaaktype.broncatalogus_domein is 'Catalogue it was taken from: domain.';
+comment on column zaaktype.broncatalogus_rsin is 'Catalogue it was taken from: RSIN.';
+comment on column zaaktype.bronzaaktype_url is 'Type it was taken from: URL.';
+comment on column zaaktype.bronzaaktype_identificatie is 'Type it was taken from: identificatie.';
+comment on column zaaktype.bronzaaktype_omschrijving is 'Type it was taken from: omschrijving.';
+comment on column zaaktype.begin_geldigheid is 'First day of validity.';
+comment on column zaaktype.einde_geldigheid is 'Last day of validity.';
+comment on column zaaktype.versiedatum is 'Date of this version.';
+comment on column zaaktype.concept is 'True until it is published; only published types are used.';
+
+create table zaaktype_deelzaaktype (
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  deelzaaktype_id bigint not null references zaaktype on delete cascade,
+  primary key (zaaktype_id, deelzaaktype_id)
+);
+create index on zaaktype_deelzaaktype (deelzaaktype_id);
+comment on table zaaktype_deelzaaktype is 'Case types of which a case can be part of a case of this type.';
+comment on column zaaktype_deelzaaktype.zaaktype_id is 'The type of the whole.';
+comment on column zaaktype_deelzaaktype.deelzaaktype_id is 'The type of the part.';
+
+create table zaaktype_gerelateerd_zaaktype (
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  volgorde integer not null,
+  gerelateerd_zaaktype_id bigint references zaaktype on delete cascade,
+  gerelateerd_zaaktype_url text,
+  aard_relatie text not null check (aard_relatie in ('vervolg', 'bijdrage', 'onderwerp')),
+  toelichting text not null default '',
+  primary key (zaaktype_id, volgorde),
+  constraint zaaktype_gerelateerd_een_zaaktype check (num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)
+);
+create index on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
+comment on table zaaktype_gerelateerd_zaaktype is 'Case types that a case type is related to.';
+comment on column zaaktype_gerelateerd_zaaktype.zaaktype_id is 'The type that has the relation.';
+comment on column zaaktype_gerelateerd_zaaktype.volgorde is 'Position in the list.';
+comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_id is 'The other type, when it is one of ours.';
+comment on column zaaktype_gerelateerd_zaaktype.gerelateerd_zaaktype_url is 'The other type, when it stands elsewhere.';
+comment on column zaaktype_gerelateerd_zaaktype.aard_relatie is 'vervolg, bijdrage or onderwerp.';
+comment on column zaaktype_gerelateerd_zaaktype.toelichting is 'Explanation.';
+
+create table besluittype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint besluittype_uuid_uniek unique,
+  catalogus_id bigint not null references catalogus,
+  omschrijving text not null default '',
+  omschrijving_generiek text not null default '',
+  besluitcategorie text not null default '',
+  reactietermijn text,
+  publicatie_indicatie boolean not null,
+  publicatietekst text not null default '',
+  publicatietermijn text,
+  toelichting text not null default '',
+  begin_geldigheid date not null,
+  einde_geldigheid date,
+  concept boolean not null default true
+);
+create index on besluittype (catalogus_id, omschrijving);
+comment on table besluittype is 'A version of a decision type (Catalogi API, BesluitType).';
+comment on column besluittype.id is 'Internal key.';
+comment on column besluittype.uuid is 'Last part of its URL.';
+comment on column besluittype.catalogus_id is 'The catalogue.';
+comment on column besluittype.omschrijving is 'Name; versions of one type share it within their catalogue.';
+comment on column besluittype.omschrijving_generiek is 'Generic name.';
+comment on column besluittype.besluitcategorie is 'Category.';
+comment on column besluittype.reactietermijn is 'Term for objections (duration).';
+comment on column besluittype.publicatie_indicatie is 'Whether decisions are published.';
+comment on column besluittype.publicatietekst is 'Text of that publication.';
+comment on column besluittype.publicatietermijn is 'How long the publication stands (duration).';
+comment on column besluittype.toelichting is 'Explanation.';
+comment on column besluittype.begin_geldigheid is 'First day of validity.';
+comment on column besluittype.einde_geldigheid is 'Last day of validity.';
+comment on column besluittype.concept is 'True until it is published; only published types are used.';
+
+create table zaaktype_besluittype (
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  besluittype_id bigint not null references besluittype on delete cascade,
+  primary key (zaaktype_id, besluittype_id)
+);
+create index on zaaktype_besluittype (besluittype_id);
+comment on table zaaktype_besluittype is 'Decisions that can be taken in cases of a type; written on the case type.';
+comment on column zaaktype_besluittype.zaaktype_id is 'The case type.';
+comment on column zaaktype_besluittype.besluittype_id is 'The decision type.';
+
+create table besluittype_informatieobjecttype (
+  besluittype_id bigint not null references besluittype on delete cascade,
+  informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
+  primary key (besluittype_id, informatieobjecttype_id)
+);
+create index on besluittype_informatieobjecttype (informatieobjecttype_id);
+comment on table besluittype_informatieobjecttype is 'Documents in which decisions of a type are laid down.';
+comment on column besluittype_informatieobjecttype.besluittype_id is 'The decision type.';
+comment on column besluittype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
+
+create table statustype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint statustype_uuid_uniek unique,
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  omschrijving text not null,
+  omschrijving_generiek text not null default '',
+  statustekst text not null default '',
+  volgnummer integer not null check (volgnummer between 1 and 9999),
+  informeren boolean not null default false,
+  doorlooptijd text,
+  toelichting text,
+  checklistitem_statustype jsonb not null default '[]',
+  begin_geldigheid date,
+  einde_geldigheid date,
+  constraint statustype_volgnummer_uniek unique (zaaktype_id, volgnummer)
+);
+comment on table statustype is 'A stage of cases of a type; the one with the highest volgnummer closes the case.';
+comment on column statustype.id is 'Internal key.';
+comment on column statustype.uuid is 'Last part of its URL.';
+comment on column statustype.zaaktype_id is 'The version of the case type.';
+comment on column statustype.omschrijving is 'Name.';
+comment on column statustype.omschrijving_generiek is 'Generic name.';
+comment on column statustype.statustekst is 'Text for the initiator.';
+comment on column statustype.volgnummer is 'Position in the process.';
+comment on column statustype.informeren is 'Whether the initiator is told.';
+comment on column statustype.doorlooptijd is 'Term of the stage (duration).';
+comment on column statustype.toelichting is 'Explanation.';
+comment on column statustype.checklistitem_statustype is 'Checklist as the API shows it: itemnaam, vraagstelling, verplicht, toelichting.';
+comment on column statustype.begin_geldigheid is 'First day of validity; empty: as the case type.';
+comment on column statustype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
+
+create table resultaattype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint resultaattype_uuid_uniek unique,
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  omschrijving text not null,
+  resultaattypeomschrijving text not null,
+  omschrijving_generiek text not null default '',
+  selectielijstklasse text not null default '',
+  toelichting text not null default '',
+  archiefnominatie text not null default '' check (archiefnominatie in ('', 'blijvend_bewaren', 'vernietigen')),
+  archiefactietermijn text,
+  brondatum_afleidingswijze text,
+  brondatum_datumkenmerk text not null default '',
+  brondatum_einddatum_bekend boolean not null default false,
+  brondatum_objecttype text not null default '',
+  brondatum_registratie text not null default '',
+  brondatum_procestermijn text,
+  procesobjectaard text not null default '',
+  indicatie_specifiek boolean,
+  procestermijn text,
+  begin_geldigheid date,
+  einde_geldigheid date,
+  constraint resultaattype_omschrijving_uniek unique (zaaktype_id, omschrijving)
+);
+comment on table resultaattype is 'An outcome of cases of a type, and how they are archived then.';
+comment on column resultaattype.id is 'Internal key.';
+comment on column resultaattype.uuid is 'Last part of its URL.';
+comment on column resultaattype.zaaktype_id is 'The version of the case type.';
+comment on column resultaattype.omschrijving is 'Name.';
+comment on column resultaattype.resultaattypeomschrijving is 'URL of the generic description in the selectielijst.';
+comment on column resultaattype.omschrijving_generiek is 'The omschrijving found there at the last save.';
+comment on column resultaattype.selectielijstklasse is 'URL of the resultaat in the selectielijst.';
+comment on column resultaattype.toelichting is 'Explanation.';
+comment on column resultaattype.archiefnominatie is 'blijvend_bewaren, vernietigen or empty.';
+comment on column resultaattype.archiefactietermijn is 'Time between brondatum and archiefactiedatum (duration).';
+comment on column resultaattype.brondatum_afleidingswijze is 'How the brondatum is found; empty: no brondatumArchiefprocedure.';
+comment on column resultaattype.brondatum_datumkenmerk is 'Name of the attribute that holds the date.';
+comment on column resultaattype.brondatum_einddatum_bekend is 'Whether the date is known when the case ends.';
+comment on column resultaattype.brondatum_objecttype is 'Kind of object that holds the date.';
+comment on column resultaattype.brondatum_registratie is 'Register that holds the date.';
+comment on column resultaattype.brondatum_procestermijn is 'Time after the end of the case (duration), for afleidingswijze termijn.';
+comment on column resultaattype.procesobjectaard is 'Nature of the process object.';
+comment on column resultaattype.indicatie_specifiek is 'Whether it is a specific outcome of the procestype.';
+comment on column resultaattype.procestermijn is 'Term of the process (duration).';
+comment on column resultaattype.begin_geldigheid is 'First day of validity; empty: as the case type.';
+comment on column resultaattype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
+
+create table resultaattype_besluittype (
+  resultaattype_id bigint not null references resultaattype on delete cascade,
+  besluittype_id bigint not null references besluittype on delete cascade,
+  primary key (resultaattype_id, besluittype_id)
+);
+create index on resultaattype_besluittype (besluittype_id);
+comment on table resultaattype_besluittype is 'Decisions that lead to an outcome.';
+comment on column resultaattype_besluittype.resultaattype_id is 'The outcome.';
+comment on column resultaattype_besluittype.besluittype_id is 'The decision type.';
+
+create table resultaattype_informatieobjecttype (
+  resultaattype_id bigint not null references resultaattype on delete cascade,
+  informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
+  primary key (resultaattype_id, informatieobjecttype_id)
+);
+create index on resultaattype_informatieobjecttype (informatieobjecttype_id);
+comment on table resultaattype_informatieobjecttype is 'Documents that belong to an outcome.';
+comment on column resultaattype_informatieobjecttype.resultaattype_id is 'The outcome.';
+comment on column resultaattype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
+
+create table roltype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint roltype_uuid_uniek unique,
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  omschrijving text not null,
+  omschrijving_generiek text not null,
+  begin_geldigheid date,
+  einde_geldigheid date,
+  constraint roltype_omschrijving_uniek unique (zaaktype_id, omschrijving)
+);
+comment on table roltype is 'A part that someone can have in cases of a type.';
+comment on column roltype.id is 'Internal key.';
+comment on column roltype.uuid is 'Last part of its URL.';
+comment on column roltype.zaaktype_id is 'The version of the case type.';
+comment on column roltype.omschrijving is 'Name.';
+comment on column roltype.omschrijving_generiek is 'Generic role: initiator, behandelaar and so on.';
+comment on column roltype.begin_geldigheid is 'First day of validity; empty: as the case type.';
+comment on column roltype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
+
+create table eigenschap (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint eigenschap_uuid_uniek unique,
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  statustype_id bigint references statustype on delete set null,
+  naam text not null,
+  definitie text not null,
+  toelichting text not null default '',
+  specificatie_groep text not null default '',
+  specificatie_formaat text not null check (specificatie_formaat in ('tekst', 'getal', 'datum', 'datum_tijd')),
+  specificatie_lengte text not null,
+  specificatie_kardinaliteit text not null,
+  specificatie_waardenverzameling text[] not null default '{}',
+  begin_geldigheid date,
+  einde_geldigheid date,
+  constraint eigenschap_naam_uniek unique (zaaktype_id, naam)
+);
+create index on eigenschap (statustype_id);
+comment on table eigenschap is 'A property that cases of a type have of their own.';
+comment on column eigenschap.id is 'Internal key.';
+comment on column eigenschap.uuid is 'Last part of its URL.';
+comment on column eigenschap.zaaktype_id is 'The version of the case type.';
+comment on column eigenschap.statustype_id is 'The stage at which it must have a value.';
+comment on column eigenschap.naam is 'Name.';
+comment on column eigenschap.definitie is 'Definition.';
+comment on column eigenschap.toelichting is 'Explanation.';
+comment on column eigenschap.specificatie_groep is 'Group it belongs to.';
+comment on column eigenschap.specificatie_formaat is 'tekst, getal, datum (YYYYMMDD) or datum_tijd (YYYYMMDDhhmmss).';
+comment on column eigenschap.specificatie_lengte is 'Length of a value; n,m for a number with decimals.';
+comment on column eigenschap.specificatie_kardinaliteit is 'How many values: a number, or N.';
+comment on column eigenschap.specificatie_waardenverzameling is 'Values to choose from; empty: free.';
+comment on column eigenschap.begin_geldigheid is 'First day of validity; empty: as the case type.';
+comment on column eigenschap.einde_geldigheid is 'Last day of validity; empty: as the case type.';
+
+create table zaaktype_informatieobjecttype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaaktype_informatieobjecttype_uuid_uniek unique,
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
+  volgnummer integer not null check (volgnummer between 1 and 999),
+  richting text not null check (richting in ('inkomend', 'intern', 'uitgaand')),
+  statustype_id bigint references statustype on delete set null,
+  constraint zaaktype_informatieobjecttype_volgnummer_uniek unique (zaaktype_id, volgnummer)
+);
+create index on zaaktype_informatieobjecttype (informatieobjecttype_id);
+create index on zaaktype_informatieobjecttype (statustype_id);
+comment on table zaaktype_informatieobjecttype is 'Documents that belong to cases of a type.';
+comment on column zaaktype_informatieobjecttype.id is 'Internal key.';
+comment on column zaaktype_informatieobjecttype.uuid is 'Last part of its URL.';
+comment on column zaaktype_informatieobjecttype.zaaktype_id is 'The version of the case type.';
+comment on column zaaktype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
+comment on column zaaktype_informatieobjecttype.volgnummer is 'Position within the case type.';
+comment on column zaaktype_informatieobjecttype.richting is 'inkomend, intern or uitgaand.';
+comment on column zaaktype_informatieobjecttype.statustype_id is 'The stage at which the document must be there.';
+
+create table zaakobjecttype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaakobjecttype_uuid_uniek unique,
+  zaaktype_id bigint not null references zaaktype on delete cascade,
+  statustype_id bigint references statustype on delete set null,
+  ander_objecttype boolean not null,
+  objecttype text not null,
+  relatie_omschrijving text not null,
+  begin_geldigheid date,
+  einde_geldigheid date
+);
+create index on zaakobjecttype (zaaktype_id);
+create index on zaakobjecttype (statustype_id);
+comment on table zaakobjecttype is 'Objects that cases of a type can be about.';
+comment on column zaakobjecttype.id is 'Internal key.';
+comment on column zaakobjecttype.uuid is 'Last part of its URL.';
+comment on column zaakobjecttype.zaaktype_id is 'The version of the case type.';
+comment on column zaakobjecttype.statustype_id is 'The stage at which the object must be known.';
+comment on column zaakobjecttype.ander_objecttype is 'True: not a type of the RSGB or RGBZ.';
+comment on column zaakobjecttype.objecttype is 'URL of the type of object.';
+comment on column zaakobjecttype.relatie_omschrijving is 'What the object is to the case.';
+comment on column zaakobjecttype.begin_geldigheid is 'First day of validity; empty: as the case type.';
+comment on column zaakobjecttype.einde_geldigheid is 'Last day of validity; empty: as the case type.';
