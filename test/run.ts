@@ -8,7 +8,7 @@
 // run, and puts module hooks of its own around ours. Only what the files print is TAP.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { glob, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, glob, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { inspect } from 'node:util'
@@ -40,6 +40,7 @@ let server: TestServer | undefined
 try {
   server = await prepareServer()
   await mkdir(join(temporary, 'tmp'))
+  await chmod(temporary, 0o711) // root's servers run as another user
   const queue = files.sort().values()
   await Promise.all(Array.from({ length: AT_ONCE }, () => work(queue, server!)))
 } catch (error) {
