@@ -14,6 +14,7 @@ import type { CredentialStore } from './autorisaties/credentials.ts'
 import { catalogi } from './catalogi/index.ts'
 import type { Config } from './config.ts'
 import type { Database, ReadDb } from './database.ts'
+import type { Diensten } from './diensten.ts'
 import { documenten } from './documenten/index.ts'
 import type { Opslag } from './documenten/opslag/index.ts'
 import { registerHealth } from './health.ts'
@@ -28,6 +29,8 @@ export type Parts = {
   database: Database
   opslag: Opslag
   credentials: CredentialStore
+  /** The way out to other services. */
+  diensten: Diensten
   log: Logger
 }
 

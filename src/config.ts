@@ -66,6 +66,37 @@ const Environment = Type.Object({
       description: '`worker` answers /livez and /readyz here; unset: nowhere',
     }),
   ),
+  NOTIFICATIONS_API_ROOT: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
+      description: 'notifications service, ending in a slash; fills the settings at a first start',
+    }),
+  ),
+  NOTIFICATIONS_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, description: 'our client id there' })),
+  NOTIFICATIONS_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'our secret there' })),
+  NOTIFICATIONS_DISABLED: Type.Boolean({ default: false, description: 'true: changes are not announced at all' }),
+  NOTIFICATIONS_SOURCE: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'member source of every notification' }),
+  ),
+  NOTIFICATIONS_CONCURRENCY: Type.Integer({
+    default: 20,
+    minimum: 1,
+    maximum: 500,
+    description: 'notifications that one worker sends at once',
+  }),
+  NOTIFICATION_NUMBER_OF_DAYS_RETAINED: Type.Integer({
+    default: 60,
+    minimum: 1,
+    description: 'days after which delivered and failed notifications are removed',
+  }),
+  SELECTIELIJST_API_ROOT: Type.String({
+    default: 'https://selectielijst.openzaak.nl/api/v1/',
+    pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
+    description: 'API of the selectielijst, ending in a slash',
+  }),
+  METRICS_PORT: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 65535, description: 'metrics for Prometheus; unset: nowhere' }),
+  ),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'least severe level that is logged',
@@ -78,6 +109,8 @@ const ALSO_READ: Record<string, string[]> = {
   IMPORT_RETENTION_DAYS: ['IMPORT_RENTENTION_DAYS'],
   JWT_LEEWAY: ['TIME_LEEWAY'],
 }
+
+const BOOLEANS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false }
 
 export type Config = Readonly<{
   host: string
@@ -96,6 +129,14 @@ export type Config = Readonly<{
   importRetentionDays: number
   workerConcurrency: number
   workerHealthPort: number | undefined
+  /** What fills the settings of notifications at a first start. */
+  notifications: { apiRoot: string; clientId: string; secret: string } | undefined
+  notificationsDisabled: boolean
+  notificationsSource: string | undefined
+  notificationsConcurrency: number
+  notificationDaysRetained: number
+  selectielijstApiRoot: string
+  metricsPort: number | undefined
   logLevel: Static<typeof Environment>['LOG_LEVEL']
 }>
 
@@ -123,11 +164,16 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     const text = [name, ...(ALSO_READ[name] ?? [])].map((key) => env[key]?.trim()).find((value) => value)
     if (text === undefined) {
       if (schema.default !== undefined) values[name] = schema.default
-    } else values[name] = schema.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text
+    } else if (schema.type === 'boolean') values[name] = BOOLEANS[text.toLowerCase()] ?? text
+    else values[name] = schema.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text
   }
   for (const name of required) if (values[name] === undefined) faults.push(`${name} is required`)
   if ((values.BOOTSTRAP_CLIENT_ID === undefined) !== (values.BOOTSTRAP_CLIENT_SECRET === undefined)) {
     faults.push('BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET go together')
+  }
+  const { NOTIFICATIONS_API_ROOT: root, NOTIFICATIONS_CLIENT_ID: id, NOTIFICATIONS_SECRET: secret } = values
+  if (new Set([root, id, secret].map((value) => value === undefined)).size > 1) {
+    faults.push('NOTIFICATIONS_API_ROOT, NOTIFICATIONS_CLIENT_ID and NOTIFICATIONS_SECRET go together')
   }
   // The message names the setting and the rule, never the value: it may be a secret.
   if (!check.Check(values)) {
@@ -155,6 +201,19 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     importRetentionDays: valid.IMPORT_RETENTION_DAYS,
     workerConcurrency: valid.WORKER_CONCURRENCY,
     workerHealthPort: valid.WORKER_HEALTH_PORT,
+    notifications: valid.NOTIFICATIONS_API_ROOT
+      ? {
+          apiRoot: valid.NOTIFICATIONS_API_ROOT,
+          clientId: valid.NOTIFICATIONS_CLIENT_ID!,
+          secret: valid.NOTIFICATIONS_SECRET!,
+        }
+      : undefined,
+    notificationsDisabled: valid.NOTIFICATIONS_DISABLED,
+    notificationsSource: valid.NOTIFICATIONS_SOURCE,
+    notificationsConcurrency: valid.NOTIFICATIONS_CONCURRENCY,
+    notificationDaysRetained: valid.NOTIFICATION_NUMBER_OF_DAYS_RETAINED,
+    selectielijstApiRoot: valid.SELECTIELIJST_API_ROOT,
+    metricsPort: valid.METRICS_PORT,
     logLevel: valid.LOG_LEVEL,
   }
 }

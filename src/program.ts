@@ -11,6 +11,7 @@ import { openCredentialStore } from './autorisaties/credentials.ts'
 import { type SecretBox, secretBox } from './autorisaties/secrets.ts'
 import { type Config, ConfigError } from './config.ts'
 import { type Database, kyselyOn, openDatabase } from './database.ts'
+import { openDiensten } from './diensten.ts'
 import { kopieerPool } from './documenten/import/kopieer.ts'
 import { repairImports } from './documenten/import/verloop.ts'
 import { filesystemOpslag, prepareFilesystemOpslag } from './documenten/opslag/filesystem.ts'
@@ -78,7 +79,8 @@ export async function runApi(
     await requireKnownSchema(database.sql)
     if (config.bootstrapClient) await ensureBootstrapClient(database, box, config.bootstrapClient)
     const credentials = await openCredentialStore(database, box, log)
-    const parts: Parts = { config, database, opslag: await openOpslag(config), credentials, log }
+    const diensten = openDiensten(database, box, config, log)
+    const parts: Parts = { config, database, opslag: await openOpslag(config), credentials, diensten, log }
     const app = await buildApp(parts)
     const address = await app.listen({ host: config.host, port: config.port })
     return {
@@ -88,6 +90,7 @@ export async function runApi(
         app.announceStop()
         await app.close()
         await credentials.close()
+        await diensten.close()
         await database.close()
       },
     }

@@ -11,6 +11,7 @@ import { openCredentialStore } from '../src/autorisaties/credentials.ts'
 import { secretBox } from '../src/autorisaties/secrets.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/database.ts'
+import { openDiensten } from '../src/diensten.ts'
 import { kopieerPool } from '../src/documenten/import/kopieer.ts'
 import { filesystemOpslag, prepareFilesystemOpslag } from '../src/documenten/opslag/filesystem.ts'
 import { openLog } from '../src/log.ts'
@@ -61,7 +62,8 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   const box = secretBox(config.secretKey!)
   await prepareFilesystemOpslag(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
-  const parts: Parts = { config, database, opslag: filesystemOpslag(config.documentenDir), credentials, log }
+  const diensten = openDiensten(database, box, config, log)
+  const parts: Parts = { config, database, opslag: filesystemOpslag(config.documentenDir), credentials, diensten, log }
   await createClient(database, box, { id: 'beheer', label: 'Beheer', alleAutorisaties: true, secret: SECRET })
   const app = await buildApp(parts)
   const kopieer = kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
@@ -69,6 +71,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     await app.close()
     await kopieer.stop()
     await credentials.close()
+    await diensten.close()
     await database.close()
     await rm(directory, { recursive: true, force: true })
   })

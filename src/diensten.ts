@@ -1,0 +1,289 @@
+// diensten: the other services that this one may call, and our credentials for them. Nothing else is ever called.
+import { type LookupAddress, lookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { createSigner } from 'fast-jwt'
+import { LRUCache } from 'lru-cache'
+import type { Logger } from 'pino'
+import { Agent, type Dispatcher, request } from 'undici'
+import type { SecretBox } from './autorisaties/secrets.ts'
+import type { Config } from './config.ts'
+import type { Database } from './database.ts'
+
+export const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
+export type Dienst = {
+  uuid: string
+  apiRoot: string
+  authenticatie: string
+  clientId: string
+  header: string
+  geheim: Buffer | null
+  gebruikersId: string
+  gebruikersWeergave: string
+  termijnMs: number
+}
+
+export type Fetched =
+  /** Answered 200. `body` is undefined when the answer is not JSON. */
+  | { kind: 'ok'; body: unknown }
+  /** No service is registered at that address: nothing was asked. */
+  | { kind: 'unregistered' }
+  | { kind: 'failed'; reason: string }
+
+export type Diensten = {
+  /**
+   * What is at a URL of a registered service, asked with our credentials for it. The answer of up to a minute ago counts,
+   * unless `fresh`.
+   */
+  fetchJson(url: string, options?: { fresh?: boolean }): Promise<Fetched>
+  close(): Promise<void>
+}
+
+const MAX_ANSWER = 2 * 1024 * 1024
+const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
+
+/** Opens the way out to the services in table `dienst`, and to the selectielijst. */
+export function openDiensten(database: Database, box: SecretBox, config: Config, log: Logger): Diensten {
+  const agent = openAgent({ connections: 10 })
+  const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
+  return {
+    async fetchJson(text, { fresh = false } = {}) {
+      const url = outgoingUrl(text)
+      if (!url) return { kind: 'unregistered' }
+      // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
+      const dienst = findDienst(url, await registered(database, config))
+      if (!dienst) return { kind: 'unregistered' }
+      const key = `${dienst.uuid} ${url.href}`
+      const kept = fresh ? undefined : cache.get(key)
+      if (kept) return { kind: 'ok', body: kept.body }
+      try {
+        const answer = await send(agent, dienst, box, { url, method: 'GET', limit: MAX_ANSWER })
+        if (answer.status !== 200) return { kind: 'failed', reason: `het antwoord was ${answer.status}` }
+        if (answer.truncated) return { kind: 'failed', reason: 'het antwoord is te groot' }
+        const body = parseJson(answer.body)
+        cache.set(key, { body, size: answer.body.length + 1 })
+        return { kind: 'ok', body }
+      } catch (error) {
+        const kind = failureKind(error)
+        log.info({ dienst: dienst.uuid, kind, reason: (error as Error).message }, 'a service did not answer')
+        return { kind: 'failed', reason: FAILURES[kind] }
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+/** The URL when it is one that may be called at all: http or https, without credentials in it. */
+function outgoingUrl(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const plain = (url.protocol === 'https:' || url.protocol === 'http:') && url.username === '' && url.password === ''
+  url.hash = ''
+  return plain ? url : undefined
+}
+
+async function registered(database: Database, config: Config): Promise<Dienst[]> {
+  const rows = await database.db.selectFrom('dienst').select(DIENST_COLUMNS).execute()
+  return [...rows, selectielijst(config.selectielijstApiRoot)]
+}
+
+export const DIENST_COLUMNS = [
+  'uuid',
+  'apiRoot',
+  'authenticatie',
+  'clientId',
+  'header',
+  'geheim',
+  'gebruikersId',
+  'gebruikersWeergave',
+  'termijnMs',
+] as const
+
+function selectielijst(apiRoot: string): Dienst {
+  const nothing = { clientId: '', header: '', geheim: null, gebruikersId: '', gebruikersWeergave: '' }
+  return { uuid: 'selectielijst', apiRoot, authenticatie: 'geen', termijnMs: 10_000, ...nothing }
+}
+
+/** The service that a URL belongs to: the one with the longest root that it lies below. */
+function findDienst(url: URL, diensten: Dienst[]): Dienst | undefined {
+  return diensten
+    .filter(({ apiRoot }) => {
+      const root = outgoingUrl(apiRoot)
+      return root && root.origin === url.origin && url.pathname.startsWith(root.pathname)
+    })
+    .sort((a, b) => b.apiRoot.length - a.apiRoot.length)[0]
+}
+
+// ---- calling ----
+
+export type Call = {
+  url: URL
+  method: 'GET' | 'POST' | 'PUT'
+  body?: string
+  headers?: Record<string, string>
+  limit: number
+}
+export type CallAnswer = { status: number; body: Buffer; truncated: boolean; headers: Record<string, unknown> }
+
+/**
+ * Calls a service with our credentials for it. Its term covers everything, from connecting to the last byte; of the
+ * answer no more than `limit` bytes are read, as they come (nothing is decompressed); redirects are not followed.
+ * @throws what `failureKind` understands, when no answer comes
+ */
+export async function send(agent: Dispatcher, dienst: Dienst, box: SecretBox, call: Call): Promise<CallAnswer> {
+  const host = call.url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) && isForbidden(host)) throw blocked()
+  const signal = AbortSignal.timeout(dienst.termijnMs)
+  const { statusCode, headers, body } = await request(call.url, {
+    dispatcher: agent,
+    method: call.method,
+    signal,
+    headers: {
+      accept: 'application/json',
+      ...(call.body !== undefined && { 'content-type': 'application/json' }),
+      ...credentialHeaders(dienst, box),
+      ...call.headers,
+    },
+    ...(call.body !== undefined && { body: call.body }),
+  })
+  const chunks: Buffer[] = []
+  let size = 0
+  body.on('error', () => {}) // also one that comes after we stopped listening
+  for await (const chunk of body) {
+    chunks.push(chunk.subarray(0, call.limit - size))
+    size += chunk.length
+    if (size > call.limit) break // which closes the connection
+  }
+  return { status: statusCode, headers, body: Buffer.concat(chunks), truncated: size > call.limit }
+}
+
+const TOKEN_LIFE_MS = 3_600_000
+
+function credentialHeaders(dienst: Dienst, box: SecretBox): Record<string, string> {
+  if (dienst.authenticatie === 'geen' || !dienst.geheim) return {}
+  const secret = box.open(dienst.geheim, dienstOwner(dienst.uuid))
+  if (dienst.authenticatie === 'api_key') return { [dienst.header]: secret }
+  const sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
+  const { clientId, gebruikersId, gebruikersWeergave } = dienst
+  const claims = { iss: clientId, client_id: clientId, user_id: gebruikersId, user_representation: gebruikersWeergave }
+  return { authorization: `Bearer ${sign(claims)}` }
+}
+
+/** What the secret of a service is bound to when it is encrypted. */
+export const dienstOwner = (uuid: string): string => `dienst ${uuid}`
+
+/** Connections that are kept a short while for the next call, to addresses that may be called. */
+export function openAgent(options: { connections: number }): Agent {
+  return new Agent({
+    connections: options.connections,
+    pipelining: 1,
+    // Short, so that we do not write on a connection that the other side is just closing.
+    keepAliveTimeout: 1_000,
+    keepAliveMaxTimeout: 1_000,
+    headersTimeout: 0, // the term of the service covers it
+    bodyTimeout: 0,
+    connect: { lookup: lookupAllowed, timeout: 300_000 },
+  })
+}
+
+// The address that was judged is the one that is connected to: there is no second resolving in between.
+const lookupAllowed: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    if (error) return callback(error, '', 0)
+    const allowed = addresses.filter(({ address }) => !isForbidden(address))
+    const [first] = allowed
+    if (!first) callback(blocked(), '', 0)
+    else if (options.all) callback(null, allowed)
+    else callback(null, first.address, first.family)
+  })
+}
+
+/*
+ * Every host that is called was registered by an administrator, and in a private network it has a private address. What no
+ * service has is an address at which a machine talks to its own host or hypervisor (link-local, cloud metadata), or one
+ * that is no address of a single machine.
+ */
+const forbidden = new BlockList()
+forbidden.addSubnet('0.0.0.0', 8)
+forbidden.addSubnet('169.254.0.0', 16)
+forbidden.addAddress('100.100.100.200')
+forbidden.addSubnet('192.0.0.0', 24)
+forbidden.addSubnet('224.0.0.0', 3)
+forbidden.addAddress('::', 'ipv6')
+forbidden.addSubnet('fe80::', 10, 'ipv6')
+forbidden.addSubnet('ff00::', 8, 'ipv6')
+forbidden.addAddress('fd00:ec2::254', 'ipv6')
+forbidden.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6') // the same through NAT64 and 6to4
+forbidden.addSubnet('64:ff9b:1::', 48, 'ipv6')
+forbidden.addSubnet('2002:a9fe::', 32, 'ipv6')
+
+function isForbidden(address: string): boolean {
+  return forbidden.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+function blocked(): Error {
+  return Object.assign(new Error('this address may not be called'), { code: 'BLOCKED_ADDRESS' })
+}
+
+// ---- failing ----
+
+/** Why no answer came, in the words of the administrator. */
+export const FAILURES = {
+  refused: 'de verbinding werd geweigerd',
+  dns: 'de hostnaam is niet te vinden',
+  tls: 'de beveiligde verbinding (TLS) kwam niet tot stand',
+  timeout: 'het antwoord kwam niet op tijd',
+  connection: 'de verbinding werd verbroken',
+  protocol: 'het antwoord was geen geldige HTTP',
+  blocked: 'dit adres mag niet worden aangeroepen',
+  unknown: 'de aanroep mislukte',
+} as const
+export type FailureKind = keyof typeof FAILURES
+
+const CODES: Record<string, FailureKind> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  EAI_NODATA: 'dns',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  UND_ERR_SOCKET: 'connection',
+  ECONNRESET: 'connection',
+  EPIPE: 'connection',
+  EHOSTUNREACH: 'connection',
+  ENETUNREACH: 'connection',
+  ENETDOWN: 'connection',
+  EPROTO: 'tls',
+  HOSTNAME_MISMATCH: 'tls',
+  UND_ERR_HEADERS_OVERFLOW: 'protocol',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
+  BLOCKED_ADDRESS: 'blocked',
+}
+
+/** What kind of failure of a call an error is. */
+export function failureKind(error: unknown): FailureKind {
+  const { name, code, cause, errors } = (error ?? {}) as {
+    name?: string
+    code?: unknown
+    cause?: unknown
+    errors?: unknown[]
+  }
+  if (name === 'TimeoutError') return 'timeout'
+  if (name === 'HTTPParserError') return 'protocol' // not always with a code
+  if (typeof code === 'string') {
+    if (CODES[code]) return CODES[code]
+    if (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CRL_|INVALID_CA)/.test(code)) return 'tls'
+  }
+  const inner = cause ?? errors?.[0]
+  return inner ? failureKind(inner) : 'unknown'
+}
