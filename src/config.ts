@@ -97,6 +97,14 @@ const Environment = Type.Object({
   METRICS_PORT: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 65535, description: 'metrics for Prometheus; unset: nowhere' }),
   ),
+  MIN_UPLOAD_SIZE: Type.Integer({
+    default: 4 * 1024 ** 3,
+    minimum: 1024,
+    description: 'largest body of a request with content, in bytes',
+  }),
+  DOCUMENTEN_UPLOAD_CHUNK_SIZE: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'size of a bestandsdeel in bytes; default MIN_UPLOAD_SIZE' }),
+  ),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'least severe level that is logged',
@@ -137,6 +145,8 @@ export type Config = Readonly<{
   notificationDaysRetained: number
   selectielijstApiRoot: string
   metricsPort: number | undefined
+  minUploadSize: number
+  uploadChunkSize: number
   logLevel: Static<typeof Environment>['LOG_LEVEL']
 }>
 
@@ -214,6 +224,8 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     notificationDaysRetained: valid.NOTIFICATION_NUMBER_OF_DAYS_RETAINED,
     selectielijstApiRoot: valid.SELECTIELIJST_API_ROOT,
     metricsPort: valid.METRICS_PORT,
+    minUploadSize: valid.MIN_UPLOAD_SIZE,
+    uploadChunkSize: valid.DOCUMENTEN_UPLOAD_CHUNK_SIZE ?? valid.MIN_UPLOAD_SIZE,
     logLevel: valid.LOG_LEVEL,
   }
 }
