@@ -22,6 +22,8 @@ export type Change = {
   kanaal: { naam: string; kenmerken: Record<string, string> } | null
   oud: unknown
   nieuw: unknown
+  /** In the audit trail a change gets a record; `geen` where the standard keeps none, `wis` when the trail goes with its main object. */
+  spoor?: 'geen' | 'wis'
 }
 
 export type Mutation = {
@@ -89,6 +91,21 @@ const RESULTAAT: Record<Actie, number> = { create: 201, update: 200, partial_upd
 
 async function writeRecords(trx: Db, actor: Actor, changes: Change[]): Promise<void> {
   if (changes.length === 0) return
+  const removed = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
+  if (removed.length > 0) await trx.deleteFrom('audit').where('hoofdObjectUuid', 'in', removed).execute()
+  await writeAudit(
+    trx,
+    actor,
+    changes.filter(({ spoor }) => !spoor),
+  )
+  await writeNotifications(
+    trx,
+    changes.filter((change) => change.kanaal !== null),
+  )
+}
+
+async function writeAudit(trx: Db, actor: Actor, changes: Change[]): Promise<void> {
+  if (changes.length === 0) return
   await trx
     .insertInto('audit')
     .values(
@@ -112,12 +129,14 @@ async function writeRecords(trx: Db, actor: Actor, changes: Change[]): Promise<v
       })),
     )
     .execute()
-  const messages = changes.filter((change) => change.kanaal !== null)
-  if (messages.length === 0) return
+}
+
+async function writeNotifications(trx: Db, changes: Change[]): Promise<void> {
+  if (changes.length === 0) return
   await trx
     .insertInto('notificatie')
     .values(
-      messages.map((change) => ({
+      changes.map((change) => ({
         kanaal: change.kanaal!.naam,
         hoofdObject: change.hoofdobject?.url ?? change.url,
         hoofdObjectUuid: change.hoofdobject?.uuid ?? change.uuid,
