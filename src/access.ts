@@ -34,7 +34,10 @@ export type Actor = {
 }
 
 /** What a route asks of the caller: nothing, an application with all rights, or one of these scopes. */
-export type Access = 'public' | 'alle-autorisaties' | { component: Component; scopes: readonly string[]; and?: Access }
+export type Access =
+  | 'public'
+  | 'alle-autorisaties'
+  | { component: Component; scopes: readonly string[]; and?: Access; or?: Access }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -68,7 +71,8 @@ function passes(actor: Actor, access: Access): boolean {
   if (access === 'public' || actor.alleAutorisaties) return true
   if (access === 'alle-autorisaties') return false
   const has = actor.autorisaties.some((right) => right.component === access.component && hasScope(right, access.scopes))
-  return has && (!access.and || passes(actor, access.and))
+  if (has && (!access.and || passes(actor, access.and))) return true
+  return access.or !== undefined && passes(actor, access.or)
 }
 
 /** Whether any right of the actor in this component holds one of the scopes, for whatever object. */

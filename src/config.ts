@@ -89,11 +89,15 @@ const Environment = Type.Object({
     minimum: 1,
     description: 'days after which delivered and failed notifications are removed',
   }),
-  SELECTIELIJST_API_ROOT: Type.String({
-    default: 'https://selectielijst.openzaak.nl/api/v1/',
-    pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
-    description: 'API of the selectielijst, ending in a slash',
-  }),
+  SELECTIELIJST_API_ROOT: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
+      description: 'API of the selectielijst, ending in a slash; unset: its URLs are stored unverified',
+    }),
+  ),
+  SELECTIELIJST_BESTAND: Type.Optional(
+    Type.String({ minLength: 1, description: 'JSON file with answers of the selectielijst, looked in first' }),
+  ),
   METRICS_PORT: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 65535, description: 'metrics for Prometheus; unset: nowhere' }),
   ),
@@ -143,7 +147,8 @@ export type Config = Readonly<{
   notificationsSource: string | undefined
   notificationsConcurrency: number
   notificationDaysRetained: number
-  selectielijstApiRoot: string
+  selectielijstApiRoot: string | undefined
+  selectielijstBestand: string | undefined
   metricsPort: number | undefined
   minUploadSize: number
   uploadChunkSize: number
@@ -223,6 +228,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     notificationsConcurrency: valid.NOTIFICATIONS_CONCURRENCY,
     notificationDaysRetained: valid.NOTIFICATION_NUMBER_OF_DAYS_RETAINED,
     selectielijstApiRoot: valid.SELECTIELIJST_API_ROOT,
+    selectielijstBestand: valid.SELECTIELIJST_BESTAND ? resolve(valid.SELECTIELIJST_BESTAND) : undefined,
     metricsPort: valid.METRICS_PORT,
     minUploadSize: valid.MIN_UPLOAD_SIZE,
     uploadChunkSize: valid.DOCUMENTEN_UPLOAD_CHUNK_SIZE ?? valid.MIN_UPLOAD_SIZE,

@@ -91,7 +91,7 @@ function outgoingUrl(text: string): URL | undefined {
 
 async function registered(database: Database, config: Config): Promise<Dienst[]> {
   const rows = await database.db.selectFrom('dienst').select(DIENST_COLUMNS).execute()
-  return [...rows, selectielijst(config.selectielijstApiRoot)]
+  return config.selectielijstApiRoot ? [...rows, selectielijst(config.selectielijstApiRoot)] : rows
 }
 
 export const DIENST_COLUMNS = [

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifySchemaCompiler } from 'fastify'
-import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox'
+import Type, { type Static, type TObject, type TOptional, type TSchema, type TUnsafe } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
@@ -133,12 +133,21 @@ function isUrl(text: string): boolean {
   return hostname !== '' && (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || /^[^.].*$/.test(hostname))
 }
 
+/**
+ * The body of a PATCH: nothing has to be there, but what a resource cannot do without cannot be set to null either. Check
+ * what comes of it with `readInput` on the whole.
+ */
+export function Patch<T extends TObject>(schema: T) {
+  return Type.Partial(schema, { 'x-required': (schema as Plain).required ?? [] })
+}
+
 // ---- reading ----
 
 type Plain = {
   type?: string | string[]
   properties?: Record<string, Plain>
   required?: string[]
+  'x-required'?: string[]
   items?: Plain
   default?: unknown
   enum?: unknown[]
@@ -208,7 +217,7 @@ function normaliseObject(schema: Plain, input: Record<string, unknown>, defaults
       const snake = snakeCase(name)
       if (snake !== name && Object.hasOwn(input, snake)) value = input[snake]
     }
-    const optional = !schema.required?.includes(name)
+    const optional = !(schema['x-required'] ?? schema.required)?.includes(name)
     const nullable = ([] as string[]).concat(property.type ?? []).includes('null') || property.type === undefined
     if (value === null && optional && !nullable) value = defaults ? undefined : property.default
     if (value === undefined && defaults) value = structuredClone(property.default)
