@@ -29,7 +29,7 @@ comment on column import.id is 'Internal key.';
 comment on column import.uuid is 'Part of its URLs.';
 comment on column import.soort is 'What is imported.';
 comment on column import.status is 'pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).';
-comment on column import.reden is 'Why it stopped, for status error.';
+comment on column import.reden is 'Why it stopped (status error), or what it waits for (status active).';
 comment on column import.kop is 'Header of the CSV, as an array of names.';
 comment on column import.basis_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
 comment on column import.batchgrootte is 'Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).';
@@ -72,3 +72,17 @@ comment on column import_resultaat.geslaagd is 'Whether it became a document.';
 comment on column import_resultaat.opmerking is 'Why not, naming the column.';
 comment on column import_resultaat.document_uuid is 'uuid of the document.';
 comment on column import_resultaat.identificatie is 'identificatie of the document.';
+
+-- Documents come with numbers of their own, from another register for instance, so that the next number may be taken. Many
+-- in a row are passed over at once: a number that the sequence gave out does not come back.
+create or replace function document_identificatie(creatiedatum date) returns text language plpgsql volatile as $$
+declare
+  kenmerk text;
+begin
+  loop
+    select 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+      into kenmerk from nextval('document_nummer') n;
+    exit when not exists (select from enkelvoudiginformatieobject e where e.identificatie = kenmerk);
+  end loop;
+  return kenmerk;
+end $$;

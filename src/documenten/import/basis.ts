@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../../config.ts'
 import { checkBaseDir } from './bestandspad.ts'
@@ -9,7 +10,8 @@ export function importBaseDirFault(config: Config): { code: string; reden: strin
   const code = checkBaseDir(config.importBaseDir, [
     { name: 'application', dir: APPLICATION },
     { name: 'data', dir: config.dataDir },
-    { name: 'storage', dir: config.documentenDir },
+    { name: 'database', dir: join(config.dataDir, 'postgres'), below: true },
+    { name: 'storage', dir: config.documentenDir, below: true },
   ])
   return code && { code, reden: REDENEN[code] }
 }

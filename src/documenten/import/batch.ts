@@ -1,6 +1,8 @@
 // One batch of an import. Three steps: read and judge the rows (prepare), copy their files (also prepare), and write all
-// in one transaction (commit). While a batch is being written the next one is prepared, so files and database overlap;
-// the order of the file decides all the same, because a prepared row still meets the constraints when it is written.
+// in one transaction (commit). While a batch is being written the next one is prepared, so files and database overlap.
+// The order of the file decides all the same: what prepare finds depends on the row alone, and whether its uuid and number
+// are still free is decided by commit, when all earlier rows are written. So the report depends neither on the size of
+// the batches nor on the moments at which work was interrupted and repeated.
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
@@ -27,16 +29,13 @@ export type BatchParts = {
   log: Logger
 }
 
-type Kandidaat = {
-  nummer: number
-  uuid: string
-  bestandspad: string
-  sleutel: string
-  input: Metagegevens
-  typeId: number
-  vertrouwelijkheidaanduiding: string
-  bestand: { omvang: number; sha256: string }
-}
+type GelezenRij = { nummer: number; uuid: string | null; bestandspad: string; input: Metagegevens }
+type Getypeerd = GelezenRij & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
+type Bestand = { sleutel: string; omvang: number; sha256: string }
+/** A row of which nothing but its file can be at fault, and what became of that. */
+type Kandidaat = Getypeerd & { bestand: Bestand | { fout: string } }
+type MetBestand = Getypeerd & { bestand: Bestand }
+/** `fouten` are those of the cells themselves: they do not depend on other rows. */
 type Prepared = { rows: number; fouten: Map<number, string>; kandidaten: Kandidaat[] }
 
 /** Row number of the first row; the header is row 1. */
@@ -45,24 +44,42 @@ const WAIT_MS = 10_000
 
 /**
  * Handles one batch. Returns normally when there is nothing (more) to do for this job, and when the batch has to wait
- * for its storage or directory: then a job for later is there. Throws when the batch failed and is to be tried again.
+ * for something that it needs: then a job for later is there, and no attempt was used. Throws when the batch failed and
+ * is to be tried again.
  */
 export async function verwerkBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch): Promise<void> {
+  try {
+    await tryBatch(parts, vooruit, batch)
+  } catch (error) {
+    const reden = waitsFor(error)
+    if (!reden) throw error
+    parts.log.warn({ import: batch.import, err: error }, 'import waits')
+    await parts.database.db.transaction().execute(async (trx) => {
+      await noteWaiting(trx, batch.import, reden)
+      await enqueueBatch(trx, batch, new Date(Date.now() + WAIT_MS))
+    })
+  }
+}
+
+/** A broken connection is not among these: then the worker itself runs the job again as soon as there is a new one. */
+function waitsFor(error: unknown): string | undefined {
+  if (error instanceof OpslagOnbeschikbaar)
+    return error.wat === 'import directory' ? 'Wacht op de importmap.' : 'Wacht op de opslag.'
+  const code = String((error as { code?: unknown } | null)?.code)
+  return /^(53[0-9A-Z]{3}|25006)$/.test(code) ? 'Wacht op de database.' : undefined // full, or read-only
+}
+
+async function tryBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch): Promise<void> {
   const ahead = vooruit.take(batch)
   const row = await activeImport(parts.database.db, batch)
   if (!row) {
-    if (ahead) await discard(parts, await ahead.catch(() => undefined))
+    if (ahead) await discard(parts, (await ahead.catch(() => undefined))?.kandidaten)
     return
   }
-  const prepared = await (ahead ?? prepare(parts, row, batch.vanaf)).catch(async (error) => {
-    if (!(error instanceof OpslagOnbeschikbaar)) throw error
-    await wait(parts, batch, error)
-  })
-  if (!prepared) return
+  const prepared = await (ahead ?? prepare(parts, row, batch.vanaf))
   const next = { import: batch.import, vanaf: batch.vanaf + prepared.rows }
   if (next.vanaf < row.totaal) vooruit.start(next, () => prepare(parts, row, next.vanaf))
-  const lost = await commit(parts, row.id, batch, prepared)
-  await discard(parts, { kandidaten: lost })
+  await discard(parts, await commit(parts, row.id, batch, prepared))
 }
 
 async function activeImport(db: Db, batch: Batch) {
@@ -79,14 +96,6 @@ async function activeImport(db: Db, batch: Batch) {
 }
 type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 
-async function wait(parts: BatchParts, batch: Batch, cause: Error): Promise<void> {
-  parts.log.warn({ import: batch.import, err: cause }, 'import waits')
-  await parts.database.db.transaction().execute(async (trx) => {
-    await noteWaiting(trx, batch.import, 'Wacht op de opslag of de importmap.')
-    await enqueueBatch(trx, batch, new Date(Date.now() + WAIT_MS))
-  })
-}
-
 // ---- prepare ----
 
 /**
@@ -95,7 +104,7 @@ async function wait(parts: BatchParts, batch: Batch, cause: Error): Promise<void
  */
 async function prepare(parts: BatchParts, row: ActiveImport, vanaf: number): Promise<Prepared> {
   const fault = importBaseDirFault(parts.config)
-  if (fault) throw new OpslagOnbeschikbaar(`import directory: ${fault.code}`)
+  if (fault) throw new OpslagOnbeschikbaar(fault.code, 'import directory')
   const { db } = parts.database
   const regels = await db
     .selectFrom('importRegel')
@@ -105,17 +114,16 @@ async function prepare(parts: BatchParts, row: ActiveImport, vanaf: number): Pro
     .orderBy('nummer')
     .select(['nummer', 'cellen'])
     .execute()
+  if (regels.length === 0) throw new Error('the rows of this import are gone')
   const fouten = new Map<number, string>()
   const gelezen = regels.flatMap(({ nummer, cellen }) => {
     const result = readRow(row.kop, cellen as string[], nummer)
     if ('fout' in result) fouten.set(nummer, result.fout)
     return 'fout' in result ? [] : [result]
   })
-  const kandidaten = await judgeByDatabase(db, row.basisUrl, gelezen, fouten)
-  return { rows: regels.length, fouten, kandidaten: await copyFiles(parts, kandidaten, fouten) }
+  const getypeerd = await judgeTypes(db, row.basisUrl, gelezen, fouten)
+  return { rows: regels.length, fouten, kandidaten: await copyFiles(parts, getypeerd) }
 }
-
-type GelezenRij = { nummer: number; uuid: string | null; bestandspad: string; input: Metagegevens }
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
 function readRow(kop: string[], cellen: string[], nummer: number): GelezenRij | { fout: string } {
@@ -146,48 +154,38 @@ function readFields(body: Record<string, unknown>, report: (fault: InvalidParam)
   }
 }
 
-/** The checks against the register and against earlier rows of the batch: three queries, however many rows. */
-async function judgeByDatabase(
-  db: Db,
-  base: string,
-  rows: GelezenRij[],
-  fouten: Map<number, string>,
-): Promise<Omit<Kandidaat, 'bestand'>[]> {
-  if (rows.length === 0) return []
+/** The checks of the type: one query, however many rows. */
+async function judgeTypes(db: Db, base: string, rows: GelezenRij[], fouten: Map<number, string>): Promise<Getypeerd[]> {
   const typeUuid = (url: string) => localUuid(url, base, 'informatieobjecttype')
   const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
-  const [types, taken] = await Promise.all([
-    wanted.length === 0
-      ? []
-      : db
-          .selectFrom('informatieobjecttype')
-          .where('uuid', 'in', wanted)
-          .select(['id', 'uuid', 'concept', 'vertrouwelijkheidaanduiding'])
-          .execute(),
-    existing(db, rows),
-  ])
+  if (wanted.length === 0) {
+    for (const { nummer } of rows) fouten.set(nummer, GEEN_TYPE)
+    return []
+  }
+  const types = await db
+    .selectFrom('informatieobjecttype')
+    .where('uuid', 'in', wanted)
+    .select(['id', 'uuid', 'concept', 'vertrouwelijkheidaanduiding'])
+    .execute()
   const typeByUuid = new Map(types.map((type) => [type.uuid, type]))
   return rows.flatMap((row) => {
     const { nummer, uuid, input } = row
     const type = typeByUuid.get(typeUuid(input.informatieobjecttype) ?? '')
-    const faults: string[] = []
-    if (!type) faults.push('informatieobjecttype: Dit informatieobjecttype bestaat niet.')
-    else faults.push(...publishedFault(type).map(({ name, reason }) => `${name}: ${reason}`))
-    if (uuid && taken.uuids.has(uuid)) faults.push(BESTAAT.uuid)
-    if (input.identificatie && taken.nummers.has(nummerKey(input))) faults.push(BESTAAT.identificatie)
-    if (!type || faults.length > 0) {
-      fouten.set(nummer, faults.join(' '))
+    const fout = type ? publishedFault(type).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
+    if (!type || fout) {
+      fouten.set(nummer, fout ?? GEEN_TYPE)
       return []
     }
     return {
       ...row,
       uuid: uuid ?? randomUUID(),
-      sleutel: '',
       typeId: type.id,
       vertrouwelijkheidaanduiding: input.vertrouwelijkheidaanduiding || type.vertrouwelijkheidaanduiding,
     }
   })
 }
+
+const GEEN_TYPE = 'informatieobjecttype: Dit informatieobjecttype bestaat niet.'
 
 const BESTAAT = {
   uuid: 'uuid: Er bestaat al een document met deze uuid; dat blijft ongewijzigd.',
@@ -197,9 +195,11 @@ const BESTAAT = {
 const nummerKey = ({ bronorganisatie, identificatie }: { bronorganisatie: string; identificatie?: string }) =>
   `${bronorganisatie} ${identificatie}`
 
+type Bezet = { uuids: Set<string>; nummers: Set<string> }
+
 /** Which of the uuids and numbers of these rows the register holds already. */
-async function existing(db: Db, rows: { uuid: string | null; input: Metagegevens }[]) {
-  const uuids = rows.flatMap(({ uuid }) => uuid ?? [])
+async function existing(db: Db, rows: { uuid: string; input: Metagegevens }[]): Promise<Bezet> {
+  const uuids = rows.map(({ uuid }) => uuid)
   const numbered = rows.filter(({ input }) => input.identificatie)
   const found = await sql<{ uuid: string; bronorganisatie: string; identificatie: string }>`
     select uuid, bronorganisatie, identificatie from enkelvoudiginformatieobject where uuid = any(${uuids}::uuid[])
@@ -212,37 +212,47 @@ async function existing(db: Db, rows: { uuid: string | null; input: Metagegevens
   return { uuids: new Set(found.rows.map(({ uuid }) => uuid)), nummers: new Set(found.rows.map(nummerKey)) }
 }
 
-/** Copies the files of the rows that passed, and holds them against the size and checksum that the row states. */
-async function copyFiles(
-  parts: BatchParts,
-  rows: Omit<Kandidaat, 'bestand'>[],
-  fouten: Map<number, string>,
-): Promise<Kandidaat[]> {
+/** What a row has in common with documents that exist; undefined when it is new. */
+function conflict({ uuid, input }: Getypeerd, { uuids, nummers }: Bezet): string | undefined {
+  const faults: string[] = []
+  if (uuids.has(uuid)) faults.push(BESTAAT.uuid)
+  if (input.identificatie && nummers.has(nummerKey(input))) faults.push(BESTAAT.identificatie)
+  return faults.length > 0 ? faults.join(' ') : undefined
+}
+
+/** Copies the files of the rows, and holds them against the size and checksum that the row states. */
+async function copyFiles(parts: BatchParts, rows: Getypeerd[]): Promise<Kandidaat[]> {
   if (rows.length === 0) return []
+  // Only saves copying: an earlier batch may not be written yet, so that the decision falls when this one is.
+  const bezet = await existing(parts.database.db, rows)
   const map = nieuweSleutel() // one directory for the whole batch: it is synced once
-  const wanted = rows.map(({ nummer, bestandspad, input }) => ({
-    nummer,
-    bestandspad,
-    sleutel: `${map}/${nummer}`,
-    ...(input.integriteit && { algoritme: input.integriteit.algoritme }),
-  }))
+  const wanted = rows
+    .filter((row) => !conflict(row, bezet))
+    .map(({ nummer, bestandspad, input }) => ({
+      nummer,
+      bestandspad,
+      sleutel: `${map}/${nummer}`,
+      ...(input.integriteit && { algoritme: input.integriteit.algoritme }),
+    }))
   const copied = new Map((await parts.kopieer(wanted)).map((result) => [result.nummer, result]))
-  const mismatched: { sleutel: string }[] = []
-  const passed = rows.flatMap((row, index) => {
-    const result = copied.get(row.nummer)!
-    if ('fout' in result) {
-      fouten.set(row.nummer, `bestandspad: ${result.fout.tekst}`)
-      return []
+  const kandidaten: Kandidaat[] = []
+  const mismatched: Kandidaat[] = []
+  for (const row of rows) {
+    const result = copied.get(row.nummer)
+    if (!result) kandidaten.push({ ...row, bestand: { fout: conflict(row, bezet)! } })
+    else if ('fout' in result) kandidaten.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.tekst}` } })
+    else {
+      const { sleutel, omvang, sha256 } = result
+      const faults = contentFaults(row.input, result)
+      if (faults.length > 0) mismatched.push({ ...row, bestand: { sleutel, omvang, sha256 } })
+      kandidaten.push({
+        ...row,
+        bestand: faults.length > 0 ? { fout: faults.join(' ') } : { sleutel, omvang, sha256 },
+      })
     }
-    const { sleutel } = wanted[index]!
-    const faults = contentFaults(row.input, result)
-    if (faults.length === 0) return { ...row, sleutel, bestand: { omvang: result.omvang, sha256: result.sha256 } }
-    fouten.set(row.nummer, faults.join(' '))
-    mismatched.push({ sleutel })
-    return []
-  })
-  await discard(parts, { kandidaten: mismatched })
-  return passed
+  }
+  await discard(parts, mismatched)
+  return kandidaten
 }
 
 function contentFaults(input: Metagegevens, { omvang, controle }: { omvang: number; controle?: string }): string[] {
@@ -257,135 +267,180 @@ function contentFaults(input: Metagegevens, { omvang, controle }: { omvang: numb
   return faults
 }
 
-async function discard(parts: BatchParts, prepared: { kandidaten: { sleutel: string }[] } | undefined): Promise<void> {
+async function discard(parts: BatchParts, rows: Kandidaat[] = []): Promise<void> {
   // What stays behind when this fails is swept away later.
-  await Promise.all((prepared?.kandidaten ?? []).map(({ sleutel }) => parts.opslag.remove(sleutel).catch(() => {})))
+  await Promise.all(rows.filter(hasFile).map(({ bestand }) => parts.opslag.remove(bestand.sleutel).catch(() => {})))
+}
+
+function hasFile(row: Kandidaat): row is MetBestand {
+  return 'sleutel' in row.bestand
 }
 
 // ---- commit ----
 
 /** Writes the batch. @returns the rows whose copied file is not needed after all */
-async function commit(parts: BatchParts, id: number, batch: Batch, prepared: Prepared): Promise<{ sleutel: string }[]> {
-  const written = await parts.database.sql.begin(async (connection) => {
-    const trx = kyselyOn(connection)
-    const current = await trx
-      .selectFrom('import')
-      .where('id', '=', id)
-      .select(['status', 'verwerkt'])
-      .forUpdate()
-      .executeTakeFirst()
-    // Cancelled meanwhile, or done by another worker after this one was taken for dead.
-    if (current?.status !== 'active' || current.verwerkt !== batch.vanaf) return undefined
-    const fouten = new Map(prepared.fouten)
-    const made = await insertDocuments({ connection, backend: parts.opslag.backend }, prepared.kandidaten, fouten)
-    await insertResults(trx, id, made, fouten)
-    await trx
-      .updateTable('import')
-      .set((eb) => ({
-        verwerkt: eb('verwerkt', '+', prepared.rows),
-        geslaagd: eb('geslaagd', '+', made.size),
-        bijgewerktOp: sql`now()`,
-        reden: null,
-      }))
-      .where('id', '=', id)
-      .execute()
-    if (!(await finishWhenDone(trx, id)))
-      await enqueueBatch(trx, { import: batch.import, vanaf: batch.vanaf + prepared.rows })
-    return made
-  })
-  return written ? prepared.kandidaten.filter(({ nummer }) => !written.has(nummer)) : prepared.kandidaten
+async function commit(parts: BatchParts, id: number, batch: Batch, prepared: Prepared): Promise<Kandidaat[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const made = await parts.database.sql.begin((connection) => writeBatch(parts, connection, id, batch, prepared))
+      return made ? prepared.kandidaten.filter(({ nummer }) => !made.has(nummer)) : prepared.kandidaten
+    } catch (error) {
+      if (attempt === 3 || !isRetryable(error)) throw error
+    }
+  }
+}
+
+/** @returns the documents, or undefined when this batch is not (or no longer) to be done */
+async function writeBatch(
+  { opslag }: BatchParts,
+  connection: postgres.TransactionSql,
+  id: number,
+  batch: Batch,
+  prepared: Prepared,
+): Promise<Made | undefined> {
+  const trx = kyselyOn(connection)
+  const current = await trx
+    .selectFrom('import')
+    .where('id', '=', id)
+    .select(['status', 'verwerkt'])
+    .forUpdate()
+    .executeTakeFirst()
+  // Cancelled meanwhile, or done by another worker after this one was taken for dead.
+  if (current?.status !== 'active' || current.verwerkt !== batch.vanaf) return undefined
+  const fouten = new Map(prepared.fouten)
+  const made = await insertDocuments({ connection, backend: opslag.backend }, prepared.kandidaten, fouten)
+  await insertResults(trx, id, made, fouten)
+  await trx
+    .updateTable('import')
+    .set((eb) => ({
+      verwerkt: eb('verwerkt', '+', prepared.rows),
+      geslaagd: eb('geslaagd', '+', made.size),
+      bijgewerktOp: sql`now()`,
+      reden: null,
+    }))
+    .where('id', '=', id)
+    .execute()
+  if (!(await finishWhenDone(trx, id)))
+    await enqueueBatch(trx, { import: batch.import, vanaf: batch.vanaf + prepared.rows })
+  return made
 }
 
 type Made = Map<number, { uuid: string; identificatie: string }>
 type Target = { connection: postgres.TransactionSql; backend: string }
 
+/** How often rows are offered again that met something which was not there when they were judged. */
+const TRIES = 5
+
 /**
- * Inserts what it can, in the order of the file: of two rows with one uuid or number the first wins. Should the database
- * refuse a row for a reason that we did not foresee, the rows are halved until it stands alone, and the others get in.
+ * Inserts what it can. The outcome is that of the file's order, as if the rows came one by one: of two rows with one uuid
+ * or number the first that becomes a document wins. Normally that is one statement for all rows. When the database
+ * refuses one for a reason that we did not foresee, the rows are halved until it stands alone; the second half is
+ * judged only when the first is done.
  */
 async function insertDocuments(target: Target, rows: Kandidaat[], fouten: Map<number, string>): Promise<Made> {
   const made: Made = new Map()
   if (rows.length === 0) return made
-  try {
-    const inserted = await target.connection.savepoint((inner) =>
-      insertRows(kyselyOn(inner), target.backend, firsts(rows)),
-    )
-    for (const { nummer, uuid, identificatie } of inserted) made.set(nummer, { uuid, identificatie })
-  } catch (error) {
-    if (isUnavailable(error) || isRetryable(error)) throw error
-    if (rows.length === 1) {
-      fouten.set(
-        rows[0]!.nummer,
-        `De database weigert deze rij (${(error as { code?: string }).code ?? 'onbekende fout'}).`,
-      )
-      return made
+  const { connection } = target
+  await connection`set constraints all immediate` // a deferred one would refuse the batch as a whole, at its end
+  let bezet = await existing(kyselyOn(connection), rows)
+  const todo = [{ rows, tries: 0 }]
+  for (let part = todo.shift(); part; part = todo.shift()) {
+    const { accepted, refused } = judgeInOrder(part.rows, bezet)
+    const outcome = await insertAll(target, accepted)
+    if ('inserted' in outcome) {
+      for (const { nummer, uuid, identificatie } of outcome.inserted) made.set(nummer, { uuid, identificatie })
+      for (const [nummer, fout] of refused) fouten.set(nummer, fout)
+      for (const { uuid, input } of accepted) {
+        bezet.uuids.add(uuid)
+        if (input.identificatie) bezet.nummers.add(nummerKey(input))
+      }
+    } else if (!outcome.error && part.tries < TRIES) {
+      bezet = await existing(kyselyOn(connection), rows)
+      todo.unshift({ rows: part.rows, tries: part.tries + 1 })
+    } else if (part.rows.length === 1) {
+      fouten.set(part.rows[0]!.nummer, refusal(outcome.error))
+    } else {
+      const middle = Math.ceil(part.rows.length / 2)
+      todo.unshift({ rows: part.rows.slice(0, middle), tries: 0 }, { rows: part.rows.slice(middle), tries: 0 })
     }
-    const middle = Math.ceil(rows.length / 2)
-    for (const half of [rows.slice(0, middle), rows.slice(middle)]) {
-      for (const [nummer, document] of await insertDocuments(target, half, fouten)) made.set(nummer, document)
-    }
-    return made
   }
-  const skipped = rows.filter(({ nummer }) => !made.has(nummer))
-  if (skipped.length > 0) await explainSkipped(target, skipped, made, fouten)
   return made
 }
 
-/** The rows that may stand in one statement: of those with the same uuid or number only the first. */
-function firsts(rows: Kandidaat[]): Kandidaat[] {
-  const seen = new Set<string>()
-  return rows.filter(({ uuid, input }) => {
-    const keys = [uuid, ...(input.identificatie ? [nummerKey(input)] : [])]
-    if (keys.some((key) => seen.has(key))) return false
-    for (const key of keys) seen.add(key)
-    return true
-  })
+/** Which of the rows may become documents when each is held against the register and the rows before it. */
+function judgeInOrder(rows: Kandidaat[], { uuids, nummers }: Bezet) {
+  const bezet = { uuids: new Set(uuids), nummers: new Set(nummers) }
+  const accepted: MetBestand[] = []
+  const refused: [number, string][] = []
+  for (const row of rows) {
+    const { nummer, uuid, input, bestand } = row
+    const fout = conflict(row, bezet) ?? ('fout' in bestand ? bestand.fout : undefined)
+    if (fout) refused.push([nummer, fout])
+    else if (hasFile(row)) {
+      accepted.push(row)
+      bezet.uuids.add(uuid)
+      if (input.identificatie) bezet.nummers.add(nummerKey(input))
+    }
+  }
+  return { accepted, refused }
 }
+
+/** All rows or none. Without `error` some met an existing uuid or number: given out meanwhile, or one that we made up. */
+async function insertAll(
+  { connection, backend }: Target,
+  rows: MetBestand[],
+): Promise<{ inserted: Inserted[] } | { error?: unknown }> {
+  if (rows.length === 0) return { inserted: [] }
+  try {
+    const inserted = await connection.savepoint(async (inner) => {
+      const result = await insertRows(kyselyOn(inner), backend, rows)
+      if (result.length < rows.length) throw NOT_ALL
+      return result
+    })
+    return { inserted }
+  } catch (error) {
+    if (error === NOT_ALL) return {}
+    if (isUnavailable(error) || isRetryable(error)) throw error
+    return { error }
+  }
+}
+
+const NOT_ALL = new Error('some rows were skipped')
 
 function isRetryable(error: unknown): boolean {
   const { code } = error as { code?: string }
   return code === '40001' || code === '40P01'
 }
 
-/** A skipped row met an existing uuid or number, or else a number that we made up: then it is tried again. */
-async function explainSkipped(
-  target: Target,
-  rows: Kandidaat[],
-  made: Made,
-  fouten: Map<number, string>,
-): Promise<void> {
-  const taken = await existing(kyselyOn(target.connection), rows)
-  const again: Kandidaat[] = []
-  for (const row of rows) {
-    if (taken.uuids.has(row.uuid)) fouten.set(row.nummer, BESTAAT.uuid)
-    else if (row.input.identificatie && taken.nummers.has(nummerKey(row.input)))
-      fouten.set(row.nummer, BESTAAT.identificatie)
-    else again.push(row)
-  }
-  for (const [nummer, document] of await insertDocuments(target, again, fouten)) made.set(nummer, document)
+/** What the database says of a row. A text of its own is shown only when somebody wrote it for that (`raise`). */
+function refusal(error: unknown): string {
+  const { code, message, constraint_name, column_name } = (error ?? {}) as Partial<postgres.PostgresError>
+  const kolom = column_name ? `${column_name}: ` : ''
+  const rule = constraint_name ? `regel ${constraint_name}` : code === 'P0001' ? message?.slice(0, 200) : code
+  return `${kolom}De database weigert deze rij${rule ? ` (${rule})` : ''}.`
 }
 
+type Inserted = { nummer: number; uuid: string; identificatie: string }
+
 /** One statement for document, version and bytes of all rows. Rows that meet an existing one are left out. */
-async function insertRows(trx: Db, backend: string, rows: Kandidaat[]) {
-  const values = rows.map(
-    ({ nummer, uuid, sleutel, typeId, vertrouwelijkheidaanduiding, bestandspad, bestand, input }) => ({
-      ...input,
-      nummer,
-      uuid,
-      sleutel,
-      type_id: typeId,
-      vertrouwelijkheidaanduiding,
-      bestandsnaam: input.bestandsnaam || bestandspad.slice(bestandspad.lastIndexOf('/') + 1),
-      omvang: bestand.omvang,
-      sha256: bestand.sha256,
-      ondertekening_soort: input.ondertekening?.soort ?? null,
-      ondertekening_datum: input.ondertekening?.datum ?? null,
-      integriteit_algoritme: input.integriteit?.algoritme ?? null,
-      integriteit_waarde: input.integriteit?.waarde ?? null,
-      integriteit_datum: input.integriteit?.datum ?? null,
-    }),
-  )
-  const result = await sql<{ nummer: number; uuid: string; identificatie: string }>`
+async function insertRows(trx: Db, backend: string, rows: MetBestand[]): Promise<Inserted[]> {
+  const values = rows.map(({ nummer, uuid, typeId, vertrouwelijkheidaanduiding, bestandspad, bestand, input }) => ({
+    ...input,
+    nummer,
+    uuid,
+    sleutel: bestand.sleutel,
+    type_id: typeId,
+    vertrouwelijkheidaanduiding,
+    bestandsnaam: input.bestandsnaam || bestandspad.slice(bestandspad.lastIndexOf('/') + 1),
+    omvang: bestand.omvang,
+    sha256: bestand.sha256,
+    ondertekening_soort: input.ondertekening?.soort ?? null,
+    ondertekening_datum: input.ondertekening?.datum ?? null,
+    integriteit_algoritme: input.integriteit?.algoritme ?? null,
+    integriteit_waarde: input.integriteit?.waarde ?? null,
+    integriteit_datum: input.integriteit?.datum ?? null,
+  }))
+  const result = await sql<Inserted>`
     with invoer as materialized (
       select x.*, coalesce(nullif(x.identificatie, ''), document_identificatie(x.creatiedatum)) as kenmerk
       from jsonb_to_recordset(${JSON.stringify(values)}::text::jsonb) as x(
@@ -449,7 +504,7 @@ export function vooruit(parts: BatchParts): Vooruit {
     kept = undefined
     if (!dropped) return
     clearTimeout(dropped.timer)
-    void dropped.prepared.then((prepared) => discard(parts, prepared)).catch(() => {})
+    void dropped.prepared.then((prepared) => discard(parts, prepared.kandidaten)).catch(() => {})
   }
   return {
     take(batch) {

@@ -1,5 +1,6 @@
 // import: many documents from one CSV and files that the server can read. Beside the standard; for clients with all rights.
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -83,8 +84,8 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
       try {
         await app.mutate(request.actor, async (m) => upload(m, request))
       } catch (error) {
-        // What is still under way is not read; the connection ends with this answer.
-        if (!request.raw.readableEnded) reply.header('connection', 'close')
+        if (request.raw.errored) throw new Problem(400, { code: 'parse_error', detail: 'De verbinding is verbroken.' })
+        readOn(request)
         throw error instanceof CsvFout ? csvProblem(error) : error
       }
       return reply.code(200).send()
@@ -110,7 +111,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:uuid/cancel', { config, schema: { params: Params, response: { 200: Status } } }, async (request) => {
     const row = await app.mutate(request.actor, async (m) => {
       m.unrecorded('an import is no resource of the standard')
-      const found = await lockImport(m, request.params.uuid)
+      const found = await lockImportSoon(m, request.params.uuid)
       if (found.status !== 'pending' && found.status !== 'active') {
         throw importFault('invalid-status', `Deze import is al gestopt (${found.status}).`)
       }
@@ -133,6 +134,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   async function upload(m: Mutation, request: FastifyRequest<{ Params: Static<typeof Params> }>): Promise<void> {
     m.unrecorded('an import is no resource of the standard')
+    if (request.raw.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the body comes once
     const found = await lockImport(m, request.params.uuid, 'invalid-status')
     await refuseOtherImport(m, found.id)
     const fault = importBaseDirFault(parts.config)
@@ -140,10 +142,11 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     if (found.status !== 'pending')
       throw importFault('invalid-status', `Deze import heeft al een bestand (${found.status}).`)
     requireCsv(request)
-    const { kop, regels } = await leesImportCsv(request.body as NodeJS.ReadableStream as never)
+    // As long as the client keeps sending: a silent one is cut off by the server, `connectionTimeout`.
+    await m.sql`select set_config(name, '0', true) from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
+    const { kop, regels } = await leesImportCsv(request.body as Readable)
     const lines = copyRegels(found.id, regels)
-    await m.sql`set local statement_timeout = 0` // as long as the client keeps sending
-    await pipeline(lines, await m.sql`copy import_regel (import_id, nummer, cellen) from stdin`.writable())
+    await copyInto(m, lines)
     await m.trx
       .updateTable('import')
       .set({
@@ -160,6 +163,27 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     if (!(await finishWhenDone(m.trx, found.id))) await enqueueBatch(m.trx, { import: found.uuid, vanaf: 0 })
   }
 }
+
+/** Fills import_regel. */
+async function copyInto(m: Mutation, lines: AsyncIterable<Buffer>): Promise<void> {
+  const target = await m.sql`copy import_regel (import_id, nummer, cellen) from stdin`.writable()
+  await pipeline(lines, target, { end: false })
+  target.end()
+  // A fault that the server finds at the very end never reaches the stream; the next query on the connection meets it.
+  await Promise.race([finished(target), m.sql`select`])
+}
+
+/**
+ * Lets the rest of a refused upload come in, unused, for a while: closing the connection at once could cost a client that
+ * is still sending the answer.
+ */
+function readOn({ raw }: FastifyRequest): void {
+  if (raw.readableEnded || raw.destroyed) return
+  const limit = setTimeout(() => raw.destroy(), LINGER_MS).unref()
+  raw.once('close', () => clearTimeout(limit)).resume()
+}
+
+const LINGER_MS = 30_000
 
 function imported(db: ReadDb) {
   return db.selectFrom('import').where('verwijderdOp', 'is', null)
@@ -186,8 +210,18 @@ async function lockImport(m: Mutation, uuid: string, busy?: string): Promise<Imp
   const row = await (busy ? query.skipLocked() : query).executeTakeFirst()
   if (row) return row
   await requireImport(m.read, uuid)
-  throw importFault(busy ?? 'invalid-status', 'Aan deze import wordt op dit moment al gewerkt.')
+  throw importFault(busy ?? 'invalid-status', BEZIG)
 }
+
+/** The same, waiting for a batch that is being written, though not for an upload that goes on and on. */
+async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
+  await m.sql`set local lock_timeout = '3s'`
+  return lockImport(m, uuid).catch((error) => {
+    throw error.code === '55P03' ? importFault('invalid-status', BEZIG) : error
+  })
+}
+
+const BEZIG = 'Aan deze import wordt op dit moment al gewerkt.'
 
 /** Only one import is open at a time: the index `import_een_open` says so, this names the one that is. */
 async function createImport(m: Mutation): Promise<string> {
@@ -195,7 +229,7 @@ async function createImport(m: Mutation): Promise<string> {
   const made = await m.trx
     .insertInto('import')
     .values({ applicatieUuid: m.actor.applicatieUuid, clientId: m.actor.clientId })
-    .onConflict((conflict) => conflict.column('soort').where('status', 'in', ['pending', 'active']).doNothing())
+    .onConflict((conflict) => conflict.doNothing()) // naming the index takes its condition as parameters, which no plan can use
     .returning('uuid')
     .executeTakeFirst()
   if (made) return made.uuid

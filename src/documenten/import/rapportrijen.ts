@@ -48,6 +48,8 @@ export async function* reportRows(
       }
       after = nummer
     }
-    if (rows.length < PAGE) return
+    if (rows.length < PAGE) break
   }
+  // Deleted while it was read: a report that breaks off is better than one that looks complete.
+  if (after !== row.totaal + 1) throw new Error('the rows of this import are being removed')
 }
