@@ -94,6 +94,17 @@ program
     }
   })
 
+program
+  .command('demo')
+  .description('import 2,000 files into a throw-away service and check the outcome')
+  .option('--keep', 'leave the service running and print a token and curl lines', false)
+  .action(async (options: { keep: boolean }) => {
+    const { demo } = await import('./demo.ts')
+    const interrupted = new AbortController()
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => interrupted.abort())
+    process.exitCode = (await demo({ keep: options.keep, signal: interrupted.signal })) ? 0 : 1
+  })
+
 const client = program.command('client').description('applications that may use the APIs')
 client
   .command('create')
