@@ -1,0 +1,305 @@
+// `bestandspad`: which files a row may name, and how one is opened so that nothing outside the base directory is read.
+//
+// Resolving a path, comparing it with the base and then opening it loses against whoever swaps a directory for a link in
+// between. Here every component is opened relative to the handle of the directory before it, never following a link,
+// and everything after that works on the handle. A hard link cannot be told from any other file: the base directory
+// belongs on a volume of its own.
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import path from 'node:path'
+import { OpslagOnbeschikbaar } from '../opslag/index.ts'
+
+// ---- the base directory ----
+
+/**
+ * Whether documents may be imported from `baseDir`. Refused is a directory that is or contains one of the service's
+ * own, with `below` also one inside it. Compared are real paths and, for bind mounts and file systems that do not tell
+ * upper from lower case, the directories themselves.
+ */
+export function checkBaseDir(
+  baseDir: string,
+  forbidden: { name: string; dir: string; below?: boolean }[],
+): undefined | 'import-dir-not-found' | 'import-dir-not-dir' | 'import-dir-forbidden' {
+  let base: string
+  try {
+    base = realpathSync(baseDir)
+    if (!statSync(base).isDirectory()) return 'import-dir-not-dir'
+  } catch {
+    return 'import-dir-not-found'
+  }
+  if (base === path.dirname(base)) return 'import-dir-forbidden'
+  for (const { dir, below } of forbidden) {
+    const own = nearestReal(dir)
+    if (contains(base, own.existing)) return 'import-dir-forbidden'
+    if (below && own.exists && contains(own.existing, base)) return 'import-dir-forbidden'
+  }
+  return undefined
+}
+
+/** The real path of a directory, or of the nearest one above it when it has not been made yet. */
+function nearestReal(dir: string): { existing: string; exists: boolean } {
+  const absolute = path.resolve(dir)
+  for (let at = absolute; ; at = path.dirname(at)) {
+    try {
+      return { existing: realpathSync(at), exists: at === absolute }
+    } catch (error) {
+      if (at === path.dirname(at)) throw error
+    }
+  }
+}
+
+/** Both are real paths. */
+function contains(outer: string, inner: string): boolean {
+  const wanted = statSync(outer, { bigint: true })
+  for (let at = inner; ; at = path.dirname(at)) {
+    if (at === outer) return true
+    const stats = statSync(at, { bigint: true, throwIfNoEntry: false })
+    if (stats && stats.ino !== 0n && stats.ino === wanted.ino && stats.dev === wanted.dev) return true
+    if (at === path.dirname(at)) return false
+  }
+}
+
+// ---- the path as text ----
+
+const TEKSTEN = {
+  'path-empty': 'Er is geen pad opgegeven.',
+  'path-absolute': 'Het pad moet relatief zijn ten opzichte van de importmap.',
+  'path-parent': "Het pad mag geen '..' bevatten.",
+  'path-backslash': "Het pad mag geen backslash bevatten; scheid mappen met '/'.",
+  'path-character': 'Het pad bevat een teken dat niet is toegestaan.',
+  'path-empty-segment': "Het pad bevat een leeg onderdeel (een dubbele '/' of een '/' aan het eind).",
+  'path-too-long': 'Het pad is te lang (ten hoogste 255 bytes per onderdeel en 4096 bytes in totaal).',
+  'file-not-found': 'Het bestand bestaat niet.',
+  'file-symlink': 'Het pad loopt via een symbolische koppeling; dat is niet toegestaan.',
+  'file-not-regular': 'Het pad wijst niet naar een gewoon bestand.',
+  'file-unreadable': 'Het bestand kan niet worden gelezen.',
+  'file-changed': 'Het bestand is gewijzigd terwijl het werd gekopieerd.',
+}
+
+/** Why a path or file was refused. The text never holds a path: the row shows the one that was supplied. */
+export type Padfout = { code: keyof typeof TEKSTEN; tekst: string }
+
+export function padfout(code: Padfout['code']): Padfout {
+  return { code, tekst: TEKSTEN[code] }
+}
+
+/** What can be refused without looking at any file. `..` is refused also where the result would stay inside. */
+export function checkPad(pad: string): Padfout | undefined {
+  const segments = pad.split('/')
+  if (pad === '') return padfout('path-empty')
+  if (/^[/\\]|^[a-z]:([/\\]|$)/i.test(pad)) return padfout('path-absolute')
+  if (pad.split(/[/\\]/).includes('..')) return padfout('path-parent')
+  if (pad.includes('\\')) return padfout('path-backslash')
+  // Half a surrogate pair would be looked up under another name than the one that was supplied.
+  if (/\p{Cc}/u.test(pad) || !pad.isWellFormed()) return padfout('path-character')
+  if (process.platform === 'win32' && pad.includes(':')) return padfout('path-character') // a stream or a drive
+  if (segments.includes('')) return padfout('path-empty-segment')
+  if (Buffer.byteLength(pad) > 4096 || segments.some((segment) => Buffer.byteLength(segment) > 255)) {
+    return padfout('path-too-long')
+  }
+  return undefined
+}
+
+// ---- opening ----
+
+/** An open regular file beneath the base, at its start. Whoever asked for it closes `fd`. */
+export type Bronbestand = { fd: number; size: number; mtimeMs: number }
+export type Geweigerd = { fout: Padfout }
+
+/** Opens one file; see `beneath` for many. Synchronous, for use in a thread of its own. */
+export function openBeneath(baseDir: string, pad: string): Bronbestand | Geweigerd {
+  const fout = checkPad(pad)
+  if (fout) return { fout }
+  const base = beneath(baseDir)
+  try {
+    return base.open(pad)
+  } finally {
+    base.close()
+  }
+}
+
+/**
+ * The files beneath a base directory. Handles of directories are kept until `close`, so that many files in one directory
+ * cost one walk: a handle stays that of the directory that was walked to, whatever becomes of its name.
+ *
+ * @throws OpslagOnbeschikbaar (here and in `open`) when the base itself is away or handles have run out: no row is to
+ * blame for that
+ */
+export function beneath(baseDir: string): { open(pad: string): Bronbestand | Geweigerd; close(): void } {
+  return HANDLES_HAVE_PATHS ? beneathByHandle(baseDir) : beneathByRealPath(baseDir)
+}
+
+const HANDLES_HAVE_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd')
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
+const DIR = O_RDONLY | O_DIRECTORY | O_NONBLOCK
+const FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY // a FIFO without a writer does not block
+const MAX_DIRS = 128
+
+function beneathByHandle(baseDir: string) {
+  const base = openBase(baseDir)
+  const dirs = new Map<string, number>()
+
+  function closeDirs() {
+    for (const fd of dirs.values()) closeSync(fd)
+    dirs.clear()
+  }
+
+  /** The handle of a directory, or the refusal of the component that is none. */
+  function openDir(segments: string[]): number | Geweigerd {
+    let fd = base
+    let at = ''
+    for (const segment of segments) {
+      at += `${segment}/`
+      const known = dirs.get(at)
+      if (known === undefined) {
+        const child = `/proc/self/fd/${fd}/${segment}`
+        try {
+          fd = openSync(child, DIR | O_NOFOLLOW)
+        } catch (error) {
+          return refusal(error, child)
+        }
+        dirs.set(at, fd)
+      } else fd = known
+    }
+    return fd
+  }
+
+  return {
+    open(pad: string): Bronbestand | Geweigerd {
+      const fout = checkPad(pad)
+      if (fout) return { fout }
+      if (dirs.size >= MAX_DIRS) closeDirs()
+      const segments = pad.split('/').filter((segment) => segment !== '.')
+      const name = segments.pop()
+      if (name === undefined) return { fout: padfout('file-not-regular') } // the base itself
+      const dir = openDir(segments)
+      if (typeof dir !== 'number') return dir
+      const file = `/proc/self/fd/${dir}/${name}`
+      try {
+        // Looking first keeps devices closed: to open one can be to use it. What counts is the look at the handle.
+        return notRegular(lstatSync(file)) ?? regular(openSync(file, FILE | O_NOFOLLOW))
+      } catch (error) {
+        return refusal(error, file)
+      }
+    },
+
+    close() {
+      closeDirs()
+      closeSync(base)
+    },
+  }
+}
+
+/**
+ * For platforms where a handle has no path to open something relative to it (macOS, Windows; Node has no openat).
+ * Links are refused wherever they are seen, before and after opening, but a link that is there only in between is not:
+ * on those platforms nobody else may write in the base directory.
+ */
+export function beneathByRealPath(baseDir: string) {
+  const base = realBase(baseDir)
+
+  function linked(file: string): boolean {
+    return realpathSync(file) !== file
+  }
+
+  return {
+    open(pad: string): Bronbestand | Geweigerd {
+      const fout = checkPad(pad)
+      if (fout) return { fout }
+      const file = path.join(base, pad)
+      if (file === base) return { fout: padfout('file-not-regular') }
+      try {
+        if (linked(file)) return { fout: padfout('file-symlink') }
+        const seen = lstatSync(file)
+        const opened = notRegular(seen) ?? regular(openSync(file, FILE | (O_NOFOLLOW ?? 0)))
+        if ('fout' in opened) return opened
+        const { ino, dev } = fstatSync(opened.fd)
+        if (ino === seen.ino && dev === seen.dev && !linked(file)) return opened
+        closeSync(opened.fd)
+        return { fout: padfout('file-changed') }
+      } catch (error) {
+        return refusal(error, file)
+      }
+    },
+
+    close() {},
+  }
+}
+
+function openBase(baseDir: string): number {
+  try {
+    return openSync(baseDir, DIR)
+  } catch (error) {
+    throw new OpslagOnbeschikbaar(code(error), 'import directory')
+  }
+}
+
+function realBase(baseDir: string): string {
+  try {
+    return realpathSync(baseDir)
+  } catch (error) {
+    throw new OpslagOnbeschikbaar(code(error), 'import directory')
+  }
+}
+
+function notRegular(stats: Stats): Geweigerd | undefined {
+  if (stats.isSymbolicLink()) return { fout: padfout('file-symlink') }
+  return stats.isFile() ? undefined : { fout: padfout('file-not-regular') }
+}
+
+function regular(fd: number): Bronbestand | Geweigerd {
+  try {
+    const stats = fstatSync(fd)
+    const refused = notRegular(stats)
+    if (refused) closeSync(fd)
+    return refused ?? { fd, size: stats.size, mtimeMs: stats.mtimeMs }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+/** Tells a fault of the supplied path from one of this machine, which is thrown. */
+function refusal(error: unknown, component: string): Geweigerd {
+  switch (code(error)) {
+    case 'ENOENT':
+      return { fout: padfout('file-not-found') }
+    case 'ELOOP':
+      return { fout: padfout('file-symlink') }
+    case 'ENOTDIR': // a link in the place of a directory gives this too
+      return { fout: padfout(isLink(component) ? 'file-symlink' : 'file-not-found') }
+    case 'ENXIO':
+    case 'EISDIR':
+      return { fout: padfout('file-not-regular') }
+    case 'ENAMETOOLONG':
+      return { fout: padfout('path-too-long') }
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+      throw new OpslagOnbeschikbaar(code(error), 'import directory')
+    default:
+      return { fout: padfout('file-unreadable') }
+  }
+}
+
+/** For the wording of a refusal only. */
+function isLink(component: string): boolean {
+  try {
+    return lstatSync(component).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
+
+function code(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown'
+}

@@ -1,0 +1,281 @@
+// Documents as files in a directory. A file gets its name only when its bytes are on disk:
+// temporary file in the same file system -> write -> fsync -> rename -> fsync of the directory.
+//
+// `<root>/.zaakstroom` proves that the right directory is mounted: an empty mount point looks like an empty store, and
+// writing into it would lose documents when the mount comes back. For the same reason nothing here makes the root.
+import { createHash, randomUUID } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { type FileHandle, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
+import path from 'node:path'
+import { type Opslag, OpslagOnbeschikbaar, requireSleutel } from './index.ts'
+
+const MARKER = '.zaakstroom'
+const TEMP = '.tmp'
+const DIR_MODE = 0o750
+export const FILE_MODE = 0o640
+
+const MARKER_TEXT = 'Proves that the document storage of Zaakstroom is mounted here. Do not remove.\n'
+
+/**
+ * Makes the directory and its marker; harmless when both exist. To be called when a store is set up (no document refers
+ * to it yet), and not at every start: that would put a marker into an empty mount point too.
+ */
+export async function prepareFilesystemOpslag(root: string): Promise<void> {
+  await store(async () => {
+    const made = await mkdir(root, { recursive: true, mode: DIR_MODE })
+    if (made) await syncDir(path.dirname(made))
+    await ifAbsent(() => mkdir(path.join(root, TEMP), DIR_MODE))
+    const marker = await ifAbsent(() => open(path.join(root, MARKER), 'wx', FILE_MODE))
+    if (!marker) return
+    try {
+      await marker.writeFile(MARKER_TEXT)
+      await marker.sync()
+    } finally {
+      await marker.close()
+    }
+    await syncDir(root)
+  })
+}
+
+/** Works on a root that `prepareFilesystemOpslag` has made. A key that exists is overwritten, in one step. */
+export function filesystemOpslag(root: string): Opslag {
+  const layout = filesystemLayout(root)
+
+  async function* walk(dir: string): AsyncGenerator<{ sleutel: string; stats: Stats }> {
+    const entries = await ifPresent(() => opendir(path.join(root, dir)))
+    if (!entries) return
+    for await (const entry of entries) {
+      // At the top: our own administration, and what a file system keeps in its root.
+      if (dir === '' && (entry.name.startsWith('.') || entry.name === 'lost+found')) continue
+      const sleutel = path.posix.join(dir, entry.name)
+      if (entry.isDirectory()) yield* walk(sleutel)
+      else if (entry.isFile()) {
+        const stats = await ifPresent(() => stat(path.join(root, sleutel)))
+        if (stats) yield { sleutel, stats }
+      }
+    }
+  }
+
+  return {
+    backend: 'filesystem',
+
+    async write(sleutel, bytes, { signal } = {}) {
+      requireSleutel(sleutel)
+      signal?.throwIfAborted()
+      await layout.requireReady()
+      const temp = layout.newTemp()
+      let file: FileHandle | undefined
+      try {
+        file = await store(() => open(temp, 'wx', FILE_MODE))
+        const hash = createHash('sha256')
+        let omvang = 0
+        for await (const chunk of abortable(bytes, signal)) {
+          hash.update(chunk)
+          omvang += chunk.byteLength
+          await store(() => file!.writeFile(chunk))
+        }
+        await store(() => file!.sync())
+        await store(() => file!.close())
+        await layout.place([{ temp, sleutel }])
+        return { sleutel, omvang, sha256: hash.digest('hex') }
+      } catch (error) {
+        await file?.close().catch(() => {})
+        await unlink(temp).catch(() => {})
+        throw error
+      }
+    },
+
+    async read(sleutel, range) {
+      requireSleutel(sleutel)
+      const file = await store(() => ifPresent(() => open(path.join(root, sleutel), 'r')))
+      const stats = file && (await store(() => file.stat()))
+      if (!stats?.isFile()) {
+        await file?.close()
+        await layout.requireMarker() // an absent document, or an absent store?
+        return undefined
+      }
+      try {
+        return { omvang: stats.size, stream: file!.createReadStream(range) }
+      } catch (error) {
+        await file!.close()
+        throw error
+      }
+    },
+
+    async remove(sleutel) {
+      requireSleutel(sleutel)
+      await layout.requireMarker()
+      await store(() => ifPresent(() => unlink(path.join(root, sleutel))))
+    },
+
+    async *list(prefix = '') {
+      await layout.requireMarker()
+      const from = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+      if (from !== '') requireSleutel(from.slice(0, -1))
+      try {
+        for await (const { sleutel, stats } of walk(from.slice(0, -1))) {
+          if (sleutel.startsWith(prefix)) yield { sleutel, omvang: stats.size, gewijzigd: stats.mtime }
+        }
+      } catch (error) {
+        throw storeFault(error)
+      }
+    },
+
+    async removeUnfinished(olderThan) {
+      await layout.requireMarker()
+      let removed = 0
+      return store(async () => {
+        const entries = await ifPresent(() => opendir(path.join(root, TEMP)))
+        for await (const entry of entries ?? []) {
+          const temp = path.join(root, TEMP, entry.name)
+          const stats = await ifPresent(() => stat(temp))
+          if (!stats?.isFile() || stats.mtime >= olderThan) continue
+          await ifPresent(() => unlink(temp))
+          removed++
+        }
+        return removed
+      })
+    },
+
+    async check() {
+      await layout.requireReady()
+      const temp = layout.newTemp()
+      try {
+        await store(async () => {
+          const file = await open(temp, 'wx', FILE_MODE)
+          try {
+            await file.writeFile('check')
+            await file.sync()
+          } finally {
+            await file.close()
+          }
+        })
+      } finally {
+        await unlink(temp).catch(() => {})
+      }
+    },
+  }
+}
+
+/** The steps that writing one file from a stream and writing a batch in a thread have in common. */
+export function filesystemLayout(root: string) {
+  // Directories whose entry is known to be on disk. Seeing one is not enough: another process may have made it a
+  // moment ago and not have synced it yet.
+  const durable = new Set<string>()
+
+  async function makeDir(dir: string): Promise<void> {
+    if (dir === '.') return
+    if (!durable.has(dir)) await makeDir(path.posix.dirname(dir))
+    try {
+      await mkdir(path.join(root, dir), { mode: DIR_MODE })
+    } catch (error) {
+      if (code(error) === 'EEXIST' && durable.has(dir)) return
+      if (code(error) === 'ENOENT' && durable.has(dir)) {
+        durable.clear() // an ancestor was removed since we made it
+        return makeDir(dir)
+      }
+      if (code(error) !== 'EEXIST') throw error
+    }
+    await syncDir(path.join(root, path.posix.dirname(dir)))
+    if (durable.size > 1000) durable.clear()
+    durable.add(dir)
+  }
+
+  async function requireMarker(): Promise<void> {
+    try {
+      await stat(path.join(root, MARKER))
+    } catch (error) {
+      throw code(error) === 'ENOENT' ? new OpslagOnbeschikbaar('marker-missing') : storeFault(error)
+    }
+  }
+
+  return {
+    requireMarker,
+
+    /** What a write needs: the right directory, and a place for temporary files. */
+    async requireReady(): Promise<void> {
+      await requireMarker()
+      await store(() => ifAbsent(() => mkdir(path.join(root, TEMP), DIR_MODE)))
+    },
+
+    newTemp: () => path.join(root, TEMP, randomUUID()),
+
+    /** Gives synced temporary files their names; returns when those names are durable too. */
+    async place(files: { temp: string; sleutel: string }[]): Promise<void> {
+      const dirs = new Set(files.map(({ sleutel }) => path.posix.dirname(sleutel)))
+      await store(async () => {
+        for (const dir of dirs) await makeDir(dir)
+        for (const { temp, sleutel } of files) await rename(temp, path.join(root, sleutel))
+        for (const dir of dirs) await syncDir(path.join(root, dir))
+      })
+    },
+  }
+}
+
+/** Any error of the operating system on our own directory means that the store cannot work; its path stays inside. */
+export function storeFault(error: unknown): unknown {
+  return error instanceof Error && 'syscall' in error ? new OpslagOnbeschikbaar(code(error) ?? 'unknown') : error
+}
+
+async function store<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw storeFault(error)
+  }
+}
+
+async function ifPresent<T>(work: () => Promise<T>): Promise<T | undefined> {
+  return work().catch((error) => {
+    if (code(error) !== 'ENOENT' && code(error) !== 'ENOTDIR') throw error
+    return undefined
+  })
+}
+
+async function ifAbsent<T>(work: () => Promise<T>): Promise<T | undefined> {
+  return work().catch((error) => {
+    if (code(error) !== 'EEXIST') throw error
+    return undefined
+  })
+}
+
+function code(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code
+}
+
+async function syncDir(dir: string): Promise<void> {
+  if (process.platform === 'win32') return // cannot open a directory, and has no need to
+  const handle = await open(dir, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Ends at once when the signal does, also while the source is silent. */
+async function* abortable(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (!signal) return yield* bytes
+  const source = bytes[Symbol.asyncIterator]()
+  let done = false
+  try {
+    while (true) {
+      // A listener per chunk: racing against one long promise would keep every chunk alive until that settles.
+      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+        const abort = () => reject(signal.reason)
+        if (signal.aborted) return abort()
+        signal.addEventListener('abort', abort)
+        source
+          .next()
+          .then(resolve, reject)
+          .finally(() => signal.removeEventListener('abort', abort))
+      })
+      done = next.done === true
+      if (done) return
+      yield next.value
+    }
+  } finally {
+    // Not awaited: a source that is silent would answer only after its next chunk.
+    if (!done) void Promise.resolve(source.return?.()).catch(() => {})
+  }
+}
