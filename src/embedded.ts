@@ -100,9 +100,11 @@ export async function startEmbedded(dataDir: string, options: Options = {}): Pro
     const binaries = await findBinaries()
     const { password: known } = await readDetails(paths)
     const password = known ?? randomBytes(24).toString('base64url')
-    await writeDetails(paths, { pid: process.pid, password })
+    const isNew = !(await exists(join(paths.cluster, 'PG_VERSION')))
+    // Written before a new cluster has it, but after an old one does: a kill in between never leaves a wrong one here.
+    await writeDetails(paths, { pid: process.pid, password: isNew ? password : known })
     const account = await chooseAccount(paths, binaries)
-    if (!(await exists(join(paths.cluster, 'PG_VERSION')))) await initialise(paths, binaries, account, password)
+    if (isNew) await initialise(paths, binaries, account, password)
     else {
       await stopOrphan(paths.cluster)
       if (!known) await singleUser(binaries, account, paths.cluster, [`alter role ${NAME} password '${password}'`])
@@ -236,8 +238,8 @@ function isRoot(): boolean {
 async function chooseAccount(paths: Paths, binaries: Binaries): Promise<Account> {
   if (!isRoot()) return {}
   const user = (await ownerOf(paths.cluster)) ?? (await ownerOf(paths.dataDir)) ?? (await ownUser())
-  // Copied or restored by root.
-  if ((await exists(paths.cluster)) && (await stat(paths.cluster)).uid === 0) await giveAway(paths.cluster, user)
+  // Copied or restored by root, or by a system with other users.
+  if ((await exists(paths.cluster)) && (await stat(paths.cluster)).uid !== user.uid) await giveAway(paths.cluster, user)
   const candidates: Account[] = [user, throughSetpriv(user, 'dac_read_search'), throughSetpriv(user, 'dac_override')]
   for (const account of candidates) {
     const probe = ['-c', 'cd -- "$1" && exec "$2" --version', 'sh', paths.dataDir, binaries.postgres]
@@ -297,8 +299,8 @@ async function findUser(name: string): Promise<{ uid: number; gid: number } | un
 }
 
 async function giveAway(directory: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
-  await lchown(directory, uid, gid)
   for (const entry of await readdir(directory, { recursive: true })) await lchown(join(directory, entry), uid, gid)
+  await lchown(directory, uid, gid) // last, since this is what tells that it has been done
 }
 
 // The cluster.

