@@ -16,6 +16,7 @@ import { kopieerPool } from '../src/documenten/import/kopieer.ts'
 import { filesystemOpslag, prepareFilesystemOpslag } from '../src/documenten/opslag/filesystem.ts'
 import { openLog } from '../src/log.ts'
 import { taskList } from '../tasks/index.ts'
+import { verstuurNotificatie } from '../tasks/verstuur-notificatie.ts'
 import { testDatabase } from './setup.ts'
 
 export const SECRET = 'a secret that only the tests know, 32+'
@@ -45,7 +46,7 @@ export type TestApp = {
 export type Answer = { status: number; body: any; text: string; headers: Record<string, string | string[] | undefined> }
 
 export async function testApp(t: TestLike, env: Record<string, string> = {}): Promise<TestApp> {
-  const { url: databaseUrl } = await testDatabase(t)
+  const databaseUrl = env.DATABASE_URL ?? (await testDatabase(t)).url
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-app-'))
   const importDir = join(directory, 'import-data')
   await mkdir(importDir)
@@ -108,7 +109,10 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        await runTaskListOnce({ logger: QUIET }, taskList({ ...parts, kopieer: kopieer.kopieer }), client as never)
+        await runTaskListOnce({ logger: QUIET }, {
+          ...taskList({ ...parts, kopieer: kopieer.kopieer }),
+          'verstuur-notificatie': verstuurNotificatie({ ...parts, box }),
+        }, client as never)
       } finally {
         await client.end()
       }
