@@ -83,7 +83,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify) // the response schemas document; a test holds them against the answers
   app.decorate('read', parts.database.db as unknown as ReadDb)
-  app.decorate('mutate', mutator(parts.database))
+  app.decorate('mutate', mutator(parts.database, { announces: !parts.config.notificationsDisabled }))
   app.decorate('parts', parts)
   app.decorate('announceStop', () => {
     stopping = true

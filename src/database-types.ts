@@ -768,7 +768,7 @@ export interface Import {
    */
   mislukt: Generated<number | null>;
   /**
-   * Why it stopped, for status error.
+   * Why it stopped (status error), or what it waits for (status active).
    */
   reden: string | null;
   /**
@@ -902,6 +902,14 @@ export interface Notificatie {
    */
   actie: string;
   /**
+   * When it was delivered, or failed for the last time.
+   */
+  beeindigdOp: string | null;
+  /**
+   * Retries that were planned since it was made or resent.
+   */
+  herhalingen: Generated<number>;
+  /**
    * URL of the main object.
    */
   hoofdObject: string;
@@ -937,6 +945,80 @@ export interface Notificatie {
    * Constant id of the message: goes along with every attempt.
    */
   uuid: Generated<string>;
+  /**
+   * When it is to be sent. Empty while it is gepland: it waits for a service, or for an earlier message of its main object.
+   */
+  volgendePogingOp: Generated<string | null>;
+}
+
+export interface NotificatieInstelling {
+  /**
+   * Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.
+   */
+  backoff: Generated<unknown>;
+  /**
+   * Longest delay in seconds, unless backoff is false.
+   */
+  backoffMax: Generated<number>;
+  /**
+   * Base of the power in the delay.
+   */
+  baseFactor: Generated<number>;
+  /**
+   * The notifications service (soort nrc); empty: messages wait.
+   */
+  dienstId: number | null;
+  /**
+   * True; keeps it to one row.
+   */
+  enig: Generated<boolean>;
+  /**
+   * When it was last changed.
+   */
+  gewijzigdOp: Generated<string>;
+  /**
+   * Attempts after the first, before a message has failed.
+   */
+  maxRetries: Generated<number>;
+  /**
+   * Messages of one main object wait for each other.
+   */
+  opVolgorde: Generated<boolean>;
+}
+
+export interface NotificatiePoging {
+  /**
+   * Start of the body of the answer, at most 4 KB.
+   */
+  antwoord: string | null;
+  /**
+   * When it began.
+   */
+  begonnenOp: Generated<string>;
+  /**
+   * Milliseconds that it took.
+   */
+  duurMs: number | null;
+  /**
+   * Status of the answer.
+   */
+  httpStatus: number | null;
+  /**
+   * The job that makes it; a worker that gets this job again knows that the attempt was lost.
+   */
+  jobId: number;
+  /**
+   * The message.
+   */
+  notificatieId: number;
+  /**
+   * Number of the attempt, from 1.
+   */
+  nummer: number;
+  /**
+   * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell); empty while it runs.
+   */
+  uitkomst: string | null;
 }
 
 export interface Objectinformatieobject {
@@ -1584,6 +1666,8 @@ export interface DB {
   informatieobjecttype: Informatieobjecttype;
   migratie: Migratie;
   notificatie: Notificatie;
+  notificatieInstelling: NotificatieInstelling;
+  notificatiePoging: NotificatiePoging;
   objectinformatieobject: Objectinformatieobject;
   resultaattype: Resultaattype;
   resultaattypeBesluittype: ResultaattypeBesluittype;

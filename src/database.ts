@@ -20,7 +20,10 @@ export type Database = {
  * Opens a pool. Dates stay `YYYY-MM-DD`, moments become ISO 8601 in UTC with `Z` and all their digits (a JS Date would
  * lose the microseconds), 64-bit integers become numbers (ours stay far below 2^53).
  */
-export function openDatabase(url: string, options: { max: number; name: string }): Database {
+export function openDatabase(
+  url: string,
+  options: { max: number; name: string; settings?: Record<string, string> },
+): Database {
   const sql = postgres(url, {
     max: options.max,
     idle_timeout: 300,
@@ -34,6 +37,7 @@ export function openDatabase(url: string, options: { max: number; name: string }
       statement_timeout: 30_000,
       lock_timeout: 10_000,
       idle_in_transaction_session_timeout: 30_000,
+      ...options.settings,
     },
     types: {
       date: { to: 1082, from: [1082], serialize: String, parse: String },

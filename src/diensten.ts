@@ -1,13 +1,17 @@
 // diensten: the other services that this one may call, and our credentials for them. Nothing else is ever called.
+import { randomUUID } from 'node:crypto'
 import { type LookupAddress, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { createSigner } from 'fast-jwt'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
+import Type, { type Static } from 'typebox'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { SecretBox } from './autorisaties/secrets.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
+import type { Mutation } from './mutate.ts'
+import { invalid } from './problem.ts'
 
 export const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
 export type Dienst = {
@@ -119,6 +123,68 @@ function findDienst(url: URL, diensten: Dienst[]): Dienst | undefined {
       return root && root.origin === url.origin && url.pathname.startsWith(root.pathname)
     })
     .sort((a, b) => b.apiRoot.length - a.apiRoot.length)[0]
+}
+
+// ---- registering ----
+
+/** A service as an administrator writes it down. Without `secret` the one that is known stays. */
+export const DienstInput = Type.Object({
+  label: Type.String({ minLength: 1, maxLength: 100 }),
+  slug: Type.String({ pattern: '^[-a-zA-Z0-9_]{1,100}$' }),
+  soort: Type.Enum(SOORTEN),
+  /** A slash is added to the end when it misses. */
+  apiRoot: Type.String({ pattern: '^https?://[^/?#@]+(/[^?#]*)?$', maxLength: 1000 }),
+  authenticatie: Type.Enum(['geen', 'zgw', 'api_key']),
+  clientId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  header: Type.Optional(Type.String({ pattern: "^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,100}$" })),
+  secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+  gebruikersId: Type.Optional(Type.String({ maxLength: 255 })),
+  gebruikersWeergave: Type.Optional(Type.String({ maxLength: 255 })),
+  termijnMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 300_000 })),
+})
+export type DienstInput = Static<typeof DienstInput>
+
+/**
+ * Registers a service, or changes the one with this slug. What is absent becomes what it is by default.
+ * @returns whether anything changed
+ */
+export async function saveDienst(m: Mutation, box: SecretBox, input: DienstInput): Promise<boolean> {
+  m.unrecorded('services are no resource of the standard')
+  const known = await m.trx
+    .selectFrom('dienst')
+    .where('slug', '=', input.slug)
+    .selectAll()
+    .forUpdate()
+    .executeTakeFirst()
+  const uuid = known?.uuid ?? randomUUID()
+  const owner = dienstOwner(uuid)
+  const { authenticatie } = input
+  const values = {
+    label: input.label,
+    slug: input.slug,
+    soort: input.soort,
+    apiRoot: input.apiRoot.endsWith('/') ? input.apiRoot : `${input.apiRoot}/`,
+    authenticatie,
+    clientId: authenticatie === 'zgw' ? (input.clientId ?? '') : '',
+    header: authenticatie === 'api_key' ? (input.header ?? '') : '',
+    gebruikersId: input.gebruikersId ?? '',
+    gebruikersWeergave: input.gebruikersWeergave ?? '',
+    termijnMs: input.termijnMs ?? 10_000,
+  }
+  const knownSecret = known?.geheim ? box.open(known.geheim, owner) : undefined
+  const secret = authenticatie === 'geen' ? undefined : (input.secret ?? knownSecret)
+  if (authenticatie === 'zgw' && !input.clientId) throw invalid('clientId', 'required', 'Dit veld is verplicht.')
+  if (authenticatie === 'api_key' && !input.header) throw invalid('header', 'required', 'Dit veld is verplicht.')
+  if (authenticatie !== 'geen' && !secret) throw invalid('secret', 'required', 'Dit veld is verplicht.')
+  const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
+  if (isSame && secret === knownSecret) return false
+  const geheim = secret === undefined ? null : secret === knownSecret ? known!.geheim : box.seal(secret, owner)
+  await m.trx
+    .insertInto('dienst')
+    .values({ uuid, ...values, geheim })
+    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim }))
+    .execute()
+  return true
 }
 
 // ---- calling ----

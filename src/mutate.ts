@@ -49,12 +49,13 @@ export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Pro
  * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
  * transaction; work that records nothing is rolled back. A deadlock or serialization failure runs the work again, at
  * most three times in all, so work does nothing outside the transaction that may not happen twice.
+ * @param options.announces false: no notifications are written (NOTIFICATIONS_DISABLED)
  */
-export function mutator(database: Database): Mutate {
+export function mutator(database: Database, { announces = true } = {}): Mutate {
   return async (actor, work) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(database, actor, work)
+        return await once(database, actor, work, announces)
       } catch (error) {
         const code = (error as { code?: string }).code
         if (attempt === 3 || (code !== '40001' && code !== '40P01')) throw error
@@ -63,7 +64,12 @@ export function mutator(database: Database): Mutate {
   }
 }
 
-async function once<T>(database: Database, actor: Actor, work: (m: Mutation) => Promise<T>): Promise<T> {
+async function once<T>(
+  database: Database,
+  actor: Actor,
+  work: (m: Mutation) => Promise<T>,
+  announces: boolean,
+): Promise<T> {
   const result = await database.sql.begin(async (connection) => {
     const trx = kyselyOn(connection)
     const changes: Change[] = []
@@ -81,7 +87,7 @@ async function once<T>(database: Database, actor: Actor, work: (m: Mutation) => 
     }
     const value = await work(m)
     if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
-    await writeRecords(trx, actor, changes)
+    await writeRecords(connection, actor, announces ? changes : changes.map((change) => ({ ...change, kanaal: null })))
     return { value }
   })
   return result.value as T
@@ -89,64 +95,47 @@ async function once<T>(database: Database, actor: Actor, work: (m: Mutation) => 
 
 const RESULTAAT: Record<Actie, number> = { create: 201, update: 200, partial_update: 200, destroy: 204 }
 
-async function writeRecords(trx: Db, actor: Actor, changes: Change[]): Promise<void> {
+// One statement for all of it, through the driver so that it is planned once: every write of the API ends with this.
+async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes: Change[]): Promise<void> {
   if (changes.length === 0) return
-  const removed = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
-  if (removed.length > 0) await trx.deleteFrom('audit').where('hoofdObjectUuid', 'in', removed).execute()
-  await writeAudit(
-    trx,
-    actor,
-    changes.filter(({ spoor }) => !spoor),
-  )
-  await writeNotifications(
-    trx,
-    changes.filter((change) => change.kanaal !== null),
-  )
-}
-
-async function writeAudit(trx: Db, actor: Actor, changes: Change[]): Promise<void> {
-  if (changes.length === 0) return
-  await trx
-    .insertInto('audit')
-    .values(
-      changes.map((change) => ({
-        bron: change.component,
-        applicatieId: actor.applicatieUuid,
-        applicatieWeergave: actor.applicatieLabel,
-        gebruikersId: actor.userId,
-        gebruikersWeergave: actor.userRepresentation,
-        actie: change.actie,
-        resultaat: RESULTAAT[change.actie],
-        hoofdObject: change.hoofdobject?.url ?? change.url,
-        hoofdObjectUuid: change.hoofdobject?.uuid ?? change.uuid,
-        resource: change.resource,
-        resourceUrl: change.url,
-        resourceWeergave: change.weergave.slice(0, 200),
-        toelichting: actor.toelichting,
-        logrecordId: actor.logrecordId,
-        oud: json(change.oud),
-        nieuw: json(change.nieuw),
-      })),
+  const rows = changes.map((change) => ({
+    bron: change.component,
+    actie: change.actie,
+    resultaat: RESULTAAT[change.actie],
+    hoofd_object: change.hoofdobject?.url ?? change.url,
+    hoofd_object_uuid: change.hoofdobject?.uuid ?? change.uuid,
+    resource: change.resource,
+    resource_url: change.url,
+    resource_weergave: change.weergave.slice(0, 200).toWellFormed(), // half a character is no JSON for PostgreSQL
+    oud: change.oud,
+    nieuw: change.nieuw,
+    kanaal: change.kanaal?.naam,
+    kenmerken: change.kanaal?.kenmerken,
+    vastleggen: change.spoor === undefined,
+  }))
+  const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
+  if (wiped.length > 0) await sql`delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])`
+  await sql`
+    with wijziging as materialized (
+      select * from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as (
+        bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
+        resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean
+      )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
+        resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, volgnummer)
+    ), spoor as (
+      insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
+        hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw)
+      select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
+        resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
+        ${actor.logrecordId}, oud, nieuw
+      from wijziging where vastleggen order by volgnummer
+    ), bericht as (
+      insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
+      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken
+      from wijziging where kanaal is not null order by volgnummer
+      returning id
     )
-    .execute()
-}
-
-async function writeNotifications(trx: Db, changes: Change[]): Promise<void> {
-  if (changes.length === 0) return
-  await trx
-    .insertInto('notificatie')
-    .values(
-      changes.map((change) => ({
-        kanaal: change.kanaal!.naam,
-        hoofdObject: change.hoofdobject?.url ?? change.url,
-        hoofdObjectUuid: change.hoofdobject?.uuid ?? change.uuid,
-        resource: change.resource,
-        resourceUrl: change.url,
-        actie: change.actie,
-        kenmerken: json(change.kanaal!.kenmerken),
-      })),
-    )
-    .execute()
+    select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) from bericht`
 }
 
 /** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */

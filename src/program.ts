@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { CRONTAB, taskList } from '../tasks/index.ts'
+import { verstuurNotificatie } from '../tasks/verstuur-notificatie.ts'
 import { buildApp, type Parts } from './app.ts'
 import { ensureBootstrapClient } from './autorisaties/clients.ts'
 import { openCredentialStore } from './autorisaties/credentials.ts'
@@ -19,6 +20,7 @@ import type { Opslag } from './documenten/opslag/index.ts'
 import { findEmbedded, startEmbedded } from './embedded.ts'
 import { readiness } from './health.ts'
 import { requireKnownSchema } from './migrate.ts'
+import { fillInstellingen } from './notificaties/instellingen.ts'
 import { startWorker } from './worker.ts'
 
 /** Something that runs until it is stopped. `failed` settles when it cannot go on. */
@@ -78,6 +80,7 @@ export async function runApi(
   try {
     await requireKnownSchema(database.sql)
     if (config.bootstrapClient) await ensureBootstrapClient(database, box, config.bootstrapClient)
+    await fillInstellingen(database, box, config)
     const credentials = await openCredentialStore(database, box, log)
     const diensten = openDiensten(database, box, config, log)
     const parts: Parts = { config, database, opslag: await openOpslag(config), credentials, diensten, log }
@@ -111,22 +114,55 @@ export async function runWorker(
     await requireKnownSchema(database.sql)
     const opslag = await openOpslag(config)
     const pool = kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+    const box = await findSecretBox(config, false)
+    const tasks = taskList({ config, database, opslag, kopieer: pool.kopieer, log })
     const worker = await startWorker({
       databaseUrl: url,
-      taskList: taskList({ config, database, opslag, kopieer: pool.kopieer, log }),
+      taskList: tasks,
       cron: CRONTAB,
       concurrency: config.workerConcurrency,
       log,
       checks: [(sql) => repairImports(kyselyOn(sql))],
     })
+    const notifications = await startNotifications({ config, url, box, log })
     return {
       database,
       opslag,
-      healthy: worker.healthy,
+      healthy: () => worker.healthy() && notifications.healthy(),
       failed: NEVER,
       stop: async () => {
-        await worker.stop()
+        await Promise.all([worker.stop(), notifications.stop()])
         await pool.stop()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/**
+ * Sends notifications, apart from all other jobs: however slow the receiver is, only the places here are taken by it.
+ * What is lost of its writes in a crash of the database is done again (a message may be sent twice, with the same id), so
+ * that it need not wait for the disk.
+ */
+async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
+  const { config, url, log } = parts
+  const settings = { synchronous_commit: 'off' }
+  const database = openDatabase(url, { max: 5, name: 'notificaties', settings })
+  try {
+    const worker = await startWorker({
+      databaseUrl: url,
+      name: 'notificaties',
+      taskList: { 'verstuur-notificatie': verstuurNotificatie({ ...parts, database }) },
+      concurrency: config.notificationsConcurrency,
+      log,
+    })
+    return {
+      healthy: worker.healthy,
+      stop: async () => {
+        await worker.stop()
         await database.close()
       },
     }

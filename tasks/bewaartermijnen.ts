@@ -1,4 +1,4 @@
-// bewaartermijnen: daily. Removes imports whose term is over, and stored bytes that nothing refers to.
+// bewaartermijnen: daily. Removes imports and notifications whose term is over, and stored bytes that nothing refers to.
 import type { Task } from 'graphile-worker'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
@@ -6,6 +6,7 @@ import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database.ts'
 import { removeImport } from '../src/documenten/import/index.ts'
 import { type Opslag, sweep } from '../src/documenten/opslag/index.ts'
+import { removeOldNotificaties } from '../src/notificaties/plannen.ts'
 import { enqueue } from '../src/queue.ts'
 
 declare global {
@@ -21,8 +22,9 @@ type Parts = { config: Config; database: Database; opslag: Opslag; log: Logger }
 export function bewaartermijnen(parts: Parts): Task {
   return async () => {
     const imports = await removeOldImports(parts)
+    const notificaties = await removeOldNotificaties(parts.database.db, parts.config.notificationDaysRetained)
     const swept = await sweepOrphans(parts)
-    parts.log.info({ imports, ...swept }, 'retention done')
+    parts.log.info({ imports, notificaties, ...swept }, 'retention done')
   }
 }
 

@@ -3,18 +3,23 @@ import type { Config } from '../src/config.ts'
 import type { BatchParts } from '../src/documenten/import/batch.ts'
 import { bewaartermijnen } from './bewaartermijnen.ts'
 import { importBatch } from './import-batch.ts'
+import { planNotificaties } from './plan-notificaties.ts'
 import { verwijderImport } from './verwijder-import.ts'
 
 export type TaskParts = BatchParts & { config: Config }
 
-/** Every kind of job, by the name under which it is queued. */
+/** Every kind of job, by the name under which it is queued, but for `verstuur-notificatie`: that has a worker of its own. */
 export function taskList(parts: TaskParts): TaskList {
   return {
     'import-batch': importBatch(parts),
     'verwijder-import': verwijderImport(parts),
     bewaartermijnen: bewaartermijnen(parts),
+    'plan-notificaties': planNotificaties(parts),
   }
 }
 
 /** What runs by the clock (UTC). A run that was missed because no worker was there is made up for within a day. */
-export const CRONTAB = '17 2 * * * bewaartermijnen ?fill=1d&jobKey=bewaartermijnen'
+export const CRONTAB = `
+17 2 * * * bewaartermijnen ?fill=1d&jobKey=bewaartermijnen
+* * * * * plan-notificaties ?jobKey=plan-notificaties
+`

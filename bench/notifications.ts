@@ -1,0 +1,323 @@
+// npm run bench notifications: how fast changes are accepted while their notifications go out, and how soon those arrive.
+//
+// One api, one worker, one receiver and the clients, each a process or thread of its own, on an embedded database that
+// writes to disk as it does in production. Beside it, in the same run, the same SQL transaction without the service.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
+import type { Sql } from 'postgres'
+import { Pool } from 'undici'
+import { systemActor } from '../src/access.ts'
+import { signToken } from '../src/autorisaties/clients.ts'
+import { type Database, openDatabase } from '../src/database.ts'
+import { startEmbedded } from '../src/embedded.ts'
+import { migrate } from '../src/migrate.ts'
+import { type Mutation, mutator } from '../src/mutate.ts'
+import { startReceiver } from './receiver.ts'
+
+export type Stack = {
+  address: string
+  databaseUrl: string
+  database: Database
+  token: string
+  /** Ends everything and removes its files. */
+  stop(): Promise<void>
+}
+/** What is created: the request, and the same change in SQL. */
+export type Scenario = {
+  name: string
+  path: string
+  headers: Record<string, string>
+  body(): unknown
+  sql(m: Mutation): Promise<void>
+}
+
+const CLIENT = 'bench'
+const SECRET = randomBytes(32).toString('hex')
+
+export async function bench(argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      seconds: { type: 'string', default: '60' },
+      clients: { type: 'string', default: '10,20,40' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) {
+    console.log('Options: --seconds 60 (per number of clients), --clients 10,20,40')
+    return
+  }
+  const receiver = await receiverThread()
+  const stack = await startStack(receiver.root)
+  try {
+    const scenario = await chooseScenario(stack)
+    console.log(`creating: ${scenario.name}; ${values.seconds} s each`)
+    console.log('clients  created/s  refused  limit/s  ratio   median    p99   undelivered  repeated')
+    for (const clients of values.clients.split(',').map(Number)) {
+      const created = await drive(stack, scenario, clients, Number(values.seconds) * 1000)
+      await delivered(stack.database.sql)
+      const arrivals = await receiver.take()
+      const { delays, undelivered } = await compare(stack.database.sql, arrivals)
+      const repeated = arrivals.length - new Set(arrivals.map(([id]) => id)).size
+      const rate = created.count / created.seconds
+      const limit = await driveSql(
+        stack.databaseUrl,
+        scenario,
+        clients,
+        Math.min(15_000, Number(values.seconds) * 1000),
+      )
+      console.log(
+        [
+          String(clients).padStart(7),
+          rate.toFixed(0).padStart(10),
+          String(created.refused).padStart(8),
+          limit.toFixed(0).padStart(8),
+          (rate / limit).toFixed(2).padStart(6),
+          `${quantile(delays, 0.5).toFixed(1)} ms`.padStart(9),
+          `${quantile(delays, 0.99).toFixed(1)} ms`.padStart(8),
+          String(undelivered).padStart(12),
+          String(repeated).padStart(9),
+        ].join(' '),
+      )
+      await stack.database.sql`truncate notificatie cascade`
+    }
+  } finally {
+    await stack.stop()
+    await receiver.stop()
+  }
+}
+
+/** The service as api and worker, each a process of its own. */
+export async function startStack(receiverRoot: string, env: Record<string, string> = {}): Promise<Stack> {
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
+  await chmod(directory, 0o711)
+  const embedded = await startEmbedded(join(directory, 'data'), {
+    settings: ['track_commit_timestamp=on', 'max_connections=300'],
+  })
+  await migrate(embedded.url)
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
+  const shared = {
+    ...process.env,
+    DATABASE_URL: embedded.url,
+    DATA_DIR: join(directory, 'data'),
+    PORT: String(port),
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    BOOTSTRAP_CLIENT_ID: CLIENT,
+    BOOTSTRAP_CLIENT_SECRET: SECRET,
+    NOTIFICATIONS_API_ROOT: receiverRoot,
+    NOTIFICATIONS_CLIENT_ID: 'zaakstroom',
+    NOTIFICATIONS_SECRET: randomBytes(32).toString('hex'),
+    LOG_LEVEL: 'error',
+    ...env,
+  }
+  const run = (command: string) =>
+    spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts'), command], {
+      env: shared,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+  const processes = [run('api'), run('worker')]
+  const database = openDatabase(embedded.url, { max: 3, name: 'bench' })
+  try {
+    await ready(processes[0]!, address)
+    while ((await database.sql`select from worker`).length < 2) await sleep(100)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { address, databaseUrl: embedded.url, database, token: signToken(CLIENT, SECRET), stop }
+
+  async function stop(): Promise<void> {
+    await Promise.all(processes.map(end))
+    await database.close()
+    await embedded.stop()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+async function ready(child: ChildProcess, address: string): Promise<void> {
+  while (child.exitCode === null) {
+    const response = await fetch(`${address}/readyz`).catch(() => undefined)
+    if (response?.ok) return
+    await sleep(100)
+  }
+  throw new Error(`the api ended with ${child.exitCode}`)
+}
+
+/** Creates without pause from so many clients at once; an answer other than 201 counts as refused. */
+export async function drive(stack: Stack, scenario: Scenario, clients: number, ms: number) {
+  const pool = new Pool(stack.address, { connections: clients, pipelining: 1 })
+  const headers = { authorization: `Bearer ${stack.token}`, 'content-type': 'application/json', ...scenario.headers }
+  const began = performance.now()
+  let count = 0
+  let refused = 0
+  const client = async () => {
+    while (performance.now() - began < ms) {
+      const { statusCode, body } = await pool.request({
+        method: 'POST',
+        path: scenario.path,
+        headers,
+        body: JSON.stringify(scenario.body()),
+      })
+      const text = await body.text()
+      if (statusCode === 201) count++
+      else if (refused++ === 0) console.error(`refused: ${statusCode} ${text.slice(0, 500)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  const seconds = (performance.now() - began) / 1000
+  await pool.close()
+  return { count, refused, seconds }
+}
+
+/** The same transactions, from as many connections, on a database of their own; how many a second. */
+async function driveSql(databaseUrl: string, scenario: Scenario, clients: number, ms: number): Promise<number> {
+  const name = `limit_${randomBytes(4).toString('hex')}`
+  const admin = openDatabase(databaseUrl, { max: 1, name: 'bench' })
+  await admin.sql.unsafe(`create database ${name}`)
+  const url = Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href
+  await migrate(url)
+  const database = openDatabase(url, { max: clients, name: 'bench' })
+  try {
+    const mutate = mutator(database)
+    const actor = systemActor('bench', 'http://127.0.0.1:8000')
+    await mutate(actor, async (m) => {
+      m.unrecorded('set-up')
+      await m.sql`insert into catalogus (domein, rsin, contactpersoon_beheer_naam) values ('BENCH', '000000000', 'x')`
+    })
+    const began = performance.now()
+    let count = 0
+    const client = async () => {
+      while (performance.now() - began < ms) {
+        await mutate(actor, scenario.sql)
+        count++
+      }
+    }
+    await Promise.all(Array.from({ length: clients }, client))
+    return (count * 1000) / (performance.now() - began)
+  } finally {
+    await database.close()
+    await admin.sql.unsafe(`drop database ${name} with (force)`)
+    await admin.close()
+  }
+}
+
+export async function delivered(sql: Sql, limitMs = 120_000): Promise<void> {
+  const limit = performance.now() + limitMs
+  while (performance.now() < limit) {
+    const [row] = await sql`select count(*) as waiting from notificatie where status = 'gepland'`
+    if (Number(row!.waiting) === 0) return
+    await sleep(100)
+  }
+}
+
+// The moment of the commit is that of the audit row: it is written in the same transaction and never again.
+async function compare(sql: Sql, arrivals: [string, number][]) {
+  const rows = await sql`
+    select n.uuid, extract(epoch from pg_xact_commit_timestamp(a.xmin))::float8 * 1000 as committed
+    from notificatie n join audit a on a.resource_url = n.resource_url and a.actie = n.actie`
+  const first = new Map<string, number>()
+  for (const [id, at] of arrivals) if (!first.has(id)) first.set(id, at)
+  const delays = rows.flatMap(({ uuid, committed }) => (first.has(uuid) ? [first.get(uuid)! - committed] : []))
+  return { delays: delays.sort((a, b) => a - b), undelivered: rows.length - delays.length }
+}
+
+function quantile(sorted: number[], part: number): number {
+  return sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN
+}
+
+/** Zaken when there are any, or else the types of documents. */
+export async function chooseScenario(stack: Stack): Promise<Scenario> {
+  const call = async (path: string, body: unknown) => {
+    const response = await fetch(new URL(path, stack.address), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stack.token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${path} gave ${response.status}: ${await response.text()}`)
+    return ((await response.json()) as { url: string }).url
+  }
+  const catalogus = await call('/catalogi/api/v1/catalogussen', {
+    domein: 'BENCH',
+    rsin: '000000000',
+    contactpersoonBeheerNaam: 'x',
+  })
+  const scenario: Scenario = {
+    name: 'informatieobjecttypen',
+    path: '/catalogi/api/v1/informatieobjecttypen',
+    headers: {},
+    body: () => ({
+      catalogus,
+      omschrijving: randomUUID(),
+      vertrouwelijkheidaanduiding: 'openbaar',
+      beginGeldigheid: '2024-01-01',
+      informatieobjectcategorie: 'correspondentie',
+    }),
+    sql: async (m) => {
+      const [row] = await m.sql`
+        insert into informatieobjecttype
+          (catalogus_id, omschrijving, vertrouwelijkheidaanduiding, begin_geldigheid, informatieobjectcategorie)
+        select id, ${randomUUID()}, 'openbaar', '2024-01-01', 'correspondentie' from catalogus returning *`
+      const url = `${m.actor.base}/catalogi/api/v1/informatieobjecttypen/${row!.uuid}`
+      m.record({
+        component: 'ztc',
+        actie: 'create',
+        resource: 'informatieobjecttype',
+        url,
+        uuid: row!.uuid,
+        weergave: row!.omschrijving,
+        kanaal: { naam: 'informatieobjecttypen', kenmerken: { catalogus: url } },
+        oud: null,
+        nieuw: row,
+      })
+    },
+  }
+  return scenario
+}
+
+async function receiverThread() {
+  const thread = new Worker(new URL(import.meta.url))
+  const [root] = (await once(thread, 'message')) as [string]
+  return {
+    root,
+    take: async () => {
+      thread.postMessage('take')
+      const [arrivals] = (await once(thread, 'message')) as [[string, number][]]
+      return arrivals
+    },
+    stop: async () => {
+      await thread.terminate()
+    },
+  }
+}
+
+if (!isMainThread) {
+  const receiver = await startReceiver()
+  parentPort!.on('message', () => {
+    parentPort!.postMessage(receiver.received.splice(0).map(({ id, at }) => [id, at]))
+  })
+  parentPort!.postMessage(receiver.root)
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}

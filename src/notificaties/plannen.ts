@@ -1,0 +1,100 @@
+// plannen: brings messages that wait to a job, in portions. What waits is data, so nothing is lost when this is cut short.
+import type { Sql } from 'postgres'
+import type { Db } from '../database.ts'
+import type { Mutation } from '../mutate.ts'
+
+const PORTION = 1000
+const JOB_LOST_AFTER = '10 minutes' // longer than an attempt takes
+
+/**
+ * Plans what waits without a job although nothing holds it up (any more): a service was set, messages were resent, the
+ * order was switched off, or the job of a message vanished.
+ * @returns how many were planned
+ */
+export async function planWachtende(sql: Sql): Promise<number> {
+  let total = 0
+  for (;;) {
+    const rows = await sql`
+      with klaar as (
+        select n.id from notificatie n, notificatie_instelling i
+        where n.status = 'gepland' and n.volgende_poging_op is null and i.dienst_id is not null
+          and not (i.op_volgorde and exists (
+            select from notificatie eerder
+            where eerder.hoofd_object_uuid = n.hoofd_object_uuid and eerder.status = 'gepland' and eerder.id < n.id))
+        order by n.id limit ${PORTION} for update of n skip locked
+      ), gepland as (
+        update notificatie set volgende_poging_op = now() from klaar where notificatie.id = klaar.id returning notificatie.id
+      )
+      select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) is null from gepland`
+    total += rows.length
+    if (rows.length < PORTION) break
+  }
+  const lost = await sql`
+    select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) is null
+    from notificatie n
+    where status = 'gepland' and volgende_poging_op < now() - ${JOB_LOST_AFTER}::interval and not exists (
+      select from graphile_worker._private_jobs j
+      join graphile_worker._private_tasks t on t.id = j.task_id and t.identifier = 'verstuur-notificatie'
+      where (j.payload ->> 'id')::bigint = n.id and j.attempts < j.max_attempts)
+    limit ${PORTION}`
+  return total + lost.length
+}
+
+/** Which failed messages: these, or all that were made within a window of time. */
+export type Selectie = { uuids: string[] } | { van: string; tot: string }
+
+/**
+ * Gives failed messages all their attempts anew.
+ * @returns how many
+ */
+export async function herzend(m: Mutation, selectie: Selectie): Promise<number> {
+  m.unrecorded('sending again changes no resource of the standard')
+  const { numUpdatedRows } = await m.trx
+    .updateTable('notificatie')
+    .set({ status: 'gepland', herhalingen: 0, volgendePogingOp: null, beeindigdOp: null })
+    .where('status', '=', 'mislukt')
+    .$call((query) =>
+      'uuids' in selectie
+        ? query.where('uuid', 'in', selectie.uuids)
+        : query.where('aanmaakdatum', '>=', selectie.van).where('aanmaakdatum', '<', selectie.tot),
+    )
+    .executeTakeFirst()
+  await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
+  return Number(numUpdatedRows)
+}
+
+/**
+ * Makes the next attempt of waiting messages due now.
+ * @returns how many
+ */
+export async function stuurNu(m: Mutation, uuids: string[]): Promise<number> {
+  m.unrecorded('an earlier attempt changes no resource of the standard')
+  const rows = await m.sql`
+    with nu as (
+      update notificatie set volgende_poging_op = now()
+      where uuid = any(${uuids}) and status = 'gepland' and volgende_poging_op > now() returning id)
+    select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) is null from nu`
+  return rows.length
+}
+
+/**
+ * Removes messages that were delivered or failed and are older than so many days, with their attempts.
+ * @returns how many
+ */
+export async function removeOldNotificaties(db: Db, days: number): Promise<number> {
+  for (let total = 0; ; ) {
+    const { numDeletedRows } = await db
+      .deleteFrom('notificatie')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('notificatie')
+          .where('status', '!=', 'gepland')
+          .where('aanmaakdatum', '<', new Date(Date.now() - days * 86_400_000).toISOString())
+          .select('id')
+          .limit(10 * PORTION),
+      )
+      .executeTakeFirst()
+    total += Number(numDeletedRows)
+    if (Number(numDeletedRows) < 10 * PORTION) return total
+  }
+}
