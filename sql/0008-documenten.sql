@@ -105,6 +105,20 @@ comment on column documentnummer_reservering.bronorganisatie is 'RSIN of the org
 comment on column documentnummer_reservering.identificatie is 'The number.';
 comment on column documentnummer_reservering.gereserveerd_op is 'When.';
 
+-- A number may be taken already, when documents came from elsewhere with theirs. Then the sequence is brought past the
+-- highest of that year at once. It only ever moves on: what was handed out or reserved never comes back.
+create function haal_documentnummers_in(creatiedatum date) returns void language plpgsql volatile as $$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from enkelvoudiginformatieobject
+  where identificatie like 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-%';
+  perform nextval('document_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from document_nummer), 10000000));
+end $$;
+comment on function haal_documentnummers_in is 'Moves the sequence of generated numbers past the numbers that documents of this year have.';
+
 -- ---- upload in parts ----
 
 create table bestandsdeel (

@@ -15,6 +15,10 @@ export const PATHS = {
   zaaktypeinformatieobjecttype: '/catalogi/api/v1/zaaktype-informatieobjecttypen',
   zaakobjecttype: '/catalogi/api/v1/zaakobjecttypen',
   enkelvoudiginformatieobject: '/documenten/api/v1/enkelvoudiginformatieobjecten',
+  bestandsdeel: '/documenten/api/v1/bestandsdelen',
+  gebruiksrechten: '/documenten/api/v1/gebruiksrechten',
+  objectinformatieobject: '/documenten/api/v1/objectinformatieobjecten',
+  verzending: '/documenten/api/v1/verzendingen',
   import: '/documenten/api/v1/import',
 } as const
 export type Resource = keyof typeof PATHS

@@ -4,7 +4,9 @@ import type { BatchParts } from '../src/documenten/import/batch.ts'
 import { bewaartermijnen } from './bewaartermijnen.ts'
 import { importBatch } from './import-batch.ts'
 import { planNotificaties } from './plan-notificaties.ts'
+import { verwijderBestand } from './verwijder-bestand.ts'
 import { verwijderImport } from './verwijder-import.ts'
+import { vouwDocumentaantallen } from './vouw-documentaantallen.ts'
 
 export type TaskParts = BatchParts & { config: Config }
 
@@ -13,6 +15,8 @@ export function taskList(parts: TaskParts): TaskList {
   return {
     'import-batch': importBatch(parts),
     'verwijder-import': verwijderImport(parts),
+    'verwijder-bestand': verwijderBestand(parts),
+    'vouw-documentaantallen': vouwDocumentaantallen(parts),
     bewaartermijnen: bewaartermijnen(parts),
     'plan-notificaties': planNotificaties(parts),
   }
@@ -22,4 +26,5 @@ export function taskList(parts: TaskParts): TaskList {
 export const CRONTAB = `
 17 2 * * * bewaartermijnen ?fill=1d&jobKey=bewaartermijnen
 * * * * * plan-notificaties ?jobKey=plan-notificaties
+*/5 * * * * vouw-documentaantallen ?jobKey=vouw-documentaantallen
 `

@@ -4,8 +4,8 @@ import contentDisposition from 'content-disposition'
 import parseRange from 'range-parser'
 import { header } from '../access.ts'
 import { notFound, Problem } from '../problem.ts'
-import { findDocument, mayRead, Params, VersionQuery } from './enkelvoudiginformatieobjecten.ts'
 import { lezen } from './rules.ts'
+import { findDocument, mayRead, Params, VersionQuery } from './vinden.ts'
 
 export const download: FastifyPluginAsyncTypebox = async (app) => {
   app.get(

@@ -1,185 +1,200 @@
-// enkelvoudiginformatieobjecten: documents, of which every change is a new version.
+// enkelvoudiginformatieobjecten: reading documents, of which every change is a new version.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type ExpressionBuilder, sql } from 'kysely'
+import type { FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { type Actor, isAllowed } from '../access.ts'
-import type { ReadDb } from '../database.ts'
-import type { DB } from '../database-types.ts'
 import { sendCacheable } from '../etag.ts'
-import { Moment, Rsin, Uuid } from '../input.ts'
-import { link } from '../links.ts'
+import { ExpandQuery, expand } from '../expand.ts'
+import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
+import { localUuid, resolveLink } from '../links.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
-import { forbidden, notFound } from '../problem.ts'
-import { lezen, readable, SCOPES_LEZEN } from './rules.ts'
+import { invalid } from '../problem.ts'
+import { documentTree } from './expansies.ts'
+import { lezen, resolveObject, SCOPES_LEZEN } from './rules.ts'
 import { Document } from './velden.ts'
+import {
+  countDocuments,
+  ignoreUnknown,
+  Params,
+  pageOfDocuments,
+  reached,
+  requireDocument,
+  type Selectie,
+  toDocument,
+  VersionQuery,
+} from './vinden.ts'
+
+const ObjectType = Type.Optional(Type.Enum(['besluit', 'zaak', 'verzoek']))
+const Words = Type.Optional(Type.Array(Type.String()))
+const DateFilter = Type.Optional(Type.String({ format: 'date' }))
 
 const Filter = Type.Object({
   ...PageQuery,
+  ...ExpandQuery,
   bronorganisatie: Type.Optional(Rsin),
   identificatie: Type.Optional(Type.String()),
+  trefwoorden: Words,
+  trefwoorden__overlap: Words,
+  titel: Type.Optional(Type.String()),
+  auteur: Type.Optional(Type.String()),
+  beschrijving: Type.Optional(Type.String()),
+  creatiedatum__gte: DateFilter,
+  creatiedatum__lte: DateFilter,
+  informatieobjecttype: Type.Optional(Url()),
+  vertrouwelijkheidaanduiding: Type.Optional(Type.Enum([...VERTROUWELIJKHEIDAANDUIDINGEN])),
+  locked: Type.Optional(Type.Boolean()),
+  // Two spellings: of the standard since 1.6, and the one in use before.
+  objectinformatieobjecten_object: Type.Optional(Url()),
+  objectinformatieobjecten_objectType: ObjectType,
+  objectinformatieobjecten__object: Type.Optional(Url()),
+  objectinformatieobjecten__objectType: ObjectType,
+  ordering: Type.Optional(Type.Array(Type.String())),
 })
-/** Which version: the highest, this one, or the one that was the highest at a moment. */
-export const VersionQuery = Type.Object({
-  versie: Type.Optional(Type.Integer({ minimum: 1 })),
-  registratieOp: Type.Optional(Moment),
+type Filter = Static<typeof Filter>
+
+const Zoek = Type.Object({
+  uuid__in: Type.Array(Uuid),
+  identificatie: Type.Optional(Type.String()),
+  bronorganisatie: Type.Optional(Rsin),
+  expand: Type.Optional(
+    Type.Unsafe<string | string[]>({
+      description: "Op te nemen relaties: een lijst, of tekst gescheiden door komma's.",
+    }),
+  ),
 })
-export const Params = Type.Object({ uuid: Uuid })
+const ZoekQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
+
+const DetailQuery = Type.Object({ ...VersionQuery.properties, ...ExpandQuery, ...PageQuery })
 
 export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/enkelvoudiginformatieobjecten',
     { config: lezen, schema: { querystring: Filter, response: { 200: Page(Document) } } },
+    async (request) => sendPage(request, filtered(request.query, request), request.query.expand ?? []),
+  )
+
+  app.post(
+    '/enkelvoudiginformatieobjecten/_zoek',
+    {
+      config: lezen,
+      schema: { body: Zoek, querystring: ZoekQuery, response: { 200: Page(Document) } },
+      preValidation: [ignoreUnknown(ZoekQuery), refuseEmptySearch],
+    },
     async (request) => {
-      const list = listDocumenten(app.read, request.actor, request.query)
-      return paginate(
-        request,
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => selectDocument(list).orderBy('e.id').limit(limit).offset(offset).execute(),
-        },
-        (row) => ({ ...toDocument(row, request.base), _expand: {} }),
-      )
+      const { uuid__in, expand: paths = [], ...filter } = request.body
+      const selectie = filtered(filter, request)
+      selectie.document.push(sql<boolean>`e.uuid = any(${uuid__in}::uuid[])`)
+      return sendPage(request, selectie, [...expandPaths(paths), ...(request.query.expand ?? [])])
     },
   )
 
   app.get(
     '/enkelvoudiginformatieobjecten/:uuid',
-    { config: lezen, schema: { params: Params, querystring: VersionQuery, response: { 200: Document } } },
+    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Document } } },
     async (request, reply) => {
-      const row = await findDocument(app.read, request.params.uuid, request.query)
-      if (!row) throw notFound()
-      if (!mayRead(request.actor, row)) throw forbidden()
-      return sendCacheable(request, reply, { ...toDocument(row, request.base), _expand: {} })
+      const row = await requireDocument(app.read, request.actor, SCOPES_LEZEN, request.params.uuid, request.query)
+      const [document] = await expand(
+        request,
+        [toDocument(row, request.base)],
+        request.query.expand ?? [],
+        documentTree,
+      )
+      return sendCacheable(request, reply, document)
     },
   )
-}
 
-// Every query on documents begins here: `e` is the document, `v` one of its versions, `t` the type of that version.
-function documentVersions(db: ReadDb) {
-  return db
-    .selectFrom('enkelvoudiginformatieobject as e')
-    .innerJoin('enkelvoudiginformatieobjectVersie as v', 'v.enkelvoudiginformatieobjectId', 'e.id')
-    .leftJoin('informatieobjecttype as t', 't.id', 'v.informatieobjecttypeId')
-    .leftJoin('informatieobjecttype as laatste', 'laatste.id', 'e.informatieobjecttypeId')
-}
-type Documents = ReturnType<typeof documentVersions>
-
-function listDocumenten(db: ReadDb, actor: Actor, filter: Static<typeof Filter>): Documents {
-  return documentVersions(db)
-    .whereRef('v.versie', '=', 'e.versie')
-    .$call((query) => onlyReadable(query, actor))
-    .$if(filter.bronorganisatie !== undefined, (query) =>
-      query.where('e.bronorganisatie', '=', filter.bronorganisatie!),
+  async function sendPage(request: FastifyRequest, selectie: Selectie, paths: string[]) {
+    const page = await paginate(
+      request,
+      {
+        count: () => countDocuments(app.read, selectie),
+        rows: (limit, offset) => pageOfDocuments(app.read, selectie, limit, offset),
+      },
+      (row) => toDocument(row, request.base),
     )
-    .$if(filter.identificatie !== undefined, (query) => query.where('e.identificatie', '=', filter.identificatie!))
-}
-
-/** Keeps what the actor may read: per highest confidentiality the types of his rights. */
-export function onlyReadable(query: Documents, actor: Actor): Documents {
-  const { reach, alleenGereed } = readable(actor)
-  const published = alleenGereed ? query.where('v.isGereedVoorPublicatie', '=', true) : query
-  if (reach === 'alles') return published
-  return published.where((eb) =>
-    eb.or(
-      reach.flatMap(({ max, typeIds, typeUrls }) =>
-        max === null ? [] : [eb.and([eb('e.vertrouwelijkheidaanduiding', '<=', max), ofTypes(eb, typeIds, typeUrls)])],
-      ),
-    ),
-  )
-}
-
-type DocumentTables = DB & { e: DB['enkelvoudiginformatieobject'] }
-
-function ofTypes(eb: ExpressionBuilder<DocumentTables, 'e'>, ids: number[], urls: string[]) {
-  return eb.or([
-    ...(ids.length > 0 ? [eb('e.informatieobjecttypeId', 'in', ids)] : []),
-    ...(urls.length > 0 ? [eb('e.informatieobjecttypeUrl', 'in', urls)] : []),
-  ])
-}
-
-function selectDocument(query: Documents) {
-  return query
-    .leftJoin('bestand as b', 'b.id', 'v.bestandId')
-    .selectAll('v')
-    .select(['e.uuid', 'e.lock', 't.uuid as typeUuid', 'b.backend', 'b.sleutel', 'b.omvang', 'b.sha256'])
-    .select([
-      'e.vertrouwelijkheidaanduiding as laatsteVertrouwelijkheidaanduiding',
-      'laatste.uuid as laatsteTypeUuid',
-      'e.informatieobjecttypeUrl as laatsteTypeUrl',
-    ])
-}
-export type DocumentRow = Awaited<ReturnType<ReturnType<typeof selectDocument>['executeTakeFirstOrThrow']>>
-
-/** One version of a document; undefined when there is no such document or version. */
-export function findDocument(
-  db: ReadDb,
-  uuid: string,
-  version: Static<typeof VersionQuery>,
-): Promise<DocumentRow | undefined> {
-  return selectDocument(documentVersions(db))
-    .where('e.uuid', '=', uuid)
-    .$if(version.versie !== undefined, (query) => query.where('v.versie', '=', version.versie!))
-    .$if(version.registratieOp !== undefined, (query) =>
-      query.where('v.beginRegistratie', '<=', version.registratieOp!),
-    )
-    .orderBy('v.versie', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-}
-
-/** Rights look at the latest version, whichever version is asked for. */
-export function mayRead(actor: Actor, row: DocumentRow): boolean {
-  if (actor.alleenGereedVoorPublicatie && row.isGereedVoorPublicatie !== true) return false
-  return isAllowed(actor, 'drc', SCOPES_LEZEN, {
-    type: row.laatsteTypeUuid ? { uuid: row.laatsteTypeUuid } : { url: row.laatsteTypeUrl ?? '' },
-    vertrouwelijkheidaanduiding: row.laatsteVertrouwelijkheidaanduiding,
-  })
-}
-
-export function toDocument(row: DocumentRow, base: string): Document {
-  const url = link(base, 'enkelvoudiginformatieobject', row.uuid)
-  return {
-    url,
-    identificatie: row.identificatie,
-    bronorganisatie: row.bronorganisatie,
-    creatiedatum: row.creatiedatum,
-    titel: row.titel,
-    vertrouwelijkheidaanduiding: row.vertrouwelijkheidaanduiding,
-    auteur: row.auteur,
-    status: row.status as Document['status'],
-    formaat: row.formaat,
-    taal: row.taal,
-    versie: row.versie,
-    beginRegistratie: row.beginRegistratie,
-    bestandsnaam: row.bestandsnaam,
-    inhoud: row.bestandId === null ? null : `${url}/download?versie=${row.versie}`,
-    bestandsomvang: row.bestandsomvang,
-    link: row.link,
-    beschrijving: row.beschrijving,
-    ontvangstdatum: row.ontvangstdatum,
-    verzenddatum: row.verzenddatum,
-    indicatieGebruiksrecht: row.indicatieGebruiksrecht,
-    verschijningsvorm: row.verschijningsvorm,
-    ondertekening:
-      row.ondertekeningSoort === null
-        ? null
-        : ({ soort: row.ondertekeningSoort, datum: row.ondertekeningDatum } as Document['ondertekening']),
-    integriteit:
-      row.integriteitAlgoritme === null
-        ? null
-        : ({
-            algoritme: row.integriteitAlgoritme,
-            waarde: row.integriteitWaarde,
-            datum: row.integriteitDatum,
-          } as Document['integriteit']),
-    informatieobjecttype: row.typeUuid
-      ? link(base, 'informatieobjecttype', row.typeUuid)
-      : row.informatieobjecttypeUrl!,
-    locked: row.lock !== null,
-    bestandsdelen: [],
-    trefwoorden: row.trefwoorden,
-    inhoudIsVervallen: row.inhoudIsVervallen,
-    tonenAanInitiator: row.tonenAanInitiator,
-    isGereedVoorPublicatie: row.isGereedVoorPublicatie,
+    return { ...page, results: await expand(request, page.results, paths, documentTree) }
   }
+}
+
+async function refuseEmptySearch(request: FastifyRequest): Promise<void> {
+  const body = request.body as object | null | undefined
+  if (body && typeof body === 'object' && Object.keys(body).length === 0)
+    throw invalid('nonFieldErrors', 'empty_search_body', 'Geef ten minste een zoekvoorwaarde.')
+}
+
+/** @throws Problem 400 on `expand` for anything but a text or a list of texts */
+function expandPaths(paths: unknown): string[] {
+  if (typeof paths === 'string') return paths === '' ? [] : paths.split(',')
+  if (paths === null) return []
+  if (Array.isArray(paths) && paths.every((path) => typeof path === 'string')) return paths
+  throw invalid('expand', 'invalid', "Geef een lijst, of tekst gescheiden door komma's.")
+}
+
+/** What a filter leaves of the documents that the caller may read. */
+function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
+  const selectie: Selectie = {
+    geteld: [reached(request.actor, SCOPES_LEZEN)],
+    document: [],
+    versie: [],
+    volgorde: ordering(filter.ordering),
+  }
+  const add = (kind: 'geteld' | 'document' | 'versie', value: unknown, condition: () => RawBuilder<boolean>) => {
+    if (value !== undefined) selectie[kind].push(condition())
+  }
+  add('geteld', filter.bronorganisatie, () => sql`e.bronorganisatie = ${filter.bronorganisatie}`)
+  add('geteld', filter.informatieobjecttype, () => ofType(filter.informatieobjecttype!, request.base))
+  add(
+    'geteld',
+    filter.vertrouwelijkheidaanduiding,
+    () => sql`e.vertrouwelijkheidaanduiding = ${filter.vertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding`,
+  )
+  add('document', filter.identificatie, () => sql`e.identificatie = ${filter.identificatie}`)
+  add('document', filter.locked, () => (filter.locked ? sql`e.lock is not null` : sql`e.lock is null`))
+  add('versie', filter.trefwoorden, () => sql`v.trefwoorden @> ${filter.trefwoorden}::text[]`)
+  add('versie', filter.trefwoorden__overlap, () => sql`v.trefwoorden && ${filter.trefwoorden__overlap}::text[]`)
+  for (const field of ['titel', 'auteur', 'beschrijving'] as const) {
+    add('versie', filter[field], () => sql`position(lower(${filter[field]}) in lower(${sql.ref(`v.${field}`)})) > 0`)
+  }
+  add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
+  add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)
+  const object = filter.objectinformatieobjecten_object ?? filter.objectinformatieobjecten__object
+  const objectType = filter.objectinformatieobjecten_objectType ?? filter.objectinformatieobjecten__objectType
+  add('document', object ?? objectType, () => relatedTo(object, objectType, request.base))
+  return selectie
+}
+
+function ofType(url: string, base: string): RawBuilder<boolean> {
+  if (resolveLink(url, base).kind === 'elsewhere') return sql`e.informatieobjecttype_url = ${url}`
+  const uuid = localUuid(url, base, 'informatieobjecttype') ?? null
+  return sql`e.informatieobjecttype_id = (select t.id from informatieobjecttype t where t.uuid = ${uuid}::uuid)`
+}
+
+function relatedTo(object: string | undefined, objectType: string | undefined, base: string): RawBuilder<boolean> {
+  const target = object === undefined ? undefined : resolveObject(object, base)
+  if (object !== undefined && !target) return sql`false`
+  return sql`exists (select from objectinformatieobject o where o.enkelvoudiginformatieobject_id = e.id
+    ${objectType === undefined ? sql`` : sql`and o.object_type = ${objectType}`}
+    ${target?.objectUuid ? sql`and o.object_uuid = ${target.objectUuid}::uuid` : sql``}
+    ${target?.objectUrl ? sql`and o.object_url = ${target.objectUrl}` : sql``})`
+}
+
+const ORDERING: Record<string, string> = {
+  auteur: 'v.auteur',
+  bestandsomvang: 'v.bestandsomvang',
+  creatiedatum: 'v.creatiedatum',
+  formaat: 'v.formaat',
+  status: 'v.status',
+  titel: 'v.titel',
+  vertrouwelijkheidaanduiding: 'v.vertrouwelijkheidaanduiding::text', // by its text, as existing clients know it
+}
+
+/** @throws Problem 400 on `ordering` for what a list cannot be ordered by */
+function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
+  return (names ?? []).map((name) => {
+    const descending = name.startsWith('-')
+    const column = ORDERING[descending ? name.slice(1) : name]
+    if (!column)
+      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${Object.keys(ORDERING).join(', ')}, met - voor aflopend.`)
+    return sql`${sql.raw(column)} ${sql.raw(descending ? 'desc' : 'asc')}`
+  })
 }

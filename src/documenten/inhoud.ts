@@ -66,7 +66,11 @@ export function inhoudFaults(request: FastifyRequest, given: string | null | und
  * Does what a request asks; when that fails, the content that came with it is removed again. After a broken connection
  * nobody knows whether the change was committed: then the bytes stay, and are swept away later when no row names them.
  */
-export async function keepingInhoud<T>(app: FastifyInstance, request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+export async function keepingInhoud<T>(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -225,7 +229,7 @@ function jsonText(source: AsyncIterator<Buffer>, first: Buffer): JsonText {
       const chunk: Buffer = carry.byteLength > 0 ? Buffer.concat([carry, pending]) : pending
       const end = closingQuote(chunk)
       const body = chunk.subarray(0, end ?? chunk.byteLength - cutEscape(chunk))
-      if (body.byteLength > 0) yield unescape(body.toString('latin1')) // base64 is ASCII: nothing else decodes anyway
+      if (body.byteLength > 0) yield unescaped(body.toString('latin1')) // base64 is ASCII: nothing else decodes anyway
       if (end !== undefined) {
         rest = chunk.subarray(end + 1)
         return
@@ -237,7 +241,7 @@ function jsonText(source: AsyncIterator<Buffer>, first: Buffer): JsonText {
   return { pieces: pieces(), rest: () => rest }
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   if (!text.includes('\\') && !hasControl(text)) return text
   return JSON.parse(`"${text}"`) as string
 }
@@ -282,7 +286,10 @@ const REASONS: Record<string, string> = {
   'invalid-base64': 'De inhoud is geen geldige base64.',
 }
 
-async function store(opslag: Opslag, text: JsonText): Promise<{ bytes: Opgeslagen | null; fault: InvalidParam | null }> {
+async function store(
+  opslag: Opslag,
+  text: JsonText,
+): Promise<{ bytes: Opgeslagen | null; fault: InvalidParam | null }> {
   const decoded = decodeBase64(reading(text.pieces))
   try {
     const first = await decoded.next()
@@ -290,7 +297,7 @@ async function store(opslag: Opslag, text: JsonText): Promise<{ bytes: Opgeslage
     return { bytes: await opslag.write(nieuweSleutel(), startingWith(first.value, decoded)), fault: null }
   } catch (error) {
     if (!(error instanceof Base64Fault)) throw error
-    for await (const _ of text.pieces) continue // on to the end of the string, for the faults of the other fields
+    for await (const _ of text.pieces); // on to the end of the string, for the faults of the other fields
     return { bytes: null, fault: { name: 'inhoud', code: error.code, reason: REASONS[error.code]! } }
   }
 }
@@ -314,7 +321,8 @@ async function* decodeBase64(pieces: AsyncIterable<string>): AsyncGenerator<Buff
     if (ended && text !== '') throw new Base64Fault('invalid-base64')
     const whole = text.slice(0, text.length - (text.length % 4))
     carry = text.slice(whole.length)
-    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(whole) || !/^[A-Za-z0-9+/]*={0,2}$/.test(carry)) throw new Base64Fault('invalid-base64')
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(whole) || !/^[A-Za-z0-9+/]*={0,2}$/.test(carry))
+      throw new Base64Fault('invalid-base64')
     ended = whole.endsWith('=')
     if (whole !== '') yield Buffer.from(whole, 'base64')
   }

@@ -7,6 +7,7 @@ import {
   OptionalChoice,
   OptionalDate,
   OptionalText,
+  Patch,
   Reference,
   Rsin,
   Text,
@@ -65,6 +66,39 @@ export const Metagegevens = Type.Object({
 })
 export type Metagegevens = Static<typeof Metagegevens>
 
+const Inhoud = Type.Optional(
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    contentEncoding: 'base64',
+    description: 'De inhoud als base64. Leeg of null: geen inhoud.',
+  }),
+)
+
+/** A create. */
+export const DocumentCreate = Type.Object({ ...Metagegevens.properties, inhoud: Inhoud })
+export type DocumentCreate = Static<typeof DocumentCreate>
+
+/** A PUT: what is left out gets its default, except the number and what gebruiksrechten decide. */
+export const DocumentUpdate = Type.Object({
+  ...DocumentCreate.properties,
+  indicatieGebruiksrecht: Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })),
+  lock: Text(),
+})
+
+/** A PATCH: what is left out stays as it is. */
+export const DocumentPatch = Patch(Type.Object({ ...DocumentUpdate.properties, lock: OptionalText() }))
+export type DocumentPatch = Static<typeof DocumentPatch>
+
+/** A part of an upload as a document shows it. */
+export const Bestandsdeel = Type.Object({
+  url: Url(),
+  volgnummer: Type.Integer({ minimum: 1 }),
+  omvang: Type.Integer({ minimum: 1 }),
+  voltooid: Type.Boolean(),
+  lock: Type.String(),
+})
+export type Bestandsdeel = Static<typeof Bestandsdeel>
+
 /** A document as lists and details show it. */
 export const Document = Type.Object({
   url: Url(),
@@ -73,7 +107,38 @@ export const Document = Type.Object({
   beginRegistratie: Moment,
   inhoud: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri' }),
   locked: Type.Boolean(),
-  bestandsdelen: Type.Array(Type.Object({})),
+  bestandsdelen: Type.Array(Bestandsdeel),
   _expand: Type.Optional(Type.Object({})),
 })
 export type Document = Static<typeof Document>
+
+/** What a create answers: the document with its lock, `""` when it has none. */
+export const DocumentMetLock = Type.Object({ ...Document.properties, lock: Type.String() })
+export type DocumentMetLock = Static<typeof DocumentMetLock>
+
+/** A version as the columns of its table, without what the server decides. */
+export function toColumns(input: Metagegevens) {
+  return {
+    creatiedatum: input.creatiedatum,
+    titel: input.titel,
+    auteur: input.auteur,
+    status: input.status ?? '',
+    formaat: input.formaat ?? '',
+    taal: input.taal,
+    bestandsnaam: input.bestandsnaam ?? '',
+    link: input.link ?? '',
+    beschrijving: input.beschrijving ?? '',
+    ontvangstdatum: input.ontvangstdatum ?? null,
+    verzenddatum: input.verzenddatum ?? null,
+    verschijningsvorm: input.verschijningsvorm ?? '',
+    ondertekeningSoort: input.ondertekening?.soort ?? null,
+    ondertekeningDatum: input.ondertekening?.datum ?? null,
+    integriteitAlgoritme: input.integriteit?.algoritme ?? null,
+    integriteitWaarde: input.integriteit?.waarde ?? null,
+    integriteitDatum: input.integriteit?.datum ?? null,
+    trefwoorden: input.trefwoorden ?? [],
+    inhoudIsVervallen: input.inhoudIsVervallen ?? null,
+    tonenAanInitiator: input.tonenAanInitiator ?? false,
+    isGereedVoorPublicatie: input.isGereedVoorPublicatie ?? null,
+  }
+}

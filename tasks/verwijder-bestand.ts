@@ -1,0 +1,31 @@
+// verwijder-bestand: removes bytes that no row refers to any more. Running twice is harmless.
+import type { Task } from 'graphile-worker'
+import Type, { type Static } from 'typebox'
+import type { Database } from '../src/database.ts'
+import type { Opslag } from '../src/documenten/opslag/index.ts'
+import { readInput } from '../src/input.ts'
+
+const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()) })
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      'verwijder-bestand': Static<typeof Payload>
+    }
+  }
+}
+
+export function verwijderBestand({ database, opslag }: { database: Database; opslag: Opslag }): Task {
+  return async (payload) => {
+    for (const id of readInput(Payload, payload).bestanden) {
+      // The row goes first, but only for good when the bytes are gone too: the transaction waits for that.
+      await database.sql.begin(async (sql) => {
+        const [row] = await sql<{ sleutel: string }[]>`
+          delete from bestand b where b.id = ${id}
+            and not exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)
+            and not exists (select from bestandsdeel d where d.bestand_id = b.id)
+          returning b.sleutel`
+        if (row) await opslag.remove(row.sleutel)
+      })
+    }
+  }
+}
