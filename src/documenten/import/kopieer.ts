@@ -1,7 +1,7 @@
 // The file work of an import batch: from the import directory to storage, with size and checksums. A row whose file is
 // at fault gets a refusal; a store at fault rejects the whole call, because no row is to blame for it.
 import { createHash, getHashes } from 'node:crypto'
-import { closeSync, fstatSync, read } from 'node:fs'
+import { closeSync, fstatSync, read, type Stats } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
@@ -243,7 +243,12 @@ export class Bronfout extends Error {
 
 /** To be asked after the last byte: exactly the file that was opened has been read. */
 export function requireUnchanged({ fd, size, mtimeMs }: Bronbestand): void {
-  const now = fstatSync(fd)
+  let now: Stats
+  try {
+    now = fstatSync(fd)
+  } catch {
+    throw new Bronfout('file-unreadable') // a network file system can lose a file that is open
+  }
   if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Bronfout('file-changed')
 }
 
