@@ -9,6 +9,8 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Numeric = ColumnType<string, number | string, number | string>;
+
 export type Vertrouwelijkheidaanduiding = "beperkt_openbaar" | "confidentieel" | "geheim" | "intern" | "openbaar" | "vertrouwelijk" | "zaakvertrouwelijk" | "zeer_geheim";
 
 export interface Applicatie {
@@ -797,6 +799,29 @@ export interface Import {
   verwijderdOp: string | null;
 }
 
+export interface ImportOverzicht {
+  beeindigdOp: string | null;
+  bijgewerktOp: string | null;
+  clientId: string | null;
+  gemaaktOp: string | null;
+  geslaagd: number | null;
+  gestartOp: string | null;
+  mislukt: number | null;
+  /**
+   * Rows handled, in per cent of all.
+   */
+  procent: Numeric | null;
+  reden: string | null;
+  /**
+   * Rows handled a second since the upload.
+   */
+  rijenPerSeconde: Numeric | null;
+  status: string | null;
+  totaal: number | null;
+  uuid: string | null;
+  verwerkt: number | null;
+}
+
 export interface ImportRegel {
   /**
    * The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
@@ -1243,6 +1268,53 @@ export interface Statustype {
   zaaktypeId: number;
 }
 
+export interface TaakOverzicht {
+  /**
+   * When the worker took it.
+   */
+  bezigSinds: string | null;
+  /**
+   * When it was added.
+   */
+  gemaaktOp: string | null;
+  /**
+   * What the job belongs to.
+   */
+  hoortBij: string | null;
+  /**
+   * Id in graphile_worker.
+   */
+  id: number | null;
+  /**
+   * How the last attempt failed.
+   */
+  laatsteFout: string | null;
+  /**
+   * Attempts allowed.
+   */
+  maxPogingen: number | null;
+  /**
+   * Attempts begun.
+   */
+  pogingen: number | null;
+  /**
+   * gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
+   */
+  staat: string | null;
+  /**
+   * Kind of job: a file of that name in tasks/.
+   */
+  taak: string | null;
+  /**
+   * Not before this moment.
+   */
+  vanaf: string | null;
+  /**
+   * Which worker has it.
+   */
+  worker: string | null;
+}
+
 export interface Verzending {
   /**
    * afzender or geadresseerde.
@@ -1661,6 +1733,7 @@ export interface DB {
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
   gebruiksrecht: Gebruiksrecht;
   import: Import;
+  importOverzicht: ImportOverzicht;
   importRegel: ImportRegel;
   importResultaat: ImportResultaat;
   informatieobjecttype: Informatieobjecttype;
@@ -1674,6 +1747,7 @@ export interface DB {
   resultaattypeInformatieobjecttype: ResultaattypeInformatieobjecttype;
   roltype: Roltype;
   statustype: Statustype;
+  taakOverzicht: TaakOverzicht;
   verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;

@@ -12,8 +12,8 @@ type Migration = { name: string; checksum: string; text: string; transaction: bo
 export class SchemaError extends Error {}
 
 /**
- * Brings the database to the schema of this program: our files in `sql/`, in order, each once and each in a transaction
- * of its own (a file that cannot run in one says `-- no transaction` on its first line), then graphile-worker's schema.
+ * Brings the database to the schema of this program: graphile-worker's schema, then our files in `sql/`, in order, each
+ * once and each in a transaction of its own (a file that cannot run in one says `-- no transaction` on its first line).
  * Any number of processes may call this at once: they wait for each other on an advisory lock.
  * @returns the names of the files that were applied now
  * @throws SchemaError when an applied file has changed since, or the database knows a file that we do not
@@ -32,6 +32,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     const files = await readMigrations()
     const known = await appliedMigrations(sql)
     refuseUnknown(files, known)
+    await runMigrations({ connectionString: databaseUrl })
     const applied: string[] = []
     for (const file of files.filter(({ name }) => !known.has(name))) {
       const run = async (connection: postgres.Sql | postgres.TransactionSql) => {
@@ -41,7 +42,6 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
       await (file.transaction ? sql.begin(run) : run(sql))
       applied.push(file.name)
     }
-    await runMigrations({ connectionString: databaseUrl, logger: undefined })
     return applied
   } finally {
     await sql.end() // gives the advisory lock back as well

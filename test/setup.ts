@@ -12,7 +12,16 @@ export type TestServer = { url: string; template: string; stop(): Promise<void> 
 
 /** A migrated database that nobody else uses, dropped when `t` ends. Close your connections in a later teardown. */
 export async function testDatabase(t: TestLike): Promise<{ url: string }> {
-  const { url, template } = await testServer()
+  return databaseFrom(t, (await testServer()).template)
+}
+
+/** A database with nothing in it. */
+export async function emptyDatabase(t: TestLike): Promise<{ url: string }> {
+  return databaseFrom(t, 'template0')
+}
+
+async function databaseFrom(t: TestLike, template: string): Promise<{ url: string }> {
+  const { url } = await testServer()
   const name = `test_${randomBytes(6).toString('hex')}`
   await onServer(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
   t.teardown(() => onServer(url, (sql) => sql`drop database ${sql(name)} with (force)`))
