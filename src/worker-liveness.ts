@@ -8,26 +8,26 @@ import { isConnectionFault } from './worker-pool.ts'
  * How workers know of each other whether they live.
  *
  * A worker has a row in `worker`, and on a connection of its own it does two things: it holds the session advisory lock
- * (LOCK_CLASS, id of the row), and once a second it writes the database's time into the row. A process that is killed loses
- * the lock at once, but so does one whose connection broke; a process that is frozen, or whose machine vanished, keeps it.
- * So a worker is dead when it was silent for SILENT_MS and its lock is free, or when it was silent for FROZEN_MS.
+ * (LOCK_CLASS, id of the row), and once a second it writes the database's time into the row. A process that is killed
+ * loses the lock at once, but so does one whose connection broke; a process that is frozen, or whose machine vanished,
+ * keeps it. So a worker is dead when it was silent for SILENT_MS and its lock is free, or when it was silent for FROZEN_MS.
  *
  * After an outage of the database, or when a machine was asleep, every row looks dead. Therefore only a worker that itself
  * gave its signs of life without a gap for SILENT_MS may judge, which leaves the living ones time to come back.
  *
- * A worker that was declared dead finds its row gone. It is then no longer the owner of the jobs it still runs, and registers
- * anew before it takes others. All comparisons use the clock of the database; when that is set back, a time in the future
- * counts as silence too.
+ * A worker that was declared dead finds its row gone. It is then no longer the owner of the jobs it still runs, and
+ * registers anew before it takes others. All comparisons use the clock of the database; when that is set back, a time in
+ * the future counts as silence too.
  */
 const LOCK_CLASS = 31330 // any number that no other advisory lock with two keys in this database uses
 const REAPER = 0 // in the place of an id, which start at 1: who may reap
 const BEAT_MS = 1_000
 const GAP_MS = 2_500
 const SILENT_MS = 4_000
-export const FROZEN_MS = 20_000
+const FROZEN_MS = 20_000
 
 /** After so many deaths during the same job, the next one counts as a failed attempt. */
-export const CRASHES_FORGIVEN = 5
+const CRASHES_FORGIVEN = 5
 
 export type Registration = { naam: string; versie: string; poolId: string }
 
@@ -67,8 +67,7 @@ export async function openLease(
   let isLost = false
   let taking = true
 
-  let client = await connect()
-  const id = await register(client, worker)
+  let { client, id, locked } = await enter()
   seen = performance.now()
   void live()
 
@@ -91,6 +90,18 @@ export async function openLease(
       closed = true
       void end(client)
     },
+  }
+
+  async function enter() {
+    for (;;) {
+      const client = await connect()
+      try {
+        return { client, ...(await register(client, worker)) }
+      } catch (error) {
+        void end(client)
+        if (!isConnectionFault(error)) throw error
+      }
+    }
   }
 
   async function connect(): Promise<pg.Client> {
@@ -118,7 +129,6 @@ export async function openLease(
   }
 
   async function live(): Promise<void> {
-    let locked = true
     let resumed = false
     while (!closed) {
       try {
@@ -148,15 +158,17 @@ export async function openLease(
   }
 }
 
-async function register(client: pg.Client, { naam, versie, poolId }: Registration): Promise<number> {
-  // One statement, so that nobody sees the row without its lock.
-  const { rows } = await client.query(
+async function register(client: pg.Client, { naam, versie, poolId }: Registration) {
+  // One statement, so that nobody sees the row without its lock. The row may be there already: from a first try of which
+  // the answer was lost.
+  const { rows } = await client.query<{ id: number; locked: boolean }>(
     `with registered as (
-       insert into worker (naam, versie, host, pid, pool_id) values ($1, $2, $3, $4, $5) returning id)
-     select id, pg_advisory_lock($6, id) from registered`,
+       insert into worker (naam, versie, host, pid, pool_id) values ($1, $2, $3, $4, $5)
+       on conflict (pool_id) do update set gezien_op = now() returning id)
+     select id, pg_try_advisory_lock($6, id) as locked from registered`,
     [naam, versie, hostname(), process.pid, poolId, LOCK_CLASS],
   )
-  return rows[0].id
+  return rows[0]!
 }
 
 async function tryLock(client: pg.Client, id: number): Promise<boolean> {

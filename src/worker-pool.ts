@@ -35,7 +35,7 @@ export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.Po
   let unreachable = false
 
   // Without these listeners a connection that breaks would end the process. There is nothing to do: pg drops it.
-  // The message only: pg hangs the client onto the error, with all that it knows.
+  // Only the message is logged: pg hangs the client onto the error, with all that it knows.
   pool.on('error', ({ message }) => log.debug({ reason: message }, 'an idle database connection of the worker broke'))
   pool.on('connect', (client) => {
     clients.add(client)

@@ -59,14 +59,15 @@ export type RunningWorker = {
 }
 
 /**
- * Runs jobs until it is stopped, whatever the database does meanwhile. When graphile-worker's runner ends by itself, a new
- * one is started. Jobs of workers that died are freed within seconds; `worker-liveness.ts` tells how.
+ * Runs jobs until it is stopped, whatever the database does meanwhile. When graphile-worker's runner ends by itself, a
+ * new one is started. Jobs of workers that died are freed within seconds; `worker-liveness.ts` tells how.
  *
  * Resolves when the worker is registered and looks for jobs, which takes as long as the database stays away.
  * Rejects when the first start fails for a reason that waiting does not cure.
  *
  * What a task has to reckon with:
- * - It may run again after it succeeded, when its worker dies between the commit of the task and the completion of the job.
+ * - It may run again after it succeeded, when its worker dies between the commit of the task and the completion of the
+ *   job.
  * - It may run twice at the same time: a worker that was frozen until the others declared it dead goes on where it was
  *   when it wakes, while another has its job. So a task looks, in the transaction that writes its outcome and under a lock
  *   on a row of its own, whether what it is about to write is still to be done. If not, it writes nothing and returns: the
@@ -83,7 +84,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const log = parts.log.child({ worker: name })
   const cron = typeof parts.cron === 'string' ? parseCrontab(parts.cron) : parseCronItems(parts.cron ?? [])
   const start = () => startShift({ ...parts, name, log, cron })
-  let current: Shift | undefined = await start()
+  let current: Shift | undefined = await firstStart()
   const supervisor = openWorkerPool(databaseUrl, log, {
     max: 2,
     application_name: `zaakstroom ${name} supervisor`,
@@ -111,7 +112,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     every(REPAIR_MS, 'giving back lost jobs', async () => {
       if (current) await giveBackLostJobs(current, supervisor.pool, log)
     }),
-    ...(parts.checks ?? []).map((check) => every(REPAIR_MS, 'a periodic repair', () => check(database.sql))),
+    ...(parts.checks ?? []).map((check) => every(REPAIR_MS, 'a periodic repair', async () => check(database.sql))),
   ]
   return {
     healthy: () => current !== undefined && !current.ended && current.lease.fresh(),
@@ -121,6 +122,17 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       await Promise.race([done, sleep(STOP_MS + 5_000, undefined, { ref: false })])
       await Promise.all([supervisor.close(), database.close()])
     },
+  }
+
+  async function firstStart(): Promise<Shift> {
+    for (;;) {
+      try {
+        return await start()
+      } catch (error) {
+        if (!isConnectionFault(error)) throw error
+        await sleep(500)
+      }
+    }
   }
 
   async function supervise(): Promise<void> {
