@@ -135,6 +135,15 @@ const CONSTRAINTS: Record<string, () => Problem> = {
   dienst_api_root_uniek: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),
   catalogus_domein_rsin_uniek: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van domein en rsin bestaat al.'),
+  statustype_volgnummer_uniek: () =>
+    invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en volgnummer bestaat al.'),
+  resultaattype_omschrijving_uniek: () =>
+    invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en omschrijving bestaat al.'),
+  roltype_omschrijving_uniek: () =>
+    invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en omschrijving bestaat al.'),
+  eigenschap_naam_uniek: () => invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en naam bestaat al.'),
+  zaaktype_informatieobjecttype_volgnummer_uniek: () =>
+    invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en volgnummer bestaat al.'),
   enkelvoudiginformatieobject_identificatie_uniek: () =>
     invalid('identificatie', 'identificatie-niet-uniek', 'Deze identificatie bestaat al binnen de bronorganisatie.'),
 }

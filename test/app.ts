@@ -169,3 +169,87 @@ export async function givenInformatieobjecttype(
 }
 
 export const uuidOf = (url: string): string => url.split('?', 1)[0]!.split('/').at(-1)!
+
+const CATALOGI = '/catalogi/api/v1'
+
+/** Posts to the Catalogi API and expects a 201; the URL of what was made. */
+async function givenType({ call }: TestApp, path: string, body: object): Promise<string> {
+  const answer = await call('POST', `${CATALOGI}/${path}`, body)
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+  return answer.body.url
+}
+
+/** The smallest body of a zaaktype that is taken. */
+export const zaaktypeBody = (catalogus: string) => ({
+  identificatie: 'MELDING',
+  omschrijving: 'Melding',
+  vertrouwelijkheidaanduiding: 'openbaar',
+  doel: 'Melden',
+  aanleiding: 'Melding',
+  indicatieInternOfExtern: 'extern',
+  handelingInitiator: 'melden',
+  onderwerp: 'Iets',
+  handelingBehandelaar: 'behandelen',
+  doorlooptijd: 'P30D',
+  opschortingEnAanhoudingMogelijk: false,
+  verlengingMogelijk: false,
+  publicatieIndicatie: false,
+  productenOfDiensten: [] as string[],
+  referentieproces: { naam: 'Melden' },
+  verantwoordelijke: 'Beheer',
+  catalogus,
+  besluittypen: [] as string[],
+  gerelateerdeZaaktypen: [] as object[],
+  beginGeldigheid: '2024-01-01',
+  versiedatum: '2024-01-01',
+})
+
+/**
+ * A published zaaktype with whatever is asked for below it; its URL. `informatieobjecttypen` are linked by URL. Fields of
+ * the zaaktype itself can be given too.
+ */
+export async function givenZaaktype(
+  test: TestApp,
+  values: {
+    catalogus?: string
+    concept?: boolean
+    statustypen?: string[]
+    roltypen?: { omschrijving: string; omschrijvingGeneriek: string }[]
+    informatieobjecttypen?: string[]
+    [field: string]: unknown
+  } = {},
+): Promise<string> {
+  const { concept = false, statustypen = [], roltypen = [], informatieobjecttypen = [], ...fields } = values
+  const catalogus = fields.catalogus ?? (await givenCatalogus(test))
+  const zaaktype = await givenType(test, 'zaaktypen', { ...zaaktypeBody(catalogus), ...fields })
+  for (const [index, omschrijving] of statustypen.entries())
+    await givenType(test, 'statustypen', { zaaktype, omschrijving, volgnummer: index + 1 })
+  for (const roltype of roltypen) await givenType(test, 'roltypen', { zaaktype, ...roltype })
+  for (const [index, informatieobjecttype] of informatieobjecttypen.entries())
+    await givenType(test, 'zaaktype-informatieobjecttypen', {
+      zaaktype,
+      informatieobjecttype,
+      volgnummer: index + 1,
+      richting: 'inkomend',
+    })
+  if (!concept) await test.call('POST', `${zaaktype}/publish`)
+  return zaaktype
+}
+
+/** A published besluittype; its URL. */
+export async function givenBesluittype(
+  test: TestApp,
+  values: { catalogus?: string; concept?: boolean; [field: string]: unknown } = {},
+): Promise<string> {
+  const { concept = false, ...fields } = values
+  const besluittype = await givenType(test, 'besluittypen', {
+    catalogus: fields.catalogus ?? (await givenCatalogus(test)),
+    omschrijving: 'Besluit',
+    publicatieIndicatie: false,
+    informatieobjecttypen: [],
+    beginGeldigheid: '2024-01-01',
+    ...fields,
+  })
+  if (!concept) await test.call('POST', `${besluittype}/publish`)
+  return besluittype
+}

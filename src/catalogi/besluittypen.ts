@@ -1,0 +1,389 @@
+// besluittypen: the types of decisions. Every resource is one version of a type; versions share their omschrijving.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../database.ts'
+import { isoDuration } from '../duration.ts'
+import { ExpandQuery } from '../expand.ts'
+import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url } from '../input.ts'
+import { link } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import { type InvalidParam, notFound } from '../problem.ts'
+import { expandable, sendOne, sendPage } from './expansie.ts'
+import {
+  ANDERE_CATALOGUS,
+  alleVersies,
+  bijwerken,
+  changesOnlyEinde,
+  DatumGeldigheid,
+  deleteUnlessInUse,
+  filterUuid,
+  findRelaties,
+  geldigOp,
+  getoondeVersies,
+  handOverRelaties,
+  lezen,
+  mayForce,
+  mayForceDelete,
+  NON_CONCEPT_OBJECT,
+  NON_CONCEPT_RELATION,
+  objectPeriode,
+  type Relatie,
+  recordChange,
+  requireCatalogus,
+  requireNoOverlap,
+  revokeRights,
+  StatusFilter,
+  schrijven,
+  throwFaults,
+  verwijderen,
+  verwijzendeVersies,
+} from './rules.ts'
+import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } from './velden.ts'
+
+const BesluittypeInput = Type.Object({
+  catalogus: Reference(),
+  omschrijving: OptionalText(80),
+  omschrijvingGeneriek: OptionalText(80),
+  besluitcategorie: OptionalText(40),
+  reactietermijn: OptionalDuur,
+  publicatieIndicatie: Type.Boolean(),
+  publicatietekst: OptionalText(),
+  publicatietermijn: OptionalDuur,
+  toelichting: OptionalText(),
+  informatieobjecttypen: Type.Array(TypeRelatie()),
+  beginGeldigheid: DateOnly,
+  eindeGeldigheid: OptionalDate,
+})
+const Besluittype = Type.Object({
+  url: Url(),
+  ...BesluittypeInput.properties,
+  zaaktypen: Urls,
+  zaaktypeIdentificaties: Type.Array(Type.String()),
+  informatieobjecttypeOmschrijvingen: Type.Array(Type.String()),
+  resultaattypen: Urls,
+  resultaattypenOmschrijving: Type.Array(Type.String()),
+  vastgelegdIn: Type.Array(Type.String()),
+  concept: Type.Boolean(),
+  beginObject: NullableDate,
+  eindeObject: NullableDate,
+})
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  catalogus: Type.Optional(Url()),
+  zaaktypen: Type.Optional(Url()),
+  informatieobjecttypen: Type.Optional(Url()),
+  omschrijving: Type.Optional(Type.String()),
+  status: StatusFilter,
+  datumGeldigheid: DatumGeldigheid,
+})
+const BesluittypePatch = Patch(BesluittypeInput)
+type Input = Static<typeof BesluittypeInput>
+
+export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/besluittypen',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Besluittype) } } },
+    async (request) => {
+      const list = listBesluittypen(app.read, request.query, request.base)
+      const datum = request.query.datumGeldigheid ?? null
+      return sendPage(
+        request,
+        'besluittype',
+        {
+          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) =>
+            selectBesluittype(list, datum).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+        },
+        (row) => toBesluittype(row, request.base),
+      )
+    },
+  )
+
+  app.post(
+    '/besluittypen',
+    { config: schrijven, schema: { body: BesluittypeInput, response: { 201: Besluittype } } },
+    async (request, reply) => {
+      const besluittype = await app.mutate(request.actor, (m) => createBesluittype(m, request.body))
+      return reply.code(201).header('location', besluittype.url).send(besluittype)
+    },
+  )
+
+  app.get(
+    '/besluittypen/:uuid',
+    { config: lezen, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Besluittype } } },
+    async (request, reply) => {
+      const row = await findBesluittype(app.read, request.params.uuid, request.query.datumGeldigheid)
+      if (!row) throw notFound()
+      return sendOne(request, reply, 'besluittype', toBesluittype(row, request.base))
+    },
+  )
+
+  app.put(
+    '/besluittypen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: BesluittypeInput, response: { 200: Besluittype } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeBesluittype(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/besluittypen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: BesluittypePatch, response: { 200: Besluittype } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeBesluittype(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete('/besluittypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteBesluittype(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+
+  app.post(
+    '/besluittypen/:uuid/publish',
+    { config: schrijven, schema: { params: Params, response: { 200: Besluittype } } },
+    async (request) => app.mutate(request.actor, (m) => publishBesluittype(m, request.params.uuid)),
+  )
+
+  expandable('besluittype', async (request, uuids) => {
+    const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
+    const rows = await selectBesluittype(allBesluittypen(request.server.read), datumGeldigheid ?? null)
+      .where('t.uuid', 'in', uuids)
+      .execute()
+    return rows.map((row) => toBesluittype(row, request.base))
+  })
+}
+
+export async function createBesluittype(m: Mutation, input: Input) {
+  const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
+  const related = await readRelaties(m, input, catalogus.id)
+  throwFaults([...catalogusFaults(related, catalogus.id), ...linkFaults(m, related)])
+  const { id, uuid } = await m.trx
+    .insertInto('besluittype')
+    .values({ ...toRow(input), catalogusId: catalogus.id })
+    .returning(['id', 'uuid'])
+    .executeTakeFirstOrThrow()
+  await writeRelaties(m, id, related)
+  const row = (await findBesluittype(m.read, uuid))!
+  const besluittype = toBesluittype(row, m.actor.base)
+  recordChange(m, 'create', 'besluittype', named(row), null, besluittype)
+  return besluittype
+}
+
+async function changeBesluittype(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof BesluittypePatch>,
+) {
+  const before = await besluittypeForChange(m, uuid)
+  const oud = toBesluittype(before, m.actor.base)
+  const input = actie === 'update' ? (body as Input) : readInput(BesluittypeInput, { ...oud, ...body })
+  const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
+  const related = await readRelaties(m, input, catalogus.id)
+  const onlyEinde = changesOnlyEinde(actie, body)
+  const faults = catalogusFaults(related, catalogus.id)
+  if (!mayForce(m.actor) && !onlyEinde) {
+    if (!before.concept) faults.push(NON_CONCEPT_OBJECT) // ztc-009
+    const given = body.informatieobjecttypen ? related : []
+    if (given.some(({ concept }) => !concept) || (await hasPublishedInformatieobjecttype(m, before.id)))
+      faults.push(NON_CONCEPT_RELATION)
+  }
+  throwFaults(faults)
+  await m.trx
+    .updateTable('besluittype')
+    .set({ ...toRow(input), catalogusId: catalogus.id })
+    .where('id', '=', before.id)
+    .execute()
+  if (body.informatieobjecttypen) await writeRelaties(m, before.id, related)
+  const row = (await findBesluittype(m.read, uuid))!
+  if (!row.concept)
+    await requireNoOverlap(
+      m,
+      'besluittype',
+      { ...row, sleutel: row.omschrijving },
+      onlyEinde ? 'eindeGeldigheid' : undefined,
+    )
+  const besluittype = toBesluittype(row, m.actor.base)
+  recordChange(m, actie, 'besluittype', named(row), oud, besluittype)
+  return besluittype
+}
+
+/** Makes a version usable. Publishing it again runs the same checks and changes nothing. */
+export async function publishBesluittype(m: Mutation, uuid: string) {
+  const before = await besluittypeForChange(m, uuid)
+  await requireNoOverlap(m, 'besluittype', { ...before, sleutel: before.omschrijving })
+  await m.trx.updateTable('besluittype').set({ concept: false }).where('id', '=', before.id).execute()
+  const row = (await findBesluittype(m.read, uuid))!
+  const besluittype = toBesluittype(row, m.actor.base)
+  recordChange(m, 'update', 'besluittype', named(row), toBesluittype(before, m.actor.base), besluittype)
+  return besluittype
+}
+
+async function deleteBesluittype(m: Mutation, uuid: string): Promise<void> {
+  const before = await besluittypeForChange(m, uuid)
+  if (!mayForceDelete(m.actor)) {
+    if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009
+    const { rows } = await sql`
+      select 1 from zaaktype_besluittype r join zaaktype z on z.id = r.zaaktype_id
+      where r.besluittype_id = ${before.id} and not z.concept limit 1`.execute(m.trx)
+    if (rows.length > 0 || (await hasPublishedInformatieobjecttype(m, before.id))) throwFaults([NON_CONCEPT_RELATION])
+  }
+  await handOverRelaties(m, 'besluittype', before.id, [
+    { table: 'zaaktype_besluittype', owner: 'zaaktype_id', column: 'besluittype_id' },
+    { table: 'resultaattype_besluittype', owner: 'resultaattype_id', column: 'besluittype_id' },
+  ])
+  await deleteUnlessInUse(() => m.trx.deleteFrom('besluittype').where('id', '=', before.id).execute())
+  await revokeRights(m, uuid)
+  recordChange(m, 'destroy', 'besluittype', named(before), toBesluittype(before, m.actor.base), null)
+}
+
+async function besluittypeForChange(m: Mutation, uuid: string): Promise<BesluittypeRow> {
+  await m.trx.selectFrom('besluittype').where('uuid', '=', uuid).forUpdate().select('id').execute()
+  const row = await findBesluittype(m.read, uuid)
+  if (!row) throw notFound()
+  return row
+}
+
+async function readRelaties(m: Mutation, input: Input, catalogusId: number): Promise<Relatie[]> {
+  const faults: InvalidParam[] = []
+  const name = 'informatieobjecttypen'
+  const { base } = m.actor
+  const found = await findRelaties(m.read, base, 'informatieobjecttype', input[name], catalogusId, name, faults)
+  throwFaults(faults)
+  return found
+}
+
+/** ztc-013 */
+const catalogusFaults = (related: Relatie[], catalogusId: number): InvalidParam[] =>
+  related.some((type) => type.catalogusId !== catalogusId) ? [ANDERE_CATALOGUS] : []
+
+/** ztc-011: a published type is not linked to a new version without the forced scope. */
+const linkFaults = (m: Mutation, related: Relatie[]): InvalidParam[] =>
+  !mayForce(m.actor) && related.some(({ concept }) => !concept) ? [NON_CONCEPT_RELATION] : []
+
+async function hasPublishedInformatieobjecttype(m: Mutation, besluittypeId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from besluittype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id
+    where r.besluittype_id = ${besluittypeId} and not i.concept limit 1`.execute(m.trx)
+  return rows.length > 0
+}
+
+async function writeRelaties(m: Mutation, besluittypeId: number, related: Relatie[]): Promise<void> {
+  await m.trx.deleteFrom('besluittypeInformatieobjecttype').where('besluittypeId', '=', besluittypeId).execute()
+  if (related.length === 0) return
+  await m.trx
+    .insertInto('besluittypeInformatieobjecttype')
+    .values(related.map(({ id }) => ({ besluittypeId, informatieobjecttypeId: id })))
+    .execute()
+}
+
+function toRow(input: Input) {
+  return {
+    omschrijving: input.omschrijving ?? '',
+    omschrijvingGeneriek: input.omschrijvingGeneriek ?? '',
+    besluitcategorie: input.besluitcategorie ?? '',
+    reactietermijn: input.reactietermijn ? isoDuration(input.reactietermijn) : null,
+    publicatieIndicatie: input.publicatieIndicatie,
+    publicatietekst: input.publicatietekst ?? '',
+    publicatietermijn: input.publicatietermijn ? isoDuration(input.publicatietermijn) : null,
+    toelichting: input.toelichting ?? '',
+    beginGeldigheid: input.beginGeldigheid,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+  }
+}
+
+const named = (row: BesluittypeRow) => ({
+  uuid: row.uuid,
+  catalogusUuid: row.catalogusUuid,
+  weergave: row.omschrijving || row.uuid,
+})
+
+function allBesluittypen(db: ReadDb) {
+  return db.selectFrom('besluittype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')
+}
+type Besluittypen = ReturnType<typeof allBesluittypen>
+
+function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Besluittypen {
+  const { status = 'definitief', datumGeldigheid } = filter
+  return allBesluittypen(db)
+    .$if(status !== 'alles', (query) => query.where('t.concept', '=', status === 'concept'))
+    .$if(filter.catalogus !== undefined, (query) =>
+      query.where('c.uuid', 'is not distinct from', filterUuid(filter.catalogus!, base, 'catalogus')),
+    )
+    .$if(filter.omschrijving !== undefined, (query) => query.where('t.omschrijving', '=', filter.omschrijving!))
+    .$if(filter.zaaktypen !== undefined, (query) =>
+      query.where(
+        sql<boolean>`exists (select 1 from zaaktype_besluittype r join zaaktype z on z.id = r.zaaktype_id
+          where z.uuid = ${filterUuid(filter.zaaktypen!, base, 'zaaktype')} and r.besluittype_id in (${alleVersies('besluittype')}))`,
+      ),
+    )
+    .$if(filter.informatieobjecttypen !== undefined, (query) =>
+      query.where(
+        sql<boolean>`exists (select 1 from besluittype_informatieobjecttype r
+          join informatieobjecttype k on k.id = r.informatieobjecttype_id
+          join informatieobjecttype v on v.catalogus_id = k.catalogus_id and v.omschrijving = k.omschrijving
+          where r.besluittype_id = t.id
+            and v.uuid = ${filterUuid(filter.informatieobjecttypen!, base, 'informatieobjecttype')})`,
+      ),
+    )
+    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${geldigOp('t.', datumGeldigheid!)}`))
+}
+
+// `datum` decides which related versions are shown.
+function selectBesluittype(query: Besluittypen, datum: string | null) {
+  const informatieobjecttypen = sql`
+    select r.informatieobjecttype_id from besluittype_informatieobjecttype r where r.besluittype_id = t.id`
+  const zaaktypen = sql`
+    select r.zaaktype_id from zaaktype_besluittype r where r.besluittype_id in (${alleVersies('besluittype')})`
+  const resultaattypen = (wat: string) => sql<string[]>`array(
+    select o.${sql.raw(wat)} from resultaattype_besluittype r join resultaattype o on o.id = r.resultaattype_id
+    where r.besluittype_id in (${alleVersies('besluittype')}) order by o.id)`
+  return query
+    .selectAll('t')
+    .select('c.uuid as catalogusUuid')
+    .select(objectPeriode('besluittype'))
+    .select([
+      getoondeVersies('informatieobjecttype', informatieobjecttypen, datum).as('informatieobjecttypen'),
+      getoondeVersies('informatieobjecttype', informatieobjecttypen, datum, 'omschrijving').as('vastgelegdIn'),
+      verwijzendeVersies('zaaktype', zaaktypen, datum).as('zaaktypen'),
+      verwijzendeVersies('zaaktype', zaaktypen, datum, 'identificatie').as('zaaktypeIdentificaties'),
+      resultaattypen('uuid').as('resultaattypen'),
+      resultaattypen('omschrijving').as('resultaattypenOmschrijving'),
+    ])
+}
+type BesluittypeRow = Awaited<ReturnType<ReturnType<typeof selectBesluittype>['executeTakeFirstOrThrow']>>
+
+function findBesluittype(db: ReadDb, uuid: string, datum?: string): Promise<BesluittypeRow | undefined> {
+  return selectBesluittype(allBesluittypen(db), datum ?? null)
+    .where('t.uuid', '=', uuid)
+    .executeTakeFirst()
+}
+
+function toBesluittype(row: BesluittypeRow, base: string): Static<typeof Besluittype> {
+  return {
+    url: link(base, 'besluittype', row.uuid),
+    catalogus: link(base, 'catalogus', row.catalogusUuid),
+    zaaktypen: row.zaaktypen.map((uuid) => link(base, 'zaaktype', uuid)),
+    zaaktypeIdentificaties: row.zaaktypeIdentificaties,
+    omschrijving: row.omschrijving,
+    omschrijvingGeneriek: row.omschrijvingGeneriek,
+    besluitcategorie: row.besluitcategorie,
+    reactietermijn: row.reactietermijn,
+    publicatieIndicatie: row.publicatieIndicatie,
+    publicatietekst: row.publicatietekst,
+    publicatietermijn: row.publicatietermijn,
+    toelichting: row.toelichting,
+    informatieobjecttypen: row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
+    informatieobjecttypeOmschrijvingen: row.vastgelegdIn,
+    beginGeldigheid: row.beginGeldigheid,
+    eindeGeldigheid: row.eindeGeldigheid,
+    beginObject: row.beginObject,
+    eindeObject: row.eindeObject,
+    concept: row.concept,
+    resultaattypen: row.resultaattypen.map((uuid) => link(base, 'resultaattype', uuid)),
+    resultaattypenOmschrijving: row.resultaattypenOmschrijving,
+    vastgelegdIn: row.vastgelegdIn,
+  }
+}

@@ -1,0 +1,98 @@
+// What `expand` can include in answers of the Catalogi API, and how lists and details are answered with it.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sendCacheable } from '../etag.ts'
+import { type ExpandTree, type Expansion, expand } from '../expand.ts'
+import { localUuid, type Resource } from '../links.ts'
+import { type Listing, paginate } from '../page.ts'
+
+type Loader = (request: FastifyRequest, uuids: string[]) => Promise<{ url: string }[]>
+const loaders = new Map<Resource, Loader>()
+
+/** Each resource says here how many of its kind are read in one query. */
+export function expandable(resource: Resource, load: Loader): void {
+  loaders.set(resource, load)
+}
+
+const onderdeel = { zaaktype: 'zaaktype', catalogus: 'catalogus' } as const
+const FIELDS: Partial<Record<Resource, Record<string, Resource>>> = {
+  catalogus: { zaaktypen: 'zaaktype', besluittypen: 'besluittype', informatieobjecttypen: 'informatieobjecttype' },
+  zaaktype: {
+    catalogus: 'catalogus',
+    statustypen: 'statustype',
+    resultaattypen: 'resultaattype',
+    eigenschappen: 'eigenschap',
+    informatieobjecttypen: 'informatieobjecttype',
+    roltypen: 'roltype',
+    besluittypen: 'besluittype',
+    deelzaaktypen: 'zaaktype',
+    zaakobjecttypen: 'zaakobjecttype',
+  },
+  informatieobjecttype: { catalogus: 'catalogus', zaaktypen: 'zaaktype', besluittypen: 'besluittype' },
+  besluittype: {
+    catalogus: 'catalogus',
+    zaaktypen: 'zaaktype',
+    informatieobjecttypen: 'informatieobjecttype',
+    resultaattypen: 'resultaattype',
+  },
+  statustype: { ...onderdeel, eigenschappen: 'eigenschap', zaakobjecttypen: 'zaakobjecttype' },
+  resultaattype: { ...onderdeel, besluittypen: 'besluittype', informatieobjecttypen: 'informatieobjecttype' },
+  roltype: onderdeel,
+  eigenschap: { ...onderdeel, statustype: 'statustype' },
+  zaaktypeinformatieobjecttype: {
+    ...onderdeel,
+    informatieobjecttype: 'informatieobjecttype',
+    statustype: 'statustype',
+  },
+  zaakobjecttype: { ...onderdeel, resultaattypen: 'resultaattype', statustype: 'statustype' },
+}
+
+/**
+ * Fields that hold resources of the Catalogi API can be expanded with this, in whatever component they stand: a case takes
+ * `expansionTo('zaaktype')` for its field zaaktype.
+ */
+export function expansionTo(resource: Resource): Expansion {
+  return {
+    component: 'ztc',
+    scopes: ['catalogi.lezen'],
+    load: async (urls, request) => {
+      const uuids = urls.flatMap((url) => localUuid(url, request.base, resource) ?? [])
+      const load = loaders.get(resource)
+      if (uuids.length === 0 || !load) return new Map()
+      return new Map((await load(request, uuids)).map((found) => [found.url, found]))
+    },
+    within: () => catalogiTree(resource),
+  }
+}
+
+export function catalogiTree(resource: Resource): ExpandTree {
+  const fields = Object.entries(FIELDS[resource] ?? {})
+  return Object.fromEntries(fields.map(([field, target]) => [field, expansionTo(target)]))
+}
+
+/** A page of resources, with `_expand` when the caller asks for it. */
+export async function sendPage<Row, R extends object>(
+  request: FastifyRequest,
+  resource: Resource,
+  list: Listing<Row>,
+  toResource: (row: Row) => R,
+) {
+  const page = await paginate(request, list, toResource)
+  const paths = wanted(request)
+  return paths ? { ...page, results: await expand(request, page.results, paths, catalogiTree(resource)) } : page
+}
+
+/** One resource with its ETag, and `_expand` when the caller asks for it. */
+export async function sendOne<R extends object>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource,
+  value: R,
+): Promise<FastifyReply> {
+  const paths = wanted(request)
+  const [answer] = paths ? await expand(request, [value], paths, catalogiTree(resource)) : [value]
+  return sendCacheable(request, reply, answer)
+}
+
+function wanted(request: FastifyRequest): string[] | undefined {
+  return (request.query as { expand?: string[] }).expand
+}
