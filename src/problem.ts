@@ -144,6 +144,8 @@ const CONSTRAINTS: Record<string, () => Problem> = {
   eigenschap_naam_uniek: () => invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en naam bestaat al.'),
   zaaktype_informatieobjecttype_volgnummer_uniek: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van zaaktype en volgnummer bestaat al.'),
+  objectinformatieobject_uniek: () =>
+    invalid('nonFieldErrors', 'unique', 'De combinatie van object en informatieobject bestaat al.'),
   enkelvoudiginformatieobject_identificatie_uniek: () =>
     invalid('identificatie', 'identificatie-niet-uniek', 'Deze identificatie bestaat al binnen de bronorganisatie.'),
 }

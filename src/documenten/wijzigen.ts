@@ -28,6 +28,7 @@ import {
   SCOPES_DOCUMENT_BIJWERKEN,
   SCOPES_VERWIJDEREN,
   statusFault,
+  unknownDocument,
   vertrouwelijkheidaanduidingOf,
   verwijderen,
 } from './rules.ts'
@@ -365,6 +366,13 @@ export async function lockDocument(m: Mutation, uuid: string): Promise<DocumentR
     .executeTakeFirst()
   if (!found) throw notFound()
   return (await findDocument(m.read, uuid))!
+}
+
+/** The document that a sub-resource names in its field informatieobject, locked. @throws Problem 400 on that field */
+export async function lockNamedDocument(m: Mutation, uuid: string): Promise<DocumentRow> {
+  return lockDocument(m, uuid).catch((error) => {
+    throw error instanceof Problem && error.status === 404 ? unknownDocument() : error
+  })
 }
 
 export async function hasGebruiksrechten(m: Mutation, documentId: number): Promise<boolean> {

@@ -1,0 +1,234 @@
+// gebruiksrechten: conditions under which a document may be used. A document with one says so in indicatieGebruiksrecht.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../database.ts'
+import { sendCacheable } from '../etag.ts'
+import { ExpandQuery, expand } from '../expand.ts'
+import { Moment, Patch, Reference, Text, Url } from '../input.ts'
+import { link, localUuid } from '../links.ts'
+import type { Actie, Mutation } from '../mutate.ts'
+import { notFound } from '../problem.ts'
+import { subresourceTree } from './expansies.ts'
+import { documentenKanaal, weergave } from './kanaal.ts'
+import {
+  aanmaken,
+  bijwerken,
+  lezen,
+  requireDocumentUrl,
+  requireSameDocument,
+  SCOPES_AANMAKEN,
+  SCOPES_BIJWERKEN,
+  SCOPES_LEZEN,
+  SCOPES_VERWIJDEREN,
+  type Scopes,
+  verwijderen,
+} from './rules.ts'
+import { type DocumentRow, Params, reached, requireDocument, requireMay } from './vinden.ts'
+import { hasGebruiksrechten, lockDocument, lockNamedDocument } from './wijzigen.ts'
+
+const GebruiksrechtInput = Type.Object({
+  informatieobject: Reference(),
+  startdatum: Moment,
+  einddatum: Type.Optional(
+    Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', default: null }),
+  ),
+  omschrijvingVoorwaarden: Text(undefined, { minLength: 1 }),
+})
+type GebruiksrechtInput = Static<typeof GebruiksrechtInput>
+const Gebruiksrecht = Type.Object({
+  url: Url(),
+  ...GebruiksrechtInput.properties,
+  _expand: Type.Optional(Type.Object({})),
+})
+const MomentFilter = Type.Optional(Moment)
+const Filter = Type.Object({
+  ...ExpandQuery,
+  informatieobject: Type.Optional(Url()),
+  startdatum__lt: MomentFilter,
+  startdatum__lte: MomentFilter,
+  startdatum__gt: MomentFilter,
+  startdatum__gte: MomentFilter,
+  einddatum__lt: MomentFilter,
+  einddatum__lte: MomentFilter,
+  einddatum__gt: MomentFilter,
+  einddatum__gte: MomentFilter,
+})
+const DetailQuery = Type.Object(ExpandQuery)
+
+export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/gebruiksrechten',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Type.Array(Gebruiksrecht) } } },
+    async (request) => {
+      const rows = await listGebruiksrechten(app.read, request.query, request.base)
+        .where(reached(request.actor, SCOPES_LEZEN))
+        .orderBy('g.id')
+        .execute()
+      return expand(
+        request,
+        rows.map((row) => toGebruiksrecht(row, request.base)),
+        request.query.expand ?? [],
+        subresourceTree,
+      )
+    },
+  )
+
+  app.post(
+    '/gebruiksrechten',
+    { config: aanmaken, schema: { body: GebruiksrechtInput, response: { 201: Gebruiksrecht } } },
+    async (request, reply) => {
+      const made = await app.mutate(request.actor, (m) => createGebruiksrecht(m, request.body))
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/gebruiksrechten/:uuid',
+    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Gebruiksrecht } } },
+    async (request, reply) => {
+      const row = await findGebruiksrecht(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      await requireDocument(app.read, request.actor, SCOPES_LEZEN, row.documentUuid)
+      const [found] = await expand(
+        request,
+        [toGebruiksrecht(row, request.base)],
+        request.query.expand ?? [],
+        subresourceTree,
+      )
+      return sendCacheable(request, reply, found)
+    },
+  )
+
+  app.put(
+    '/gebruiksrechten/:uuid',
+    { config: bijwerken, schema: { params: Params, body: GebruiksrechtInput, response: { 200: Gebruiksrecht } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeGebruiksrecht(m, 'update', request.params.uuid, request.body)),
+  )
+
+  app.patch(
+    '/gebruiksrechten/:uuid',
+    {
+      config: bijwerken,
+      schema: { params: Params, body: Patch(GebruiksrechtInput), response: { 200: Gebruiksrecht } },
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeGebruiksrecht(m, 'partial_update', request.params.uuid, request.body)),
+  )
+
+  app.delete('/gebruiksrechten/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteGebruiksrecht(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+async function createGebruiksrecht(m: Mutation, { informatieobject, ...values }: GebruiksrechtInput) {
+  const document = await lockNamedDocument(m, requireDocumentUrl(informatieobject, m.actor.base))
+  requireMay(m.actor, SCOPES_AANMAKEN, document)
+  const { uuid } = await m.trx
+    .insertInto('gebruiksrecht')
+    .values({ ...values, enkelvoudiginformatieobjectId: document.id })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+  if (document.indicatieGebruiksrecht !== true) await setIndicatie(m, document, true)
+  return record(m, 'create', document, null, (await findGebruiksrecht(m.read, uuid))!)
+}
+
+async function changeGebruiksrecht(m: Mutation, actie: Actie, uuid: string, given: Partial<GebruiksrechtInput>) {
+  const { before, document } = await forChange(m, uuid, SCOPES_BIJWERKEN)
+  const { informatieobject, ...values } = given
+  const same =
+    informatieobject === undefined || localUuid(informatieobject, m.actor.base, 'enkelvoudiginformatieobject')
+  requireSameDocument(same === true || same === document.uuid)
+  if (Object.keys(values).length > 0)
+    await m.trx.updateTable('gebruiksrecht').set(values).where('id', '=', before.id).execute()
+  return record(m, actie, document, before, (await findGebruiksrecht(m.read, uuid))!)
+}
+
+async function deleteGebruiksrecht(m: Mutation, uuid: string): Promise<void> {
+  const { before, document } = await forChange(m, uuid, SCOPES_VERWIJDEREN)
+  await m.trx.deleteFrom('gebruiksrecht').where('id', '=', before.id).execute()
+  if (!(await hasGebruiksrechten(m, document.id))) await setIndicatie(m, document, null)
+  record(m, 'destroy', document, before, null)
+}
+
+/** The gebruiksrecht and its document, of which both stay as they are until the transaction ends. */
+async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
+  const found = await findGebruiksrecht(m.read, uuid)
+  if (!found) throw notFound()
+  const document = await lockDocument(m, found.documentUuid)
+  requireMay(m.actor, scopes, document)
+  const before = await findGebruiksrecht(m.read, uuid)
+  if (!before) throw notFound()
+  return { before, document }
+}
+
+/** drc-006: the latest version itself tells whether there are gebruiksrechten; it needs no lock and gets no successor. */
+async function setIndicatie(m: Mutation, document: DocumentRow, indicatieGebruiksrecht: boolean | null): Promise<void> {
+  await m.trx
+    .updateTable('enkelvoudiginformatieobjectVersie')
+    .set({ indicatieGebruiksrecht, beginRegistratie: sql`now()` })
+    .where('enkelvoudiginformatieobjectId', '=', document.id)
+    .where('versie', '=', document.versie)
+    .execute()
+}
+
+function record(m: Mutation, actie: Actie, document: DocumentRow, before: Row | null, after: Row | null) {
+  const { base } = m.actor
+  const row = (after ?? before)!
+  const shown = toGebruiksrecht(row, base)
+  m.record({
+    component: 'drc',
+    actie,
+    resource: 'gebruiksrechten',
+    url: shown.url,
+    uuid: row.uuid,
+    weergave: `(${weergave(document)}) - ${row.omschrijvingVoorwaarden.slice(0, 50)}`,
+    hoofdobject: { url: shown.informatieobject, uuid: document.uuid },
+    kanaal: documentenKanaal(document, base),
+    oud: before && toGebruiksrecht(before, base),
+    nieuw: after && shown,
+  })
+  return shown
+}
+
+function withDocument(db: ReadDb) {
+  return db
+    .selectFrom('gebruiksrecht as g')
+    .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'g.enkelvoudiginformatieobjectId')
+    .selectAll('g')
+    .select('e.uuid as documentUuid')
+}
+type Row = Awaited<ReturnType<ReturnType<typeof withDocument>['executeTakeFirstOrThrow']>>
+
+const OPERATORS = { lt: '<', lte: '<=', gt: '>', gte: '>=' } as const
+
+function listGebruiksrechten(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+  let query = withDocument(db)
+  if (filter.informatieobject !== undefined) {
+    const uuid = localUuid(filter.informatieobject, base, 'enkelvoudiginformatieobject') ?? null
+    query = query.where('e.uuid', 'is not distinct from', uuid)
+  }
+  for (const field of ['startdatum', 'einddatum'] as const) {
+    for (const [suffix, operator] of Object.entries(OPERATORS)) {
+      const moment = filter[`${field}__${suffix}` as keyof typeof filter] as string | undefined
+      if (moment !== undefined) query = query.where(`g.${field}`, operator, moment)
+    }
+  }
+  return query
+}
+
+function findGebruiksrecht(db: ReadDb, uuid: string): Promise<Row | undefined> {
+  return withDocument(db).where('g.uuid', '=', uuid).executeTakeFirst()
+}
+
+function toGebruiksrecht(row: Row, base: string) {
+  return {
+    url: link(base, 'gebruiksrechten', row.uuid),
+    informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),
+    startdatum: row.startdatum,
+    einddatum: row.einddatum,
+    omschrijvingVoorwaarden: row.omschrijvingVoorwaarden,
+  }
+}

@@ -1,0 +1,195 @@
+// objectinformatieobjecten: that a document belongs to a zaak, besluit or verzoek. For objects of ours the component that
+// owns the relation adds and removes it, in its own transaction; clients do so for objects elsewhere.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../database.ts'
+import { sendCacheable } from '../etag.ts'
+import { ExpandQuery, expand } from '../expand.ts'
+import { Reference, Url } from '../input.ts'
+import { link, localUuid, type Resource } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { invalid, notFound } from '../problem.ts'
+import { subresourceTree } from './expansies.ts'
+import {
+  aanmaken,
+  lezen,
+  type Objectverwijzing,
+  relationAtSource,
+  requireAtSource,
+  requireDocumentUrl,
+  requireNotAtSource,
+  requireObject,
+  resolveObject,
+  SCOPES_AANMAKEN,
+  SCOPES_LEZEN,
+  SCOPES_VERWIJDEREN,
+  verwijderen,
+} from './rules.ts'
+import { findDocument, Params, reached, requireDocument, requireMay } from './vinden.ts'
+import { lockNamedDocument } from './wijzigen.ts'
+
+const OBJECT_TYPES = ['besluit', 'zaak', 'verzoek'] as const
+export type ObjectType = (typeof OBJECT_TYPES)[number]
+
+const RelatieInput = Type.Object({
+  informatieobject: Reference(),
+  object: Reference(),
+  objectType: Type.Enum(OBJECT_TYPES),
+})
+const Relatie = Type.Object({ url: Url(), ...RelatieInput.properties, _expand: Type.Optional(Type.Object({})) })
+const Filter = Type.Object({
+  ...ExpandQuery,
+  object: Type.Optional(Url()),
+  informatieobject: Type.Optional(Url()),
+})
+const DetailQuery = Type.Object(ExpandQuery)
+
+export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
+  const { diensten } = app.parts
+
+  app.get(
+    '/objectinformatieobjecten',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Type.Array(Relatie) } } },
+    async (request) => {
+      const rows = await listRelaties(app.read, request.query, request.base)
+        .where(reached(request.actor, SCOPES_LEZEN))
+        .orderBy('o.id')
+        .execute()
+      const relaties = rows.map((row) => toRelatie(row, request.base))
+      return expand(request, relaties, request.query.expand ?? [], subresourceTree)
+    },
+  )
+
+  app.post(
+    '/objectinformatieobjecten',
+    { config: aanmaken, schema: { body: RelatieInput, response: { 201: Relatie } } },
+    async (request, reply) => {
+      const input = request.body
+      const documentUuid = requireDocumentUrl(input.informatieobject, request.base)
+      const document = await findDocument(app.read, documentUuid)
+      if (document) requireMay(request.actor, SCOPES_AANMAKEN, document) // what does not exist is refused below
+      const object = await requireObject(diensten, input, request.base)
+      const known = await findRelatieTo(app.read, documentUuid, object)
+      if (known) throw notUnique()
+      if (document) requireAtSource(object.objectUrl !== null && (await relationAtSource(diensten, input)))
+      const made = await app.mutate(request.actor, async (m) => {
+        m.unrecorded('the register of the object records its side of the relation')
+        const row = await lockNamedDocument(m, documentUuid)
+        requireMay(m.actor, SCOPES_AANMAKEN, row)
+        const uuid = await insertRelatie(m, { documentId: row.id, objectType: input.objectType, object })
+        return toRelatie((await findRelatie(m.read, uuid))!, m.actor.base)
+      })
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/objectinformatieobjecten/:uuid',
+    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Relatie } } },
+    async (request, reply) => {
+      const row = await findRelatie(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      await requireDocument(app.read, request.actor, SCOPES_LEZEN, row.documentUuid)
+      const paths = request.query.expand ?? []
+      const [found] = await expand(request, [toRelatie(row, request.base)], paths, subresourceTree)
+      return sendCacheable(request, reply, found)
+    },
+  )
+
+  app.delete(
+    '/objectinformatieobjecten/:uuid',
+    { config: verwijderen, schema: { params: Params } },
+    async (request, reply) => {
+      const row = await findRelatie(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      await requireDocument(app.read, request.actor, SCOPES_VERWIJDEREN, row.documentUuid)
+      const { object, objectType, informatieobject } = toRelatie(row, request.base)
+      // That of an object of ours is there for as long as the relation itself.
+      requireNotAtSource(
+        row.objectUuid !== null || (await relationAtSource(diensten, { object, objectType, informatieobject })),
+      )
+      await app.mutate(request.actor, async (m) => {
+        m.unrecorded('the register of the object records its side of the relation')
+        await m.trx.deleteFrom('objectinformatieobject').where('id', '=', row.id).execute()
+      })
+      return reply.code(204).send()
+    },
+  )
+}
+
+const notUnique = () => invalid('nonFieldErrors', 'unique', 'De combinatie van object en informatieobject bestaat al.')
+
+type NieuweRelatie = { documentId: number; objectType: ObjectType; object: Objectverwijzing }
+
+async function insertRelatie(m: Mutation, { documentId, objectType, object }: NieuweRelatie): Promise<string> {
+  const { uuid } = await m.trx
+    .insertInto('objectinformatieobject')
+    .values({ enkelvoudiginformatieobjectId: documentId, objectType, ...object })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+  return uuid
+}
+
+type EigenObject = { documentId: number; objectType: ObjectType; objectUuid: string }
+
+/**
+ * Ties a document to an object of ours: to be called when its zaakinformatieobject or besluitinformatieobject is made, in
+ * that transaction. Tying it twice to one object meets the constraint of drc-003.
+ */
+export async function koppelObject(m: Mutation, { documentId, objectType, objectUuid }: EigenObject): Promise<void> {
+  await insertRelatie(m, { documentId, objectType, object: { objectUuid, objectUrl: null } })
+}
+
+/** Unties a document from an object of ours, when that relation is removed there. */
+export async function ontkoppelObject(m: Mutation, { documentId, objectUuid }: Omit<EigenObject, 'objectType'>) {
+  await m.trx
+    .deleteFrom('objectinformatieobject')
+    .where('enkelvoudiginformatieobjectId', '=', documentId)
+    .where('objectUuid', '=', objectUuid)
+    .execute()
+}
+
+function withDocument(db: ReadDb) {
+  return db
+    .selectFrom('objectinformatieobject as o')
+    .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'o.enkelvoudiginformatieobjectId')
+    .selectAll('o')
+    .select('e.uuid as documentUuid')
+}
+type Row = Awaited<ReturnType<ReturnType<typeof withDocument>['executeTakeFirstOrThrow']>>
+
+function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+  let query = withDocument(db)
+  if (filter.informatieobject !== undefined) {
+    const uuid = localUuid(filter.informatieobject, base, 'enkelvoudiginformatieobject') ?? null
+    query = query.where('e.uuid', 'is not distinct from', uuid)
+  }
+  if (filter.object !== undefined) {
+    const object = resolveObject(filter.object, base)
+    query = object?.objectUuid
+      ? query.where('o.objectUuid', '=', object.objectUuid)
+      : query.where('o.objectUrl', 'is not distinct from', object?.objectUrl ?? '')
+  }
+  return query
+}
+
+function findRelatie(db: ReadDb, uuid: string): Promise<Row | undefined> {
+  return withDocument(db).where('o.uuid', '=', uuid).executeTakeFirst()
+}
+
+function findRelatieTo(db: ReadDb, documentUuid: string, object: Objectverwijzing): Promise<Row | undefined> {
+  return withDocument(db)
+    .where('e.uuid', '=', documentUuid)
+    .where('o.objectUuid', 'is not distinct from', object.objectUuid)
+    .where('o.objectUrl', 'is not distinct from', object.objectUrl)
+    .executeTakeFirst()
+}
+
+function toRelatie(row: Row, base: string) {
+  return {
+    url: link(base, 'objectinformatieobject', row.uuid),
+    informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),
+    object: row.objectUuid ? link(base, row.objectType as Resource, row.objectUuid) : row.objectUrl!,
+    objectType: row.objectType as ObjectType,
+  }
+}

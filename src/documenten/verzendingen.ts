@@ -1,0 +1,300 @@
+// verzendingen: that a document was sent to someone, or received from someone, and through which channel.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../database.ts'
+import { sendCacheable } from '../etag.ts'
+import { ExpandQuery, expand } from '../expand.ts'
+import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../input.ts'
+import { link, localUuid } from '../links.ts'
+import { type Actie, json, type Mutation } from '../mutate.ts'
+import { Page, PageQuery, paginate } from '../page.ts'
+import { notFound } from '../problem.ts'
+import { subresourceTree } from './expansies.ts'
+import { documentenKanaal } from './kanaal.ts'
+import {
+  aanmaken,
+  bijwerken,
+  contactChannelFault,
+  lezen,
+  refuse,
+  requireDocumentUrl,
+  SCOPES_AANMAKEN,
+  SCOPES_BIJWERKEN,
+  SCOPES_LEZEN,
+  SCOPES_VERWIJDEREN,
+  type Scopes,
+  verwijderen,
+} from './rules.ts'
+import { type DocumentRow, Params, reached, requireDocument, requireMay } from './vinden.ts'
+import { lockNamedDocument } from './wijzigen.ts'
+
+const POSTCODE = '^[1-9][0-9]{3} ?[A-Z]{2}$'
+const BinnenlandsAdres = Type.Object({
+  huisletter: OptionalText(1),
+  huisnummer: Type.Integer({ minimum: 1, maximum: 99_999 }),
+  huisnummerToevoeging: OptionalText(4),
+  naamOpenbareRuimte: Text(80, { minLength: 1 }),
+  postcode: Type.Optional(Type.String({ pattern: `^$|${POSTCODE}`, maxLength: 7, default: '' })),
+  woonplaatsnaam: Text(80, { minLength: 1 }),
+})
+const BuitenlandsAdres = Type.Object({
+  adresBuitenland1: Text(35, { minLength: 1 }),
+  adresBuitenland2: OptionalText(35),
+  adresBuitenland3: OptionalText(35),
+  landPostadres: Url(200),
+})
+const Postadres = Type.Object({
+  postBusOfAntwoordnummer: Type.Integer({ minimum: 1, maximum: 9999 }),
+  postadresPostcode: Type.String({ pattern: POSTCODE, maxLength: 7 }),
+  postadresType: Type.Enum(['antwoordnummer', 'postbusnummer']),
+  woonplaatsnaam: Text(80, { minLength: 1 }),
+})
+const Optional = <T extends Type.TSchema>(schema: T) => Type.Optional(Nullable(schema))
+
+const VerzendingInput = Type.Object({
+  betrokkene: Url(200),
+  informatieobject: Reference(),
+  aardRelatie: Type.Enum(['afzender', 'geadresseerde']),
+  toelichting: OptionalText(200),
+  ontvangstdatum: OptionalDate,
+  verzenddatum: OptionalDate,
+  contactPersoon: Url(),
+  contactpersoonnaam: OptionalText(40),
+  binnenlandsCorrespondentieadres: Optional(BinnenlandsAdres),
+  buitenlandsCorrespondentieadres: Optional(BuitenlandsAdres),
+  correspondentiePostadres: Optional(Postadres),
+  faxnummer: OptionalText(15),
+  emailadres: Type.Optional(Type.String({ format: 'email', maxLength: 100, default: '' })),
+  mijnOverheid: Type.Optional(Type.Boolean({ default: false })),
+  telefoonnummer: OptionalText(15),
+})
+type VerzendingInput = Static<typeof VerzendingInput>
+const Verzending = Type.Object({
+  url: Url(),
+  ...VerzendingInput.properties,
+  _expand: Type.Optional(Type.Object({})),
+})
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  aardRelatie: Type.Optional(Type.Enum(['afzender', 'geadresseerde'])),
+  informatieobject: Type.Optional(Url()),
+  betrokkene: Type.Optional(Url()),
+})
+const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
+
+export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/verzendingen',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Verzending) } } },
+    async (request) => {
+      const list = listVerzendingen(app.read, request.query, request.base).where(reached(request.actor, SCOPES_LEZEN))
+      const page = await paginate(
+        request,
+        {
+          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) => selectRow(list).orderBy('s.id', 'desc').limit(limit).offset(offset).execute(),
+        },
+        (row) => toVerzending(row, request.base),
+      )
+      return { ...page, results: await expand(request, page.results, request.query.expand ?? [], subresourceTree) }
+    },
+  )
+
+  app.post(
+    '/verzendingen',
+    {
+      config: aanmaken,
+      schema: { body: VerzendingInput, response: { 201: Verzending } },
+      preValidation: takeOtherSpelling,
+    },
+    async (request, reply) => {
+      const made = await app.mutate(request.actor, (m) => createVerzending(m, request.body))
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/verzendingen/:uuid',
+    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Verzending } } },
+    async (request, reply) => {
+      const row = await findVerzending(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      await requireDocument(app.read, request.actor, SCOPES_LEZEN, row.documentUuid)
+      const paths = request.query.expand ?? []
+      const [found] = await expand(request, [toVerzending(row, request.base)], paths, subresourceTree)
+      return sendCacheable(request, reply, found)
+    },
+  )
+
+  app.put(
+    '/verzendingen/:uuid',
+    {
+      config: bijwerken,
+      schema: { params: Params, body: VerzendingInput, response: { 200: Verzending } },
+      preValidation: takeOtherSpelling,
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeVerzending(m, 'update', request.params.uuid, request.body)),
+  )
+
+  app.patch(
+    '/verzendingen/:uuid',
+    {
+      config: bijwerken,
+      schema: { params: Params, body: Patch(VerzendingInput), response: { 200: Verzending } },
+      preValidation: takeOtherSpelling,
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeVerzending(m, 'partial_update', request.params.uuid, request.body)),
+  )
+
+  app.delete('/verzendingen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteVerzending(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+/** `adresBuitenland_1` as some services show it, so that what a client read there can be written here. */
+async function takeOtherSpelling(request: FastifyRequest): Promise<void> {
+  const body = request.body as { buitenlandsCorrespondentieadres?: Record<string, unknown> | null } | null | undefined
+  const adres = body?.buitenlandsCorrespondentieadres
+  if (!adres || typeof adres !== 'object') return
+  for (const line of [1, 2, 3]) adres[`adresBuitenland${line}`] ??= adres[`adresBuitenland_${line}`]
+}
+
+async function createVerzending(m: Mutation, input: VerzendingInput) {
+  const document = await lockNamedDocument(m, requireDocumentUrl(input.informatieobject, m.actor.base))
+  requireMay(m.actor, SCOPES_AANMAKEN, document)
+  refuse(contactChannelFault(input))
+  const { uuid } = await m.trx
+    .insertInto('verzending')
+    .values({ ...toColumns(input), enkelvoudiginformatieobjectId: document.id })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+  return record(m, 'create', document, null, (await findVerzending(m.read, uuid))!)
+}
+
+async function changeVerzending(m: Mutation, actie: Actie, uuid: string, given: Partial<VerzendingInput>) {
+  const { before, document } = await forChange(m, uuid, SCOPES_BIJWERKEN)
+  const target =
+    given.informatieobject === undefined
+      ? document
+      : await lockNamedDocument(m, requireDocumentUrl(given.informatieobject, m.actor.base))
+  requireMay(m.actor, SCOPES_BIJWERKEN, target)
+  const input = { ...toVerzending(before, m.actor.base), ...given }
+  refuse(contactChannelFault(input))
+  await m.trx
+    .updateTable('verzending')
+    .set({ ...toColumns(input), enkelvoudiginformatieobjectId: target.id })
+    .where('id', '=', before.id)
+    .execute()
+  return record(m, actie, target, before, (await findVerzending(m.read, uuid))!)
+}
+
+async function deleteVerzending(m: Mutation, uuid: string): Promise<void> {
+  const { before, document } = await forChange(m, uuid, SCOPES_VERWIJDEREN)
+  await m.trx.deleteFrom('verzending').where('id', '=', before.id).execute()
+  record(m, 'destroy', document, before, null)
+}
+
+async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
+  const locked = await m.trx
+    .selectFrom('verzending')
+    .where('uuid', '=', uuid)
+    .select('id')
+    .forUpdate()
+    .executeTakeFirst()
+  const before = locked && (await findVerzending(m.read, uuid))
+  if (!before) throw notFound()
+  const document = await requireDocument(m.read, m.actor, scopes, before.documentUuid)
+  return { before, document }
+}
+
+/** Announced, but not kept in the audit trail: so the standard has it. */
+function record(m: Mutation, actie: Actie, document: DocumentRow, before: Row | null, after: Row | null) {
+  const { base } = m.actor
+  const row = (after ?? before)!
+  const shown = toVerzending(row, base)
+  m.record({
+    component: 'drc',
+    actie,
+    resource: 'verzending',
+    url: shown.url,
+    uuid: row.uuid,
+    weergave: '',
+    hoofdobject: { url: shown.informatieobject, uuid: document.uuid },
+    kanaal: documentenKanaal(document, base),
+    oud: null,
+    nieuw: null,
+    spoor: 'geen',
+  })
+  return shown
+}
+
+function toColumns({ informatieobject: _, ...input }: VerzendingInput) {
+  return {
+    betrokkene: input.betrokkene,
+    aardRelatie: input.aardRelatie,
+    toelichting: input.toelichting ?? '',
+    ontvangstdatum: input.ontvangstdatum ?? null,
+    verzenddatum: input.verzenddatum ?? null,
+    contactPersoon: input.contactPersoon,
+    contactpersoonnaam: input.contactpersoonnaam ?? '',
+    binnenlandsCorrespondentieadres: json(input.binnenlandsCorrespondentieadres),
+    buitenlandsCorrespondentieadres: json(input.buitenlandsCorrespondentieadres),
+    correspondentiePostadres: json(input.correspondentiePostadres),
+    faxnummer: input.faxnummer ?? '',
+    emailadres: input.emailadres ?? '',
+    mijnOverheid: input.mijnOverheid ?? false,
+    telefoonnummer: input.telefoonnummer ?? '',
+  }
+}
+
+function withDocument(db: ReadDb) {
+  return db
+    .selectFrom('verzending as s')
+    .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 's.enkelvoudiginformatieobjectId')
+}
+const selectRow = (query: ReturnType<typeof withDocument>) => query.selectAll('s').select('e.uuid as documentUuid')
+type Row = Awaited<ReturnType<ReturnType<typeof selectRow>['executeTakeFirstOrThrow']>>
+
+function listVerzendingen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+  let query = withDocument(db)
+  if (filter.aardRelatie !== undefined) query = query.where('s.aardRelatie', '=', filter.aardRelatie)
+  if (filter.betrokkene !== undefined) query = query.where('s.betrokkene', '=', filter.betrokkene)
+  if (filter.informatieobject !== undefined) {
+    const uuid = localUuid(filter.informatieobject, base, 'enkelvoudiginformatieobject') ?? null
+    query = query.where('e.uuid', 'is not distinct from', uuid)
+  }
+  return query
+}
+
+function findVerzending(db: ReadDb, uuid: string): Promise<Row | undefined> {
+  return selectRow(withDocument(db)).where('s.uuid', '=', uuid).executeTakeFirst()
+}
+
+function toVerzending(row: Row, base: string): Static<typeof Verzending> & { informatieobject: string } {
+  return {
+    url: link(base, 'verzending', row.uuid),
+    betrokkene: row.betrokkene,
+    informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),
+    aardRelatie: row.aardRelatie as VerzendingInput['aardRelatie'],
+    toelichting: row.toelichting,
+    ontvangstdatum: row.ontvangstdatum,
+    verzenddatum: row.verzenddatum,
+    contactPersoon: row.contactPersoon,
+    contactpersoonnaam: row.contactpersoonnaam,
+    binnenlandsCorrespondentieadres:
+      row.binnenlandsCorrespondentieadres as VerzendingInput['binnenlandsCorrespondentieadres'],
+    buitenlandsCorrespondentieadres:
+      row.buitenlandsCorrespondentieadres as VerzendingInput['buitenlandsCorrespondentieadres'],
+    correspondentiePostadres: row.correspondentiePostadres as VerzendingInput['correspondentiePostadres'],
+    faxnummer: row.faxnummer,
+    emailadres: row.emailadres,
+    mijnOverheid: row.mijnOverheid,
+    telefoonnummer: row.telefoonnummer,
+  }
+}
