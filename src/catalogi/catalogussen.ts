@@ -1,16 +1,17 @@
 // catalogussen: the catalogues that types are kept in.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database.ts'
-import type { Catalogus as CatalogusTable } from '../database-types.ts'
-import { sendCacheable } from '../etag.ts'
-import { OptionalDate, OptionalText, Rsin, Text, Url, Uuid } from '../input.ts'
+import { ExpandQuery } from '../expand.ts'
+import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '../input.ts'
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery, paginate } from '../page.ts'
-import { notFound } from '../problem.ts'
-import { lezen, schrijven } from './rules.ts'
+import { Page, PageQuery } from '../page.ts'
+import { notFound, Problem } from '../problem.ts'
+import { expandable, sendOne, sendPage } from './expansie.ts'
+import { bijwerken, lezen, recordChange, schrijven, verwijderen } from './rules.ts'
+import { Detail, Params, Urls } from './velden.ts'
 
 const CatalogusInput = Type.Object({
   domein: Type.String({ minLength: 1, maxLength: 5, pattern: '^[A-Z]*$' }),
@@ -25,18 +26,22 @@ const CatalogusInput = Type.Object({
 const Catalogus = Type.Object({
   url: Url(),
   ...CatalogusInput.properties,
-  zaaktypen: Type.Array(Url()),
-  besluittypen: Type.Array(Url()),
-  informatieobjecttypen: Type.Array(Url()),
+  zaaktypen: Urls,
+  besluittypen: Urls,
+  besluittypeOmschrijving: Type.Array(Type.String()),
+  informatieobjecttypen: Urls,
+  informatieobjecttypeOmschrijving: Type.Array(Type.String()),
 })
 const Filter = Type.Object({
   ...PageQuery,
+  ...ExpandQuery,
   domein: Type.Optional(Type.String()),
   domein__in: Type.Optional(Type.Array(Type.String())),
   rsin: Type.Optional(Rsin),
   rsin__in: Type.Optional(Type.Array(Type.String())),
 })
-const Params = Type.Object({ uuid: Uuid })
+const CatalogusPatch = Patch(CatalogusInput)
+type Input = Static<typeof CatalogusInput>
 
 export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -44,8 +49,9 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
     { config: lezen, schema: { querystring: Filter, response: { 200: Page(Catalogus) } } },
     async (request) => {
       const list = listCatalogussen(app.read, request.query)
-      return paginate(
+      return sendPage(
         request,
+        'catalogus',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
           rows: (limit, offset) =>
@@ -67,40 +73,83 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/catalogussen/:uuid',
-    { config: lezen, schema: { params: Params, response: { 200: Catalogus } } },
+    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Catalogus } } },
     async (request, reply) => {
-      const row = await selectCatalogus(app.read.selectFrom('catalogus'))
-        .where('catalogus.uuid', '=', request.params.uuid)
-        .executeTakeFirst()
+      const row = await findCatalogus(app.read, request.params.uuid)
       if (!row) throw notFound()
-      return sendCacheable(request, reply, toCatalogus(row, request.base))
+      return sendOne(request, reply, 'catalogus', toCatalogus(row, request.base))
     },
   )
+
+  app.put(
+    '/catalogussen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: CatalogusInput, response: { 200: Catalogus } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeCatalogus(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/catalogussen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: CatalogusPatch, response: { 200: Catalogus } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeCatalogus(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete('/catalogussen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteCatalogus(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+
+  expandable('catalogus', async (request, uuids) => {
+    const rows = await selectCatalogus(request.server.read.selectFrom('catalogus'))
+      .where('catalogus.uuid', 'in', uuids)
+      .execute()
+    return rows.map((row) => toCatalogus(row, request.base))
+  })
 }
 
-export async function createCatalogus(m: Mutation, input: Static<typeof CatalogusInput>) {
-  const { id, uuid } = await m.trx
-    .insertInto('catalogus')
-    .values(input)
-    .returning(['id', 'uuid'])
-    .executeTakeFirstOrThrow()
-  const row = await selectCatalogus(m.read.selectFrom('catalogus'))
-    .where('catalogus.id', '=', id)
-    .executeTakeFirstOrThrow()
+export async function createCatalogus(m: Mutation, input: Input) {
+  const { uuid } = await m.trx.insertInto('catalogus').values(input).returning('uuid').executeTakeFirstOrThrow()
+  const row = (await findCatalogus(m.read, uuid))!
   const catalogus = toCatalogus(row, m.actor.base)
-  m.record({
-    component: 'ztc',
-    actie: 'create',
-    resource: 'catalogus',
-    url: catalogus.url,
-    uuid,
-    weergave: `${catalogus.domein} - ${catalogus.rsin}`,
-    kanaal: null,
-    oud: null,
-    nieuw: catalogus,
-  })
+  recordChange(m, 'create', 'catalogus', named(row), null, catalogus)
   return catalogus
 }
+
+async function changeCatalogus(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof CatalogusPatch>,
+) {
+  const before = await catalogusForChange(m, uuid)
+  const oud = toCatalogus(before, m.actor.base)
+  const input = actie === 'update' ? (body as Input) : readInput(CatalogusInput, { ...oud, ...body })
+  await m.trx.updateTable('catalogus').set(input).where('id', '=', before.id).execute()
+  const row = (await findCatalogus(m.read, uuid))!
+  const catalogus = toCatalogus(row, m.actor.base)
+  recordChange(m, actie, 'catalogus', named(row), oud, catalogus)
+  return catalogus
+}
+
+async function deleteCatalogus(m: Mutation, uuid: string): Promise<void> {
+  const before = await catalogusForChange(m, uuid)
+  if (before.zaaktypen.length + before.besluittypen.length + before.informatieobjecttypen.length > 0) {
+    throw new Problem(409, { code: 'CATALOG_NOT_EMPTY', detail: 'Er zijn nog typen in deze catalogus.' }) // ztc-017
+  }
+  await m.trx.deleteFrom('catalogus').where('id', '=', before.id).execute()
+  recordChange(m, 'destroy', 'catalogus', named(before), toCatalogus(before, m.actor.base), null)
+}
+
+// Held against new types as well: they refer to it.
+async function catalogusForChange(m: Mutation, uuid: string): Promise<CatalogusRow> {
+  await m.trx.selectFrom('catalogus').where('uuid', '=', uuid).forUpdate().select('id').execute()
+  const row = await findCatalogus(m.read, uuid)
+  if (!row) throw notFound()
+  return row
+}
+
+const named = (row: CatalogusRow) => ({ uuid: row.uuid, weergave: `${row.domein} - ${row.rsin}` })
 
 function listCatalogussen(db: ReadDb, filter: Static<typeof Filter>) {
   return db
@@ -111,20 +160,29 @@ function listCatalogussen(db: ReadDb, filter: Static<typeof Filter>) {
     .$if(filter.rsin__in !== undefined, (query) => query.where('rsin', 'in', filter.rsin__in!))
 }
 
-// The types in a catalogue as one array each: a page of catalogues stays one query.
+const typen = (table: string) =>
+  sql<string[]>`array(select t.uuid from ${sql.table(table)} t where t.catalogus_id = catalogus.id order by t.id)`
+const omschrijvingen = (table: string) =>
+  sql<string[]>`array(select t.omschrijving from ${sql.table(table)} t where t.catalogus_id = catalogus.id
+    group by t.omschrijving order by min(t.id))`
+
+// The types in a catalogue, all versions, as one array each: a page of catalogues stays one query.
 function selectCatalogus(query: ReturnType<typeof listCatalogussen>) {
   return query
     .selectAll('catalogus')
-    .select(
-      sql<
-        string[]
-      >`array(select t.uuid from informatieobjecttype t where t.catalogus_id = catalogus.id order by t.id)`.as(
-        'informatieobjecttypen',
-      ),
-    )
+    .select([
+      typen('zaaktype').as('zaaktypen'),
+      typen('besluittype').as('besluittypen'),
+      omschrijvingen('besluittype').as('besluittypeOmschrijving'),
+      typen('informatieobjecttype').as('informatieobjecttypen'),
+      omschrijvingen('informatieobjecttype').as('informatieobjecttypeOmschrijving'),
+    ])
 }
+type CatalogusRow = Awaited<ReturnType<ReturnType<typeof selectCatalogus>['executeTakeFirstOrThrow']>>
 
-type CatalogusRow = Selectable<CatalogusTable> & { informatieobjecttypen: string[] }
+function findCatalogus(db: ReadDb, uuid: string): Promise<CatalogusRow | undefined> {
+  return selectCatalogus(db.selectFrom('catalogus')).where('catalogus.uuid', '=', uuid).executeTakeFirst()
+}
 
 function toCatalogus(row: CatalogusRow, base: string): Static<typeof Catalogus> {
   return {
@@ -137,8 +195,10 @@ function toCatalogus(row: CatalogusRow, base: string): Static<typeof Catalogus> 
     naam: row.naam,
     versie: row.versie,
     begindatumVersie: row.begindatumVersie,
-    zaaktypen: [],
-    besluittypen: [],
+    zaaktypen: row.zaaktypen.map((uuid) => link(base, 'zaaktype', uuid)),
+    besluittypen: row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
+    besluittypeOmschrijving: row.besluittypeOmschrijving,
+    informatieobjecttypeOmschrijving: row.informatieobjecttypeOmschrijving,
     informatieobjecttypen: row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
   }
 }

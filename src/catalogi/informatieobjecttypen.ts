@@ -1,23 +1,59 @@
 // informatieobjecttypen: the types of documents. A type begins as concept; publishing it makes it usable.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database.ts'
-import type { Informatieobjecttype as TypeTable } from '../database-types.ts'
-import { sendCacheable } from '../etag.ts'
-import { DateOnly, OptionalDate, Reference, Text, Url, Uuid, Vertrouwelijkheid } from '../input.ts'
-import { link, localUuid } from '../links.ts'
+import { ExpandQuery } from '../expand.ts'
+import {
+  DateOnly,
+  OptionalDate,
+  OptionalText,
+  Patch,
+  Reference,
+  readInput,
+  Text,
+  Url,
+  Vertrouwelijkheid,
+} from '../input.ts'
+import { link } from '../links.ts'
 import { json, type Mutation } from '../mutate.ts'
-import { Page, PageQuery, paginate } from '../page.ts'
-import { invalid, notFound } from '../problem.ts'
-import { DatumGeldigheid, lezen, requireCatalogus, StatusFilter, schrijven, typeKanaal } from './rules.ts'
+import { Page, PageQuery } from '../page.ts'
+import { notFound } from '../problem.ts'
+import { expandable, sendOne, sendPage } from './expansie.ts'
+import {
+  alleVersies,
+  bijwerken,
+  changesOnlyEinde,
+  contains,
+  DatumGeldigheid,
+  deleteUnlessInUse,
+  filterUuid,
+  geldigOp,
+  handOverRelaties,
+  lezen,
+  mayForce,
+  mayForceDelete,
+  NON_CONCEPT_OBJECT,
+  NON_CONCEPT_RELATION,
+  objectPeriode,
+  recordChange,
+  requireCatalogus,
+  requireNoOverlap,
+  revokeRights,
+  StatusFilter,
+  schrijven,
+  throwFaults,
+  verwijderen,
+  verwijzendeVersies,
+} from './rules.ts'
+import { DetailOpDatum, NullableDate, Params, Teksten, Urls } from './velden.ts'
 
 const OmschrijvingGeneriek = Type.Object({
   informatieobjecttypeOmschrijvingGeneriek: Text(80),
   definitieInformatieobjecttypeOmschrijvingGeneriek: Text(255),
   herkomstInformatieobjecttypeOmschrijvingGeneriek: Text(12),
   hierarchieInformatieobjecttypeOmschrijvingGeneriek: Text(80),
-  opmerkingInformatieobjecttypeOmschrijvingGeneriek: Type.Optional(Type.String({ maxLength: 255, default: '' })),
+  opmerkingInformatieobjecttypeOmschrijvingGeneriek: OptionalText(255),
 })
 const InformatieobjecttypeInput = Type.Object({
   catalogus: Reference(),
@@ -26,27 +62,32 @@ const InformatieobjecttypeInput = Type.Object({
   beginGeldigheid: DateOnly,
   eindeGeldigheid: OptionalDate,
   informatieobjectcategorie: Text(80, { minLength: 1 }),
-  trefwoord: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 30 }), { default: [] })),
+  trefwoord: Teksten(30),
   omschrijvingGeneriek: Type.Optional(OmschrijvingGeneriek),
 })
 const Informatieobjecttype = Type.Object({
   url: Url(),
   ...InformatieobjecttypeInput.properties,
   concept: Type.Boolean(),
-  besluittypen: Type.Array(Url()),
-  zaaktypen: Type.Array(Url()),
-  beginObject: OptionalDate,
-  eindeObject: OptionalDate,
+  besluittypen: Urls,
+  besluittypeOmschrijving: Type.Array(Type.String()),
+  zaaktypen: Urls,
+  zaaktypeIdentificaties: Type.Array(Type.String()),
+  beginObject: NullableDate,
+  eindeObject: NullableDate,
 })
 const Filter = Type.Object({
   ...PageQuery,
+  ...ExpandQuery,
   catalogus: Type.Optional(Url()),
+  zaaktype: Type.Optional(Url()),
   omschrijving: Type.Optional(Type.String()),
   omschrijving__icontains: Type.Optional(Type.String()),
   status: StatusFilter,
   datumGeldigheid: DatumGeldigheid,
 })
-const Params = Type.Object({ uuid: Uuid })
+const InformatieobjecttypePatch = Patch(InformatieobjecttypeInput)
+type Input = Static<typeof InformatieobjecttypeInput>
 
 export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -54,11 +95,14 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     { config: lezen, schema: { querystring: Filter, response: { 200: Page(Informatieobjecttype) } } },
     async (request) => {
       const list = listInformatieobjecttypen(app.read, request.query, request.base)
-      return paginate(
+      const datum = request.query.datumGeldigheid ?? null
+      return sendPage(
         request,
+        'informatieobjecttype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => selectType(list).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) =>
+            selectType(list, datum).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
         },
         (row) => toInformatieobjecttype(row, request.base),
       )
@@ -76,11 +120,42 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/informatieobjecttypen/:uuid',
-    { config: lezen, schema: { params: Params, response: { 200: Informatieobjecttype } } },
+    { config: lezen, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Informatieobjecttype } } },
     async (request, reply) => {
-      const row = await findType(app.read, request.params.uuid)
+      const row = await findType(app.read, request.params.uuid, request.query.datumGeldigheid)
       if (!row) throw notFound()
-      return sendCacheable(request, reply, toInformatieobjecttype(row, request.base))
+      return sendOne(request, reply, 'informatieobjecttype', toInformatieobjecttype(row, request.base))
+    },
+  )
+
+  app.put(
+    '/informatieobjecttypen/:uuid',
+    {
+      config: bijwerken,
+      schema: { params: Params, body: InformatieobjecttypeInput, response: { 200: Informatieobjecttype } },
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeInformatieobjecttype(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/informatieobjecttypen/:uuid',
+    {
+      config: bijwerken,
+      schema: { params: Params, body: InformatieobjecttypePatch, response: { 200: Informatieobjecttype } },
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) =>
+        changeInformatieobjecttype(m, request.params.uuid, 'partial_update', request.body),
+      ),
+  )
+
+  app.delete(
+    '/informatieobjecttypen/:uuid',
+    { config: verwijderen, schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteInformatieobjecttype(m, request.params.uuid))
+      return reply.code(204).send()
     },
   )
 
@@ -89,112 +164,169 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     { config: schrijven, schema: { params: Params, response: { 200: Informatieobjecttype } } },
     async (request) => app.mutate(request.actor, (m) => publishInformatieobjecttype(m, request.params.uuid)),
   )
+
+  expandable('informatieobjecttype', async (request, uuids) => {
+    const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
+    const rows = await selectType(allTypes(request.server.read), datumGeldigheid ?? null)
+      .where('t.uuid', 'in', uuids)
+      .execute()
+    return rows.map((row) => toInformatieobjecttype(row, request.base))
+  })
 }
 
-export async function createInformatieobjecttype(m: Mutation, input: Static<typeof InformatieobjecttypeInput>) {
-  const { catalogus: catalogusUrl, omschrijvingGeneriek, ...values } = input
-  const catalogus = await requireCatalogus(m.read, catalogusUrl, m.actor.base)
+export async function createInformatieobjecttype(m: Mutation, input: Input) {
+  const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const { uuid } = await m.trx
     .insertInto('informatieobjecttype')
-    .values({ ...values, catalogusId: catalogus.id, omschrijvingGeneriek: json(omschrijvingGeneriek ?? {}) })
+    .values({ ...toRow(input), catalogusId: catalogus.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  return recordType(m, 'create', null, (await findType(m.read, uuid))!)
+  const row = (await findType(m.read, uuid))!
+  const type = toInformatieobjecttype(row, m.actor.base)
+  recordChange(m, 'create', 'informatieobjecttype', named(row), null, type)
+  return type
+}
+
+async function changeInformatieobjecttype(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof InformatieobjecttypePatch>,
+) {
+  const before = await typeForChange(m, uuid)
+  const oud = toInformatieobjecttype(before, m.actor.base)
+  const input = actie === 'update' ? (body as Input) : readInput(InformatieobjecttypeInput, { ...oud, ...body })
+  const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
+  const onlyEinde = changesOnlyEinde(actie, body)
+  if (!mayForce(m.actor) && !onlyEinde) {
+    const faults = before.concept ? [] : [NON_CONCEPT_OBJECT] // ztc-009
+    if (await hasPublishedRelaties(m, before.id)) faults.push(NON_CONCEPT_RELATION)
+    throwFaults(faults)
+  }
+  await m.trx
+    .updateTable('informatieobjecttype')
+    .set({ ...toRow(input), catalogusId: catalogus.id })
+    .where('id', '=', before.id)
+    .execute()
+  const row = (await findType(m.read, uuid))!
+  const period = { ...row, sleutel: row.omschrijving }
+  if (!row.concept) await requireNoOverlap(m, 'informatieobjecttype', period, onlyEinde ? 'eindeGeldigheid' : undefined)
+  const type = toInformatieobjecttype(row, m.actor.base)
+  recordChange(m, actie, 'informatieobjecttype', named(row), oud, type)
+  return type
 }
 
 /** Makes a type usable. Publishing it again runs the same checks and changes nothing. */
 export async function publishInformatieobjecttype(m: Mutation, uuid: string) {
-  const found = await m.trx
-    .selectFrom('informatieobjecttype')
-    .where('uuid', '=', uuid)
-    .forUpdate()
-    .select('id')
-    .executeTakeFirst()
-  if (!found) throw notFound()
-  const before = (await findType(m.read, uuid))!
-  await requireNoOverlap(m, before)
+  const before = await typeForChange(m, uuid)
+  await requireNoOverlap(m, 'informatieobjecttype', { ...before, sleutel: before.omschrijving })
   await m.trx.updateTable('informatieobjecttype').set({ concept: false }).where('id', '=', before.id).execute()
-  return recordType(m, 'update', toInformatieobjecttype(before, m.actor.base), (await findType(m.read, uuid))!)
-}
-
-/** ztc-016: published versions of one type do not overlap; an end on the day of the next begin is allowed. */
-async function requireNoOverlap(m: Mutation, type: TypeRow): Promise<void> {
-  const other = await m.trx
-    .selectFrom('informatieobjecttype')
-    .where('catalogusId', '=', type.catalogusId)
-    .where('omschrijving', '=', type.omschrijving)
-    .where('concept', '=', false)
-    .where('id', '!=', type.id)
-    .where((eb) => eb.or([eb('eindeGeldigheid', 'is', null), eb('eindeGeldigheid', '>', type.beginGeldigheid)]))
-    .$if(type.eindeGeldigheid !== null, (query) => query.where('beginGeldigheid', '<', type.eindeGeldigheid!))
-    .select('id')
-    .executeTakeFirst()
-  if (other)
-    throw invalid(
-      'beginGeldigheid',
-      'overlap',
-      'Een andere gepubliceerde versie van dit type is in deze periode geldig.',
-    )
-}
-
-function recordType(m: Mutation, actie: 'create' | 'update', oud: unknown, row: TypeRow) {
+  const row = (await findType(m.read, uuid))!
   const type = toInformatieobjecttype(row, m.actor.base)
-  m.record({
-    component: 'ztc',
-    actie,
-    resource: 'informatieobjecttype',
-    url: type.url,
-    uuid: row.uuid,
-    weergave: type.omschrijving,
-    kanaal: typeKanaal('informatieobjecttypen', m.actor.base, row.catalogusUuid),
-    oud,
-    nieuw: type,
-  })
+  recordChange(m, 'update', 'informatieobjecttype', named(row), toInformatieobjecttype(before, m.actor.base), type)
   return type
 }
 
-function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
-  const status = filter.status ?? 'definitief'
-  return db
-    .selectFrom('informatieobjecttype as t')
-    .innerJoin('catalogus as c', 'c.id', 't.catalogusId')
+async function deleteInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
+  const before = await typeForChange(m, uuid)
+  if (!mayForceDelete(m.actor)) {
+    if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009
+    if (await hasPublishedRelaties(m, before.id)) throwFaults([NON_CONCEPT_RELATION])
+  }
+  const column = 'informatieobjecttype_id'
+  await handOverRelaties(m, 'informatieobjecttype', before.id, [
+    { table: 'zaaktype_informatieobjecttype', owner: 'zaaktype_id', column },
+    { table: 'besluittype_informatieobjecttype', owner: 'besluittype_id', column },
+    { table: 'resultaattype_informatieobjecttype', owner: 'resultaattype_id', column },
+  ])
+  await deleteUnlessInUse(() => m.trx.deleteFrom('informatieobjecttype').where('id', '=', before.id).execute())
+  await revokeRights(m, uuid)
+  const oud = toInformatieobjecttype(before, m.actor.base)
+  recordChange(m, 'destroy', 'informatieobjecttype', named(before), oud, null)
+}
+
+async function typeForChange(m: Mutation, uuid: string): Promise<TypeRow> {
+  await m.trx.selectFrom('informatieobjecttype').where('uuid', '=', uuid).forUpdate().select('id').execute()
+  const row = await findType(m.read, uuid)
+  if (!row) throw notFound()
+  return row
+}
+
+async function hasPublishedRelaties(m: Mutation, id: number): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from zaaktype_informatieobjecttype r join zaaktype z on z.id = r.zaaktype_id
+    where r.informatieobjecttype_id = ${id} and not z.concept
+    union all
+    select 1 from besluittype_informatieobjecttype r join besluittype b on b.id = r.besluittype_id
+    where r.informatieobjecttype_id = ${id} and not b.concept limit 1`.execute(m.trx)
+  return rows.length > 0
+}
+
+function toRow(input: Input) {
+  return {
+    omschrijving: input.omschrijving,
+    vertrouwelijkheidaanduiding: input.vertrouwelijkheidaanduiding,
+    beginGeldigheid: input.beginGeldigheid,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+    informatieobjectcategorie: input.informatieobjectcategorie,
+    trefwoord: input.trefwoord ?? [],
+    omschrijvingGeneriek: json(input.omschrijvingGeneriek ?? {}),
+  }
+}
+
+const named = (row: TypeRow) => ({ uuid: row.uuid, catalogusUuid: row.catalogusUuid, weergave: row.omschrijving })
+
+function allTypes(db: ReadDb) {
+  return db.selectFrom('informatieobjecttype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')
+}
+type Types = ReturnType<typeof allTypes>
+
+function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Types {
+  const { status = 'definitief', datumGeldigheid } = filter
+  return allTypes(db)
     .$if(status !== 'alles', (query) => query.where('t.concept', '=', status === 'concept'))
     .$if(filter.catalogus !== undefined, (query) =>
-      query.where('c.uuid', 'is not distinct from', localUuid(filter.catalogus!, base, 'catalogus') ?? null),
+      query.where('c.uuid', 'is not distinct from', filterUuid(filter.catalogus!, base, 'catalogus')),
+    )
+    .$if(filter.zaaktype !== undefined, (query) =>
+      query.where(
+        sql<boolean>`exists (select 1 from zaaktype_informatieobjecttype r join zaaktype z on z.id = r.zaaktype_id
+          where z.uuid = ${filterUuid(filter.zaaktype!, base, 'zaaktype')}
+            and r.informatieobjecttype_id in (${alleVersies('informatieobjecttype')}))`,
+      ),
     )
     .$if(filter.omschrijving !== undefined, (query) => query.where('t.omschrijving', '=', filter.omschrijving!))
     .$if(filter.omschrijving__icontains !== undefined, (query) =>
-      query.where(sql<boolean>`position(lower(${filter.omschrijving__icontains}) in lower(t.omschrijving)) > 0`),
+      query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving__icontains!)),
     )
-    .$if(filter.datumGeldigheid !== undefined, (query) =>
-      query
-        .where('t.beginGeldigheid', '<=', filter.datumGeldigheid!)
-        .where((eb) =>
-          eb.or([eb('t.eindeGeldigheid', 'is', null), eb('t.eindeGeldigheid', '>=', filter.datumGeldigheid!)]),
-        ),
-    )
+    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${geldigOp('t.', datumGeldigheid!)}`))
 }
 
-// beginObject and eindeObject span all versions of the type: the oldest begin, and the end of the newest.
-function selectType(query: ReturnType<typeof listInformatieobjecttypen>) {
+// `datum` decides which related versions are shown.
+function selectType(query: Types, datum: string | null) {
+  const versions = alleVersies('informatieobjecttype')
+  const besluittypen = sql`
+    select r.besluittype_id from besluittype_informatieobjecttype r where r.informatieobjecttype_id in (${versions})`
+  const zaaktypen = sql`
+    select r.zaaktype_id from zaaktype_informatieobjecttype r where r.informatieobjecttype_id in (${versions})`
   return query
     .selectAll('t')
     .select('c.uuid as catalogusUuid')
+    .select(objectPeriode('informatieobjecttype'))
     .select([
-      sql<string>`(select min(v.begin_geldigheid) from informatieobjecttype v
-        where v.catalogus_id = t.catalogus_id and v.omschrijving = t.omschrijving)`.as('beginObject'),
-      sql<string | null>`(select v.einde_geldigheid from informatieobjecttype v
-        where v.catalogus_id = t.catalogus_id and v.omschrijving = t.omschrijving
-        order by v.begin_geldigheid desc, v.id desc limit 1)`.as('eindeObject'),
+      verwijzendeVersies('besluittype', besluittypen, datum).as('besluittypen'),
+      verwijzendeVersies('besluittype', besluittypen, datum, 'omschrijving').as('besluittypeOmschrijving'),
+      verwijzendeVersies('zaaktype', zaaktypen, datum).as('zaaktypen'),
+      verwijzendeVersies('zaaktype', zaaktypen, datum, 'identificatie').as('zaaktypeIdentificaties'),
     ])
 }
+type TypeRow = Awaited<ReturnType<ReturnType<typeof selectType>['executeTakeFirstOrThrow']>>
 
-function findType(db: ReadDb, uuid: string): Promise<TypeRow | undefined> {
-  const all = db.selectFrom('informatieobjecttype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')
-  return selectType(all).where('t.uuid', '=', uuid).executeTakeFirst()
+function findType(db: ReadDb, uuid: string, datum?: string): Promise<TypeRow | undefined> {
+  return selectType(allTypes(db), datum ?? null)
+    .where('t.uuid', '=', uuid)
+    .executeTakeFirst()
 }
-
-type TypeRow = Selectable<TypeTable> & { catalogusUuid: string; beginObject: string; eindeObject: string | null }
 
 const GENERIEK_LEEG = Object.fromEntries(Object.keys(OmschrijvingGeneriek.properties).map((name) => [name, '']))
 
@@ -207,13 +339,15 @@ function toInformatieobjecttype(row: TypeRow, base: string): Static<typeof Infor
     beginGeldigheid: row.beginGeldigheid,
     eindeGeldigheid: row.eindeGeldigheid,
     concept: row.concept,
-    besluittypen: [],
+    besluittypen: row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
+    besluittypeOmschrijving: row.besluittypeOmschrijving,
     informatieobjectcategorie: row.informatieobjectcategorie,
     trefwoord: row.trefwoord,
     omschrijvingGeneriek: { ...GENERIEK_LEEG, ...(row.omschrijvingGeneriek as object) } as Static<
       typeof OmschrijvingGeneriek
     >,
-    zaaktypen: [],
+    zaaktypen: row.zaaktypen.map((uuid) => link(base, 'zaaktype', uuid)),
+    zaaktypeIdentificaties: row.zaaktypeIdentificaties,
     beginObject: row.beginObject,
     eindeObject: row.eindeObject,
   }
