@@ -1,0 +1,211 @@
+// Every resource of every component goes through the same story, so that none of them forgets a step.
+import { subscribe } from 'node:diagnostics_channel'
+import { glob } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { TSchema } from 'typebox'
+import { findFaults, snakeCase } from '../src/input.ts'
+import { type Answer, givenClient, type TestApp, testApp } from './app.ts'
+import type { Line } from './conformance/line.ts'
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000'
+const lines: Line[] = []
+for (const file of (await Array.fromAsync(glob('conformance/*.ts', { cwd: import.meta.dirname }))).sort()) {
+  const found: Record<string, unknown> = await import(`./${file}`)
+  for (const exported of Object.values(found)) if (Array.isArray(exported)) lines.push(...exported)
+}
+
+// What each route says it answers, by method and path.
+const declared = new Map<string, Record<number, TSchema>>()
+subscribe('fastify.initialization', (message) => {
+  const { fastify } = message as { fastify: FastifyInstance }
+  fastify.addHook('onRoute', ({ method, url, schema }) => {
+    for (const name of [method].flat())
+      declared.set(`${name} ${url}`, (schema?.response ?? {}) as Record<number, TSchema>)
+  })
+})
+
+const test = await testApp(t)
+let clients = 0
+
+for (const line of lines) {
+  t.test(`${line.path} keeps to what every resource keeps to`, (t) => story(t, test, line))
+}
+
+async function story(t: Test, test: TestApp, line: Line) {
+  const { path, headers = {} } = line
+  const call = (method: string, url: string, body?: unknown, as?: string, more: Record<string, string> = {}) =>
+    test.call(method, url, body, { ...(as && { as }), headers: { ...headers, ...more } })
+  const stranger = await givenClient(test, `vreemde-${++clients}`, [{ component: 'nrc', scopes: ['iets.anders'] }])
+
+  const body = await line.given(test)
+  const client = await givenClient(test, `client-${clients}`, line.rights(body))
+
+  if (line.list.includes('POST')) {
+    problem(t, await call('POST', path, body, undefined, { authorization: '' }), 403, 'a POST without a token')
+    problem(t, await call('POST', path, body, stranger), 403, 'a POST without the scope')
+    problem(t, await call('POST', path, {}, client), 400, 'a POST of nothing')
+    problem(t, await call('POST', path, [body], client), 400, 'a POST of a list')
+  }
+
+  const before = await counts(test)
+  const made = await call('POST', path, { ...body, onbekendeSleutel: { a: 1 }, url: 'https://x.example/' }, client)
+  if (!t.equal(made.status, 201, `a POST makes one and ignores unknown keys ${made.status === 201 ? '' : made.text}`))
+    return
+  const after = await counts(test)
+  t.equal(after.audit - before.audit, line.records ?? 1, 'with its audit record')
+  t.equal(after.notificatie - before.notificatie, line.messages ?? (line.kanaal ? 1 : 0), 'and its notification')
+  if (line.kanaal) t.equal(after.kanaal, line.kanaal, 'on its channel')
+  t.equal(after.resource, line.resource, 'under its name')
+  t.equal(made.headers.location, made.body.url, 'Location is its url')
+  t.match(made.body.url, new RegExp(`^http://localhost${path}/[0-9a-f-]{36}$`), 'which lies below the list')
+  matches(t, 'POST', path, 201, made.body)
+  const url: string = made.body.url
+
+  const snake = snakeKeys(await line.given(test), line.camelOnly ?? [])
+  const client2 = await givenClient(test, `client-snake-${clients}`, line.rights(snake as Record<string, unknown>))
+  const taken = await call('POST', path, snake, client2)
+  t.equal(taken.status, 201, `keys in snake_case are taken ${taken.status === 201 ? '' : taken.text}`)
+
+  if (line.list.includes('GET')) {
+    const query = line.query?.(made.body) ?? ''
+    const listed = await call('GET', `${path}${query}`, undefined, client)
+    t.equal(listed.status, 200, 'the list is read')
+    const results: { url: string }[] = line.bare ? listed.body : listed.body.results
+    t.ok(
+      results.some((item) => item.url === url),
+      'and holds what was made',
+    )
+    matches(t, 'GET', path, 200, listed.body)
+    problem(t, await call('GET', path, undefined, stranger), 403, 'the list without the scope')
+    problem(t, await call('GET', path, undefined, undefined, { authorization: 'Basic YTpi' }), 403, 'without a token')
+    const refused = await call('GET', `${path}?onbekend=1`, undefined, client)
+    problem(t, refused, 400, 'the list with an unknown parameter')
+    t.match(refused.body.invalidParams, [{ name: 'nonFieldErrors', code: 'unknown-parameters' }])
+    if (!line.bare) problem(t, await call('GET', `${path}?page=9999`, undefined, client), 404, 'a page past the end')
+  }
+
+  const got = await call('GET', url, undefined, client)
+  t.equal(got.status, 200, 'it is read')
+  matches(t, 'GET', `${path}/:uuid`, 200, got.body)
+  problem(t, await call('GET', url, undefined, stranger), 403, 'reading without the scope')
+  problem(t, await call('GET', `${path}/${UNKNOWN}`, undefined, client), 404, 'an unknown uuid')
+  problem(t, await call('GET', `${path}/geen-uuid`, undefined, client), 404, 'what is no uuid')
+  problem(t, await call('GET', `${path}/%00`, undefined, client), 404, 'NUL in the path')
+  problem(t, await call('GET', `${url}/`, undefined, client), 404, 'a slash at the end')
+  const refused = await call('GET', `${url}?onbekend=1`, undefined, client)
+  problem(t, refused, 400, 'a detail with an unknown parameter')
+  t.match(refused.body?.invalidParams, [{ name: 'nonFieldErrors', code: 'unknown-parameters' }])
+  if (line.etag !== false) {
+    const etag = String(got.headers.etag)
+    t.match(etag, /^"[0-9a-f]{32}"$/, 'with a strong ETag')
+    const same = await call('GET', url, undefined, client, { 'if-none-match': `"anders", ${etag}` })
+    t.equal(same.status, 304, 'which is not sent again')
+    t.equal(same.text, '')
+    const head = await call('HEAD', url, undefined, client)
+    t.equal(head.status, 200)
+    t.equal(head.headers.etag, etag)
+  }
+
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    if (method === 'POST' || !line.one.includes(method)) wrongMethod(t, await call(method, url, {}, client), line.one)
+    if (method === 'POST' ? !line.list.includes('POST') : true)
+      wrongMethod(t, await call(method, path, {}, client), line.list)
+  }
+
+  if (line.one.includes('PUT')) {
+    problem(t, await call('PUT', `${path}/${UNKNOWN}`, body, client), 404, 'a PUT of an unknown uuid')
+    problem(t, await call('PUT', url, body, stranger), 403, 'a PUT without the scope')
+    const put = line.put ? await line.put(test, made.body, body) : body
+    await changed(t, test, line, () => call('PUT', url, put, client), 'update')
+    matches(t, 'PUT', `${path}/:uuid`, 200, (await call('GET', url, undefined, client)).body)
+  }
+  if (line.one.includes('PATCH')) {
+    problem(t, await call('PATCH', url, {}, stranger), 403, 'a PATCH without the scope')
+    const patch = line.patch ? await line.patch(test, made.body) : {}
+    await changed(t, test, line, () => call('PATCH', url, patch, client), 'partial_update')
+  }
+  if (line.one.includes('DELETE')) {
+    problem(t, await call('DELETE', url, undefined, stranger), 403, 'a DELETE without the scope')
+    problem(t, await call('DELETE', `${path}/${UNKNOWN}`, undefined, client), 404, 'a DELETE of an unknown uuid')
+    await changed(t, test, line, () => call('DELETE', url, undefined, client), 'destroy')
+    problem(t, await call('GET', url, undefined, client), 404, 'reading what was deleted')
+  }
+}
+
+/** A change succeeds, and leaves one audit record and, on a channel, one notification behind. */
+async function changed(t: Test, test: TestApp, line: Line, change: () => Promise<Answer>, actie: string) {
+  const before = await counts(test)
+  const answer = await change()
+  const status = actie === 'destroy' ? 204 : 200
+  if (!t.equal(answer.status, status, `${actie} succeeds ${answer.status === status ? '' : answer.text}`)) return
+  if (actie === 'destroy') t.equal(answer.text, '', 'without content')
+  const after = await counts(test)
+  // Deleting a main object with a trail deletes the trail, with no record of it.
+  if (actie !== 'destroy' || after.audit > before.audit) {
+    t.equal(after.audit - before.audit, 1, `${actie} leaves one audit record`)
+    t.equal(after.actie, actie)
+  }
+  t.equal(after.notificatie - before.notificatie, line.kanaal ? 1 : 0, `and ${line.kanaal ? 'a' : 'no'} notification`)
+}
+
+async function counts({ database }: TestApp) {
+  const [row] = await database.sql`
+    select (select count(*)::int from audit) as audit, (select count(*)::int from notificatie) as notificatie,
+      (select kanaal from notificatie order by id desc limit 1) as kanaal,
+      (select resource from audit order by id desc limit 1) as resource,
+      (select actie from audit order by id desc limit 1) as actie`
+  return row as { audit: number; notificatie: number; kanaal: string; resource: string; actie: string }
+}
+
+/** An answer that says what went wrong, as the standard has it. */
+function problem(t: Test, answer: Answer, status: number, what: string): void {
+  t.equal(answer.status, status, `${what} is ${status}`)
+  t.match(String(answer.headers['content-type']), /^application\/problem\+json/, `${what}: problem+json`)
+  const body = answer.body ?? {}
+  t.match(body, {
+    type: /^http:\/\/localhost\/ref\/fouten\/\w+\/$/,
+    code: /./,
+    title: /./,
+    status,
+    detail: /./,
+    instance: /^urn:uuid:[0-9a-f-]{36}$/,
+  })
+  for (const param of body.invalidParams ?? []) t.match(param, { name: /^\S+$/, code: /^\S+$/, reason: /./ })
+}
+
+function wrongMethod(t: Test, answer: Answer, allowed: string[]): void {
+  problem(t, answer, 405, 'a method that is not there')
+  const allow = String(answer.headers.allow).split(', ')
+  t.same(allow.filter((method) => method !== 'HEAD' && method !== 'OPTIONS').sort(), [...allowed].sort(), 'Allow')
+}
+
+type Properties = { properties?: Record<string, Properties>; items?: Properties }
+
+/** The answer is what the route says it answers: nothing wrong, nothing missing, nothing that is not declared. */
+function matches(t: Test, method: string, path: string, status: number, body: unknown): void {
+  const schema = declared.get(`${method} ${path}`)?.[status]
+  if (!t.ok(schema, `${method} ${path} declares what it answers`)) return
+  t.same(findFaults(schema!, body), [], `${method} ${path} answers by its schema`)
+  t.same(undeclared(schema as Properties, body), [], 'and nothing besides')
+}
+
+function undeclared(schema: Properties, value: unknown, at = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => undeclared(schema.items ?? {}, item, `${at}[]`))
+  if (value === null || typeof value !== 'object' || !schema.properties) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const declared = schema.properties![name]
+    if (!declared) return name === '_expand' ? [] : [`${at}.${name}`]
+    return undeclared(declared, member, `${at}.${name}`)
+  })
+}
+
+function snakeKeys(value: unknown, except: string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => snakeKeys(item, except))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) =>
+      except.includes(key) ? [key, member] : [snakeCase(key), snakeKeys(member, except)],
+    ),
+  )
+}
