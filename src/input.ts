@@ -218,7 +218,8 @@ function normaliseObject(schema: Plain, input: Record<string, unknown>, defaults
       if (snake !== name && Object.hasOwn(input, snake)) value = input[snake]
     }
     const optional = !(schema['x-required'] ?? schema.required)?.includes(name)
-    const nullable = ([] as string[]).concat(property.type ?? []).includes('null') || property.type === undefined
+    const types = ([] as string[]).concat(property.type ?? [])
+    const nullable = types.includes('null') || (types.length === 0 && !property.enum) // a plain choice knows no null
     if (value === null && optional && !nullable) value = defaults ? undefined : property.default
     if (value === undefined && defaults) value = structuredClone(property.default)
     if (value !== undefined) result[name] = normalise(property, value, defaults)
