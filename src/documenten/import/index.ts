@@ -167,7 +167,12 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 /** Fills import_regel. */
 async function copyInto(m: Mutation, lines: AsyncIterable<Buffer>): Promise<void> {
   const target = await m.sql`copy import_regel (import_id, nummer, cellen) from stdin`.writable()
-  await pipeline(lines, target, { end: false })
+  try {
+    await pipeline(lines, target, { end: false })
+  } catch (error) {
+    target.destroy(error as Error) // the server is told that no more will come
+    throw error
+  }
   target.end()
   // A fault that the server finds at the very end never reaches the stream; the next query on the connection meets it.
   await Promise.race([finished(target), m.sql`select`])
