@@ -92,6 +92,14 @@ comment on column notificatie_poging.uitkomst is 'delivered; http (a status that
 comment on column notificatie_poging.http_status is 'Status of the answer.';
 comment on column notificatie_poging.antwoord is 'Start of the body of the answer, at most 4 KB.';
 
+-- Adds the job that makes an attempt. The mode and the key, which is never used again, make graphile-worker insert just
+-- that: otherwise it first looks for earlier jobs with the same key, in time that grows with the number of waiting jobs.
+create function plan_notificatie(p_id bigint, p_moment timestamptz default now()) returns void language plpgsql as $$
+begin
+  perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', p_id), run_at => p_moment,
+    job_key => gen_random_uuid()::text, job_key_mode => 'unsafe_dedupe');
+end $$;
+
 -- Begins an attempt. Gives its number, or nothing when there is nothing to do now: the message is done, not yet due, or
 -- another job has it in hand; or it has to wait, which is written down so that whoever ends the waiting plans it again.
 -- The lock makes this and `noteer_notificatie_poging` see what the other did for messages of the same main object.
@@ -146,7 +154,7 @@ begin
   if p_uitkomst <> 'delivered' and p_wacht is not null then
     moment := clock_timestamp() + p_wacht * interval '1 second';
     update notificatie set herhalingen = herhalingen + 1, volgende_poging_op = moment where id = p_id;
-    perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', p_id), run_at => moment);
+    perform plan_notificatie(p_id, moment);
     return true;
   end if;
   update notificatie set
@@ -157,7 +165,7 @@ begin
     where hoofd_object_uuid = hoofd and status = 'gepland' order by id limit 1;
   if volgende.id is not null and volgende.volgende_poging_op is null then
     update notificatie set volgende_poging_op = clock_timestamp() where id = volgende.id;
-    perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', volgende.id));
+    perform plan_notificatie(volgende.id);
   end if;
   return true;
 end $$;

@@ -56,10 +56,14 @@ export function kyselyOn(sql: postgres.Sql | postgres.TransactionSql): Db {
   })
 }
 
+const MAX_PREPARED = 100 // statements with more parameters differ from call to call
+
 // The dialect takes its connections from a pool; within a transaction there is just the one.
 function asPool(trx: postgres.TransactionSql): postgres.Sql {
   const connection = Object.assign((...args: Parameters<typeof trx>) => trx(...args), {
-    unsafe: trx.unsafe,
+    // Prepared: a change makes the same few statements over and over, and planning them costs more than running them.
+    unsafe: (text: string, parameters: postgres.ParameterOrJSON<never>[] = []) =>
+      trx.unsafe(text, parameters, { prepare: parameters.length <= MAX_PREPARED }),
     release: () => {},
   })
   return Object.assign(() => {}, { reserve: async () => connection }) as unknown as postgres.Sql

@@ -70,6 +70,7 @@ async function once<T>(
   work: (m: Mutation) => Promise<T>,
   announces: boolean,
 ): Promise<T> {
+  let records: Promise<void> | undefined
   const result = await database.sql.begin(async (connection) => {
     const trx = kyselyOn(connection)
     const changes: Change[] = []
@@ -87,9 +88,16 @@ async function once<T>(
     }
     const value = await work(m)
     if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
-    await writeRecords(connection, actor, announces ? changes : changes.map((change) => ({ ...change, kanaal: null })))
+    // The commit follows it without waiting. When it fails, that commit is a rollback.
+    records = writeRecords(
+      connection,
+      actor,
+      announces ? changes : changes.map((change) => ({ ...change, kanaal: null })),
+    )
+    records.catch(() => {})
     return { value }
   })
+  await records
   return result.value as T
 }
 
@@ -135,7 +143,7 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
       from wijziging where kanaal is not null order by volgnummer
       returning id
     )
-    select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) from bericht`
+    select plan_notificatie(id) from bericht`.execute()
 }
 
 /** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */

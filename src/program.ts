@@ -121,6 +121,7 @@ export async function runWorker(
       taskList: tasks,
       cron: CRONTAB,
       concurrency: config.workerConcurrency,
+      calmMs: 20, // it is told of every notification as well
       log,
       checks: [(sql) => repairImports(kyselyOn(sql))],
     })
@@ -157,6 +158,7 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
       name: 'notificaties',
       taskList: { 'verstuur-notificatie': verstuurNotificatie({ ...parts, database }) },
       concurrency: config.notificationsConcurrency,
+      batch: config.notificationsConcurrency,
       log,
     })
     return {

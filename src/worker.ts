@@ -44,6 +44,13 @@ export type WorkerParts = {
   /** Items, or lines of a crontab. */
   cron?: CronItem[] | string
   concurrency: number
+  /**
+   * For many short jobs whose own data tells what is still to be done: jobs are fetched and completed in portions of this
+   * size at most, and one that meanwhile belongs to another worker may be completed all the same.
+   */
+  batch?: number
+  /** Looks for jobs at most once in so many milliseconds, however many are added (for other workers). */
+  calmMs?: number
   log: Logger
   /** For the logs and the table of workers. */
   name?: string
@@ -206,9 +213,17 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
   const events = new EventEmitter()
   events.on('pool:create', (event: { workerPool: GraphilePool }) => {
     pool = event.workerPool
+    if (parts.calmMs) pool.nudge = calm(pool.nudge.bind(pool), parts.calmMs)
   })
   events.on('job:start', ({ job }: { job: Job }) => jobs.set(job.id, 'running'))
   events.on('job:complete', ({ job }: { job: Job }) => jobs.set(job.id, 'finished'))
+  // Fetched jobs that wait here for their turn are no lost jobs.
+  events.on('localQueue:getJobs:complete', (event: { jobs: Job[] }) => {
+    for (const { id } of event.jobs) if (!jobs.has(id)) jobs.set(id, 'running')
+  })
+  events.on('localQueue:returnJobs', (event: { jobs: Job[] }) => {
+    for (const { id } of event.jobs) jobs.delete(id)
+  })
   const leased = Promise.withResolvers<Lease | undefined>()
   let faults = () => 0
   let runner: Runner | undefined
@@ -216,7 +231,10 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
     runner = await run({
       pgPool: connections.pool,
       taskList: Object.fromEntries(
-        Object.entries(taskList).map(([task, work]) => [task, guard(work as Task, () => faults())]),
+        Object.entries(taskList).map(([task, work]) => [
+          task,
+          guard(work as Task, () => faults(), parts.batch === undefined),
+        ]),
       ),
       parsedCronItems: cron,
       concurrency,
@@ -225,7 +243,9 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
       noHandleSignals: true,
       gracefulShutdownAbortTimeout: STOP_MS - 5_000,
       // Asked before every fetch: no job may be locked under an id that the other workers would not find when we die.
-      forbiddenFlags: async () => (await leased.promise)?.confirmed() ?? null,
+      ...(parts.batch
+        ? { preset: { worker: { localQueue: { size: parts.batch }, completeJobBatchDelay: 0 } } }
+        : { forbiddenFlags: async () => (await leased.promise)?.confirmed() ?? null }),
     })
     runner.promise.catch((error) => log.error({ err: error }, 'the job runner failed'))
     const { id: poolId, promise: poolEnded } = pool as unknown as GraphilePool
@@ -301,13 +321,13 @@ async function giveBackLostJobs({ poolId, lease, jobs }: Shift, pool: Pool, log:
  * Around every task: a fault of the database connection is waited for and the task is run again, and a job that meanwhile
  * belongs to another worker is not completed (graphile-worker would delete it while the other is working on it).
  */
-function guard(task: Task, faults: () => number): Task {
+function guard(task: Task, faults: () => number, exclusive: boolean): Task {
   return async (payload, helpers) => {
     for (let rerun = 0; ; rerun++) {
       const faultsBefore = faults()
       try {
         const result = await task(payload, helpers)
-        await requireOwnership(helpers)
+        if (exclusive) await requireOwnership(helpers)
         return result
       } catch (error) {
         if (!isConnectionFault(error) || rerun === RERUNS || helpers.abortSignal.aborted) throw error
@@ -319,6 +339,23 @@ function guard(task: Task, faults: () => number): Task {
         helpers.logger.warn(`the database connection broke; job ${helpers.job.id} is run again`)
       }
     }
+  }
+}
+
+/** Passes calls on, but no more than one in so many milliseconds; the last is never lost. */
+function calm(call: (count: number) => void, ms: number): (count: number) => void {
+  let isWaiting = false
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    setTimeout(() => {
+      isWaiting = false
+      try {
+        call(1)
+      } catch {
+        // the pool ended meanwhile
+      }
+    }, ms).unref()
   }
 }
 

@@ -25,12 +25,12 @@ export async function planWachtende(sql: Sql): Promise<number> {
       ), gepland as (
         update notificatie set volgende_poging_op = now() from klaar where notificatie.id = klaar.id returning notificatie.id
       )
-      select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) is null from gepland`
+      select plan_notificatie(id) from gepland`
     total += rows.length
     if (rows.length < PORTION) break
   }
   const lost = await sql`
-    select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) is null
+    select plan_notificatie(id)
     from notificatie n
     where status = 'gepland' and volgende_poging_op < now() - ${JOB_LOST_AFTER}::interval and not exists (
       select from graphile_worker._private_jobs j
@@ -73,7 +73,7 @@ export async function stuurNu(m: Mutation, uuids: string[]): Promise<number> {
     with nu as (
       update notificatie set volgende_poging_op = now()
       where uuid = any(${uuids}) and status = 'gepland' and volgende_poging_op > now() returning id)
-    select graphile_worker.add_job('verstuur-notificatie', json_build_object('id', id)) is null from nu`
+    select plan_notificatie(id) from nu`
   return rows.length
 }
 
