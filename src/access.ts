@@ -70,7 +70,8 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
 function passes(actor: Actor, access: Access): boolean {
   if (access === 'public' || actor.alleAutorisaties) return true
   if (access === 'alle-autorisaties') return false
-  const has = actor.autorisaties.some((right) => right.component === access.component && hasScope(right, access.scopes))
+  const scopes = indexOf(actor.autorisaties).scopes.get(access.component)
+  const has = scopes !== undefined && access.scopes.some((scope) => scopes.has(scope))
   if (has && (!access.and || passes(actor, access.and))) return true
   return access.or !== undefined && passes(actor, access.or)
 }
@@ -89,9 +90,9 @@ export type Subject = {
 /** Whether the rights of the actor that reach this object hold one of the scopes together (zrc-006). */
 export function isAllowed(actor: Actor, component: Component, scopes: readonly string[], subject: Subject): boolean {
   if (actor.alleAutorisaties) return true
-  return actor.autorisaties.some(
-    (right) => right.component === component && reaches(right, subject) && hasScope(right, scopes),
-  )
+  const { type } = subject
+  const rights = indexOf(actor.autorisaties).byType.get(typeKey(component, 'uuid' in type ? type.uuid : type.url))
+  return rights?.some((right) => reaches(right, subject) && hasScope(right, scopes)) ?? false
 }
 
 /** @throws Problem 403 when `isAllowed` says no */
@@ -108,16 +109,56 @@ export type Reach = 'alles' | { max: Vertrouwelijkheidaanduiding | null; typeIds
 /** The reach of an actor's rights with one of these scopes; each right is judged on its own. */
 export function reach(actor: Actor, component: Component, scopes: readonly string[]): Reach {
   if (actor.alleAutorisaties) return 'alles'
-  const groups = new Map<Vertrouwelijkheidaanduiding | null, { typeIds: number[]; typeUrls: string[] }>()
-  for (const right of actor.autorisaties) {
-    if (right.component !== component || !hasScope(right, scopes)) continue
-    const group = groups.get(right.max) ?? { typeIds: [], typeUrls: [] }
-    groups.set(right.max, group)
-    if (right.typeId !== null) group.typeIds.push(right.typeId)
-    else if (right.typeUrl && !right.typeUuid) group.typeUrls.push(right.typeUrl)
-  }
-  return [...groups].map(([max, group]) => ({ max, ...group }))
+  const { reaches } = indexOf(actor.autorisaties)
+  const key = `${component} ${scopes.join(' ')}`
+  const found = reaches.get(key) ?? findReach(actor.autorisaties, component, scopes)
+  reaches.set(key, found)
+  return found
 }
+
+function findReach(rights: readonly Autorisatie[], component: Component, scopes: readonly string[]): Reach {
+  const groups = new Map<Vertrouwelijkheidaanduiding | null, { typeIds: Set<number>; typeUrls: Set<string> }>()
+  for (const right of rights) {
+    if (right.component !== component || !hasScope(right, scopes)) continue
+    const group = groups.get(right.max) ?? { typeIds: new Set(), typeUrls: new Set() }
+    groups.set(right.max, group)
+    if (right.typeId !== null) group.typeIds.add(right.typeId)
+    else if (right.typeUrl && !right.typeUuid) group.typeUrls.add(right.typeUrl)
+  }
+  return [...groups].map(([max, { typeIds, typeUrls }]) => ({ max, typeIds: [...typeIds], typeUrls: [...typeUrls] }))
+}
+
+/**
+ * Rights as questions about them come: an application may have thousands, and one request asks often. Made once for the
+ * list that the credential store keeps, and gone with it.
+ */
+type RightsIndex = {
+  scopes: Map<Component, Set<string>>
+  byType: Map<string, Autorisatie[]>
+  reaches: Map<string, Reach>
+}
+const indexes = new WeakMap<readonly Autorisatie[], RightsIndex>()
+
+function indexOf(rights: readonly Autorisatie[]): RightsIndex {
+  const known = indexes.get(rights)
+  if (known) return known
+  const index: RightsIndex = { scopes: new Map(), byType: new Map(), reaches: new Map() }
+  for (const right of rights) {
+    const scopes = index.scopes.get(right.component) ?? new Set()
+    index.scopes.set(right.component, scopes)
+    for (const scope of right.scopes) scopes.add(scope)
+    const type = right.typeUuid ?? right.typeUrl
+    if (type === '') continue
+    const key = typeKey(right.component, type)
+    const same = index.byType.get(key) ?? []
+    index.byType.set(key, same)
+    same.push(right)
+  }
+  indexes.set(rights, index)
+  return index
+}
+
+const typeKey = (component: Component, type: string) => `${component} ${type}`
 
 function hasScope(right: Autorisatie, scopes: readonly string[]): boolean {
   return scopes.some((scope) => right.scopes.has(scope))

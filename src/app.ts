@@ -11,6 +11,7 @@ import Fastify, {
 import type { Logger } from 'pino'
 import { registerAccess } from './access.ts'
 import type { CredentialStore } from './autorisaties/credentials.ts'
+import { autorisaties } from './autorisaties/index.ts'
 import { catalogi } from './catalogi/index.ts'
 import type { Config } from './config.ts'
 import type { Database, ReadDb } from './database.ts'
@@ -120,6 +121,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   registerReferencePages(app)
   await app.register(catalogi, { prefix: '/catalogi/api/v1' })
   await app.register(documenten, { prefix: '/documenten/api/v1' })
+  await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
   return app
 }
 

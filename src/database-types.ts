@@ -188,6 +188,14 @@ export interface Autorisatie {
   typeUuid: string | null;
 }
 
+export interface AutorisatieType {
+  catalogusId: number | null;
+  component: string | null;
+  id: number | null;
+  sleutel: string | null;
+  uuid: string | null;
+}
+
 export interface Besluittype {
   /**
    * First day of validity.
@@ -353,6 +361,37 @@ export interface Catalogus {
    * Version.
    */
   versie: Generated<string>;
+}
+
+export interface CatalogusAutorisatie {
+  /**
+   * The application.
+   */
+  applicatieId: number;
+  /**
+   * The catalogue.
+   */
+  catalogusId: number;
+  /**
+   * zrc (zaaktypen), drc (informatieobjecttypen) or brc (besluittypen).
+   */
+  component: string;
+  /**
+   * Internal key; also the order in the API.
+   */
+  id: Generated<number>;
+  /**
+   * Highest confidentiality that the right reaches (inclusive).
+   */
+  maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding | null;
+  /**
+   * Scopes, such as documenten.lezen.
+   */
+  scopes: string[];
+  /**
+   * identificatie of a zaaktype, omschrijving of another type: all its versions. Empty: every type of the catalogue.
+   */
+  type: Generated<string>;
 }
 
 export interface Dienst {
@@ -911,6 +950,41 @@ export interface Informatieobjecttype {
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
 }
 
+export interface Klantcontact {
+  /**
+   * When it was.
+   */
+  datumtijd: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Number, unique over all.
+   */
+  identificatie: string;
+  /**
+   * Channel.
+   */
+  kanaal: Generated<string>;
+  /**
+   * Subject.
+   */
+  onderwerp: Generated<string>;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
 export interface Migratie {
   checksum: string;
   naam: string;
@@ -1073,6 +1147,29 @@ export interface Objectinformatieobject {
   uuid: Generated<string>;
 }
 
+export interface Resultaat {
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The kind of outcome; of the zaaktype of the case (zrc-020).
+   */
+  resultaattypeId: number;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
 export interface Resultaattype {
   /**
    * Time between brondatum and archiefactiedatum (duration).
@@ -1182,6 +1279,77 @@ export interface ResultaattypeInformatieobjecttype {
   resultaattypeId: number;
 }
 
+export interface Rol {
+  /**
+   * Name to use instead.
+   */
+  afwijkendeNaamBetrokkene: Generated<string>;
+  /**
+   * How who is involved proved himself, as the API shows it.
+   */
+  authenticatieContext: unknown | null;
+  /**
+   * First day.
+   */
+  beginGeldigheid: string | null;
+  /**
+   * URL of who is involved; empty: betrokkene_identificatie says it.
+   */
+  betrokkene: Generated<string>;
+  /**
+   * Who is involved, complete as the API shows it.
+   */
+  betrokkeneIdentificatie: unknown | null;
+  /**
+   * Kind of who is involved; decides the shape of betrokkene_identificatie.
+   */
+  betrokkeneType: string;
+  /**
+   * Contact person, as the API shows it.
+   */
+  contactpersoonRol: unknown | null;
+  /**
+   * Last day.
+   */
+  eindeGeldigheid: string | null;
+  /**
+   * Internal key; order of lists, newest first.
+   */
+  id: Generated<number>;
+  /**
+   * gemachtigde, machtiginggever or empty.
+   */
+  indicatieMachtiging: Generated<string>;
+  /**
+   * Name of the roltype when the row was written.
+   */
+  omschrijving: string;
+  /**
+   * Generic name of the roltype when the row was written.
+   */
+  omschrijvingGeneriek: string;
+  /**
+   * When it was made.
+   */
+  registratiedatum: Generated<string>;
+  /**
+   * Explanation.
+   */
+  roltoelichting: Generated<string>;
+  /**
+   * As what; a roltype of the zaaktype of the case (zrc-019).
+   */
+  roltypeId: number;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
 export interface Roltype {
   /**
    * First day of validity; empty: as the case type.
@@ -1211,6 +1379,37 @@ export interface Roltype {
    * The version of the case type.
    */
   zaaktypeId: number;
+}
+
+export interface Status {
+  /**
+   * When it was reached.
+   */
+  datumStatusGezet: string;
+  /**
+   * The rol that set it.
+   */
+  gezetdoorId: number | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Explanation.
+   */
+  statustoelichting: Generated<string>;
+  /**
+   * The stage; a statustype of the zaaktype of the case (zrc-016).
+   */
+  statustypeId: number;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
 }
 
 export interface Statustype {
@@ -1266,6 +1465,37 @@ export interface Statustype {
    * The version of the case type.
    */
   zaaktypeId: number;
+}
+
+export interface Substatus {
+  /**
+   * For whom: betrokkenen, intern or empty.
+   */
+  doelgroep: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Name.
+   */
+  omschrijving: string;
+  /**
+   * The status that it is a step of.
+   */
+  statusId: number;
+  /**
+   * When it was reached.
+   */
+  tijdstip: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
 }
 
 export interface TaakOverzicht {
@@ -1438,6 +1668,448 @@ export interface WorkerCrash {
    * When that was last found out.
    */
   laatsteOp: Generated<string>;
+}
+
+export interface Zaak {
+  /**
+   * Day on which archiefnominatie is carried out.
+   */
+  archiefactiedatum: string | null;
+  /**
+   * Keep for good, or destroy.
+   */
+  archiefnominatie: string | null;
+  /**
+   * How far archiving is; other than nog_te_archiveren locks what hangs on the case.
+   */
+  archiefstatus: Generated<string>;
+  /**
+   * How far costs were paid.
+   */
+  betalingsindicatie: Generated<string>;
+  /**
+   * RSIN of the organisation that gave the number.
+   */
+  bronorganisatie: string;
+  /**
+   * URL of the channel through which it came.
+   */
+  communicatiekanaal: Generated<string>;
+  /**
+   * Name of that channel.
+   */
+  communicatiekanaalNaam: Generated<string>;
+  /**
+   * Day on which it was closed; empty: open. Only statuses set it.
+   */
+  einddatum: string | null;
+  /**
+   * Planned end.
+   */
+  einddatumGepland: string | null;
+  /**
+   * The case that this one is part of; it is no part itself (zrc-013). Deleted with it (zrc-023).
+   */
+  hoofdzaakId: number | null;
+  /**
+   * Internal key; order of lists, newest first.
+   */
+  id: Generated<number>;
+  /**
+   * Number; unique together with bronorganisatie (zrc-002).
+   */
+  identificatie: string;
+  /**
+   * Marks from other systems: [{"kenmerk", "bron"}].
+   */
+  kenmerken: Generated<unknown>;
+  /**
+   * Moment of the last payment.
+   */
+  laatsteBetaaldatum: string | null;
+  /**
+   * Last change of the case, its statuses, result, documents or objects.
+   */
+  laatstGemuteerd: Generated<string>;
+  /**
+   * When someone last opened it, as a client says.
+   */
+  laatstGeopend: string | null;
+  /**
+   * Short description.
+   */
+  omschrijving: Generated<string>;
+  /**
+   * RSIN of the organisation that commissioned it.
+   */
+  opdrachtgevendeOrganisatie: Generated<string>;
+  /**
+   * Whether it ever was suspended; never goes back to false.
+   */
+  opschortingEerdere: Generated<boolean>;
+  /**
+   * Whether it is suspended.
+   */
+  opschortingIndicatie: Generated<boolean>;
+  /**
+   * Why.
+   */
+  opschortingReden: Generated<string>;
+  /**
+   * Kind of the process object.
+   */
+  processobjectaard: Generated<string>;
+  /**
+   * Attribute of the process object that holds the end date.
+   */
+  processobjectDatumkenmerk: Generated<string>;
+  /**
+   * Number of the process object.
+   */
+  processobjectIdentificatie: Generated<string>;
+  /**
+   * Type of the process object.
+   */
+  processobjectObjecttype: Generated<string>;
+  /**
+   * Register of the process object.
+   */
+  processobjectRegistratie: Generated<string>;
+  /**
+   * URLs of products or services, out of those of the case type (zrc-015).
+   */
+  productenOfDiensten: Generated<string[]>;
+  /**
+   * Day of publication.
+   */
+  publicatiedatum: string | null;
+  /**
+   * Day of registration.
+   */
+  registratiedatum: Generated<string>;
+  /**
+   * URL of the selectielijst result.
+   */
+  selectielijstklasse: Generated<string>;
+  /**
+   * Day on which the work began or will begin.
+   */
+  startdatum: string;
+  /**
+   * Day on which the term before archiefactiedatum begins.
+   */
+  startdatumBewaartermijn: string | null;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Legal deadline.
+   */
+  uiterlijkeEinddatumAfdoening: string | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * RSIN of the organisation that is responsible.
+   */
+  verantwoordelijkeOrganisatie: string;
+  /**
+   * By how much (ISO 8601); empty: not prolonged.
+   */
+  verlengingDuur: string | null;
+  /**
+   * Why it was prolonged.
+   */
+  verlengingReden: Generated<string>;
+  /**
+   * Confidentiality; rights compare it.
+   */
+  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
+  /**
+   * Where it is about: GeoJSON in EPSG:4326.
+   */
+  zaakgeometrie: unknown | null;
+  /**
+   * The smallest box around zaakgeometrie, for searches.
+   */
+  zaakgeometrieGrenzen: string | null;
+  /**
+   * The version of the case type; it never changes.
+   */
+  zaaktypeId: number;
+}
+
+export interface ZaakAndereZaak {
+  /**
+   * What the other case is to this one.
+   */
+  aardRelatie: string;
+  /**
+   * The other case when it is one of ours.
+   */
+  andereZaakId: number | null;
+  /**
+   * URL of the other case when it stands elsewhere.
+   */
+  andereZaakUrl: string | null;
+  /**
+   * The relation in words, where aard_relatie is overig.
+   */
+  overigeRelatie: Generated<string>;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Position in the list.
+   */
+  volgorde: number;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
+export interface Zaakbesluit {
+  /**
+   * URL of the besluit when it stands elsewhere.
+   */
+  besluitUrl: string | null;
+  /**
+   * uuid of the besluit when it is one of ours.
+   */
+  besluitUuid: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Its ingangsdatum: archiving may count from it.
+   */
+  ingangsdatum: string | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * Its vervaldatum: archiving may count from it.
+   */
+  vervaldatum: string | null;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
+export interface Zaakcontactmoment {
+  /**
+   * Its URL.
+   */
+  contactmoment: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * URL of the objectcontactmoment that was made beside it in the other register.
+   */
+  objectUrl: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
+export interface Zaakeigenschap {
+  /**
+   * The eigenschap; of the zaaktype of the case (zrc-018).
+   */
+  eigenschapId: number;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Its name when the row was made.
+   */
+  naam: string;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The value.
+   */
+  waarde: string;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
+export interface ZaakGerelateerdeZaak {
+  /**
+   * The other case when it is one of ours.
+   */
+  andereZaakId: number | null;
+  /**
+   * URL of the other case when it stands elsewhere.
+   */
+  andereZaakUrl: string | null;
+  /**
+   * Internal key; order in the list.
+   */
+  id: Generated<number>;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
+export interface Zaakinformatieobject {
+  /**
+   * Description.
+   */
+  beschrijving: Generated<string>;
+  /**
+   * The document; it cannot be deleted while this is here.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * When it was linked (zrc-004).
+   */
+  registratiedatum: Generated<string>;
+  /**
+   * The status for which it matters.
+   */
+  statusId: number | null;
+  /**
+   * Name of the document within the case.
+   */
+  titel: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * When the document is to be destroyed.
+   */
+  vernietigingsdatum: string | null;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
+export interface Zaaknotitie {
+  /**
+   * Who wrote it.
+   */
+  aangemaaktDoor: Generated<string>;
+  /**
+   * When it was made.
+   */
+  aanmaakdatum: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * intern or extern.
+   */
+  notitieType: Generated<string>;
+  /**
+   * Subject.
+   */
+  onderwerp: string;
+  /**
+   * concept or definitief; a definitive note does not change.
+   */
+  status: Generated<string>;
+  /**
+   * The note.
+   */
+  tekst: string;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * When it last changed.
+   */
+  wijzigingsdatum: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
+export interface ZaaknummerReservering {
+  /**
+   * RSIN of the organisation that asked.
+   */
+  bronorganisatie: string;
+  /**
+   * When it was handed out.
+   */
+  gereserveerdOp: Generated<string>;
+  /**
+   * The number.
+   */
+  identificatie: string;
+}
+
+export interface Zaakobject {
+  /**
+   * Internal key; order of lists, newest first.
+   */
+  id: Generated<number>;
+  /**
+   * URL of the object; empty: object_identificatie says it.
+   */
+  object: Generated<string>;
+  /**
+   * The object, complete as the API shows it.
+   */
+  objectIdentificatie: unknown | null;
+  /**
+   * Kind of object; decides the shape of object_identificatie.
+   */
+  objectType: string;
+  /**
+   * Kind of object in words, where object_type is overige.
+   */
+  objectTypeOverige: Generated<string>;
+  /**
+   * How the data of the object is found and judged, as the API shows it.
+   */
+  objectTypeOverigeDefinitie: unknown | null;
+  /**
+   * What the object is to the case.
+   */
+  relatieomschrijving: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * The case.
+   */
+  zaakId: number;
+  /**
+   * The zaakobjecttype, when one was named.
+   */
+  zaakobjecttypeId: number | null;
 }
 
 export interface Zaakobjecttype {
@@ -1714,17 +2386,42 @@ export interface ZaaktypeInformatieobjecttype {
   zaaktypeId: number;
 }
 
+export interface Zaakverzoek {
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * URL of the objectverzoek that was made beside it in the other register.
+   */
+  objectUrl: Generated<string>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * Its URL.
+   */
+  verzoek: string;
+  /**
+   * The case.
+   */
+  zaakId: number;
+}
+
 export interface DB {
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
   applicatieGeheim: ApplicatieGeheim;
   audit: Audit;
   autorisatie: Autorisatie;
+  autorisatieType: AutorisatieType;
   besluittype: Besluittype;
   besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
   bestand: Bestand;
   bestandsdeel: Bestandsdeel;
   catalogus: Catalogus;
+  catalogusAutorisatie: CatalogusAutorisatie;
   dienst: Dienst;
   documentnummerReservering: DocumentnummerReservering;
   eigenschap: Eigenschap;
@@ -1737,24 +2434,40 @@ export interface DB {
   importRegel: ImportRegel;
   importResultaat: ImportResultaat;
   informatieobjecttype: Informatieobjecttype;
+  klantcontact: Klantcontact;
   migratie: Migratie;
   notificatie: Notificatie;
   notificatieInstelling: NotificatieInstelling;
   notificatiePoging: NotificatiePoging;
   objectinformatieobject: Objectinformatieobject;
+  resultaat: Resultaat;
   resultaattype: Resultaattype;
   resultaattypeBesluittype: ResultaattypeBesluittype;
   resultaattypeInformatieobjecttype: ResultaattypeInformatieobjecttype;
+  rol: Rol;
   roltype: Roltype;
+  status: Status;
   statustype: Statustype;
+  substatus: Substatus;
   taakOverzicht: TaakOverzicht;
   verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;
+  zaak: Zaak;
+  zaakAndereZaak: ZaakAndereZaak;
+  zaakbesluit: Zaakbesluit;
+  zaakcontactmoment: Zaakcontactmoment;
+  zaakeigenschap: Zaakeigenschap;
+  zaakGerelateerdeZaak: ZaakGerelateerdeZaak;
+  zaakinformatieobject: Zaakinformatieobject;
+  zaaknotitie: Zaaknotitie;
+  zaaknummerReservering: ZaaknummerReservering;
+  zaakobject: Zaakobject;
   zaakobjecttype: Zaakobjecttype;
   zaaktype: Zaaktype;
   zaaktypeBesluittype: ZaaktypeBesluittype;
   zaaktypeDeelzaaktype: ZaaktypeDeelzaaktype;
   zaaktypeGerelateerdZaaktype: ZaaktypeGerelateerdZaaktype;
   zaaktypeInformatieobjecttype: ZaaktypeInformatieobjecttype;
+  zaakverzoek: Zaakverzoek;
 }

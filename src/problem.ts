@@ -132,6 +132,8 @@ export const KINDS: Record<number, { name: string; code: string; title: string; 
 
 /** Rules that the database keeps, by the name of the constraint: the name is the contract with `sql/`. */
 const CONSTRAINTS: Record<string, () => Problem> = {
+  applicatie_client_id_uniek: () =>
+    invalid('clientIds', 'clientId-exists', 'Een andere applicatie heeft een van deze client-ids al.'),
   dienst_api_root_uniek: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),
   catalogus_domein_rsin_uniek: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van domein en rsin bestaat al.'),

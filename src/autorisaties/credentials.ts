@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { Autorisatie, Component } from '../access.ts'
-import type { Database } from '../database.ts'
+import type { Autorisatie } from '../access.ts'
+import type { Database, Db } from '../database.ts'
 import type { SecretBox } from './secrets.ts'
 
 /** What a client id stands for: its valid secrets and the rights of its application. */
@@ -65,22 +65,7 @@ async function loadCredential(
       .where((eb) => eb.or([eb('verlooptOp', 'is', null), eb('verlooptOp', '>', sql<string>`now()`)]))
       .select(['id', 'geheim'])
       .execute(),
-    database.db
-      .selectFrom('autorisatie as r')
-      .leftJoin('informatieobjecttype as i', (join) =>
-        join.onRef('i.uuid', '=', 'r.typeUuid').on('r.component', '=', 'drc'),
-      )
-      .where('r.applicatieId', '=', applicatie.id)
-      .orderBy('r.id')
-      .select([
-        'r.component',
-        'r.scopes',
-        'r.typeUrl',
-        'r.typeUuid',
-        'r.maxVertrouwelijkheidaanduiding as max',
-        'i.id as typeId',
-      ])
-      .execute(),
+    loadRights(database.db, applicatie.id),
   ])
   return {
     secrets: geheimen.flatMap(({ id, geheim }) => {
@@ -95,11 +80,32 @@ async function loadCredential(
     applicatieLabel: applicatie.label,
     alleAutorisaties: applicatie.heeftAlleAutorisaties,
     alleenGereedVoorPublicatie: applicatie.alleenIsGereedVoorPublicatie,
-    autorisaties: rights.map((right) => ({
-      ...right,
-      component: right.component as Component,
-      scopes: new Set(right.scopes),
-      typeId: right.typeId ?? null,
-    })),
+    autorisaties: rights,
   }
+}
+
+/**
+ * All rights of an application in one query, with the key of every type that is ours. A right for a catalogue or a type
+ * becomes one for each version that it reaches at this moment; triggers announce when that changes. One that reaches
+ * nothing yet stays as a right for a type that cannot exist: its scopes open lists, but it is no right without a type.
+ */
+async function loadRights(db: Db, applicatieId: number): Promise<Autorisatie[]> {
+  const { rows } = await sql<Omit<Autorisatie, 'scopes'> & { scopes: string[] }>`
+    select r.component, r.scopes, r.type_url, r.type_uuid, t.id as type_id, r.max_vertrouwelijkheidaanduiding as max
+    from autorisatie r
+    left join autorisatie_type t on t.component = r.component and t.uuid = r.type_uuid
+    where r.applicatie_id = ${applicatieId}
+    union all
+    select k.component, k.scopes, case when t.id is null then 'urn:uuid:' || c.uuid else '' end, t.uuid, t.id, k.max_vertrouwelijkheidaanduiding
+    from catalogus_autorisatie k
+    join catalogus c on c.id = k.catalogus_id
+    left join autorisatie_type t on t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)
+    where k.applicatie_id = ${applicatieId}`.execute(db)
+  const sets = new Map<string, ReadonlySet<string>>()
+  return rows.map(({ scopes, ...right }) => {
+    const key = scopes.join(' ')
+    const set = sets.get(key) ?? new Set(scopes)
+    sets.set(key, set)
+    return { ...right, scopes: set }
+  })
 }

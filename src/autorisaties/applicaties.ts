@@ -1,0 +1,622 @@
+// applicaties: who may use the APIs, and for what. The record of an application holds all its rights, so that every write
+// of them replaces the whole set.
+//
+// An addition of ours: `catalogusAutorisaties`, rights that name no version of a type but a catalogue (every type in it,
+// later ones included) or a type in it (all its versions, later ones included). Consumers of the standard know one row per
+// version of a type, so `autorisaties` shows such a right once more as rows: one for every version that it reaches now,
+// after the ordinary rows. Those rows are made when read; nothing stores them.
+//
+// A client that knows nothing of the addition gets those rows, and sends them back in a PUT or PATCH. That must neither
+// drop the right nor turn it into ordinary rows, and yet a row that such a client takes away must be gone. Hence:
+// - `catalogusAutorisaties` is in the body: it replaces the set, and rows of `autorisaties` that it implies are not stored.
+// - only `autorisaties` is: a right stays when all of its rows came back. When one is missing or changed, that is what the
+//   client meant: the right goes, and the rows that did come back become ordinary ones.
+// - neither is: all rights stay.
+// So what an application may do after a write is what the body said, in whichever of the two ways it said it.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { Component } from '../access.ts'
+import type { ReadDb } from '../database.ts'
+import { OptionalChoice, Patch, snakeCase, Text, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
+import { link, localUuid } from '../links.ts'
+import { json, type Mutation } from '../mutate.ts'
+import { Page, PageQuery, paginate } from '../page.ts'
+import { type InvalidParam, invalid, invalidAll, notFound } from '../problem.ts'
+
+const COMPONENTEN: Record<Component, string> = {
+  ac: 'Autorisaties API',
+  nrc: 'Notificaties API',
+  zrc: 'Zaken API',
+  ztc: 'Catalogi API',
+  drc: 'Documenten API',
+  brc: 'Besluiten API',
+}
+const MET_TYPE = { zrc: 'zaaktype', drc: 'informatieobjecttype', brc: 'besluittype' } as const
+type MetType = keyof typeof MET_TYPE
+const isMetType = (component: string): component is MetType => Object.hasOwn(MET_TYPE, component)
+const hasMax = (component: string) => component === 'zrc' || component === 'drc'
+
+const Scopes = Type.Array(Text(100, { minLength: 1 }), { description: 'Scopes, zoals documenten.lezen.' })
+const Max = OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN)
+const TypeUrl = (naam: string, component: string) =>
+  Type.Optional(
+    Type.String({ format: 'uri', maxLength: 1000, default: '', description: `${naam}, alleen bij ${component}.` }),
+  )
+const AutorisatieInput = Type.Object({
+  component: Type.Enum(Object.keys(COMPONENTEN) as Component[]),
+  scopes: Scopes,
+  zaaktype: TypeUrl('Zaaktype', 'zrc'),
+  informatieobjecttype: TypeUrl('Informatieobjecttype', 'drc'),
+  besluittype: TypeUrl('Besluittype', 'brc'),
+  maxVertrouwelijkheidaanduiding: Max,
+})
+const CatalogusAutorisatie = Type.Object(
+  {
+    component: Type.Enum(Object.keys(MET_TYPE) as MetType[]),
+    catalogus: Url(),
+    type: Type.Optional(
+      Text(80, {
+        description:
+          'Identificatie van een zaaktype of omschrijving van een ander type: alle versies ervan. Leeg: alle typen in de catalogus.',
+      }),
+    ),
+    scopes: Scopes,
+    maxVertrouwelijkheidaanduiding: Max,
+  },
+  { description: 'Toevoeging van Zaakstroom: een recht dat ook geldt voor typen en versies die later worden gemaakt.' },
+)
+const ApplicatieInput = Type.Object({
+  clientIds: Type.Array(Text(50, { minLength: 1 }), {
+    minItems: 1,
+    description: 'Client-ids, uniek over alle applicaties.',
+  }),
+  label: Text(100, { minLength: 1, description: 'Naam voor mensen.' }),
+  heeftAlleAutorisaties: Type.Optional(
+    Type.Boolean({ default: false, description: 'Mag alles; dan zijn er geen autorisaties.' }),
+  ),
+  alleenIsGereedVoorPublicatie: Type.Optional(
+    Type.Boolean({ default: false, description: 'Leest alleen documenten die gereed zijn voor publicatie.' }),
+  ),
+  autorisaties: Type.Optional(Type.Array(AutorisatieInput)),
+  catalogusAutorisaties: Type.Optional(Type.Array(CatalogusAutorisatie)),
+})
+const ApplicatiePatch = Patch(ApplicatieInput)
+const Autorisatie = Type.Object({
+  ...AutorisatieInput.properties,
+  componentWeergave: Type.String({ description: 'Naam van de component.' }),
+})
+const Applicatie = Type.Object({
+  url: Url(),
+  ...ApplicatieInput.properties,
+  autorisaties: Type.Array(Autorisatie, {
+    description: 'Ook wat catalogusAutorisaties inhouden, met een regel per versie van een type.',
+  }),
+  catalogusAutorisaties: Type.Array(CatalogusAutorisatie),
+})
+type Applicatie = Static<typeof Applicatie>
+
+const Filter = Type.Object({
+  ...PageQuery,
+  clientIds: Type.Optional(Type.Array(Type.String(), { description: 'Applicaties met al deze client-ids.' })),
+})
+const ConsumerQuery = Type.Object({ clientId: Type.String({ description: 'Een van de client-ids.' }) })
+const Params = Type.Object({ uuid: Uuid })
+const DetailQuery = Type.Object(PageQuery)
+const lezen = { access: { component: 'ac', scopes: ['autorisaties.lezen'] } } as const
+const bijwerken = { access: { component: 'ac', scopes: ['autorisaties.bijwerken'] } } as const
+
+export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/applicaties',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Applicatie) } } },
+    async (request) => {
+      const kept = withAllClients(request.query.clientIds)
+      return paginate(
+        request,
+        {
+          count: async () =>
+            (await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read as never))
+              .rows[0]!.n,
+          rows: (limit, offset) => selectApplicaties(app.read, kept, limit, offset),
+        },
+        (row) => toApplicatie(row, request.base),
+      )
+    },
+  )
+
+  app.post(
+    '/applicaties',
+    {
+      config: bijwerken,
+      schema: { body: ApplicatieInput, response: { 201: Applicatie } },
+      preValidation: refuseNull,
+    },
+    async (request, reply) => {
+      const applicatie = await app.mutate(request.actor, (m) => createApplicatie(m, request.body, ours(request)))
+      return reply.code(201).header('location', applicatie.url).send(applicatie)
+    },
+  )
+
+  app.get(
+    '/applicaties/consumer',
+    { config: lezen, schema: { querystring: ConsumerQuery, response: { 200: Applicatie } } },
+    async (request) => {
+      const [row] = await selectApplicaties(app.read, withAllClients([request.query.clientId]), 1)
+      if (!row) throw notFound()
+      return toApplicatie(row, request.base)
+    },
+  )
+
+  app.get(
+    '/applicaties/:uuid',
+    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Applicatie } } },
+    async (request) => toApplicatie(await requireApplicatie(app.read, request.params.uuid), request.base),
+  )
+
+  app.put(
+    '/applicaties/:uuid',
+    {
+      config: bijwerken,
+      schema: { params: Params, body: ApplicatieInput, response: { 200: Applicatie } },
+      preValidation: refuseNull,
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeApplicatie(m, 'update', request.params.uuid, request.body, ours(request))),
+  )
+
+  app.patch(
+    '/applicaties/:uuid',
+    {
+      config: bijwerken,
+      schema: { params: Params, body: ApplicatiePatch, response: { 200: Applicatie } },
+      preValidation: refuseNull,
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) =>
+        changeApplicatie(m, 'partial_update', request.params.uuid, request.body, ours(request)),
+      ),
+  )
+
+  app.delete('/applicaties/:uuid', { config: bijwerken, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteApplicatie(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+const NIET_NULL = ['heeftAlleAutorisaties', 'alleenIsGereedVoorPublicatie', 'autorisaties', 'catalogusAutorisaties']
+
+/** Null counts as absent elsewhere; here a client that sends it could mean "nothing" as well as "as it was". */
+async function refuseNull({ body }: FastifyRequest): Promise<void> {
+  if (body === null || typeof body !== 'object') return
+  const values = body as Record<string, unknown>
+  const nulls = NIET_NULL.filter((name) => values[name] === null || values[snakeCase(name)] === null)
+  throwFaults(nulls.map((name) => ({ name, code: 'null', reason: 'Dit veld mag niet null zijn.' })))
+}
+
+/** Addresses under which a type URL means a type of ours: as links are written, and as this caller reached us. */
+function ours(request: FastifyRequest): string[] {
+  const { host } = request.headers
+  return [request.base, ...(host && URL.canParse(`http://${host}`) ? [`http://${host}`] : [])]
+}
+
+function withAllClients(clientIds: string[] | undefined): RawBuilder<boolean> {
+  if (clientIds === undefined) return sql<boolean>`true`
+  const wanted = [...new Set(clientIds)]
+  return sql<boolean>`(select count(*) from applicatie_client c where c.applicatie_id = a.id and c.client_id = any(${wanted}::text[])) = ${wanted.length}`
+}
+
+// ---- reading ----
+
+type Max = (typeof VERTROUWELIJKHEIDAANDUIDINGEN)[number] | null
+type Recht = { component: Component; scopes: string[]; typeUrl: string; typeUuid: string | null; max: Max }
+type CatalogusRecht = { component: MetType; catalogusUuid: string; type: string; scopes: string[]; max: Max }
+type ApplicatieRow = {
+  id: number
+  uuid: string
+  label: string
+  heeftAlleAutorisaties: boolean
+  alleenIsGereedVoorPublicatie: boolean
+  clientIds: string[]
+  rechten: Recht[]
+  /** With the rows that each implies at this moment. */
+  catalogusRechten: (CatalogusRecht & { inhoud: string[] })[]
+}
+
+async function selectApplicaties(
+  db: ReadDb,
+  kept: RawBuilder<boolean>,
+  limit: number,
+  offset = 0,
+): Promise<ApplicatieRow[]> {
+  const { rows } = await sql<ApplicatieRow>`
+    select a.id, a.uuid, a.label, a.heeft_alle_autorisaties, a.alleen_is_gereed_voor_publicatie,
+      coalesce((select jsonb_agg(c.client_id order by c.volgorde, c.client_id)
+        from applicatie_client c where c.applicatie_id = a.id), '[]') as client_ids,
+      coalesce((select jsonb_agg(jsonb_build_object('component', r.component, 'scopes', r.scopes, 'typeUrl', r.type_url,
+          'typeUuid', r.type_uuid, 'max', r.max_vertrouwelijkheidaanduiding) order by r.id)
+        from autorisatie r where r.applicatie_id = a.id), '[]') as rechten,
+      coalesce((select jsonb_agg(jsonb_build_object('component', k.component, 'catalogusUuid', c.uuid, 'type', k.type,
+          'scopes', k.scopes, 'max', k.max_vertrouwelijkheidaanduiding, 'inhoud', ${inhoud}) order by k.id)
+        from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id where k.applicatie_id = a.id), '[]')
+        as catalogus_rechten
+    from applicatie a where ${kept} order by a.id desc limit ${limit} offset ${offset}`.execute(db as never)
+  return rows
+}
+
+/** The versions that right `k` reaches, newest first. */
+const inhoud = sql`coalesce((select jsonb_agg(t.uuid order by t.id desc) from autorisatie_type t
+  where t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)), '[]')`
+
+async function requireApplicatie(db: ReadDb, uuid: string): Promise<ApplicatieRow> {
+  const [row] = await selectApplicaties(db, sql<boolean>`a.uuid = ${uuid}`, 1)
+  if (!row) throw notFound()
+  return row
+}
+
+function implied({ component, scopes, max, inhoud }: ApplicatieRow['catalogusRechten'][number]): Recht[] {
+  return inhoud.map((typeUuid) => ({ component, scopes, typeUrl: '', typeUuid, max }))
+}
+
+function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
+  const virtual = row.catalogusRechten
+    .flatMap(implied)
+    .sort((a, b) => (a.component < b.component ? -1 : a.component > b.component ? 1 : 0))
+  return {
+    url: link(base, 'applicatie', row.uuid),
+    clientIds: row.clientIds,
+    label: row.label,
+    heeftAlleAutorisaties: row.heeftAlleAutorisaties,
+    alleenIsGereedVoorPublicatie: row.alleenIsGereedVoorPublicatie,
+    autorisaties: [...row.rechten, ...virtual].map((recht) => toAutorisatie(recht, base)),
+    catalogusAutorisaties: row.catalogusRechten.map(({ component, catalogusUuid, type, scopes, max }) => ({
+      component,
+      catalogus: link(base, 'catalogus', catalogusUuid),
+      type,
+      scopes,
+      ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
+    })),
+  }
+}
+
+function toAutorisatie({ component, scopes, typeUrl, typeUuid, max }: Recht, base: string): Static<typeof Autorisatie> {
+  return {
+    component,
+    componentWeergave: COMPONENTEN[component],
+    scopes,
+    ...(isMetType(component) && {
+      [MET_TYPE[component]]: typeUuid ? link(base, MET_TYPE[component], typeUuid) : typeUrl,
+    }),
+    ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
+  }
+}
+
+// ---- writing ----
+
+export type ApplicatieInput = Static<typeof ApplicatieInput>
+
+/** @param hosts addresses of ours, besides that of the actor, under which types may be written */
+export async function createApplicatie(m: Mutation, input: ApplicatieInput, hosts: string[] = []): Promise<Applicatie> {
+  const clientIds = [...new Set(input.clientIds)]
+  throwFaults([...(await takenClientIds(m, clientIds, null)), ...incompleteRights(input)])
+  const catalogusRechten = await readCatalogusRechten(m, input.catalogusAutorisaties ?? [], [])
+  const rechten = readRechten(input.autorisaties ?? [], [m.actor.base, ...hosts])
+  requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length)
+  const { id, uuid } = await m.trx
+    .insertInto('applicatie')
+    .values({
+      label: input.label,
+      heeftAlleAutorisaties: input.heeftAlleAutorisaties ?? false,
+      alleenIsGereedVoorPublicatie: input.alleenIsGereedVoorPublicatie ?? false,
+    })
+    .returning(['id', 'uuid'])
+    .executeTakeFirstOrThrow()
+  await writeClientIds(m, id, clientIds)
+  await writeCatalogusRechten(m, id, catalogusRechten)
+  const { catalogusRechten: written } = await requireApplicatie(m.read, uuid)
+  await writeRechten(m, id, without(rechten, written.flatMap(implied)))
+  return recordApplicatie(m, 'create', null, await requireApplicatie(m.read, uuid))
+}
+
+/** @param input what is absent stays as it is */
+export async function changeApplicatie(
+  m: Mutation,
+  actie: 'update' | 'partial_update',
+  uuid: string,
+  input: Partial<ApplicatieInput>,
+  hosts: string[] = [],
+): Promise<Applicatie> {
+  const { id } = await lockApplicatie(m, uuid)
+  const before = await requireApplicatie(m.read, uuid)
+  const clientIds = input.clientIds && [...new Set(input.clientIds)]
+  throwFaults([...(clientIds ? await takenClientIds(m, clientIds, id) : []), ...incompleteRights(input)])
+  const alles = input.heeftAlleAutorisaties ?? before.heeftAlleAutorisaties
+  const rechten = input.autorisaties && readRechten(input.autorisaties, [m.actor.base, ...hosts])
+  const catalogusRechten =
+    input.catalogusAutorisaties !== undefined
+      ? await readCatalogusRechten(m, input.catalogusAutorisaties, before.catalogusRechten)
+      : rechten && (alles ? [] : sentBack(before.catalogusRechten, rechten))
+  requireEither(alles, (rechten ?? before.rechten).length + (catalogusRechten ?? before.catalogusRechten).length)
+  await m.trx
+    .updateTable('applicatie')
+    .set({
+      label: input.label ?? before.label,
+      heeftAlleAutorisaties: alles,
+      alleenIsGereedVoorPublicatie: input.alleenIsGereedVoorPublicatie ?? before.alleenIsGereedVoorPublicatie,
+    })
+    .where('id', '=', id)
+    .execute()
+  if (clientIds) await writeClientIds(m, id, clientIds)
+  if (catalogusRechten) await writeCatalogusRechten(m, id, catalogusRechten)
+  if (rechten) {
+    const { catalogusRechten: written } = await requireApplicatie(m.read, uuid)
+    await writeRechten(m, id, without(rechten, written.flatMap(implied)))
+  }
+  return recordApplicatie(m, actie, toApplicatie(before, m.actor.base), await requireApplicatie(m.read, uuid))
+}
+
+/** Its credentials go with it: every process then refuses its tokens. */
+export async function deleteApplicatie(m: Mutation, uuid: string): Promise<void> {
+  await lockApplicatie(m, uuid)
+  const row = await requireApplicatie(m.read, uuid)
+  await m.trx.deleteFrom('applicatie').where('id', '=', row.id).execute()
+  recordApplicatie(m, 'destroy', toApplicatie(row, m.actor.base), row)
+}
+
+async function lockApplicatie(m: Mutation, uuid: string): Promise<{ id: number }> {
+  const found = await m.trx
+    .selectFrom('applicatie')
+    .where('uuid', '=', uuid)
+    .select('id')
+    .forUpdate()
+    .executeTakeFirst()
+  if (!found) throw notFound()
+  return found
+}
+
+function recordApplicatie(
+  m: Mutation,
+  actie: 'create' | 'update' | 'partial_update' | 'destroy',
+  oud: Applicatie | null,
+  row: ApplicatieRow,
+): Applicatie {
+  const applicatie = toApplicatie(row, m.actor.base)
+  m.record({
+    component: 'ac',
+    actie,
+    resource: 'applicatie',
+    url: applicatie.url,
+    uuid: row.uuid,
+    weergave: row.label,
+    kanaal: { naam: 'autorisaties', kenmerken: {} },
+    oud,
+    nieuw: actie === 'destroy' ? null : applicatie,
+  })
+  return applicatie
+}
+
+/**
+ * Announces every application whose rights reach a type that was just made: consumers keep the rights of applications,
+ * and look again only when told to. Whoever makes a type calls this in the same transaction.
+ */
+export async function announceNewType(m: Mutation, component: MetType, typeUuid: string): Promise<void> {
+  const touched = await m.trx
+    .selectFrom('catalogusAutorisatie as k')
+    .innerJoin('autorisatieType as t', (join) =>
+      join.onRef('t.component', '=', 'k.component').onRef('t.catalogusId', '=', 'k.catalogusId'),
+    )
+    .innerJoin('applicatie as a', 'a.id', 'k.applicatieId')
+    .where('t.component', '=', component)
+    .where('t.uuid', '=', typeUuid)
+    .where((eb) => eb.or([eb('k.type', '=', ''), eb('k.type', '=', eb.ref('t.sleutel'))]))
+    .select(['a.uuid', 'a.label'])
+    .distinct()
+    .execute()
+  for (const { uuid, label } of touched) {
+    const url = link(m.actor.base, 'applicatie', uuid)
+    m.record({
+      component: 'ac',
+      actie: 'update',
+      resource: 'applicatie',
+      url,
+      uuid,
+      weergave: label,
+      kanaal: { naam: 'autorisaties', kenmerken: {} },
+      oud: null,
+      nieuw: null,
+      spoor: 'geen', // the application did not change
+    })
+  }
+}
+
+// ---- what was sent ----
+
+function readRechten(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Recht[] {
+  return rows.map((row) => {
+    const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
+    const typeUrl = isMetType(component) ? (row[MET_TYPE[component]] ?? '') : ''
+    return {
+      component,
+      scopes,
+      typeUrl,
+      typeUuid: isMetType(component) ? uuidAt(typeUrl, hosts, MET_TYPE[component]) : null,
+      max: hasMax(component) ? max || null : null,
+    }
+  })
+}
+
+function uuidAt(url: string, hosts: string[], resource: (typeof MET_TYPE)[MetType]): string | null {
+  for (const host of hosts) {
+    const uuid = localUuid(url, host, resource)
+    if (uuid) return uuid
+  }
+  return null
+}
+
+/** @throws Problem 400 for a catalogue or a type that does not exist; what is stored already may stay */
+async function readCatalogusRechten(
+  m: Mutation,
+  rows: Static<typeof CatalogusAutorisatie>[],
+  stored: CatalogusRecht[],
+): Promise<CatalogusRecht[]> {
+  const faults: InvalidParam[] = []
+  const result: CatalogusRecht[] = []
+  for (const [index, { component, catalogus, type = '', scopes, maxVertrouwelijkheidaanduiding }] of rows.entries()) {
+    const catalogusUuid = localUuid(catalogus, m.actor.base, 'catalogus') ?? null
+    const kept = stored.some(
+      (one) => one.component === component && one.catalogusUuid === catalogusUuid && one.type === type,
+    )
+    if (!kept) {
+      const { rows: found } = await sql<{ bestaat: boolean }>`
+        select ${type} = '' or exists (select from autorisatie_type t
+          where t.component = ${component} and t.catalogus_id = c.id and t.sleutel = ${type}) as bestaat
+        from catalogus c where c.uuid = ${catalogusUuid}`.execute(m.read as never)
+      const name = `catalogusAutorisaties.${index}`
+      if (!found[0])
+        faults.push({ name: `${name}.catalogus`, code: 'bad-url', reason: 'Deze catalogus bestaat hier niet.' })
+      else if (!found[0].bestaat)
+        faults.push({ name: `${name}.type`, code: 'does_not_exist', reason: 'Dit type bestaat niet in de catalogus.' })
+    }
+    const max = hasMax(component) ? maxVertrouwelijkheidaanduiding || null : null
+    result.push({ component, catalogusUuid: catalogusUuid ?? '', type, scopes, max })
+  }
+  throwFaults(faults)
+  return result
+}
+
+const keyOf = ({ component, scopes, typeUrl, typeUuid, max }: Recht) =>
+  JSON.stringify([component, [...scopes].sort(), typeUuid ?? typeUrl, max])
+
+/** The rights of which all rows came back; one without rows at this moment cannot be left out, and stays. */
+function sentBack<R extends ApplicatieRow['catalogusRechten'][number]>(stored: R[], sent: Recht[]): R[] {
+  const keys = new Set(sent.map(keyOf))
+  return stored.filter((right) => implied(right).every((row) => keys.has(keyOf(row))))
+}
+
+/** `rows` less those that are implied, each as often as it is. */
+function without(rows: Recht[], implications: Recht[]): Recht[] {
+  const left = new Map<string, number>()
+  for (const row of implications) left.set(keyOf(row), (left.get(keyOf(row)) ?? 0) + 1)
+  return rows.filter((row) => {
+    const times = left.get(keyOf(row)) ?? 0
+    if (times > 0) left.set(keyOf(row), times - 1)
+    return times === 0
+  })
+}
+
+// ---- rules ----
+
+function throwFaults(faults: InvalidParam[]): void {
+  if (faults.length > 0) throw invalidAll(faults)
+}
+
+/** ac-001: a client id belongs to one application. */
+async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | null): Promise<InvalidParam[]> {
+  const taken = await m.trx
+    .selectFrom('applicatieClient as c')
+    .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
+    .where('c.clientId', 'in', clientIds)
+    .$if(ownId !== null, (query) => query.where('a.id', '!=', ownId!))
+    .select(['c.clientId', 'a.uuid'])
+    .execute()
+  if (taken.length === 0) return []
+  const ids = taken.map(({ clientId }) => clientId).join(', ')
+  const uuids = [...new Set(taken.map(({ uuid }) => uuid))].join(', ')
+  return [
+    {
+      name: 'clientIds',
+      code: 'clientId-exists',
+      reason: `Deze client-ids horen al bij een andere applicatie: ${ids} (${uuids}).`,
+    },
+  ]
+}
+
+const BEREIK: Record<MetType, string> = { zrc: 'zaken.', drc: 'documenten.', brc: 'besluiten.' }
+
+/** ac-003: a scope on objects says for which type, and up to which confidentiality. */
+function incompleteRights(input: Partial<ApplicatieInput>): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  const require = (name: string, value: string | undefined) => {
+    if (!value) faults.push({ name, code: 'required', reason: 'Dit veld is verplicht bij deze scopes.' })
+  }
+  for (const [index, row] of (input.autorisaties ?? []).entries()) {
+    const { component } = row
+    if (!isMetType(component) || !row.scopes.some((scope) => scope.startsWith(BEREIK[component]))) continue
+    const field = MET_TYPE[component]
+    require(`autorisaties.${index}.${field}`, row[field])
+    if (hasMax(component))
+      require(`autorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
+  }
+  for (const [index, row] of (input.catalogusAutorisaties ?? []).entries()) {
+    if (hasMax(row.component) && row.scopes.some((scope) => scope.startsWith(BEREIK[row.component])))
+      require(`catalogusAutorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
+  }
+  return faults
+}
+
+/** ac-002: all rights, or a list of them; not both and not neither. */
+function requireEither(alles: boolean, rights: number): void {
+  if (alles && rights > 0)
+    throw invalid(
+      'nonFieldErrors',
+      'ambiguous-authorizations-specified',
+      'Geef heeftAlleAutorisaties, of autorisaties; niet beide.',
+    )
+  if (!alles && rights === 0)
+    throw invalid(
+      'nonFieldErrors',
+      'missing-authorizations',
+      'Geef heeftAlleAutorisaties, of ten minste een autorisatie.',
+    )
+}
+
+// ---- rows ----
+
+/** What is no longer named loses its credentials; what stays keeps them. */
+async function writeClientIds(m: Mutation, applicatieId: number, clientIds: string[]): Promise<void> {
+  await m.trx
+    .deleteFrom('applicatieClient')
+    .where('applicatieId', '=', applicatieId)
+    .where('clientId', 'not in', clientIds)
+    .execute()
+  await sql`insert into applicatie_client (client_id, applicatie_id, volgorde)
+    select n.client_id, ${applicatieId}, n.volgorde - 1
+    from unnest(${clientIds}::text[]) with ordinality as n(client_id, volgorde)
+    on conflict (client_id) do update set volgorde = excluded.volgorde where applicatie_client.applicatie_id = excluded.applicatie_id`.execute(
+    m.trx,
+  )
+  const [{ n } = { n: 0 }] = await m.trx
+    .selectFrom('applicatieClient')
+    .where('applicatieId', '=', applicatieId)
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .execute()
+  if (n !== clientIds.length) throwFaults(await takenClientIds(m, clientIds, applicatieId)) // taken just now
+}
+
+async function writeRechten(m: Mutation, applicatieId: number, rechten: Recht[]): Promise<void> {
+  await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', applicatieId).execute()
+  if (rechten.length === 0) return
+  await sql`insert into autorisatie (applicatie_id, component, scopes, type_url, type_uuid, max_vertrouwelijkheidaanduiding)
+    select ${applicatieId}, r.component, array(select jsonb_array_elements_text(r.scopes)), r."typeUrl", r."typeUuid", r.max
+    from rows from (jsonb_to_recordset(${json(rechten)}) as (component text, scopes jsonb, "typeUrl" text, "typeUuid" uuid,
+      max vertrouwelijkheidaanduiding)) with ordinality as r(component, scopes, "typeUrl", "typeUuid", max, volgnummer)
+    order by r.volgnummer`.execute(m.trx)
+}
+
+async function writeCatalogusRechten(m: Mutation, applicatieId: number, rechten: CatalogusRecht[]): Promise<void> {
+  await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', applicatieId).execute()
+  for (const { component, catalogusUuid, type, scopes, max } of rechten) {
+    await m.trx
+      .insertInto('catalogusAutorisatie')
+      .values(({ selectFrom }) => ({
+        applicatieId,
+        component,
+        catalogusId: selectFrom('catalogus').where('uuid', '=', catalogusUuid).select('id'),
+        type,
+        scopes,
+        maxVertrouwelijkheidaanduiding: max,
+      }))
+      .execute()
+  }
+}

@@ -1,0 +1,7 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { applicaties } from './applicaties.ts'
+
+/** The Autorisaties API: applications and their rights. */
+export const autorisaties: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(applicaties)
+}
