@@ -13,10 +13,11 @@ import { type SecretBox, secretBox } from './autorisaties/secrets.ts'
 import { type Config, ConfigError } from './config.ts'
 import { type Database, kyselyOn, openDatabase } from './database.ts'
 import { openDiensten } from './diensten.ts'
-import { kopieerPool } from './documenten/import/kopieer.ts'
+import { requireImportBaseDir } from './documenten/import/basis.ts'
+import { kopieerNaarOpslag, kopieerPool } from './documenten/import/kopieer.ts'
 import { repairImports } from './documenten/import/verloop.ts'
-import { filesystemOpslag, prepareFilesystemOpslag } from './documenten/opslag/filesystem.ts'
-import type { Opslag } from './documenten/opslag/index.ts'
+import { type Opslag, OpslagOnbeschikbaar } from './documenten/opslag/index.ts'
+import { type Opslagen, openOpslagen, prepareNewStore } from './documenten/opslag/kiezen.ts'
 import { findEmbedded, startEmbedded } from './embedded.ts'
 import { readiness } from './health.ts'
 import { requireKnownSchema } from './migrate.ts'
@@ -64,10 +65,43 @@ export async function findSecretBox(config: Config, make: boolean): Promise<Secr
   return secretBox(key)
 }
 
-async function openOpslag(config: Config): Promise<Opslag> {
-  await prepareFilesystemOpslag(config.documentenDir)
-  return filesystemOpslag(config.documentenDir)
+/** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. */
+async function openOpslag(config: Config, database: Database, log: Logger): Promise<Opslagen> {
+  try {
+    await prepareNewStore(config, database, config.documentenBackend)
+  } catch (error) {
+    if (!(error instanceof OpslagOnbeschikbaar)) throw error
+    log.error({ backend: config.documentenBackend, code: error.code }, 'the document storage cannot be set up')
+  }
+  return openOpslagen(config, log)
 }
+
+/** How an import brings files into the store: threads for a directory, streams for all others. */
+export function openKopieer(config: Config, opslag: Opslag): ReturnType<typeof kopieerPool> {
+  if (opslag.backend === 'filesystem')
+    return kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+  const stopped = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    kopieer: (bestanden) => {
+      const options = { concurrency: COPIES_AT_ONCE, signal: stopped.signal }
+      const copying = kopieerNaarOpslag(opslag, config.importBaseDir, bestanden, options)
+      const done = copying.then(
+        () => {},
+        () => {},
+      )
+      running.add(done)
+      void done.then(() => running.delete(done))
+      return copying
+    },
+    stop: async () => {
+      stopped.abort(new Error('copying was stopped'))
+      await Promise.all(running)
+    },
+  }
+}
+
+const COPIES_AT_ONCE = 8 // each waits for the network most of the time
 
 /** Runs the HTTP side. Resolves when it listens; `address` is where. */
 export async function runApi(
@@ -78,12 +112,13 @@ export async function runApi(
 ): Promise<Running & { address: string }> {
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'api' })
   try {
+    requireImportBaseDir(config, log)
     await requireKnownSchema(database.sql)
     if (config.bootstrapClient) await ensureBootstrapClient(database, box, config.bootstrapClient)
     await fillInstellingen(database, box, config)
     const credentials = await openCredentialStore(database, box, log)
     const diensten = openDiensten(database, box, config, log)
-    const parts: Parts = { config, database, opslag: await openOpslag(config), credentials, diensten, log }
+    const parts: Parts = { config, database, ...(await openOpslag(config, database, log)), credentials, diensten, log }
     const app = await buildApp(parts)
     const address = await app.listen({ host: config.host, port: config.port })
     return {
@@ -111,11 +146,13 @@ export async function runWorker(
 ): Promise<Running & { database: Database; opslag: Opslag; healthy(): boolean }> {
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'worker' })
   try {
+    requireImportBaseDir(config, log)
     await requireKnownSchema(database.sql)
-    const opslag = await openOpslag(config)
-    const pool = kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+    const opslagen = await openOpslag(config, database, log)
+    const { opslag } = opslagen
+    const pool = openKopieer(config, opslag)
     const box = await findSecretBox(config, false)
-    const tasks = taskList({ config, database, opslag, kopieer: pool.kopieer, log })
+    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, log })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,

@@ -1,8 +1,13 @@
 // What happens to an import besides its rows: cancelling, failing, waiting, being repaired, deleted and forgotten.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { requireImportBaseDir } from '../../src/documenten/import/basis.ts'
 import { reportRows } from '../../src/documenten/import/rapportrijen.ts'
 import { repairImports } from '../../src/documenten/import/verloop.ts'
 import { removeOldImports } from '../../tasks/bewaartermijnen.ts'
@@ -298,3 +303,33 @@ async function filesIn(directory: string): Promise<string[]> {
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map((entry) => join(entry.parentPath, entry.name))
 }
+
+t.test('an import directory that would give away our own files stops the program', async (t) => {
+  const { config, databaseUrl } = app
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const start = async (command: string, base: string) => {
+    const env = {
+      DATABASE_URL: databaseUrl,
+      SECRET_KEY: config.secretKey,
+      DATA_DIR: config.dataDir,
+      PORT: '0',
+      IMPORT_DOCUMENTEN_BASE_DIR: base,
+    }
+    const child = spawn(process.execPath, [main, command], { env: { PATH: process.env.PATH, ...env } })
+    child.stdout.resume()
+    const [told, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    return { told, code }
+  }
+  const [api, worker] = await Promise.all([start('api', config.dataDir), start('worker', config.documentenDir)])
+  t.match(api, { code: 78, told: /IMPORT_DOCUMENTEN_BASE_DIR/ })
+  t.match(worker, { code: 78, told: /IMPORT_DOCUMENTEN_BASE_DIR/ })
+  const require = (importBaseDir: string) => requireImportBaseDir({ ...config, importBaseDir }, app.parts.log)
+  const own = [
+    '/',
+    join(config.dataDir, '..'),
+    join(config.documentenDir, '.tmp'),
+    fileURLToPath(new URL('../..', import.meta.url)),
+  ]
+  for (const base of own) t.throws(() => require(base), { faults: [/IMPORT_DOCUMENTEN_BASE_DIR/] }, base)
+  for (const base of [app.importDir, join(app.importDir, 'geen')]) t.doesNotThrow(() => require(base), base)
+})

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Config } from '../../config.ts'
+import type { Logger } from 'pino'
+import { type Config, ConfigError } from '../../config.ts'
 import { checkBaseDir } from './bestandspad.ts'
 
 const APPLICATION = fileURLToPath(new URL('../../..', import.meta.url))
@@ -14,6 +15,18 @@ export function importBaseDirFault(config: Config): { code: string; reden: strin
     { name: 'storage', dir: config.documentenDir, below: true },
   ])
   return code && { code, reden: REDENEN[code] }
+}
+
+/**
+ * At start-up: a directory that would give away files of the service itself stops the program. One that is not there may
+ * still be mounted; until then uploads are refused.
+ */
+export function requireImportBaseDir(config: Config, log: Logger): void {
+  const fault = importBaseDirFault(config)
+  if (fault?.code === 'import-dir-forbidden')
+    throw new ConfigError(['IMPORT_DOCUMENTEN_BASE_DIR is, contains or lies in a directory of the service itself'])
+  if (fault)
+    log.warn({ setting: 'IMPORT_DOCUMENTEN_BASE_DIR', fault: fault.code }, 'documents cannot be imported: no directory')
 }
 
 const REDENEN = {
