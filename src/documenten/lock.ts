@@ -84,8 +84,8 @@ async function unlock(app: FastifyInstance, actor: Actor, uuid: string, given: s
   for (let attempt = 1; attempt <= 5; attempt++) {
     try {
       const ahead = joined
-      const todo = await app.mutate(actor, (m) => tryUnlock(m, opslag, uuid, given, ahead))
-      if (!todo) return
+      const { done, used } = await app.mutate(actor, (m) => tryUnlock(m, opslag, uuid, given, ahead))
+      if (done) return used ? undefined : await discard(opslag, ahead?.bytes ?? null)
     } catch (error) {
       if (!isUnavailable(error)) await discard(opslag, joined?.bytes ?? null)
       throw error
@@ -97,19 +97,20 @@ async function unlock(app: FastifyInstance, actor: Actor, uuid: string, given: s
   throw new Problem(409, { detail: 'De bestandsdelen veranderen nog: probeer het opnieuw.' })
 }
 
-/** @returns whether the parts have to be joined first */
+/** @returns whether it is done, or parts have to be joined first; and whether what was joined is used */
 async function tryUnlock(
   m: Mutation,
   opslag: Opslag,
   uuid: string,
   given: string,
   joined: Joined | undefined,
-): Promise<boolean> {
+): Promise<{ done: boolean; used: boolean }> {
   m.unrecorded('the standard keeps no record of locks')
   const row = await lockDocument(m, uuid)
   if (!mayDo(m.actor, SCOPES_UNLOCK, row)) throw notFound()
   const kind = unlockKind(row.lock, given, mayDo(m.actor, SCOPES_GEFORCEERD_UNLOCK, row))
-  if (kind === 'niets') return false
+  if (kind === 'niets') return { done: true, used: false }
+  let used = false
   const delen = await findDelen(m, uuid)
   if (kind === 'gewoon') requireCompleteUpload(delen)
   const there = delen.flatMap(({ bestandId }) => bestandId ?? [])
@@ -127,12 +128,13 @@ async function tryUnlock(
     await inhoud({ bestandId: there[0] }) // a single part is the whole already
     await closeUpload(m, row.id)
   } else if (there.length > 1) {
-    if (joined?.bestanden.join() !== there.join()) return true
+    if (joined?.bestanden.join() !== there.join()) return { done: false, used }
+    used = true
     await inhoud({ bestandId: await insertBestand(m, opslag.backend, joined.bytes) })
     await closeUpload(m, row.id)
   }
   await setLock(m, row.id, null)
-  return false
+  return { done: true, used }
 }
 
 function findDelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Deel[]> {

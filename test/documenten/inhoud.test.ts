@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import { rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { signToken } from '../../src/autorisaties/clients.ts'
+import { type Answer, BASE, givenInformatieobjecttype, SECRET, type TestApp, testApp } from '../app.ts'
+import { base64, EIO, faults, givenDocument, givenLock, newDocument } from './documenten.ts'
+
+const stored = (test: TestApp) => Array.fromAsync(test.parts.opslag.list())
+
+/** A create whose body is sent as this very text, in pieces of this size. */
+async function send(test: TestApp, body: string | Buffer, piece = 65_536) {
+  await listening(test)
+  const bytes = Buffer.from(body)
+  const pieces = function* () {
+    for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
+  }
+  const { address, port } = test.app.server.address() as { address: string; port: number }
+  const response = await fetch(`http://${address}:${port}${EIO}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${signToken('beheer', SECRET)}`, 'content-type': 'application/json' },
+    body: ReadableStream.from(pieces()) as never,
+    duplex: 'half',
+  } as RequestInit)
+  return { status: response.status, body: (await response.json()) as Answer['body'], text: '', headers: {} }
+}
+
+async function listening(test: TestApp): Promise<void> {
+  if (!test.app.server.listening) await test.app.listen({ host: '127.0.0.1', port: 0 })
+}
+
+t.test('content arrives byte for byte, however its text is cut and escaped', async (t) => {
+  const test = await testApp(t, { PUBLIC_URL: BASE })
+  const type = await givenInformatieobjecttype(test)
+  await listening(test)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        bytes: fc.uint8Array({ minLength: 1, maxLength: 300 }),
+        piece: fc.integer({ min: 1, max: 40 }),
+        slashes: fc.boolean(),
+        unicode: fc.boolean(),
+        lines: fc.boolean(),
+        prefix: fc.constantFrom('', 'data:text/plain;base64,', 'data:application/pdf;name=a.pdf;base64,'),
+        first: fc.boolean(),
+        titel: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => !text.includes('\0')),
+      }),
+      async ({ bytes, piece, slashes, unicode, lines, prefix, first, titel }) => {
+        let text = prefix + Buffer.from(bytes).toString('base64')
+        if (lines) text = text.replace(/.{76}/g, '$&\r\n')
+        let json = JSON.stringify(text)
+        if (slashes) json = json.replaceAll('/', '\\/')
+        if (unicode) json = json.replaceAll('+', '\\u002B').replaceAll('A', '\\u0041')
+        // A nested member of that name is none of ours, nor is one within a text.
+        const rest = JSON.stringify(
+          newDocument(type, {
+            titel,
+            andere: { inhoud: 'geen', x: [{ inhoud: '"' }] },
+            beschrijving: '"inhoud": "x\\',
+          }),
+        )
+        const body = first ? `{ "inhoud" :\n ${json},${rest.slice(1)}` : `${rest.slice(0, -1)}, "inhoud":${json} }`
+        const made = await send(test, body, piece)
+        if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+        const got = await test.app.inject({
+          url: new URL(made.body.inhoud).pathname,
+          headers: { authorization: `Bearer ${signToken('beheer', SECRET)}` },
+        })
+        return (
+          Buffer.from(bytes).equals(got.rawPayload) &&
+          made.body.titel === titel &&
+          made.body.bestandsomvang === bytes.length &&
+          made.body.beschrijving === '"inhoud": "x\\'
+        )
+      },
+    ),
+    { numRuns: 40 },
+  )
+  t.pass('for 40 documents')
+})
+
+t.test('base64 is read strictly', async (t) => {
+  const test = await testApp(t)
+  const type = await givenInformatieobjecttype(test)
+  for (const [inhoud, code] of [
+    ['QUJDR', 'incorrect-base64-padding'],
+    ['QUJDRA', 'incorrect-base64-padding'],
+    ['QUJDRA=', 'incorrect-base64-padding'],
+    ['QUJD!', 'invalid-base64'],
+    ['QUJD-_==', 'invalid-base64'],
+    ['QQ==QUJD', 'invalid-base64'],
+    ['Q===', 'invalid-base64'],
+    ['é', 'invalid-base64'],
+    ['data:text/plain,hallo', 'invalid-base64'],
+    [{ a: 1 }, 'invalid'],
+    [['QUJD'], 'invalid'],
+    [7, 'invalid'],
+    [true, 'invalid'],
+  ] as const) {
+    t.same(faults(await test.call('POST', EIO, newDocument(type, { inhoud }))), [`inhoud: ${code}`], String(inhoud))
+  }
+  t.same(await stored(test), [])
+})
+
+t.test('of a document that is refused no bytes stay behind', async (t) => {
+  const test = await testApp(t, { PUBLIC_URL: BASE, MIN_UPLOAD_SIZE: '100000' })
+  const type = await givenInformatieobjecttype(test)
+  const good = JSON.stringify(newDocument(type, { inhoud: base64('inhoud') }))
+  const twice = `{"inhoud":"${base64('eerst')}",${good.slice(1)}`
+  t.equal((await send(test, twice)).status, 201, 'of a repeated name the last counts')
+  t.equal((await stored(test)).length, 1)
+  for (const [body, status] of [
+    [good.replace('Een brief', ''), 400],
+    [good.slice(0, -1), 400],
+    [`${good} meer`, 400],
+    [`{"inhoud": "${base64('x')}`, 400],
+    [`{"inhoud": "QUJD\nQUJD"}`, 400],
+    [`["inhoud", "QUJD"]`, 400],
+    [good.replace('}', ',"__proto__":{"x":1}}'), 400],
+    [Buffer.concat([Buffer.from(good.slice(0, -1)), Buffer.from(',"x":"\xff"}', 'latin1')]), 400],
+    [JSON.stringify(newDocument(type, { inhoud: base64(randomBytes(100_000)) })), 413],
+  ] as const) {
+    const answer = await send(test, body).catch((error) => ({ status: String(error) }))
+    t.equal(answer.status, status, String(body).slice(0, 60))
+  }
+  const { url } = await givenDocument(test)
+  t.equal((await test.call('PATCH', url, { inhoud: base64('anders'), lock: 'x' })).status, 400)
+  t.equal((await test.call('PATCH', `${EIO}/${crypto.randomUUID()}`, { inhoud: base64('anders') })).status, 404)
+  t.equal((await stored(test)).length, 2)
+})
+
+t.test('a storage that fails is a 503 with Retry-After, and nothing has changed', async (t) => {
+  const test = await testApp(t)
+  const { url, informatieobjecttype } = await givenDocument(test)
+  const lock = await givenLock(test, url)
+  const dir = test.config.documentenDir
+  const before = await test.call('GET', url)
+  await rename(join(dir, '.zaakstroom'), join(dir, '.weg'))
+  for (const answer of [
+    await test.call('POST', EIO, newDocument(informatieobjecttype, { inhoud: base64('x') })),
+    await test.call('PATCH', url, { lock, inhoud: base64('anders'), bestandsomvang: 6 }),
+    await test.call('POST', EIO, newDocument(informatieobjecttype, { bestandsomvang: 0 })),
+  ]) {
+    t.match(answer, { status: 503, headers: { 'retry-after': /\d/ }, body: { code: 'service_unavailable' } })
+  }
+  await rename(join(dir, '.weg'), join(dir, '.zaakstroom'))
+  t.same((await test.call('GET', url)).body, before.body)
+  t.equal((await test.call('GET', EIO)).body.count, 1)
+  t.equal((await test.call('PATCH', url, { lock, inhoud: base64('anders'), bestandsomvang: 6 })).status, 200)
+})
+
+t.test('a download is the file as its name says, whole or in part', async (t) => {
+  const test = await testApp(t)
+  const { url } = await givenDocument(test, { bestandsnaam: 'Größe "1"\n€.txt', inhoud: base64('0123456789') })
+  const get = (headers: Record<string, string> = {}, method = 'GET') =>
+    test.call(method, `${url}/download?onbekend=1`, undefined, { headers })
+  const whole = await get()
+  t.match(whole, {
+    status: 200,
+    text: '0123456789',
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-length': '10',
+      'accept-ranges': 'bytes',
+      'x-content-type-options': 'nosniff',
+      'content-disposition': /^attachment; filename=".*"; filename\*=UTF-8''Gr%C3%B6%C3%9Fe%20%221%22_%E2%82%AC.txt$/,
+    },
+  })
+  const etag = String(whole.headers.etag)
+  t.match(await get({ range: 'bytes=2-4' }), { status: 206, text: '234', headers: { 'content-range': 'bytes 2-4/10' } })
+  t.match(await get({ range: 'bytes=-3' }), { status: 206, text: '789' })
+  t.match(await get({ range: 'bytes=20-' }), { status: 416, headers: { 'content-range': 'bytes */10' } })
+  t.match(await get({ range: 'bytes=0-1,3-4' }), { status: 200, text: '0123456789' })
+  t.match(await get({ range: 'bytes=2-4', 'if-range': '"anders"' }), { status: 200, text: '0123456789' })
+  t.match(await get({ range: 'bytes=2-4', 'if-range': etag }), { status: 206, text: '234' })
+  t.match(await get({ 'if-none-match': etag }), { status: 304, text: '' })
+  t.match(await get({}, 'HEAD'), { status: 200, text: '', headers: { 'content-length': '10', etag } })
+  const none = await givenDocument(test, { inhoud: null })
+  t.equal((await test.call('GET', `${none.url}/download`)).status, 204)
+})
+
+t.test('bytes that are gone or damaged are never served', async (t) => {
+  const test = await testApp(t)
+  const small = await givenDocument(test, { inhoud: base64('klein') })
+  const large = await givenDocument(test, { inhoud: base64(randomBytes(3_000_000)) })
+  const [a, b] = await test.database.sql`select sleutel from bestand order by omvang`
+  const path = (row: unknown) => join(test.config.documentenDir, (row as { sleutel: string }).sleutel)
+  await writeFile(path(a), 'KLEIN')
+  t.match(await test.call('GET', small.inhoud), { status: 503, headers: { 'retry-after': /\d/ } })
+  t.equal((await test.call('GET', small.inhoud, undefined, { headers: { range: 'bytes=0-1' } })).status, 503)
+  await writeFile(path(b), Buffer.alloc(3_000_000))
+  await listening(test)
+  const { address, port } = test.app.server.address() as { address: string; port: number }
+  const cut = fetch(`http://${address}:${port}${new URL(large.inhoud).pathname}`, {
+    headers: { authorization: `Bearer ${signToken('beheer', SECRET)}` },
+  }).then((response) => response.arrayBuffer())
+  await t.rejects(cut, 'a large one breaks off before its end')
+  await truncate(path(b), 10)
+  t.equal((await test.call('GET', large.inhoud)).status, 503)
+  await rm(path(b))
+  t.equal((await test.call('GET', large.inhoud)).status, 404)
+})
