@@ -1,0 +1,22 @@
+# api or worker is the argument: docker run … zaakstroom worker
+FROM node:26-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY patches patches
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+
+FROM node:26-slim
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/zaakstroom IMPORT_DOCUMENTEN_BASE_DIR=/import-data
+WORKDIR /app
+RUN mkdir -p /var/lib/zaakstroom /import-data && chown node:node /var/lib/zaakstroom /import-data
+COPY --from=packages /app/node_modules node_modules
+COPY package.json tsconfig.json LICENSE ./
+COPY sql sql
+COPY src src
+COPY tasks tasks
+USER node
+VOLUME /var/lib/zaakstroom
+EXPOSE 8000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.WORKER_HEALTH_PORT||process.env.PORT||8000)+'/livez').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+ENTRYPOINT ["node", "src/main.ts"]
+CMD ["api"]
