@@ -4,13 +4,16 @@ import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import type { Logger } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
+import { systemActor } from './access.ts'
 import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
+import { isShort, listClients, revokeGeheim, rotateGeheim, UnknownClient } from './autorisaties/geheimen.ts'
 import { generateSecret } from './autorisaties/secrets.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './config.ts'
 import { type Database, openDatabase } from './database.ts'
 import { DataDirHeld } from './embedded.ts'
 import { openLog } from './log.ts'
 import { migrate, SchemaError } from './migrate.ts'
+import { mutator } from './mutate.ts'
 import { findSecretBox, openServer, type Running, runApi, runWorker, runWorkerHealth } from './program.ts'
 import { isConnectionFault } from './worker.ts'
 
@@ -132,7 +135,7 @@ client
           secret,
         })
       })
-      if (secret.length < 32) console.error('Note: a secret of fewer than 32 characters is easy to guess.')
+      if (isShort(secret)) console.error(SHORT_SECRET)
       const shown = options.secretStdin ? {} : { secret }
       print(
         options,
@@ -143,6 +146,76 @@ client
       )
     },
   )
+
+client
+  .command('rotate')
+  .description('give a client a new secret, printed once; the old one is taken a while longer')
+  .requiredOption('--id <id>', 'client id')
+  .option('--grace-hours <hours>', 'how long the old secret is still taken', '24')
+  .option('--secret-stdin', 'read the secret from standard input instead of making one')
+  .option('--json', 'print JSON')
+  .action(async (options: { id: string; graceHours: string; secretStdin?: boolean; json?: boolean }) => {
+    const graceHours = Number(options.graceHours)
+    if (!(graceHours >= 0 && graceHours <= 8760)) throw new UsageError('--grace-hours is a number from 0 to 8760')
+    const given = options.secretStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : undefined
+    if (given === '') throw new UsageError('the secret on standard input is empty')
+    const secret = await withDatabase(async (database, config) => {
+      const box = await findSecretBox(config, false)
+      return mutator(database)(systemActor('client rotate'), (m) =>
+        rotateGeheim(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
+      )
+    })
+    if (isShort(secret)) console.error(SHORT_SECRET)
+    print(
+      options,
+      { clientId: options.id, ...(given === undefined && { secret }) },
+      given === undefined
+        ? `Client ${options.id} has a new secret, shown only now:\n${secret}`
+        : `Client ${options.id} has a new secret.`,
+    )
+  })
+client
+  .command('revoke')
+  .description('take the secrets of a client away: its tokens are refused at once')
+  .requiredOption('--id <id>', 'client id')
+  .option('--old', 'only the older ones, after a rotation', false)
+  .option('--json', 'print JSON')
+  .action(async (options: { id: string; old: boolean; json?: boolean }) => {
+    const revoked = await withDatabase((database) =>
+      mutator(database)(systemActor('client revoke'), (m) => revokeGeheim(m, options.id, options.old ? 'oud' : 'alle')),
+    )
+    print(options, { clientId: options.id, revoked }, `Client ${options.id} lost ${revoked} secret(s).`)
+  })
+client
+  .command('list')
+  .description('the clients, their rights and how many secrets they have')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => {
+    const clients = await withDatabase((database) => listClients(database.db))
+    const line = ({ clientId, label, heeftAlleAutorisaties, aantalAutorisaties, geheimen }: (typeof clients)[number]) =>
+      `${clientId}\t${label}\t${heeftAlleAutorisaties ? 'all rights' : `${aantalAutorisaties} rights`}\t${geheimen.length} secrets`
+    print(options, clients, clients.map(line).join('\n') || 'There are no clients.')
+  })
+
+const SHORT_SECRET = 'Note: a secret of fewer than 32 characters is easy to guess.'
+
+program
+  .command('token')
+  .description('print a token of a client, for use with curl')
+  .requiredOption('--id <id>', 'client id')
+  .option('--user-id <id>', 'claim user_id', '')
+  .option('--user-name <name>', 'claim user_representation', '')
+  .option('--json', 'print JSON')
+  .action(async (options: { id: string; userId: string; userName: string; json?: boolean }) => {
+    const token = await withDatabase(async (database, config) =>
+      tokenFor(database, await findSecretBox(config, false), options.id, {
+        id: options.userId,
+        name: options.userName,
+      }),
+    )
+    if (!token) throw new UsageError(`there is no client ${options.id} with a secret`)
+    print(options, { token }, token)
+  })
 
 program
   .command('token')
@@ -242,7 +315,8 @@ async function runUntilSignal(
 function explain(error: unknown): { message: string; code: number } {
   if (error instanceof ConfigError) return { message: error.message, code: EXIT_CONFIG }
   if (error instanceof SchemaError || error instanceof DataDirHeld) return { message: error.message, code: 1 }
-  if (error instanceof UsageError || error instanceof ClientExists) return { message: error.message, code: EXIT_USAGE }
+  if (error instanceof UsageError || error instanceof ClientExists || error instanceof UnknownClient)
+    return { message: error.message, code: EXIT_USAGE }
   if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT_UNAVAILABLE }
   const { code, message } = error as { code?: string; message?: string }
   return {

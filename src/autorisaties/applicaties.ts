@@ -67,7 +67,7 @@ const CatalogusAutorisatie = Type.Object(
   },
   { description: 'Toevoeging van Zaakstroom: een recht dat ook geldt voor typen en versies die later worden gemaakt.' },
 )
-const ApplicatieInput = Type.Object({
+export const ApplicatieInput = Type.Object({
   clientIds: Type.Array(Text(50, { minLength: 1 }), {
     minItems: 1,
     description: 'Client-ids, uniek over alle applicaties.',

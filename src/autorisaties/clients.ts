@@ -33,6 +33,7 @@ export async function ensureBootstrapClient(
     const current = await findApplicatie(m.trx, client.id)
     if (!current) return insertClient(m, box, { ...client, label: client.id, alleAutorisaties: true })
     await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', current.id).execute()
+    await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', current.id).execute()
     await m.trx.updateTable('applicatie').set({ heeftAlleAutorisaties: true }).where('id', '=', current.id).execute()
     await m.trx.deleteFrom('applicatieGeheim').where('clientId', '=', client.id).execute()
     await insertSecret(m, box, client)

@@ -1,5 +1,14 @@
 import t from 'tap'
-import { BASE, givenCatalogus, givenInformatieobjecttype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
+import {
+  type Answer,
+  BASE,
+  givenCatalogus,
+  givenInformatieobjecttype,
+  SECRET,
+  type TestApp,
+  testApp,
+  uuidOf,
+} from '../app.ts'
 
 const URL = '/autorisaties/api/v1/applicaties'
 const recht = (more: object = {}) => ({ component: 'ztc', scopes: ['catalogi.lezen'], ...more })
@@ -10,7 +19,8 @@ const applicatie = (more: object = {}) => ({
   autorisaties: [recht()],
   ...more,
 })
-const codes = ({ body }: { body: any }) => body.invalidParams.map((one: any) => `${one.name}: ${one.code}`)
+const codes = ({ body }: Answer) =>
+  body.invalidParams.map((one: { name: string; code: string }) => `${one.name}: ${one.code}`)
 
 /** Gives a client id of the API a secret, as the command does. */
 async function givenSecret({ database, parts, config }: TestApp, clientId: string): Promise<void> {
@@ -175,7 +185,7 @@ t.test('applicaties', async (t) => {
       }),
     )
     t.strictSame(
-      body.autorisaties.map((one: any) => one.informatieobjecttype),
+      body.autorisaties.map((one: { informatieobjecttype: string }) => one.informatieobjecttype),
       [type, elders],
     )
     const rows = await test.database.sql`
