@@ -14,7 +14,10 @@ import { DataDirHeld } from './embedded.ts'
 import { openLog } from './log.ts'
 import { migrate, SchemaError } from './migrate.ts'
 import { mutator } from './mutate.ts'
+import { GeenDienst, KANALEN, registerKanalen, testNotificatie } from './notificaties/kanalen.ts'
+import { herzend } from './notificaties/plannen.ts'
 import { findSecretBox, openServer, type Running, runApi, runWorker, runWorkerHealth } from './program.ts'
+import { applySetup, readSetup, SetupError } from './setup.ts'
 import { isConnectionFault } from './worker.ts'
 
 const EXIT_USAGE = 64 // sysexits: what the caller asked is not possible
@@ -217,22 +220,83 @@ program
     print(options, { token }, token)
   })
 
-program
-  .command('token')
-  .description('print a token of a client, for use with curl')
-  .requiredOption('--id <id>', 'client id')
-  .option('--user-id <id>', 'claim user_id', '')
-  .option('--user-name <name>', 'claim user_representation', '')
+const notifications = program.command('notifications').description('the notifications service that changes are told to')
+notifications
+  .command('register-channels')
+  .description('make or update our channels at the notifications service')
+  .argument('[names...]', 'only these channels')
   .option('--json', 'print JSON')
-  .action(async (options: { id: string; userId: string; userName: string; json?: boolean }) => {
-    const token = await withDatabase(async (database, config) =>
-      tokenFor(database, await findSecretBox(config, false), options.id, {
-        id: options.userId,
-        name: options.userName,
-      }),
+  .action(async (names: string[], options: { json?: boolean }) => {
+    const unknown = names.filter((name) => !KANALEN.some(({ naam }) => naam === name))
+    if (unknown.length > 0) throw new UsageError(`there is no channel ${unknown.join(', ')}`)
+    const results = await withDatabase(async (database, config) =>
+      registerKanalen(
+        { database, config, box: await findSecretBox(config, false) },
+        names.length > 0 ? names : undefined,
+      ),
     )
-    if (!token) throw new UsageError(`there is no client ${options.id} with a secret`)
-    print(options, { token }, token)
+    const lines = results.map(({ naam, gelukt, reden }) =>
+      `${gelukt ? 'ok      ' : 'FAILED  '}${naam}  ${reden}`.trimEnd(),
+    )
+    print(options, results, lines.join('\n'))
+    if (results.some(({ gelukt }) => !gelukt)) process.exitCode = 1
+  })
+notifications
+  .command('test')
+  .description('send a test message, and say at which stage it fails if it does')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => {
+    const stages = await withDatabase(async (database, config) =>
+      testNotificatie({ database, config, box: await findSecretBox(config, false) }),
+    )
+    const lines = stages.map(({ stage, outcome, detail }) =>
+      `${stage.padEnd(7)}${outcome.padEnd(8)}${detail}`.trimEnd(),
+    )
+    print(options, stages, lines.join('\n'))
+    if (stages.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+  })
+notifications
+  .command('resend')
+  .description('give failed messages all their attempts anew: those named, or all within a window of time')
+  .argument('[ids...]', 'ids of messages')
+  .option('--from <moment>', 'made at or after this moment (ISO 8601)')
+  .option('--to <moment>', 'made before this moment (default: now)')
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nExample:\n  zaakstroom notifications resend --from 2026-03-02T08:00:00Z')
+  .action(async (ids: string[], options: { from?: string; to?: string; json?: boolean }) => {
+    if (ids.length > 0 === (options.from !== undefined)) throw new UsageError('give either ids or --from')
+    const [van, tot] = [options.from, options.to ?? new Date().toISOString()].map((moment) => new Date(moment ?? 0))
+    if (Number.isNaN(van!.getTime()) || Number.isNaN(tot!.getTime()))
+      throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
+    if (ids.some((id) => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)))
+      throw new UsageError('an id is a uuid')
+    const selectie = ids.length > 0 ? { uuids: ids } : { van: van!.toISOString(), tot: tot!.toISOString() }
+    const resent = await withDatabase((database) =>
+      mutator(database)(systemActor('notifications resend'), (m) => herzend(m, selectie)),
+    )
+    print(options, { resent }, `${resent} messages will be sent again.`)
+  })
+
+program
+  .command('setup')
+  .description('services, settings of notifications and applications from a file')
+  .command('apply')
+  .description('bring them to what the file says, all of it or nothing; again: changes nothing')
+  .argument('<file>', 'YAML or JSON; what it writes as $NAME in braces comes from the environment')
+  .option('--json', 'print JSON')
+  .action(async (file: string, options: { json?: boolean }) => {
+    const setup = await readSetup(file, process.env).catch((error) => {
+      throw (error as { code?: string }).code === 'ENOENT' ? new UsageError(`there is no file ${file}`) : error
+    })
+    const applied = await withDatabase(async (database, config) =>
+      applySetup(database, await findSecretBox(config, true), config, setup),
+    )
+    const changed = [
+      ...applied.services.map((slug) => `service ${slug}`),
+      ...(applied.notifications ? ['notifications'] : []),
+      ...applied.applicaties.map((label) => `applicatie ${label}`),
+    ]
+    print(options, applied, changed.length > 0 ? `Changed: ${changed.join(', ')}.` : 'Nothing to change.')
   })
 
 /** What the caller asked cannot be done. */
@@ -313,6 +377,8 @@ async function runUntilSignal(
 
 /** What a failure is to whoever started the program: one clear message, and an exit code to act on. */
 function explain(error: unknown): { message: string; code: number } {
+  if (error instanceof SetupError) return { message: error.message, code: EXIT_CONFIG }
+  if (error instanceof GeenDienst) return { message: error.message, code: 1 }
   if (error instanceof ConfigError) return { message: error.message, code: EXIT_CONFIG }
   if (error instanceof SchemaError || error instanceof DataDirHeld) return { message: error.message, code: 1 }
   if (error instanceof UsageError || error instanceof ClientExists || error instanceof UnknownClient)
