@@ -22,14 +22,16 @@ import { registerHealth } from './health.ts'
 import { validatorCompiler } from './input.ts'
 import { requestBase } from './links.ts'
 import { type Mutate, mutator } from './mutate.ts'
-import { kanalenPagina } from './notificaties/kanalen.ts'
 import { KINDS, Problem, problemBody, sendProblem, toProblem } from './problem.ts'
 
 /** What the application is made of; opened and closed by whoever builds it. */
 export type Parts = {
   config: Config
   database: Database
+  /** Where new documents go. */
   opslag: Opslag
+  /** Where a document is, by the `backend` of its row. */
+  opslagVoor(backend: string): Opslag
   credentials: CredentialStore
   /** The way out to other services. */
   diensten: Diensten
@@ -120,7 +122,6 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   registerAccess(app, parts.config, parts.credentials)
   registerHealth(app, { ...parts, stopping: () => stopping })
   registerReferencePages(app)
-  await app.register(kanalenPagina)
   await app.register(catalogi, { prefix: '/catalogi/api/v1' })
   await app.register(documenten, { prefix: '/documenten/api/v1' })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import type { AzureSettings } from './documenten/opslag/azure.ts'
+import { BACKENDS, type Backend } from './documenten/opslag/index.ts'
+import type { S3Settings } from './documenten/opslag/s3.ts'
 
 /** Names read from the environment, with the type and default of each. The description is what `--help` prints. */
 const Environment = Type.Object({
@@ -40,6 +43,42 @@ const Environment = Type.Object({
   JWT_LEEWAY: Type.Integer({ default: 0, minimum: 0, description: 'seconds of clock difference that are forgiven' }),
   DOCUMENTEN_DIR: Type.Optional(
     Type.String({ minLength: 1, description: 'directory of the stored files; default DATA_DIR/documenten' }),
+  ),
+  DOCUMENTEN_API_BACKEND: Type.Enum([...BACKENDS], {
+    default: 'filesystem',
+    description: 'where new documents go; those that exist stay where they are until `storage migrate`',
+  }),
+  S3_ACCESS_KEY_ID: Type.Optional(
+    Type.String({ minLength: 1, description: 'key of S3; unset: the SDK looks for one, such as that of a role' }),
+  ),
+  S3_SECRET_ACCESS_KEY: Type.Optional(Type.String({ minLength: 1, description: 'its secret' })),
+  S3_REGION_NAME: Type.Optional(Type.String({ minLength: 1, description: 'region of the bucket' })),
+  S3_ENDPOINT_URL: Type.Optional(
+    Type.String({ pattern: '^https?://[^/?#@]+/?$', description: 'server other than that of Amazon' }),
+  ),
+  S3_STORAGE_BUCKET_NAME: Type.String({ default: 'openzaak', minLength: 1, description: 'bucket; it has to exist' }),
+  S3_LOCATION: Type.String({ default: 'documenten/', description: 'prefix of the keys in the bucket' }),
+  AZURE_ACCOUNT_NAME: Type.Optional(
+    Type.String({ pattern: '^[a-z0-9]{3,24}$', description: 'storage account in Azure' }),
+  ),
+  AZURE_CLIENT_ID: Type.Optional(
+    Type.String({ minLength: 1, description: 'service principal; unset: the SDK looks for an identity' }),
+  ),
+  AZURE_TENANT_ID: Type.Optional(Type.String({ minLength: 1, description: 'its tenant' })),
+  AZURE_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'its secret' })),
+  AZURE_CONNECTION_STRING: Type.Optional(
+    Type.String({ minLength: 1, description: 'instead of the four above: address and key in one' }),
+  ),
+  AZURE_CONTAINER: Type.String({ default: 'openzaak', minLength: 1, description: 'container; it has to exist' }),
+  AZURE_LOCATION: Type.String({ default: 'documenten', description: 'prefix of the names in the container' }),
+  AZURE_CONNECTION_TIMEOUT_SECS: Type.Integer({
+    default: 5,
+    minimum: 1,
+    maximum: 60,
+    description: 'seconds in which a connection with Azure has to be there',
+  }),
+  AZURE_STORAGE_API_VERSION: Type.Optional(
+    Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'version of the protocol; unset: that of the SDK' }),
   ),
   IMPORT_DOCUMENTEN_BASE_DIR: Type.String({
     default: 'import-data',
@@ -136,6 +175,10 @@ export type Config = Readonly<{
   jwtExpiry: number
   jwtLeeway: number
   documentenDir: string
+  documentenBackend: Backend
+  /** Undefined when there is not one setting of S3, and nothing is to be stored there. */
+  s3: S3Settings | undefined
+  azure: AzureSettings | undefined
   importBaseDir: string
   importBatchSize: number
   importRetentionDays: number
@@ -190,6 +233,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   if (new Set([root, id, secret].map((value) => value === undefined)).size > 1) {
     faults.push('NOTIFICATIONS_API_ROOT, NOTIFICATIONS_CLIENT_ID and NOTIFICATIONS_SECRET go together')
   }
+  faults.push(...opslagFaults(values))
   // The message names the setting and the rule, never the value: it may be a secret.
   if (!check.Check(values)) {
     for (const error of check.Errors(values)) faults.push(`${error.instancePath.slice(1)} ${error.message}`)
@@ -211,6 +255,9 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     jwtExpiry: valid.JWT_EXPIRY,
     jwtLeeway: valid.JWT_LEEWAY,
     documentenDir: resolve(valid.DOCUMENTEN_DIR ?? `${dataDir}/documenten`),
+    documentenBackend: valid.DOCUMENTEN_API_BACKEND,
+    s3: s3Settings(valid, env),
+    azure: azureSettings(valid),
     importBaseDir: resolve(valid.IMPORT_DOCUMENTEN_BASE_DIR),
     importBatchSize: valid.IMPORT_DOCUMENTEN_BATCH_SIZE,
     importRetentionDays: valid.IMPORT_RETENTION_DAYS,
@@ -233,6 +280,48 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     minUploadSize: valid.MIN_UPLOAD_SIZE,
     uploadChunkSize: valid.DOCUMENTEN_UPLOAD_CHUNK_SIZE ?? valid.MIN_UPLOAD_SIZE,
     logLevel: valid.LOG_LEVEL,
+  }
+}
+
+function opslagFaults(values: Record<string, unknown>): string[] {
+  const faults: string[] = []
+  const given = (...names: string[]) => names.filter((name) => values[name] !== undefined).length
+  if (given('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY') === 1)
+    faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY go together')
+  if (given('AZURE_CLIENT_SECRET') === 1 && given('AZURE_CLIENT_ID', 'AZURE_TENANT_ID') < 2)
+    faults.push('AZURE_CLIENT_SECRET goes with AZURE_CLIENT_ID and AZURE_TENANT_ID')
+  if (
+    values.DOCUMENTEN_API_BACKEND === 'azure_blob_storage' &&
+    given('AZURE_ACCOUNT_NAME', 'AZURE_CONNECTION_STRING') < 1
+  )
+    faults.push('AZURE_ACCOUNT_NAME is required, since DOCUMENTEN_API_BACKEND is azure_blob_storage')
+  return faults
+}
+
+function s3Settings(valid: Static<typeof Environment>, env: NodeJS.ProcessEnv): S3Settings | undefined {
+  const set = Object.keys(Environment.properties).some((name) => name.startsWith('S3_') && env[name]?.trim())
+  if (!set && valid.DOCUMENTEN_API_BACKEND !== 's3_storage') return undefined
+  return {
+    bucket: valid.S3_STORAGE_BUCKET_NAME,
+    location: valid.S3_LOCATION,
+    key: valid.S3_ACCESS_KEY_ID ? { id: valid.S3_ACCESS_KEY_ID, secret: valid.S3_SECRET_ACCESS_KEY! } : undefined,
+    region: valid.S3_REGION_NAME,
+    endpoint: valid.S3_ENDPOINT_URL,
+  }
+}
+
+function azureSettings(valid: Static<typeof Environment>): AzureSettings | undefined {
+  const { AZURE_CONNECTION_STRING: connectionString, AZURE_ACCOUNT_NAME: name } = valid
+  if (!connectionString && !name) return undefined
+  const client = valid.AZURE_CLIENT_SECRET
+    ? { id: valid.AZURE_CLIENT_ID!, tenant: valid.AZURE_TENANT_ID!, secret: valid.AZURE_CLIENT_SECRET }
+    : undefined
+  return {
+    account: connectionString ? { connectionString } : { name: name!, ...(client && { client }) },
+    container: valid.AZURE_CONTAINER,
+    location: valid.AZURE_LOCATION,
+    connectionTimeoutMs: valid.AZURE_CONNECTION_TIMEOUT_SECS * 1000,
+    apiVersion: valid.AZURE_STORAGE_API_VERSION,
   }
 }
 

@@ -20,6 +20,7 @@ import { type Opslag, OpslagOnbeschikbaar } from './documenten/opslag/index.ts'
 import { type Opslagen, openOpslagen, prepareNewStore } from './documenten/opslag/kiezen.ts'
 import { findEmbedded, startEmbedded } from './embedded.ts'
 import { readiness } from './health.ts'
+import { startMetrics } from './metrics.ts'
 import { requireKnownSchema } from './migrate.ts'
 import { fillInstellingen } from './notificaties/instellingen.ts'
 import { startWorker } from './worker.ts'
@@ -209,6 +210,13 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
     await database.close()
     throw error
   }
+}
+
+/** Metrics of this process, when a port is configured for them. */
+export async function runMetrics(config: Config, url: string, log: Logger): Promise<Running> {
+  const { metricsPort: port, host } = config
+  const metrics = await startMetrics({ port, host, databaseUrl: url, log })
+  return { stop: metrics.close, failed: NEVER }
 }
 
 /** `/livez` and `/readyz` of a process that only works, for whoever watches over it. */

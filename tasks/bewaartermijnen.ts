@@ -5,7 +5,9 @@ import type { Logger } from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database.ts'
 import { removeImport } from '../src/documenten/import/index.ts'
-import { type Opslag, sweep } from '../src/documenten/opslag/index.ts'
+import { GRACE_MS, neededSleutels, usedBackends } from '../src/documenten/opslag/bestanden.ts'
+import { OpslagOnbeschikbaar, sweep } from '../src/documenten/opslag/index.ts'
+import type { Opslagen } from '../src/documenten/opslag/kiezen.ts'
 import { removeOldNotificaties } from '../src/notificaties/plannen.ts'
 import { enqueue } from '../src/queue.ts'
 
@@ -17,7 +19,7 @@ declare global {
   }
 }
 
-type Parts = { config: Config; database: Database; opslag: Opslag; log: Logger }
+type Parts = Opslagen & { config: Config; database: Database; log: Logger }
 
 export function bewaartermijnen(parts: Parts): Task {
   return async () => {
@@ -47,20 +49,20 @@ export async function removeOldImports({ config, database }: Pick<Parts, 'config
   })
 }
 
-const GRACE_MS = 24 * 3600 * 1000 // longer than any upload or batch takes between its bytes and its row
-
-/** Bytes that a crash left without a row. */
-async function sweepOrphans({ database, opslag }: Parts) {
-  return sweep(opslag, {
-    olderThan: new Date(Date.now() - GRACE_MS),
-    known: async (keys) => {
-      const rows = await database.db
-        .selectFrom('bestand')
-        .where('backend', '=', opslag.backend)
-        .where('sleutel', 'in', keys)
-        .select('sleutel')
-        .execute()
-      return new Set(rows.map(({ sleutel }) => sleutel))
-    },
-  })
+/** Bytes that a crash left without a row, in every store that we use. One that is away does not hold up the others. */
+async function sweepOrphans(parts: Parts) {
+  const total = { seen: 0, removed: 0, unfinished: 0 }
+  for (const backend of await usedBackends(parts)) {
+    try {
+      const swept = await sweep(parts.opslagVoor(backend), {
+        olderThan: new Date(Date.now() - GRACE_MS),
+        known: (sleutels) => neededSleutels(parts.database.sql, backend, sleutels),
+      })
+      for (const name of ['seen', 'removed', 'unfinished'] as const) total[name] += swept[name]
+    } catch (error) {
+      if (!(error instanceof OpslagOnbeschikbaar)) throw error
+      parts.log.warn({ backend, code: error.code }, 'a document storage was not swept')
+    }
+  }
+  return total
 }

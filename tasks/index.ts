@@ -1,14 +1,16 @@
 import type { TaskList } from 'graphile-worker'
 import type { Config } from '../src/config.ts'
 import type { BatchParts } from '../src/documenten/import/batch.ts'
+import type { Opslagen } from '../src/documenten/opslag/kiezen.ts'
 import { bewaartermijnen } from './bewaartermijnen.ts'
 import { importBatch } from './import-batch.ts'
 import { planNotificaties } from './plan-notificaties.ts'
 import { verwijderBestand } from './verwijder-bestand.ts'
+import { verwijderBytes } from './verwijder-bytes.ts'
 import { verwijderImport } from './verwijder-import.ts'
 import { vouwDocumentaantallen } from './vouw-documentaantallen.ts'
 
-export type TaskParts = BatchParts & { config: Config }
+export type TaskParts = BatchParts & Opslagen & { config: Config }
 
 /** Every kind of job, by the name under which it is queued, but for `verstuur-notificatie`: that has a worker of its own. */
 export function taskList(parts: TaskParts): TaskList {
@@ -16,6 +18,7 @@ export function taskList(parts: TaskParts): TaskList {
     'import-batch': importBatch(parts),
     'verwijder-import': verwijderImport(parts),
     'verwijder-bestand': verwijderBestand(parts),
+    'verwijder-bytes': verwijderBytes(parts),
     'vouw-documentaantallen': vouwDocumentaantallen(parts),
     bewaartermijnen: bewaartermijnen(parts),
     'plan-notificaties': planNotificaties(parts),

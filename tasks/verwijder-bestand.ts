@@ -2,7 +2,7 @@
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database.ts'
-import type { Opslag } from '../src/documenten/opslag/index.ts'
+import type { Opslagen } from '../src/documenten/opslag/kiezen.ts'
 import { readInput } from '../src/input.ts'
 
 const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()) })
@@ -14,17 +14,19 @@ declare global {
   }
 }
 
-export function verwijderBestand({ database, opslag }: { database: Database; opslag: Opslag }): Task {
+type Parts = { database: Database; opslagVoor: Opslagen['opslagVoor'] }
+
+export function verwijderBestand({ database, opslagVoor }: Parts): Task {
   return async (payload) => {
     for (const id of readInput(Payload, payload).bestanden) {
       // The row goes first, but only for good when the bytes are gone too: the transaction waits for that.
       await database.sql.begin(async (sql) => {
-        const [row] = await sql<{ sleutel: string }[]>`
+        const [row] = await sql<{ backend: string; sleutel: string }[]>`
           delete from bestand b where b.id = ${id}
             and not exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)
             and not exists (select from bestandsdeel d where d.bestand_id = b.id)
-          returning b.sleutel`
-        if (row) await opslag.remove(row.sleutel)
+          returning b.backend, b.sleutel`
+        if (row) await opslagVoor(row.backend).remove(row.sleutel)
       })
     }
   }

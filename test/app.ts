@@ -12,9 +12,10 @@ import { secretBox } from '../src/autorisaties/secrets.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/database.ts'
 import { openDiensten } from '../src/diensten.ts'
-import { kopieerPool } from '../src/documenten/import/kopieer.ts'
-import { filesystemOpslag, prepareFilesystemOpslag } from '../src/documenten/opslag/filesystem.ts'
+import { prepareFilesystemOpslag } from '../src/documenten/opslag/filesystem.ts'
+import { openOpslagen } from '../src/documenten/opslag/kiezen.ts'
 import { openLog } from '../src/log.ts'
+import { openKopieer } from '../src/program.ts'
 import { taskList } from '../tasks/index.ts'
 import { verstuurNotificatie } from '../tasks/verstuur-notificatie.ts'
 import { testDatabase } from './setup.ts'
@@ -64,10 +65,10 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   await prepareFilesystemOpslag(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
   const diensten = openDiensten(database, box, config, log)
-  const parts: Parts = { config, database, opslag: filesystemOpslag(config.documentenDir), credentials, diensten, log }
+  const parts: Parts = { config, database, ...openOpslagen(config, log), credentials, diensten, log }
   await createClient(database, box, { id: 'beheer', label: 'Beheer', alleAutorisaties: true, secret: SECRET })
   const app = await buildApp(parts)
-  const kopieer = kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+  const kopieer = openKopieer(config, parts.opslag)
   t.teardown(async () => {
     await app.close()
     await kopieer.stop()
@@ -109,10 +110,14 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        await runTaskListOnce({ logger: QUIET }, {
-          ...taskList({ ...parts, kopieer: kopieer.kopieer }),
-          'verstuur-notificatie': verstuurNotificatie({ ...parts, box }),
-        }, client as never)
+        await runTaskListOnce(
+          { logger: QUIET },
+          {
+            ...taskList({ ...parts, kopieer: kopieer.kopieer }),
+            'verstuur-notificatie': verstuurNotificatie({ ...parts, box }),
+          },
+          client as never,
+        )
       } finally {
         await client.end()
       }

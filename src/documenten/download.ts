@@ -27,7 +27,7 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
       const row = await findDocument(app.read, request.params.uuid, request.query)
       if (!row || !mayRead(request.actor, row)) throw notFound() // what one may not read does not exist here
       if (row.bestandId === null) return reply.code(204).send()
-      const { sleutel, sha256 } = row as { sleutel: string; sha256: Buffer }
+      const { backend, sleutel, sha256 } = row as { backend: string; sleutel: string; sha256: Buffer }
       const total = Number(row.omvang)
       const etag = `"${sha256.toString('hex')}"`
       const described = {
@@ -41,7 +41,7 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
       const range = unchanged ? askedRange(header(request, 'range'), total) : undefined
       // Of an empty answer to HEAD Fastify would make the length 0; that of an empty stream it leaves alone.
       const payload =
-        request.method === 'HEAD' ? Readable.from([]) : await read({ sleutel, omvang: total, sha256 }, range)
+        request.method === 'HEAD' ? Readable.from([]) : await read({ backend, sleutel, omvang: total, sha256 }, range)
       if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
       reply.headers({ ...described, 'content-length': range ? range.end - range.start + 1 : total })
       return reply.send(payload)
@@ -57,8 +57,8 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
     return range ? stream : Readable.from(verified(stream, stored), { objectMode: false })
   }
 
-  async function open({ sleutel, omvang }: Stored, range?: Range): Promise<Readable> {
-    const found = await app.parts.opslag.read(sleutel, range)
+  async function open({ backend, sleutel, omvang }: Stored, range?: Range): Promise<Readable> {
+    const found = await app.parts.opslagVoor(backend).read(sleutel, range)
     if (!found) throw notFound()
     if (found.omvang === omvang) return found.stream
     found.stream.destroy()
@@ -90,7 +90,7 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
   }
 }
 
-type Stored = { sleutel: string; omvang: number; sha256: Buffer }
+type Stored = { backend: string; sleutel: string; omvang: number; sha256: Buffer }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these would break the header
 const fileName = (name: string) => name.replace(/[\x00-\x1f\x7f]/g, '_')

@@ -11,6 +11,7 @@ import type { Mutation } from '../mutate.ts'
 import { notFound, Problem } from '../problem.ts'
 import { discard } from './inhoud.ts'
 import { nieuweSleutel, type Opgeslagen, type Opslag, OpslagOnbeschikbaar } from './opslag/index.ts'
+import type { Opslagen } from './opslag/kiezen.ts'
 import {
   ontgrendelen,
   requireCompleteUpload,
@@ -71,7 +72,7 @@ async function setLock(m: Mutation, documentId: number, lock: string | null): Pr
   await m.trx.updateTable('enkelvoudiginformatieobject').set({ lock }).where('id', '=', documentId).execute()
 }
 
-type Deel = { id: number; omvang: number; bestandId: number | null; sleutel: string | null }
+type Deel = { id: number; omvang: number; bestandId: number | null; backend: string | null; sleutel: string | null }
 type Joined = { bestanden: number[]; bytes: Opgeslagen }
 
 /**
@@ -144,7 +145,7 @@ function findDelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Deel[]> {
     .leftJoin('bestand as b', 'b.id', 'd.bestandId')
     .where('e.uuid', '=', uuid)
     .orderBy('d.volgnummer')
-    .select(['d.id', 'd.omvang', 'd.bestandId', 'b.sleutel'])
+    .select(['d.id', 'd.omvang', 'd.bestandId', 'b.backend', 'b.sleutel'])
     .execute()
 }
 
@@ -153,13 +154,13 @@ async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promis
   if (delen.length === 0 || delen.some(({ sleutel }) => sleutel === null)) return undefined // the next pass says what of it
   return {
     bestanden: delen.map(({ bestandId }) => bestandId!),
-    bytes: await parts.opslag.write(nieuweSleutel(), concatenated(parts.opslag, delen)),
+    bytes: await parts.opslag.write(nieuweSleutel(), concatenated(parts, delen)),
   }
 }
 
-async function* concatenated(opslag: Opslag, delen: Deel[]): AsyncGenerator<Uint8Array> {
-  for (const { sleutel, omvang } of delen) {
-    const part = await opslag.read(sleutel!)
+async function* concatenated({ opslagVoor }: Opslagen, delen: Deel[]): AsyncGenerator<Uint8Array> {
+  for (const { backend, sleutel, omvang } of delen) {
+    const part = await opslagVoor(backend!).read(sleutel!)
     if (part?.omvang !== omvang) {
       part?.stream.destroy()
       throw new OpslagOnbeschikbaar('part-damaged')

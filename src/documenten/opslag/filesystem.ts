@@ -7,6 +7,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
 import path from 'node:path'
+import { abortable } from './blob.ts'
 import { type Opslag, OpslagOnbeschikbaar, requireSleutel } from './index.ts'
 
 const MARKER = '.zaakstroom'
@@ -250,32 +251,5 @@ async function syncDir(dir: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
-  }
-}
-
-/** Ends at once when the signal does, also while the source is silent. */
-async function* abortable(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  if (!signal) return yield* bytes
-  const source = bytes[Symbol.asyncIterator]()
-  let done = false
-  try {
-    while (true) {
-      // A listener per chunk: racing against one long promise would keep every chunk alive until that settles.
-      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
-        const abort = () => reject(signal.reason)
-        if (signal.aborted) return abort()
-        signal.addEventListener('abort', abort)
-        source
-          .next()
-          .then(resolve, reject)
-          .finally(() => signal.removeEventListener('abort', abort))
-      })
-      done = next.done === true
-      if (done) return
-      yield next.value
-    }
-  } finally {
-    // Not awaited: a source that is silent would answer only after its next chunk.
-    if (!done) void Promise.resolve(source.return?.()).catch(() => {})
   }
 }

@@ -7,8 +7,11 @@ import type { Readable } from 'node:stream'
 /** What was written, under which key: blob stores add a suffix to a key that exists, so the one asked for may differ. */
 export type Opgeslagen = { sleutel: string; omvang: number; sha256: string }
 
+export const BACKENDS = ['filesystem', 's3_storage', 'azure_blob_storage'] as const
+export type Backend = (typeof BACKENDS)[number]
+
 export type Opslag = {
-  backend: 'filesystem' | 's3_storage' | 'azure_blob_storage'
+  backend: Backend
   /**
    * Writes the whole stream. Nothing is visible under the key before all bytes are durable. An error of `bytes` itself
    * (or the reason of an aborted signal) comes out as it is, and then nothing has been stored.

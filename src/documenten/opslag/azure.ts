@@ -1,0 +1,252 @@
+// Documents as blobs in a container of Azure Storage. The SDK is loaded at the first use.
+//
+// Large documents are staged as blocks, which nobody sees until the list of them is committed. Blocks that are never
+// committed are removed by Azure itself after a week; there is no call to do it.
+import { randomUUID } from 'node:crypto'
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import type { BlockBlobClient, ContainerClient, RequestPolicyFactory } from '@azure/storage-blob'
+import type { Logger } from 'pino'
+import {
+  asPrefix,
+  codeOf,
+  guarded,
+  inParts,
+  meting,
+  PART_DEADLINE_MS,
+  PARTS_AT_ONCE,
+  statusOf,
+  storeFaults,
+  TRIES,
+  vrijeSleutel,
+  wholeSize,
+  withDeadline,
+} from './blob.ts'
+import { type Opslag, OpslagOnbeschikbaar, requireSleutel } from './index.ts'
+
+export type AzureSettings = {
+  container: string
+  /** Prefix of all names. */
+  location: string
+  /**
+   * Who we are: a connection string; or an account with the client of an application; or just an account, and then the SDK
+   * looks for an identity, such as the managed one of the machine.
+   */
+  account: { connectionString: string } | { name: string; client?: { id: string; tenant: string; secret: string } }
+  connectionTimeoutMs: number
+  apiVersion?: string | undefined
+}
+
+const WRITE_ID = 'zaakstroomwrite' // metadata names of Azure are identifiers
+const NOTHING_THERE = { ifNoneMatch: '*' }
+const MARKER = '.zaakstroom'
+
+export function azureOpslag(settings: AzureSettings, log?: Pick<Logger, 'error'>): Opslag {
+  const prefix = asPrefix(settings.location)
+  const asFault = storeFaults('azure_blob_storage', log)
+  let opened: Promise<ContainerClient> | undefined
+  const open = () => {
+    opened ??= openContainer(settings)
+    return opened
+  }
+
+  async function call<T>(work: (container: ContainerClient, abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      const container = await open()
+      return await withDeadline((signal) => work(container, signal))
+    } catch (error) {
+      throw asFault(error)
+    }
+  }
+
+  const exists = (sleutel: string) =>
+    call((container, abortSignal) => container.getBlobClient(prefix + sleutel).exists({ abortSignal }))
+
+  return {
+    backend: 'azure_blob_storage',
+
+    async write(asked, bytes, { signal } = {}) {
+      requireSleutel(asked)
+      signal?.throwIfAborted()
+      const sleutel = await vrijeSleutel(asked, exists)
+      const id = randomUUID()
+      const measured = meting(bytes, signal)
+      try {
+        const blob = (await open()).getBlockBlobClient(prefix + sleutel)
+        await upload(blob, measured.stream, { [WRITE_ID]: id })
+      } catch (error) {
+        const fault = measured.fault()
+        if (fault) throw fault.error
+        if (statusOf(error) !== 409 && statusOf(error) !== 412) throw asFault(error)
+        // The answer to a first try was lost, or somebody else was faster.
+        const there = await call((container, abortSignal) =>
+          container.getBlobClient(prefix + sleutel).getProperties({ abortSignal }),
+        )
+        if (there.metadata?.[WRITE_ID] !== id) throw new OpslagOnbeschikbaar('key-taken')
+      } finally {
+        void measured.stream.return(undefined).catch(() => {}) // waits for a source that is silent
+      }
+      return { sleutel, omvang: measured.omvang(), sha256: measured.sha256() }
+    },
+
+    async read(sleutel, range) {
+      requireSleutel(sleutel)
+      return call(async (container, abortSignal) => {
+        const blob = container.getBlobClient(prefix + sleutel)
+        try {
+          const length = range && range.end - range.start + 1
+          const found = await blob.download(range?.start ?? 0, length, { abortSignal, maxRetryRequests: TRIES - 1 })
+          return {
+            omvang: wholeSize(found.contentRange, found.contentLength),
+            stream: guarded(found.readableStreamBody as Readable, asFault),
+          }
+        } catch (error) {
+          if (codeOf(error) === 'BlobNotFound') return undefined
+          if (statusOf(error) !== 416) throw error
+          return { omvang: (await blob.getProperties({ abortSignal })).contentLength ?? 0, stream: Readable.from([]) }
+        }
+      })
+    },
+
+    async remove(sleutel) {
+      requireSleutel(sleutel)
+      await call((container, abortSignal) =>
+        container.getBlobClient(prefix + sleutel).deleteIfExists({ abortSignal, deleteSnapshots: 'include' }),
+      )
+    },
+
+    async *list(wanted = '') {
+      let continuationToken: string | undefined
+      do {
+        const from = continuationToken
+        const page = await call(async (container, abortSignal) => {
+          const pages = container
+            .listBlobsFlat({ prefix: prefix + wanted, abortSignal })
+            .byPage({ maxPageSize: 1000, ...(from && { continuationToken: from }) })
+          return (await pages.next()).value
+        })
+        for (const { name, properties } of page?.segment.blobItems ?? []) {
+          const sleutel = name.slice(prefix.length)
+          if (sleutel === '' || sleutel.startsWith('.') || sleutel.endsWith('/')) continue
+          yield { sleutel, omvang: properties.contentLength ?? 0, gewijzigd: properties.lastModified }
+        }
+        continuationToken = page?.continuationToken
+      } while (continuationToken)
+    },
+
+    async removeUnfinished() {
+      return 0
+    },
+
+    // Rights are looked at before the condition, so that after the first time this writes nothing.
+    async check() {
+      await call(async (container, abortSignal) => {
+        const marker = container.getBlockBlobClient(prefix + MARKER)
+        await marker.upload('', 0, { abortSignal, conditions: NOTHING_THERE }).catch((error) => {
+          if (codeOf(error) !== 'BlobAlreadyExists') throw error
+        })
+      })
+    },
+  }
+}
+
+/** One request for what fits in a part, else blocks and the list of them. */
+async function upload(blob: BlockBlobClient, bytes: AsyncIterable<Uint8Array>, metadata: Record<string, string>) {
+  const failed = new AbortController()
+  const underWay = new Set<Promise<unknown>>()
+  const blocks: string[] = []
+  let first: Buffer | undefined
+  const part = { ms: PART_DEADLINE_MS, signal: failed.signal }
+
+  async function stage(body: Buffer): Promise<void> {
+    while (underWay.size >= PARTS_AT_ONCE) await Promise.race(underWay)
+    failed.signal.throwIfAborted()
+    const id = Buffer.from(`${randomUUID()}-${String(blocks.length).padStart(6, '0')}`).toString('base64')
+    blocks.push(id)
+    const staging = withDeadline((abortSignal) => blob.stageBlock(id, body, body.byteLength, { abortSignal }), part)
+      .catch((error) => failed.abort(error))
+      .finally(() => underWay.delete(staging))
+    underWay.add(staging)
+  }
+
+  try {
+    for await (const body of inParts(bytes)) {
+      if (first === undefined && blocks.length === 0) {
+        first = body // whether it is the only one shows later
+        continue
+      }
+      if (first) await stage(first)
+      first = undefined
+      await stage(body)
+    }
+    await Promise.all(underWay)
+    failed.signal.throwIfAborted()
+  } catch (error) {
+    failed.abort(error)
+    await Promise.all(underWay)
+    throw error
+  }
+  const blobHTTPHeaders = { blobContentType: 'application/octet-stream' }
+  await withDeadline(
+    (abortSignal) => {
+      const options = { abortSignal, conditions: NOTHING_THERE, metadata, blobHTTPHeaders }
+      return first ? blob.upload(first, first.byteLength, options) : blob.commitBlockList(blocks, options)
+    },
+    { ms: PART_DEADLINE_MS },
+  )
+}
+
+async function openContainer(settings: AzureSettings): Promise<ContainerClient> {
+  const { account, container } = settings
+  const { BlobServiceClient, StorageSharedKeyCredential, newPipeline } = await import('@azure/storage-blob')
+  const retryOptions = { maxTries: TRIES, retryDelayInMs: 200, maxRetryDelayInMs: 2000 }
+  const pipelineFor = (credential: Parameters<typeof newPipeline>[0]) => {
+    const pipeline = newPipeline(credential, { retryOptions })
+    // Before all others: some of them are to see what this changes.
+    pipeline.factories.unshift(ourRequests(settings))
+    return pipeline
+  }
+  if ('connectionString' in account) {
+    const service = BlobServiceClient.fromConnectionString(account.connectionString, { retryOptions })
+    // A string with a shared access signature has it in the address, and no credential to take along.
+    if (!(service.credential instanceof StorageSharedKeyCredential)) return service.getContainerClient(container)
+    return new BlobServiceClient(service.url, pipelineFor(service.credential)).getContainerClient(container)
+  }
+  const { ClientSecretCredential, DefaultAzureCredential } = await import('@azure/identity')
+  const { client } = account
+  const credential = client
+    ? new ClientSecretCredential(client.tenant, client.id, client.secret)
+    : new DefaultAzureCredential()
+  const url = `https://${account.name}.blob.core.windows.net`
+  return new BlobServiceClient(url, pipelineFor(credential)).getContainerClient(container)
+}
+
+/** Connections that have to come about in time, and the version of the protocol that was set. */
+function ourRequests({ connectionTimeoutMs, apiVersion }: AzureSettings): RequestPolicyFactory {
+  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
+  for (const agent of Object.values(agents)) limitConnecting(agent, connectionTimeoutMs)
+  return {
+    create: (next) => ({
+      sendRequest: (request) => {
+        request.agent = request.url.startsWith('https:') ? agents.https : agents.http
+        if (apiVersion) request.headers.set('x-ms-version', apiVersion)
+        return next.sendRequest(request)
+      },
+      shouldLog: () => false,
+      log: () => {},
+    }),
+  }
+}
+
+function limitConnecting(agent: HttpAgent, ms: number): void {
+  const create = agent.createConnection.bind(agent) as (...args: unknown[]) => Socket
+  agent.createConnection = ((...args: unknown[]) => {
+    const socket = create(...args)
+    const late = () => socket.destroy(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' }))
+    const timer = setTimeout(late, ms)
+    socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
+    return socket
+  }) as typeof agent.createConnection
+}

@@ -1,0 +1,207 @@
+// What the two blob stores, S3 and Azure, have in common: a stream that is measured on its way, names that keep an
+// existing blob, deadlines, and what their errors mean to us.
+import { createHash, randomInt } from 'node:crypto'
+import { PassThrough, type Readable } from 'node:stream'
+import type { Logger } from 'pino'
+import { type Backend, OpslagOnbeschikbaar } from './index.ts'
+
+/** Size of a part or block. With at most 10,000 parts in S3 that is room for a document of 80 GB. */
+export const PART = 8 * 1024 * 1024
+/** Parts under way at once: what a write holds in memory is this many, and one that is being filled. */
+export const PARTS_AT_ONCE = 2
+/** A request is made at most this often. */
+export const TRIES = 4
+/** For everything but the bytes of a part: shorter than the 30 seconds that a transaction may be idle. */
+const DEADLINE_MS = 20_000
+/** For one part, all its tries together. */
+export const PART_DEADLINE_MS = 60_000
+
+export type Meting = {
+  stream: AsyncGenerator<Uint8Array>
+  omvang(): number
+  sha256(): string
+  /** Whether the source failed (or the signal ended it), so that the store is not to blame. */
+  fault(): { error: unknown } | undefined
+}
+
+/** Counts and hashes bytes that pass. */
+export function meting(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Meting {
+  const hash = createHash('sha256')
+  let omvang = 0
+  let fault: { error: unknown } | undefined
+  async function* measured() {
+    try {
+      for await (const chunk of abortable(bytes, signal)) {
+        hash.update(chunk)
+        omvang += chunk.byteLength
+        yield chunk
+      }
+    } catch (error) {
+      fault = { error }
+      throw error
+    }
+  }
+  return { stream: measured(), omvang: () => omvang, sha256: () => hash.digest('hex'), fault: () => fault }
+}
+
+/** Ends at once when the signal does, also while the source is silent. */
+export async function* abortable(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (!signal) return yield* bytes
+  const source = bytes[Symbol.asyncIterator]()
+  let done = false
+  try {
+    while (true) {
+      // A listener per chunk: racing against one long promise would keep every chunk alive until that settles.
+      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+        const abort = () => reject(signal.reason)
+        if (signal.aborted) return abort()
+        signal.addEventListener('abort', abort)
+        source
+          .next()
+          .then(resolve, reject)
+          .finally(() => signal.removeEventListener('abort', abort))
+      })
+      done = next.done === true
+      if (done) return
+      yield next.value
+    }
+  } finally {
+    // Not awaited: a source that is silent would answer only after its next chunk.
+    if (!done) void Promise.resolve(source.return?.()).catch(() => {})
+  }
+}
+
+/** Whole parts of a stream, all of the same size but for the last. An empty stream is one empty part. */
+export async function* inParts(bytes: AsyncIterable<Uint8Array>, size = PART): AsyncGenerator<Buffer> {
+  let part: Buffer = Buffer.allocUnsafe(0)
+  let used = 0
+  let yielded = false
+  for await (const chunk of bytes) {
+    for (let from = 0; from < chunk.byteLength; ) {
+      if (used === part.byteLength) part = grown(part, used, size)
+      const taken = Math.min(chunk.byteLength - from, part.byteLength - used)
+      part.set(chunk.subarray(from, from + taken), used)
+      from += taken
+      used += taken
+      if (used < size) continue
+      yield part
+      yielded = true
+      part = Buffer.allocUnsafe(0)
+      used = 0
+    }
+  }
+  if (used > 0 || !yielded) yield part.subarray(0, used)
+}
+
+/** Most documents are small: a part begins at 64 KB and doubles. */
+function grown(part: Buffer, used: number, size: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.min(size, Math.max(64 * 1024, 2 * part.byteLength)))
+  part.copy(larger, 0, 0, used)
+  return larger
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
+
+/**
+ * The key to write under: the one that was asked for, or with a suffix when something stands there already, so that this
+ * stays. What comes there between this question and the write is found by the condition of the write itself.
+ */
+export async function vrijeSleutel(sleutel: string, exists: (sleutel: string) => Promise<boolean>): Promise<string> {
+  let free = sleutel
+  for (let attempt = 0; await exists(free); attempt++) {
+    if (attempt === 5) throw new OpslagOnbeschikbaar('key-taken')
+    const suffix = Array.from({ length: 7 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+    const dot = sleutel.lastIndexOf('.')
+    const at = dot > sleutel.lastIndexOf('/') + 1 ? dot : sleutel.length
+    free = `${sleutel.slice(0, at)}_${suffix}${sleutel.slice(at)}`
+  }
+  return free
+}
+
+/** A prefix of keys: empty, or ending in a slash. */
+export function asPrefix(location: string): string {
+  const trimmed = location.replace(/^\/+|\/+$/g, '')
+  return trimmed === '' ? '' : `${trimmed}/`
+}
+
+/** Gives up on a call that takes too long; a stream that it gave is not cut off afterwards. */
+export async function withDeadline<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { ms = DEADLINE_MS, signal }: { ms?: number; signal?: AbortSignal } = {},
+): Promise<T> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), ms)
+  const abort = () => deadline.abort()
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  try {
+    return await work(deadline.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** The size of the whole, from `Content-Range: bytes 0-9/1234`. */
+export function wholeSize(contentRange: string | undefined, length: number | undefined): number {
+  return Number(contentRange?.split('/')[1] ?? length)
+}
+
+type StoreError = {
+  name?: string
+  code?: unknown
+  statusCode?: number
+  $metadata?: { httpStatusCode?: number }
+}
+
+export function statusOf(error: unknown): number | undefined {
+  const { $metadata, statusCode } = (error ?? {}) as StoreError
+  return $metadata?.httpStatusCode ?? statusCode
+}
+
+/** The word by which a store tells what is wrong: `NoSuchBucket`, `ECONNREFUSED`. Nothing else of an error goes on. */
+export function codeOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as StoreError
+  if (name === 'AbortError' || name === 'TimeoutError') return 'timeout'
+  const status = statusOf(error)
+  for (const word of [code, name]) {
+    if (typeof word === 'string' && word !== 'Error' && word !== 'RestError' && /^\w{1,60}$/.test(word)) return word
+  }
+  return status ? `http-${status}` : 'unknown'
+}
+
+const LOG_EVERY_MS = 60_000
+
+/**
+ * Makes of an error of the SDK what we throw. Its own text, headers and cause stay behind, because they hold the request
+ * that was signed. A store that refuses us (wrong credentials, no bucket) stays that way until somebody acts, so the log
+ * says it, once a minute.
+ */
+export function storeFaults(backend: Backend, log?: Pick<Logger, 'error'>): (error: unknown) => unknown {
+  let logged = -LOG_EVERY_MS
+  return (error) => {
+    if (error instanceof OpslagOnbeschikbaar) return error
+    const status = statusOf(error)
+    const code = codeOf(error)
+    // A mistake of ours looks different from an answer of the store or of the network.
+    if ((error instanceof TypeError || error instanceof ReferenceError) && !status && code === error.name) return error
+    const refused =
+      status === 401 || status === 403 || status === 404 || /Credential|Authentication|NotConfigured/.test(code)
+    if (refused && performance.now() - logged >= LOG_EVERY_MS) {
+      logged = performance.now()
+      log?.error({ backend, code, status }, 'the document storage refuses us: check its settings and rights')
+    }
+    return new OpslagOnbeschikbaar(code)
+  }
+}
+
+/** The same bytes, with errors of the store as ours. Destroying it ends the request. */
+export function guarded(body: Readable, asFault: (error: unknown) => unknown): Readable {
+  const out = new PassThrough()
+  body.once('error', (error) => out.destroy(asFault(error) as Error))
+  body.once('close', () => {
+    if (!body.readableEnded && !out.destroyed) out.destroy(new OpslagOnbeschikbaar('connection-lost'))
+  })
+  out.once('close', () => body.destroy())
+  return body.pipe(out)
+}

@@ -1,0 +1,211 @@
+// Documents as objects in a bucket of S3, or of a server that speaks its protocol. The SDK is loaded at the first use.
+//
+// A write carries an id of its own in the metadata of the object. When the answer to it is lost and it is made again, the
+// condition that nothing stands under the key fails on our own object: the id tells that it was ours.
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type * as Sdk from '@aws-sdk/client-s3'
+import type { Logger } from 'pino'
+import {
+  asPrefix,
+  codeOf,
+  guarded,
+  meting,
+  PART,
+  PARTS_AT_ONCE,
+  statusOf,
+  storeFaults,
+  TRIES,
+  vrijeSleutel,
+  wholeSize,
+  withDeadline,
+} from './blob.ts'
+import { type Opslag, OpslagOnbeschikbaar, requireSleutel } from './index.ts'
+
+export type S3Settings = {
+  bucket: string
+  /** Prefix of all keys. */
+  location: string
+  /** Without a key the SDK looks for one, such as that of the role of the machine. */
+  key?: { id: string; secret: string } | undefined
+  region?: string | undefined
+  /** A server other than Amazon's. */
+  endpoint?: string | undefined
+}
+
+const WRITE_ID = 'zaakstroom-write'
+
+export function s3Opslag(settings: S3Settings, log?: Pick<Logger, 'error'>): Opslag {
+  const Bucket = settings.bucket
+  const prefix = asPrefix(settings.location)
+  const asFault = storeFaults('s3_storage', log)
+  let conditional = true // some servers refuse the condition
+  let opened: ReturnType<typeof openS3> | undefined
+  const open = () => {
+    opened ??= openS3(settings)
+    return opened
+  }
+
+  type Opened = Awaited<ReturnType<typeof openS3>>
+  async function call<T>(work: (s3: Opened, abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      const s3 = await open()
+      return await withDeadline((signal) => work(s3, signal))
+    } catch (error) {
+      throw asFault(error)
+    }
+  }
+
+  /** Undefined when there is none, and also when we may not know: who may not list gets 403 for what is absent. */
+  function head(sleutel: string): Promise<Sdk.HeadObjectCommandOutput | undefined> {
+    return call(async ({ client, sdk }, abortSignal) => {
+      try {
+        return await client.send(new sdk.HeadObjectCommand({ Bucket, Key: prefix + sleutel }), { abortSignal })
+      } catch (error) {
+        if (statusOf(error) === 404 || statusOf(error) === 403) return undefined
+        throw error
+      }
+    })
+  }
+
+  const abortUpload = (Key: string, UploadId: string) =>
+    call(({ client, sdk }, abortSignal) =>
+      client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }), { abortSignal }),
+    )
+
+  return {
+    backend: 's3_storage',
+
+    async write(asked, bytes, { signal } = {}) {
+      requireSleutel(asked)
+      signal?.throwIfAborted()
+      const sleutel = await vrijeSleutel(asked, async (key) => (await head(key)) !== undefined)
+      const id = randomUUID()
+      const measured = meting(bytes, signal)
+      const body = Readable.from(measured.stream, { objectMode: false, highWaterMark: 256 * 1024 })
+      try {
+        const { Upload, client } = await open()
+        await new Upload({
+          client,
+          params: {
+            Bucket,
+            Key: prefix + sleutel,
+            Body: body,
+            ContentType: 'application/octet-stream',
+            Metadata: { [WRITE_ID]: id },
+            ...(conditional && { IfNoneMatch: '*' }),
+          },
+          partSize: PART,
+          queueSize: PARTS_AT_ONCE,
+        }).done() // on any failure it aborts what it began
+      } catch (error) {
+        const fault = measured.fault()
+        if (fault) throw fault.error
+        if (statusOf(error) === 501 && conditional) conditional = false // works when it is tried again
+        if (statusOf(error) !== 412) throw asFault(error)
+        if ((await head(sleutel))?.Metadata?.[WRITE_ID] !== id) throw new OpslagOnbeschikbaar('key-taken')
+      } finally {
+        body.destroy()
+      }
+      return { sleutel, omvang: measured.omvang(), sha256: measured.sha256() }
+    },
+
+    async read(sleutel, range) {
+      requireSleutel(sleutel)
+      return call(async ({ client, sdk }, abortSignal) => {
+        const input = { Bucket, Key: prefix + sleutel, ...(range && { Range: `bytes=${range.start}-${range.end}` }) }
+        try {
+          const found = await client.send(new sdk.GetObjectCommand(input), { abortSignal })
+          return {
+            omvang: wholeSize(found.ContentRange, found.ContentLength),
+            stream: guarded(found.Body as Readable, asFault),
+          }
+        } catch (error) {
+          if (codeOf(error) === 'NoSuchKey') return undefined
+          if (statusOf(error) !== 416) throw error
+          return { omvang: (await head(sleutel))?.ContentLength ?? 0, stream: Readable.from([]) }
+        }
+      })
+    },
+
+    async remove(sleutel) {
+      requireSleutel(sleutel)
+      await call(({ client, sdk }, abortSignal) =>
+        client.send(new sdk.DeleteObjectCommand({ Bucket, Key: prefix + sleutel }), { abortSignal }),
+      )
+    },
+
+    async *list(wanted = '') {
+      let ContinuationToken: string | undefined
+      do {
+        const input = { Bucket, Prefix: prefix + wanted, ContinuationToken }
+        const page = await call(({ client, sdk }, abortSignal) =>
+          client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
+        )
+        for (const { Key, Size, LastModified } of page.Contents ?? []) {
+          const sleutel = Key!.slice(prefix.length)
+          // What ends in a slash is how some programs show a directory.
+          if (sleutel === '' || sleutel.startsWith('.') || sleutel.endsWith('/')) continue
+          yield { sleutel, omvang: Size ?? 0, gewijzigd: LastModified ?? new Date() }
+        }
+        ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined
+      } while (ContinuationToken)
+    },
+
+    async removeUnfinished(olderThan) {
+      let removed = 0
+      let markers: Pick<Sdk.ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'> | undefined = {}
+      while (markers) {
+        const input: Sdk.ListMultipartUploadsCommandInput = { Bucket, Prefix: prefix, ...markers }
+        const page: Sdk.ListMultipartUploadsCommandOutput | undefined = await call(({ client, sdk }, abortSignal) =>
+          client.send(new sdk.ListMultipartUploadsCommand(input), { abortSignal }).catch((error) => {
+            if (statusOf(error) !== 501) throw error
+            return undefined // a server that does not tell; its own rules have to end them
+          }),
+        )
+        for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
+          if (!Initiated || Initiated >= olderThan) continue
+          await abortUpload(Key!, UploadId!)
+          removed++
+        }
+        markers = page?.IsTruncated
+          ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+          : undefined
+      }
+      return removed
+    },
+
+    // To begin an upload needs the same rights as to write, and leaves nothing, also where versions are kept.
+    async check() {
+      const Key = `${prefix}.zaakstroom/${randomUUID()}`
+      const begun = await call(({ client, sdk }, abortSignal) =>
+        client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }), { abortSignal }),
+      )
+      await abortUpload(Key, begun.UploadId!)
+    },
+  }
+}
+
+async function openS3({ key, region, endpoint }: S3Settings) {
+  const [sdk, { Upload }] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')])
+  const client = new sdk.S3Client({
+    region: region ?? 'us-east-1',
+    followRegionRedirects: region === undefined,
+    maxAttempts: TRIES,
+    requestHandler: {
+      connectionTimeout: 5000,
+      requestTimeout: 15_000, // until the answer begins
+      throwOnRequestTimeout: true,
+      socketTimeout: 120_000, // of silence, also when it is our reader who is slow
+    },
+    ...(key && { credentials: { accessKeyId: key.id, secretAccessKey: key.secret } }),
+    // Other servers often know neither names of buckets in the host name nor the newer checksums.
+    ...(endpoint && {
+      endpoint,
+      forcePathStyle: true,
+      requestChecksumCalculation: 'WHEN_REQUIRED' as const,
+      responseChecksumValidation: 'WHEN_REQUIRED' as const,
+    }),
+  })
+  return { sdk, Upload, client }
+}
