@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { csvText, DOCUMENTEN, givenFile, goodRow, type Rij, runImport } from './importeren.ts'
 
+t.setTimeout(120_000)
 const app = await testApp(t)
 const type = await givenInformatieobjecttype(app, { vertrouwelijkheidaanduiding: 'zaakvertrouwelijk' })
 const concept = await givenInformatieobjecttype(app, { concept: true })

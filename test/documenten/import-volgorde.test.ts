@@ -26,6 +26,8 @@ async function refuseTitle(
   )
 }
 
+t.setTimeout(240_000)
+
 t.test('the outcome is that of the rows one by one, whatever the size of the batches', async (t) => {
   const apps = await Promise.all(
     ['1', '3', '7', '500'].map(async (size) => {
