@@ -35,20 +35,24 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
   const dataDir = join(directory, 'data')
-  const child = spawn(process.execPath, [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), join(import.meta.dirname, '../src/main.ts'), 'start'], {
-    env: {
-      ...process.env,
-      DATABASE_URL: '',
-      DATA_DIR: dataDir,
-      PORT: String(port),
-      IMPORT_DOCUMENTEN_BASE_DIR: importDir,
-      BOOTSTRAP_CLIENT_ID: CLIENT,
-      BOOTSTRAP_CLIENT_SECRET: secret,
-      LOG_LEVEL: 'error',
-      ...env,
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=8', join(import.meta.dirname, '../src/main.ts'), 'start'],
+    {
+      env: {
+        ...process.env,
+        DATABASE_URL: '',
+        DATA_DIR: dataDir,
+        PORT: String(port),
+        IMPORT_DOCUMENTEN_BASE_DIR: importDir,
+        BOOTSTRAP_CLIENT_ID: CLIENT,
+        BOOTSTRAP_CLIENT_SECRET: secret,
+        LOG_LEVEL: 'error',
+        ...env,
+      },
+      stdio: ['ignore', 'inherit', 'inherit'],
     },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  )
   await ready(child, address)
   const token = () => signToken(CLIENT, secret)
   return {

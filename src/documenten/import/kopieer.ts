@@ -72,7 +72,12 @@ export function kopieerPool(options: { baseDir: string; opslagRoot: string; thre
   function startThread(): Worker {
     const workerData: Threaddata = { baseDir, opslagRoot, stop }
     // Without the flags of the process: some of them (--input-type, -e) do not go with a file to run.
-    const worker = new Worker(new URL('./kopieer-thread.ts', import.meta.url), { workerData, execArgv: [] })
+    const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 } // it only moves buffers
+    const worker = new Worker(new URL('./kopieer-thread.ts', import.meta.url), {
+      workerData,
+      execArgv: [],
+      resourceLimits,
+    })
     worker.on('message', (antwoord: Antwoord) => {
       const taak = busy.get(worker)!
       busy.delete(worker)
