@@ -21,8 +21,12 @@ import type { Opslag } from './documenten/opslag/index.ts'
 import { registerHealth } from './health.ts'
 import { validatorCompiler } from './input.ts'
 import { requestBase } from './links.ts'
+import { requestDuration } from './metrics.ts'
 import { type Mutate, mutator } from './mutate.ts'
+import { collectOpenapi } from './openapi.ts'
+import { kanalenPagina } from './notificaties/kanalen.ts'
 import { KINDS, Problem, problemBody, sendProblem, toProblem } from './problem.ts'
+import { zakenApi } from './zaken/index.ts'
 
 /** What the application is made of; opened and closed by whoever builds it. */
 export type Parts = {
@@ -51,6 +55,7 @@ declare module 'fastify' {
 /** The version that each component announces (`API-version`). */
 const VERSIONS: Record<string, string> = {
   zaken: '1.5.1',
+  api: '1.5.1', // the Zaken API under its second address
   documenten: '1.4.2',
   catalogi: '1.3.1',
   besluiten: '1.1.0',
@@ -102,7 +107,11 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     const version = VERSIONS[request.url.split('/', 2)[1] ?? '']
     if (version) reply.header('api-version', version)
   })
-  app.addHook('onResponse', async (request, reply) => logRequest(request, reply))
+  app.addHook('onResponse', async (request, reply) => {
+    logRequest(request, reply)
+    const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }
+    requestDuration.observe(labels, reply.elapsedTime / 1000)
+  })
   const routes = collectRoutes(app)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.setNotFoundHandler((request, reply) => {
@@ -119,12 +128,17 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
 
   await app.register(jwt, { secret: 'every client has its own, given at each check', decode: { complete: true } })
+  const openapi = collectOpenapi(app, VERSIONS)
   registerAccess(app, parts.config, parts.credentials)
   registerHealth(app, { ...parts, stopping: () => stopping })
   registerReferencePages(app)
+  await app.register(kanalenPagina)
   await app.register(catalogi, { prefix: '/catalogi/api/v1' })
   await app.register(documenten, { prefix: '/documenten/api/v1' })
+  await app.register(zakenApi, { prefix: '/zaken/api/v1' })
+  await app.register(zakenApi, { prefix: '/api/v1' })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
+  await openapi.serve()
   return app
 }
 

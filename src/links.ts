@@ -20,6 +20,18 @@ export const PATHS = {
   objectinformatieobject: '/documenten/api/v1/objectinformatieobjecten',
   verzending: '/documenten/api/v1/verzendingen',
   import: '/documenten/api/v1/import',
+  zaak: '/zaken/api/v1/zaken',
+  status: '/zaken/api/v1/statussen',
+  substatus: '/zaken/api/v1/substatussen',
+  resultaat: '/zaken/api/v1/resultaten',
+  rol: '/zaken/api/v1/rollen',
+  zaakinformatieobject: '/zaken/api/v1/zaakinformatieobjecten',
+  zaakobject: '/zaken/api/v1/zaakobjecten',
+  klantcontact: '/zaken/api/v1/klantcontacten',
+  zaakcontactmoment: '/zaken/api/v1/zaakcontactmomenten',
+  zaakverzoek: '/zaken/api/v1/zaakverzoeken',
+  zaaknotitie: '/zaken/api/v1/zaaknotities',
+  besluit: '/besluiten/api/v1/besluiten',
 } as const
 export type Resource = keyof typeof PATHS
 

@@ -132,6 +132,14 @@ export const KINDS: Record<number, { name: string; code: string; title: string; 
 
 /** Rules that the database keeps, by the name of the constraint: the name is the contract with `sql/`. */
 const CONSTRAINTS: Record<string, () => Problem> = {
+  zaak_identificatie_uniek: () =>
+    invalid('identificatie', 'identificatie-niet-uniek', 'Deze identificatie bestaat al binnen de bronorganisatie.'),
+  resultaat_zaak_uniek: () => invalid('zaak', 'unique', 'De zaak heeft al een resultaat.'),
+  status_moment_uniek: () => invalid('nonFieldErrors', 'unique', 'De zaak heeft al een status op dit moment.'),
+  zaakinformatieobject_uniek: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij deze zaak.'),
+  zaakcontactmoment_uniek: () => invalid('nonFieldErrors', 'unique', 'Het contactmoment hoort al bij deze zaak.'),
+  zaakverzoek_uniek: () => invalid('nonFieldErrors', 'unique', 'Het verzoek hoort al bij deze zaak.'),
+  klantcontact_identificatie_uniek: () => invalid('identificatie', 'unique', 'Deze identificatie bestaat al.'),
   applicatie_client_id_uniek: () =>
     invalid('clientIds', 'clientId-exists', 'Een andere applicatie heeft een van deze client-ids al.'),
   dienst_api_root_uniek: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),

@@ -1,0 +1,442 @@
+-- Zaken: cases and all that hangs on them. An operator notices nothing: only new tables.
+--
+-- A row of one zaak is locked for every change below it, so that it cannot close halfway and its rules hold without more
+-- constraints than stand here. Geometry is GeoJSON with its bounding box beside it: the box finds candidates in an index, the
+-- program judges them exactly.
+
+create sequence zaak_nummer;
+comment on sequence zaak_nummer is 'Numbers of generated identificaties of zaken; it never goes back, so a number never returns.';
+
+create table zaak (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaak_uuid_uniek unique,
+  identificatie text not null,
+  bronorganisatie text not null,
+  omschrijving text not null default '',
+  toelichting text not null default '',
+  zaaktype_id bigint not null references zaaktype,
+  registratiedatum date not null default current_date,
+  verantwoordelijke_organisatie text not null,
+  startdatum date not null,
+  einddatum date,
+  einddatum_gepland date,
+  uiterlijke_einddatum_afdoening date,
+  publicatiedatum date,
+  laatst_gemuteerd timestamptz not null default now(),
+  laatst_geopend timestamptz,
+  communicatiekanaal text not null default '',
+  communicatiekanaal_naam text not null default '',
+  producten_of_diensten text[] not null default '{}',
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
+  betalingsindicatie text not null default '',
+  laatste_betaaldatum timestamptz,
+  zaakgeometrie jsonb,
+  zaakgeometrie_grenzen box,
+  verlenging_reden text not null default '',
+  verlenging_duur text,
+  opschorting_indicatie boolean not null default false,
+  opschorting_reden text not null default '',
+  opschorting_eerdere boolean not null default false,
+  selectielijstklasse text not null default '',
+  hoofdzaak_id bigint references zaak on delete cascade,
+  kenmerken jsonb not null default '[]',
+  archiefnominatie text check (archiefnominatie in ('blijvend_bewaren', 'vernietigen')),
+  archiefstatus text not null default 'nog_te_archiveren'
+    check (archiefstatus in ('nog_te_archiveren', 'gearchiveerd', 'gearchiveerd_procestermijn_onbekend', 'overgedragen')),
+  archiefactiedatum date,
+  startdatum_bewaartermijn date,
+  opdrachtgevende_organisatie text not null default '',
+  processobjectaard text not null default '',
+  processobject_datumkenmerk text not null default '',
+  processobject_identificatie text not null default '',
+  processobject_objecttype text not null default '',
+  processobject_registratie text not null default '',
+  constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie),
+  constraint zaak_niet_eigen_hoofdzaak check (hoofdzaak_id <> id)
+);
+create index on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id);
+create index on zaak (hoofdzaak_id) where hoofdzaak_id is not null;
+create index on zaak (archiefactiedatum) where archiefactiedatum is not null;
+create index on zaak (startdatum);
+create index on zaak using gin (kenmerken jsonb_path_ops) where kenmerken <> '[]';
+create index on zaak using gist (zaakgeometrie_grenzen) where zaakgeometrie_grenzen is not null;
+comment on table zaak is 'A case (Zaken API, Zaak).';
+comment on column zaak.id is 'Internal key; order of lists, newest first.';
+comment on column zaak.uuid is 'Last part of its URL.';
+comment on column zaak.identificatie is 'Number; unique together with bronorganisatie (zrc-002).';
+comment on column zaak.bronorganisatie is 'RSIN of the organisation that gave the number.';
+comment on column zaak.omschrijving is 'Short description.';
+comment on column zaak.toelichting is 'Explanation.';
+comment on column zaak.zaaktype_id is 'The version of the case type; it never changes.';
+comment on column zaak.registratiedatum is 'Day of registration.';
+comment on column zaak.verantwoordelijke_organisatie is 'RSIN of the organisation that is responsible.';
+comment on column zaak.startdatum is 'Day on which the work began or will begin.';
+comment on column zaak.einddatum is 'Day on which it was closed; empty: open. Only statuses set it.';
+comment on column zaak.einddatum_gepland is 'Planned end.';
+comment on column zaak.uiterlijke_einddatum_afdoening is 'Legal deadline.';
+comment on column zaak.publicatiedatum is 'Day of publication.';
+comment on column zaak.laatst_gemuteerd is 'Last change of the case, its statuses, result, documents or objects.';
+comment on column zaak.laatst_geopend is 'When someone last opened it, as a client says.';
+comment on column zaak.communicatiekanaal is 'URL of the channel through which it came.';
+comment on column zaak.communicatiekanaal_naam is 'Name of that channel.';
+comment on column zaak.producten_of_diensten is 'URLs of products or services, out of those of the case type (zrc-015).';
+comment on column zaak.vertrouwelijkheidaanduiding is 'Confidentiality; rights compare it.';
+comment on column zaak.betalingsindicatie is 'How far costs were paid.';
+comment on column zaak.laatste_betaaldatum is 'Moment of the last payment.';
+comment on column zaak.zaakgeometrie is 'Where it is about: GeoJSON in EPSG:4326.';
+comment on column zaak.zaakgeometrie_grenzen is 'The smallest box around zaakgeometrie, for searches.';
+comment on column zaak.verlenging_reden is 'Why it was prolonged.';
+comment on column zaak.verlenging_duur is 'By how much (ISO 8601); empty: not prolonged.';
+comment on column zaak.opschorting_indicatie is 'Whether it is suspended.';
+comment on column zaak.opschorting_reden is 'Why.';
+comment on column zaak.opschorting_eerdere is 'Whether it ever was suspended; never goes back to false.';
+comment on column zaak.selectielijstklasse is 'URL of the selectielijst result.';
+comment on column zaak.hoofdzaak_id is 'The case that this one is part of; it is no part itself (zrc-013). Deleted with it (zrc-023).';
+comment on column zaak.kenmerken is 'Marks from other systems: [{"kenmerk", "bron"}].';
+comment on column zaak.archiefnominatie is 'Keep for good, or destroy.';
+comment on column zaak.archiefstatus is 'How far archiving is; other than nog_te_archiveren locks what hangs on the case.';
+comment on column zaak.archiefactiedatum is 'Day on which archiefnominatie is carried out.';
+comment on column zaak.startdatum_bewaartermijn is 'Day on which the term before archiefactiedatum begins.';
+comment on column zaak.opdrachtgevende_organisatie is 'RSIN of the organisation that commissioned it.';
+comment on column zaak.processobjectaard is 'Kind of the process object.';
+comment on column zaak.processobject_datumkenmerk is 'Attribute of the process object that holds the end date.';
+comment on column zaak.processobject_identificatie is 'Number of the process object.';
+comment on column zaak.processobject_objecttype is 'Type of the process object.';
+comment on column zaak.processobject_registratie is 'Register of the process object.';
+
+create table zaaknummer_reservering (
+  bronorganisatie text not null,
+  identificatie text not null,
+  gereserveerd_op timestamptz not null default now(),
+  primary key (identificatie, bronorganisatie)
+);
+comment on table zaaknummer_reservering is 'Numbers handed out beforehand; the row goes when a zaak takes the number.';
+comment on column zaaknummer_reservering.bronorganisatie is 'RSIN of the organisation that asked.';
+comment on column zaaknummer_reservering.identificatie is 'The number.';
+comment on column zaaknummer_reservering.gereserveerd_op is 'When it was handed out.';
+
+create function zaak_identificatie(startdatum date) returns text language sql volatile as $$
+  select 'ZAAK-' || to_char(startdatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+  from nextval('zaak_nummer') n
+$$;
+comment on function zaak_identificatie is 'The next generated identificatie, for a zaak of this startdatum.';
+
+-- A number may be taken already, when cases came from elsewhere with theirs.
+create function haal_zaaknummers_in(startdatum date) returns void language plpgsql volatile as $$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from zaak where identificatie like 'ZAAK-' || to_char(startdatum, 'YYYY') || '-%';
+  perform nextval('zaak_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
+end $$;
+comment on function haal_zaaknummers_in is 'Moves the sequence of generated numbers past the numbers that zaken of this year have.';
+
+create table zaak_andere_zaak (
+  zaak_id bigint not null references zaak on delete cascade,
+  volgorde integer not null,
+  andere_zaak_id bigint references zaak on delete cascade,
+  andere_zaak_url text,
+  aard_relatie text not null check (aard_relatie in ('vervolg', 'onderwerp', 'bijdrage', 'overig')),
+  overige_relatie text not null default '',
+  toelichting text not null default '',
+  primary key (zaak_id, volgorde),
+  constraint zaak_andere_zaak_een_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1)
+);
+create index on zaak_andere_zaak (andere_zaak_id) where andere_zaak_id is not null;
+comment on table zaak_andere_zaak is 'relevanteAndereZaken: cases that matter to a case.';
+comment on column zaak_andere_zaak.zaak_id is 'The case.';
+comment on column zaak_andere_zaak.volgorde is 'Position in the list.';
+comment on column zaak_andere_zaak.andere_zaak_id is 'The other case when it is one of ours.';
+comment on column zaak_andere_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
+comment on column zaak_andere_zaak.aard_relatie is 'What the other case is to this one.';
+comment on column zaak_andere_zaak.overige_relatie is 'The relation in words, where aard_relatie is overig.';
+comment on column zaak_andere_zaak.toelichting is 'Explanation.';
+
+create table zaak_gerelateerde_zaak (
+  id bigint generated always as identity primary key,
+  zaak_id bigint not null references zaak on delete cascade,
+  andere_zaak_id bigint references zaak on delete cascade,
+  andere_zaak_url text,
+  constraint zaak_gerelateerde_zaak_een_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1),
+  constraint zaak_gerelateerde_zaak_uniek unique nulls not distinct (zaak_id, andere_zaak_id, andere_zaak_url)
+);
+create index on zaak_gerelateerde_zaak (andere_zaak_id) where andere_zaak_id is not null;
+comment on table zaak_gerelateerde_zaak is 'gerelateerdeZaken: two of our own have a row each way.';
+comment on column zaak_gerelateerde_zaak.id is 'Internal key; order in the list.';
+comment on column zaak_gerelateerde_zaak.zaak_id is 'The case.';
+comment on column zaak_gerelateerde_zaak.andere_zaak_id is 'The other case when it is one of ours.';
+comment on column zaak_gerelateerde_zaak.andere_zaak_url is 'URL of the other case when it stands elsewhere.';
+
+create table rol (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint rol_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  betrokkene text not null default '',
+  betrokkene_type text not null check (betrokkene_type in
+    ('natuurlijk_persoon', 'niet_natuurlijk_persoon', 'vestiging', 'organisatorische_eenheid', 'medewerker')),
+  betrokkene_identificatie jsonb,
+  afwijkende_naam_betrokkene text not null default '',
+  roltype_id bigint not null references roltype,
+  omschrijving text not null,
+  omschrijving_generiek text not null,
+  roltoelichting text not null default '',
+  registratiedatum timestamptz not null default now(),
+  indicatie_machtiging text not null default '',
+  contactpersoon_rol jsonb,
+  begin_geldigheid date,
+  einde_geldigheid date,
+  authenticatie_context jsonb
+);
+create index on rol (zaak_id);
+create index on rol (roltype_id);
+create index on rol (betrokkene) where betrokkene <> '';
+create index on rol ((betrokkene_identificatie ->> 'inpBsn')) where betrokkene_identificatie ->> 'inpBsn' <> '';
+create index on rol ((betrokkene_identificatie ->> 'innNnpId')) where betrokkene_identificatie ->> 'innNnpId' <> '';
+create index on rol ((betrokkene_identificatie ->> 'kvkNummer')) where betrokkene_identificatie ->> 'kvkNummer' <> '';
+create index on rol ((betrokkene_identificatie ->> 'vestigingsNummer')) where betrokkene_identificatie ->> 'vestigingsNummer' <> '';
+create index on rol ((betrokkene_identificatie ->> 'identificatie')) where betrokkene_identificatie ->> 'identificatie' <> '';
+comment on table rol is 'Who is involved in a case, and as what (Zaken API, Rol).';
+comment on column rol.id is 'Internal key; order of lists, newest first.';
+comment on column rol.uuid is 'Last part of its URL.';
+comment on column rol.zaak_id is 'The case.';
+comment on column rol.betrokkene is 'URL of who is involved; empty: betrokkene_identificatie says it.';
+comment on column rol.betrokkene_type is 'Kind of who is involved; decides the shape of betrokkene_identificatie.';
+comment on column rol.betrokkene_identificatie is 'Who is involved, complete as the API shows it.';
+comment on column rol.afwijkende_naam_betrokkene is 'Name to use instead.';
+comment on column rol.roltype_id is 'As what; a roltype of the zaaktype of the case (zrc-019).';
+comment on column rol.omschrijving is 'Name of the roltype when the row was written.';
+comment on column rol.omschrijving_generiek is 'Generic name of the roltype when the row was written.';
+comment on column rol.roltoelichting is 'Explanation.';
+comment on column rol.registratiedatum is 'When it was made.';
+comment on column rol.indicatie_machtiging is 'gemachtigde, machtiginggever or empty.';
+comment on column rol.contactpersoon_rol is 'Contact person, as the API shows it.';
+comment on column rol.begin_geldigheid is 'First day.';
+comment on column rol.einde_geldigheid is 'Last day.';
+comment on column rol.authenticatie_context is 'How who is involved proved himself, as the API shows it.';
+
+create table status (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint status_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  statustype_id bigint not null references statustype,
+  datum_status_gezet timestamptz not null,
+  statustoelichting text not null default '',
+  gezetdoor_id bigint references rol on delete cascade,
+  constraint status_moment_uniek unique (zaak_id, datum_status_gezet)
+);
+create index on status (statustype_id);
+create index on status (gezetdoor_id) where gezetdoor_id is not null;
+comment on table status is 'Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.';
+comment on column status.id is 'Internal key.';
+comment on column status.uuid is 'Last part of its URL.';
+comment on column status.zaak_id is 'The case.';
+comment on column status.statustype_id is 'The stage; a statustype of the zaaktype of the case (zrc-016).';
+comment on column status.datum_status_gezet is 'When it was reached.';
+comment on column status.statustoelichting is 'Explanation.';
+comment on column status.gezetdoor_id is 'The rol that set it.';
+
+create table resultaat (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_uniek unique,
+  zaak_id bigint not null constraint resultaat_zaak_uniek unique references zaak on delete cascade,
+  resultaattype_id bigint not null references resultaattype,
+  toelichting text not null default ''
+);
+create index on resultaat (resultaattype_id);
+comment on table resultaat is 'Outcome of a case (Zaken API, Resultaat); a case has one at most.';
+comment on column resultaat.id is 'Internal key.';
+comment on column resultaat.uuid is 'Last part of its URL.';
+comment on column resultaat.zaak_id is 'The case.';
+comment on column resultaat.resultaattype_id is 'The kind of outcome; of the zaaktype of the case (zrc-020).';
+comment on column resultaat.toelichting is 'Explanation.';
+
+create table zaakinformatieobject (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaakinformatieobject_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject,
+  titel text not null default '',
+  beschrijving text not null default '',
+  registratiedatum timestamptz not null default now(),
+  vernietigingsdatum timestamptz,
+  status_id bigint references status on delete cascade,
+  constraint zaakinformatieobject_uniek unique (zaak_id, enkelvoudiginformatieobject_id)
+);
+create index on zaakinformatieobject (enkelvoudiginformatieobject_id);
+create index on zaakinformatieobject (status_id) where status_id is not null;
+comment on table zaakinformatieobject is 'That a document belongs to a case (Zaken API, ZaakInformatieObject); an objectinformatieobject stands beside it (zrc-005).';
+comment on column zaakinformatieobject.id is 'Internal key.';
+comment on column zaakinformatieobject.uuid is 'Last part of its URL.';
+comment on column zaakinformatieobject.zaak_id is 'The case.';
+comment on column zaakinformatieobject.enkelvoudiginformatieobject_id is 'The document; it cannot be deleted while this is here.';
+comment on column zaakinformatieobject.titel is 'Name of the document within the case.';
+comment on column zaakinformatieobject.beschrijving is 'Description.';
+comment on column zaakinformatieobject.registratiedatum is 'When it was linked (zrc-004).';
+comment on column zaakinformatieobject.vernietigingsdatum is 'When the document is to be destroyed.';
+comment on column zaakinformatieobject.status_id is 'The status for which it matters.';
+
+create table zaakeigenschap (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaakeigenschap_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  eigenschap_id bigint not null references eigenschap,
+  naam text not null,
+  waarde text not null
+);
+create index on zaakeigenschap (zaak_id);
+create index on zaakeigenschap (eigenschap_id);
+comment on table zaakeigenschap is 'A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).';
+comment on column zaakeigenschap.id is 'Internal key.';
+comment on column zaakeigenschap.uuid is 'Last part of its URL.';
+comment on column zaakeigenschap.zaak_id is 'The case.';
+comment on column zaakeigenschap.eigenschap_id is 'The eigenschap; of the zaaktype of the case (zrc-018).';
+comment on column zaakeigenschap.naam is 'Its name when the row was made.';
+comment on column zaakeigenschap.waarde is 'The value.';
+
+create table zaakobject (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaakobject_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  object text not null default '',
+  zaakobjecttype_id bigint references zaakobjecttype,
+  object_type text not null,
+  object_type_overige text not null default '',
+  object_type_overige_definitie jsonb,
+  relatieomschrijving text not null default '',
+  object_identificatie jsonb
+);
+create index on zaakobject (zaak_id);
+create index on zaakobject (zaakobjecttype_id) where zaakobjecttype_id is not null;
+create index on zaakobject (object) where object <> '';
+comment on table zaakobject is 'What a case is about (Zaken API, ZaakObject).';
+comment on column zaakobject.id is 'Internal key; order of lists, newest first.';
+comment on column zaakobject.uuid is 'Last part of its URL.';
+comment on column zaakobject.zaak_id is 'The case.';
+comment on column zaakobject.object is 'URL of the object; empty: object_identificatie says it.';
+comment on column zaakobject.zaakobjecttype_id is 'The zaakobjecttype, when one was named.';
+comment on column zaakobject.object_type is 'Kind of object; decides the shape of object_identificatie.';
+comment on column zaakobject.object_type_overige is 'Kind of object in words, where object_type is overige.';
+comment on column zaakobject.object_type_overige_definitie is 'How the data of the object is found and judged, as the API shows it.';
+comment on column zaakobject.relatieomschrijving is 'What the object is to the case.';
+comment on column zaakobject.object_identificatie is 'The object, complete as the API shows it.';
+
+create table zaakbesluit (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaakbesluit_uuid_uniek unique,
+  zaak_id bigint not null constraint zaakbesluit_zaak_bestaat references zaak,
+  besluit_uuid uuid,
+  besluit_url text,
+  ingangsdatum date,
+  vervaldatum date,
+  constraint zaakbesluit_een_besluit check (num_nonnulls(besluit_uuid, besluit_url) = 1),
+  constraint zaakbesluit_uniek unique nulls not distinct (zaak_id, besluit_uuid, besluit_url)
+);
+create index on zaakbesluit (besluit_uuid) where besluit_uuid is not null;
+comment on table zaakbesluit is 'Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.';
+comment on column zaakbesluit.id is 'Internal key.';
+comment on column zaakbesluit.uuid is 'Last part of its URL.';
+comment on column zaakbesluit.zaak_id is 'The case.';
+comment on column zaakbesluit.besluit_uuid is 'uuid of the besluit when it is one of ours.';
+comment on column zaakbesluit.besluit_url is 'URL of the besluit when it stands elsewhere.';
+comment on column zaakbesluit.ingangsdatum is 'Its ingangsdatum: archiving may count from it.';
+comment on column zaakbesluit.vervaldatum is 'Its vervaldatum: archiving may count from it.';
+
+create table substatus (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint substatus_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  status_id bigint not null references status on delete cascade,
+  omschrijving text not null,
+  tijdstip timestamptz not null default now(),
+  doelgroep text not null default 'betrokkenen'
+);
+create index on substatus (zaak_id);
+create index on substatus (status_id);
+comment on table substatus is 'A step within a status (Zaken API, SubStatus).';
+comment on column substatus.id is 'Internal key.';
+comment on column substatus.uuid is 'Last part of its URL.';
+comment on column substatus.zaak_id is 'The case.';
+comment on column substatus.status_id is 'The status that it is a step of.';
+comment on column substatus.omschrijving is 'Name.';
+comment on column substatus.tijdstip is 'When it was reached.';
+comment on column substatus.doelgroep is 'For whom: betrokkenen, intern or empty.';
+
+create table klantcontact (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint klantcontact_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  identificatie text not null constraint klantcontact_identificatie_uniek unique,
+  datumtijd timestamptz not null,
+  kanaal text not null default '',
+  onderwerp text not null default '',
+  toelichting text not null default ''
+);
+create index on klantcontact (zaak_id);
+comment on table klantcontact is 'A contact with a customer about a case (Zaken API, KlantContact; deprecated).';
+comment on column klantcontact.id is 'Internal key.';
+comment on column klantcontact.uuid is 'Last part of its URL.';
+comment on column klantcontact.zaak_id is 'The case.';
+comment on column klantcontact.identificatie is 'Number, unique over all.';
+comment on column klantcontact.datumtijd is 'When it was.';
+comment on column klantcontact.kanaal is 'Channel.';
+comment on column klantcontact.onderwerp is 'Subject.';
+comment on column klantcontact.toelichting is 'Explanation.';
+
+create table zaakcontactmoment (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaakcontactmoment_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  contactmoment text not null,
+  object_url text not null default '',
+  constraint zaakcontactmoment_uniek unique (zaak_id, contactmoment)
+);
+create index on zaakcontactmoment (contactmoment);
+comment on table zaakcontactmoment is 'A contactmoment about a case (Zaken API, ZaakContactMoment).';
+comment on column zaakcontactmoment.id is 'Internal key.';
+comment on column zaakcontactmoment.uuid is 'Last part of its URL.';
+comment on column zaakcontactmoment.zaak_id is 'The case.';
+comment on column zaakcontactmoment.contactmoment is 'Its URL.';
+comment on column zaakcontactmoment.object_url is 'URL of the objectcontactmoment that was made beside it in the other register.';
+
+create table zaakverzoek (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaakverzoek_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  verzoek text not null,
+  object_url text not null default '',
+  constraint zaakverzoek_uniek unique (zaak_id, verzoek)
+);
+create index on zaakverzoek (verzoek);
+comment on table zaakverzoek is 'A verzoek that belongs to a case (Zaken API, ZaakVerzoek).';
+comment on column zaakverzoek.id is 'Internal key.';
+comment on column zaakverzoek.uuid is 'Last part of its URL.';
+comment on column zaakverzoek.zaak_id is 'The case.';
+comment on column zaakverzoek.verzoek is 'Its URL.';
+comment on column zaakverzoek.object_url is 'URL of the objectverzoek that was made beside it in the other register.';
+
+create table zaaknotitie (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint zaaknotitie_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  onderwerp text not null,
+  tekst text not null,
+  aangemaakt_door text not null default '',
+  notitie_type text not null default 'intern' check (notitie_type in ('intern', 'extern')),
+  status text not null default 'concept' check (status in ('concept', 'definitief')),
+  aanmaakdatum timestamptz not null default now(),
+  wijzigingsdatum timestamptz not null default now()
+);
+create index on zaaknotitie (zaak_id);
+comment on table zaaknotitie is 'A note on a case (Zaken API 1.7, ZaakNotitie).';
+comment on column zaaknotitie.id is 'Internal key.';
+comment on column zaaknotitie.uuid is 'Last part of its URL.';
+comment on column zaaknotitie.zaak_id is 'The case.';
+comment on column zaaknotitie.onderwerp is 'Subject.';
+comment on column zaaknotitie.tekst is 'The note.';
+comment on column zaaknotitie.aangemaakt_door is 'Who wrote it.';
+comment on column zaaknotitie.notitie_type is 'intern or extern.';
+comment on column zaaknotitie.status is 'concept or definitief; a definitive note does not change.';
+comment on column zaaknotitie.aanmaakdatum is 'When it was made.';
+comment on column zaaknotitie.wijzigingsdatum is 'When it last changed.';

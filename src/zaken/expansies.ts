@@ -1,0 +1,75 @@
+// What `expand` can include in answers of the Zaken API. Each resource says here how many of its kind are read in one
+// query; what the caller may not read is left out.
+import type { FastifyRequest } from 'fastify'
+import { expansionTo } from '../catalogi/expansie.ts'
+import type { ExpandTree, Expansion } from '../expand.ts'
+import { localUuid } from '../links.ts'
+import { LEZEN } from './rules.ts'
+import { findReadable, toZaak } from './vinden.ts'
+
+type Soort = 'zaak' | 'status' | 'resultaat' | 'rol' | 'zaakinformatieobject' | 'zaakobject' | 'zaakeigenschap'
+type Loader = (request: FastifyRequest, uuids: string[]) => Promise<{ url: string }[]>
+const loaders = new Map<Soort, Loader>()
+
+export function expandable(soort: Soort, load: Loader): void {
+  loaders.set(soort, load)
+}
+expandable('zaak', async (request, uuids) =>
+  (await findReadable(request.server.read, request.actor, uuids)).map((row) => toZaak(row, request.base)),
+)
+
+function to(soort: Soort): Expansion {
+  return {
+    component: 'zrc',
+    scopes: LEZEN,
+    load: async (urls, request) => {
+      const uuids = urls.flatMap((url) =>
+        soort === 'zaakeigenschap' ? nestedUuid(url) : (localUuid(url, request.base, soort) ?? []),
+      )
+      const load = loaders.get(soort)
+      if (uuids.length === 0 || !load) return new Map()
+      return new Map((await load(request, uuids)).map((found) => [found.url, found]))
+    },
+    within: () => tree(soort),
+  }
+}
+
+const nestedUuid = (url: string) => /\/zaakeigenschappen\/([0-9a-f-]{36})$/.exec(url)?.[1] ?? []
+
+/** What can be expanded within a resource of this kind. */
+export function tree(soort: Soort): ExpandTree {
+  switch (soort) {
+    case 'zaak':
+      return {
+        zaaktype: expansionTo('zaaktype'),
+        hoofdzaak: to('zaak'),
+        deelzaken: to('zaak'),
+        relevanteAndereZaken: to('zaak'),
+        gerelateerdeZaken: to('zaak'),
+        eigenschappen: to('zaakeigenschap'),
+        rollen: to('rol'),
+        status: to('status'),
+        zaakinformatieobjecten: to('zaakinformatieobject'),
+        zaakobjecten: to('zaakobject'),
+        resultaat: to('resultaat'),
+      }
+    case 'status':
+      return {
+        zaak: to('zaak'),
+        statustype: expansionTo('statustype'),
+        gezetdoor: to('rol'),
+        zaakinformatieobjecten: to('zaakinformatieobject'),
+      }
+    case 'resultaat':
+      return { zaak: to('zaak'), resultaattype: expansionTo('resultaattype') }
+    case 'rol':
+      return { zaak: to('zaak'), roltype: expansionTo('roltype'), statussen: to('status') }
+    case 'zaakinformatieobject':
+      return { zaak: to('zaak'), status: to('status') }
+    case 'zaakobject':
+      return { zaak: to('zaak'), zaakobjecttype: expansionTo('zaakobjecttype') }
+    case 'zaakeigenschap':
+      return { zaak: to('zaak'), eigenschap: expansionTo('eigenschap') }
+  }
+}
+export const zaakTree = (): ExpandTree => tree('zaak')

@@ -1,0 +1,209 @@
+// What a list of cases can be asked, as query parameters and as the body of a search.
+
+import type { FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import Type, { type Static, type TSchema } from 'typebox'
+import { contains } from '../catalogi/rules.ts'
+import { ExpandQuery } from '../expand.ts'
+import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
+import { localUuid, type Resource } from '../links.ts'
+import { PageQuery } from '../page.ts'
+import { invalid } from '../problem.ts'
+import { LEVELS } from './betrokkenen.ts'
+import { reached } from './rules.ts'
+import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN } from './velden.ts'
+
+const opt = <T extends TSchema>(schema: T) => Type.Optional(schema)
+const DateFilter = opt(Type.String({ format: 'date' }))
+const IsNull = opt(Type.Boolean())
+const text = (maxLength: number) => opt(Type.String({ maxLength }))
+
+export const BETROKKENE_TYPES = [
+  'natuurlijk_persoon',
+  'niet_natuurlijk_persoon',
+  'vestiging',
+  'organisatorische_eenheid',
+  'medewerker',
+] as const
+export const OMSCHRIJVINGEN_GENERIEK = [
+  'adviseur',
+  'behandelaar',
+  'belanghebbende',
+  'beslisser',
+  'initiator',
+  'klantcontacter',
+  'zaakcoordinator',
+  'mede_initiator',
+] as const
+
+/** Filters on who is involved: name of the parameter after `betrokkeneIdentificatie__`, kind, member, longest value. */
+const IDENTIFICATIES = [
+  ['natuurlijkPersoon', 'inpBsn', 9],
+  ['natuurlijkPersoon', 'anpIdentificatie', 17],
+  ['natuurlijkPersoon', 'inpA_nummer', 10],
+  ['nietNatuurlijkPersoon', 'innNnpId', 9],
+  ['nietNatuurlijkPersoon', 'annIdentificatie', 17],
+  ['nietNatuurlijkPersoon', 'kvkNummer', 8],
+  ['nietNatuurlijkPersoon', 'vestigingsNummer', 24],
+  ['vestiging', 'vestigingsNummer', 24],
+  ['vestiging', 'kvkNummer', 8],
+  ['medewerker', 'identificatie', 128],
+  ['organisatorischeEenheid', 'identificatie', 255],
+] as const
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const ROL = {
+  betrokkene: opt(Url()),
+  betrokkeneType: opt(Type.Enum(BETROKKENE_TYPES)),
+  omschrijvingGeneriek: opt(Type.Enum(OMSCHRIJVINGEN_GENERIEK)),
+  machtiging: opt(Type.Enum(['eigen', 'gemachtigde', 'machtiginggever'])),
+  machtiging__loa: opt(Type.Enum(LEVELS.flat())),
+  ...Object.fromEntries(IDENTIFICATIES.map(([kind, member, max]) => [`betrokkeneIdentificatie__${kind}__${member}`, text(max)])), // biome-ignore format: one thought
+}
+/** Parameters of the list of rollen; on cases each begins with `rol__`. */
+export const RolParameters = ROL
+export type RolFilter = { [name: string]: unknown }
+
+/** What filters on rollen keep, of rol `r`. `prefix` stands before the names of the parameters. */
+export function rolConditions(filter: RolFilter, prefix: string): RawBuilder<unknown>[] {
+  const found: RawBuilder<unknown>[] = []
+  const value = (name: string) => filter[prefix + name] as string | undefined
+  if (value('betrokkene')) found.push(sql`r.betrokkene = ${value('betrokkene')}`)
+  if (value('betrokkeneType')) found.push(sql`r.betrokkene_type = ${value('betrokkeneType')}`)
+  if (value('omschrijvingGeneriek')) found.push(sql`r.omschrijving_generiek = ${value('omschrijvingGeneriek')}`)
+  const machtiging = value('machtiging')
+  if (machtiging) found.push(sql`r.indicatie_machtiging = ${machtiging === 'eigen' ? '' : machtiging}`)
+  const loa = value('machtiging__loa')
+  if (loa) {
+    const scheme = LEVELS.find((levels) => (levels as readonly string[]).includes(loa))!
+    const upTo = scheme.slice(0, (scheme as readonly string[]).indexOf(loa) + 1)
+    found.push(sql`r.authenticatie_context ->> 'levelOfAssurance' = any(${upTo}::text[])`)
+  }
+  for (const [kind, member] of IDENTIFICATIES) {
+    const given = value(`betrokkeneIdentificatie__${kind}__${member}`)
+    if (given) {
+      const column = sql.raw(`r.betrokkene_identificatie ->> '${member}'`)
+      found.push(sql`r.betrokkene_type = ${snake(kind)} and ${column} = ${given} and ${column} <> ''`)
+    }
+  }
+  return found
+}
+
+const DATES: Record<string, string[]> = {
+  archiefactiedatum: ['', '__lt', '__gt', '__isnull'],
+  startdatum: ['', '__gt', '__gte', '__lt', '__lte'],
+  registratiedatum: ['', '__gt', '__lt'],
+  einddatum: ['', '__gt', '__lt', '__isnull'],
+  einddatumGepland: ['', '__gt', '__lt'],
+  uiterlijkeEinddatumAfdoening: ['', '__gt', '__lt'],
+}
+const OPERATORS: Record<string, string> = { '': '=', __gt: '>', __gte: '>=', __lt: '<', __lte: '<=' }
+
+/** Filters that a list and a search share. */
+export const ATTRIBUTEN = {
+  identificatie: opt(Type.String()),
+  identificatie__icontains: opt(Type.String()),
+  omschrijving: opt(Type.String()),
+  zaaktype__omschrijving: opt(Type.String()),
+  bronorganisatie: opt(Rsin),
+  bronorganisatie__in: opt(Type.Array(Rsin)),
+  zaaktype: opt(Url()),
+  zaaktype__in: opt(Type.Array(Url())),
+  zaaktype__not_in: opt(Type.Array(Url())),
+  archiefnominatie: opt(Type.Enum(ARCHIEFNOMINATIES)),
+  archiefnominatie__in: opt(Type.Array(Type.Enum(ARCHIEFNOMINATIES))),
+  archiefstatus: opt(Type.Enum(ARCHIEFSTATUSSEN)),
+  archiefstatus__in: opt(Type.Array(Type.Enum(ARCHIEFSTATUSSEN))),
+  ...Object.fromEntries(
+    Object.entries(DATES).flatMap(([name, suffixes]) =>
+      suffixes.map((suffix) => [name + suffix, suffix === '__isnull' ? IsNull : DateFilter]),
+    ),
+  ),
+  ...Object.fromEntries(Object.entries(ROL).map(([name, schema]) => [`rol__${name}`, schema])),
+  maximaleVertrouwelijkheidaanduiding: opt(Type.Enum([...VERTROUWELIJKHEIDAANDUIDINGEN])),
+  kenmerk__bron: opt(Type.String()),
+  kenmerk: opt(Type.String()),
+  status__statustype: opt(Url()),
+  resultaat__resultaattype: opt(Url()),
+  ordering: opt(Type.Array(Type.String())),
+}
+export const ListQuery = Type.Object({ ...PageQuery, ...ExpandQuery, ...ATTRIBUTEN })
+export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
+
+/** What a filter leaves of the cases that the caller may read. @throws Problem 400 on a value that says nothing */
+export function zaakConditions(filter: ZaakFilter, request: FastifyRequest): RawBuilder<unknown>[] {
+  const found: RawBuilder<unknown>[] = [reached(request.actor)]
+  const add = (value: unknown, condition: () => RawBuilder<unknown>) => {
+    if (value !== undefined && value !== null && value !== '') found.push(condition())
+  }
+  const uuid = (url: string, resource: Resource) => localUuid(url, request.base, resource) ?? null
+  const types = (urls: string[]) => sql`z.zaaktype_id = any(array(select t.id from zaaktype t
+    where t.uuid = any(${urls.flatMap((url) => uuid(url, 'zaaktype') ?? [])}::uuid[])))`
+  add(filter.identificatie, () => sql`z.identificatie = ${filter.identificatie}`)
+  add(filter.identificatie__icontains, () => contains(sql`z.identificatie`, filter.identificatie__icontains!))
+  add(filter.omschrijving, () => contains(sql`z.omschrijving`, filter.omschrijving!))
+  add(filter.zaaktype__omschrijving, () => {
+    const like = contains(sql`t.omschrijving`, filter.zaaktype__omschrijving!)
+    return sql`z.zaaktype_id in (select t.id from zaaktype t where ${like})`
+  })
+  add(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
+  add(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
+  add(filter.zaaktype, () => types([filter.zaaktype!]))
+  add(filter.zaaktype__in, () => types(filter.zaaktype__in!))
+  add(filter.zaaktype__not_in, () => sql`not (${types(filter.zaaktype__not_in!)})`)
+  for (const name of ['archiefnominatie', 'archiefstatus'] as const) {
+    add(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
+    add(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
+  }
+  for (const [name, suffixes] of Object.entries(DATES)) {
+    const column = sql.raw(`z.${snake(name)}`)
+    for (const suffix of suffixes) {
+      const value = filter[name + suffix]
+      if (suffix === '__isnull') add(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
+      else add(value, () => sql`${column} ${sql.raw(OPERATORS[suffix]!)} ${value}::date`)
+    }
+  }
+  const rol = rolConditions(filter, 'rol__')
+  if (rol.length > 0)
+    found.push(sql`exists (select from rol r where r.zaak_id = z.id and ${sql.join(rol, sql` and `)})`)
+  const max = filter.maximaleVertrouwelijkheidaanduiding
+  add(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
+  const marks = (mark: object) => sql`z.kenmerken <> '[]' and z.kenmerken @> ${JSON.stringify([mark])}::text::jsonb`
+  add(filter.kenmerk__bron, () => marks({ bron: filter.kenmerk__bron }))
+  add(filter.kenmerk, () => {
+    const [bron, kenmerk, ...more] = filter.kenmerk!.split(':')
+    if (kenmerk === undefined || more.length > 0) throw invalid('kenmerk', 'invalid', 'Geef bron:kenmerk.')
+    return marks({ bron, kenmerk })
+  })
+  add(filter.status__statustype, () => {
+    const type = uuid(filter.status__statustype!, 'statustype')
+    return sql`(select y.uuid from status s join statustype y on y.id = s.statustype_id where s.zaak_id = z.id
+      order by s.datum_status_gezet desc limit 1) = ${type}::uuid`
+  })
+  add(filter.resultaat__resultaattype, () => {
+    const type = uuid(filter.resultaat__resultaattype!, 'resultaattype')
+    return sql`exists (select from resultaat r join resultaattype y on y.id = r.resultaattype_id
+      where r.zaak_id = z.id and y.uuid = ${type}::uuid)`
+  })
+  return found
+}
+
+const ORDERING: Record<string, string> = {
+  startdatum: 'z.startdatum',
+  einddatum: 'z.einddatum',
+  publicatiedatum: 'z.publicatiedatum',
+  archiefactiedatum: 'z.archiefactiedatum',
+  registratiedatum: 'z.registratiedatum',
+  identificatie: 'z.identificatie',
+}
+
+/** @throws Problem 400 on `ordering` for what a list cannot be ordered by */
+export function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
+  return (names ?? []).map((name) => {
+    const descending = name.startsWith('-')
+    const column = ORDERING[descending ? name.slice(1) : name]
+    if (!column)
+      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${Object.keys(ORDERING).join(', ')}, met - voor aflopend.`)
+    return sql`${sql.raw(column)} ${sql.raw(descending ? 'desc' : 'asc')}`
+  })
+}

@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { isAllowed } from '../access.ts'
+import { audittrail } from '../audittrail.ts'
+import { forbidden } from '../problem.ts'
+import { AUDITTRAIL, subjectOf } from './rules.ts'
+import { findZaak } from './vinden.ts'
+import { wijzigen } from './wijzigen.ts'
+import { zaken } from './zaken.ts'
+
+/** The Zaken API: cases and all that hangs on them. It is reached under two addresses; links name the first. */
+export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(zaken)
+  await app.register(wijzigen)
+  await app.register(sporen)
+}
+
+/** Rights on the audit trail reach the case, or are given for the whole component, without a type. */
+const sporen: FastifyPluginAsyncTypebox = async (app) => {
+  app.addHook('preHandler', async ({ actor, params }) => {
+    const zaak = await findZaak(app.read, (params as { uuid: string }).uuid)
+    if (!zaak || isAllowed(actor, 'zrc', AUDITTRAIL, subjectOf(zaak))) return
+    const whole = actor.autorisaties.some(
+      ({ component, scopes, typeUrl, typeUuid }) =>
+        component === 'zrc' && !typeUrl && !typeUuid && AUDITTRAIL.some((scope) => scopes.has(scope)),
+    )
+    if (!whole) throw forbidden()
+  })
+  await app.register(audittrail('/zaken', 'zrc'))
+}
