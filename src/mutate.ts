@@ -122,7 +122,6 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
     vastleggen: change.spoor === undefined,
   }))
   const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
-  if (wiped.length > 0) await sql`delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])`
   await sql`
     with wijziging as materialized (
       select * from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as (
@@ -130,6 +129,8 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
         resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean
       )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
         resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, volgnummer)
+    ), gewist as (
+      delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])
     ), spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
         hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw)
