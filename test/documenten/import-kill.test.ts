@@ -1,5 +1,5 @@
-// An import whose worker is killed again and again, and whose database goes down twice, ends by itself with the report
-// of an undisturbed run. Real processes, a real server, and a seed to repeat the moments: KILL_SEED=… node test/….
+// An import whose workers are killed again and again, frozen once, and whose database goes down twice, ends by itself
+// with the report of an undisturbed run. Real processes, a real server, and a seed to repeat the moments: KILL_SEED=… node test/….
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -56,40 +56,43 @@ t.test('an import survives its workers and its database', { timeout: 280_000 }, 
   const { processedSuccessfully: good } = expected.status
 
   const uuid = await startImport(wild, csv)
-  const outages = new Set([2, 6])
-  const targets = Array.from({ length: KILLS + outages.size }, () => Math.floor(random() * ROWS * 0.95)).sort(
-    (a, b) => a - b,
-  )
-  let worker = await startWorker(t, wild)
-  let kills = 0
+  const disturbances = shuffled([...Array(KILLS).fill('kill'), 'kill both', 'outage', 'outage', 'freeze'])
+  const targets = disturbances.map(() => Math.floor(random() * ROWS * 0.95)).sort((a, b) => a - b)
+  const workers = [await startWorker(t, wild), await startWorker(t, wild)]
+  let killed = 0
   let slowest = 0
-  for (const [index, target] of targets.entries()) {
-    const before = await progress(wild, uuid)
-    await until(`row ${target}`, async () => (await progress(wild, uuid)).verwerkt >= target)
+  for (const [index, disturbance] of disturbances.entries()) {
+    await until(`row ${targets[index]}`, async () => (await progress(wild, uuid)).verwerkt >= targets[index]!)
     await sleep(random() * 80) // somewhere within a batch
-    if (outages.has(index)) {
+    const busy = await busyWorker(wild, workers)
+    if (disturbance === 'outage') {
       await server.crash()
       await sleep(random() * 2_000)
       await server.start()
+    } else if (disturbance === 'freeze') {
+      workers[busy]!.kill('SIGSTOP')
     } else {
-      worker.kill('SIGKILL')
-      await once(worker, 'exit')
-      kills++
-      worker = await startWorker(t, wild) // what a supervisor does
+      for (const which of disturbance === 'kill' ? [busy] : [0, 1]) {
+        workers[which]!.kill('SIGKILL')
+        await once(workers[which]!, 'exit')
+        killed++
+        workers[which] = await startWorker(t, wild) // what a supervisor does
+      }
     }
     const { status, verwerkt } = await progress(wild, uuid)
     if (status !== 'active') throw new Error(`over too soon, at disturbance ${index}: ${status}`)
     const since = performance.now()
     const goesOn = async () => {
-      if (worker.exitCode !== null) throw new Error('the worker ended by itself')
+      if (workers.some(({ exitCode }) => exitCode !== null)) throw new Error('a worker ended by itself')
       return (await progress(wild, uuid)).verwerkt > verwerkt
     }
-    await until('progress within 30 s', goesOn, RESUME_MS)
+    await until(`progress after ${disturbance}`, goesOn, disturbance === 'freeze' ? 2 * RESUME_MS : RESUME_MS)
     slowest = Math.max(slowest, performance.now() - since)
-    t.comment(`${outages.has(index) ? 'outage' : 'kill'} at ${verwerkt} (from ${before.verwerkt})`)
+    t.comment(`${disturbance} at ${verwerkt}, went on after ${Math.round(performance.now() - since)} ms`)
+    if (disturbance === 'freeze') workers[busy]!.kill('SIGCONT') // it goes on with what is no longer its own
   }
   await until('the end', async () => (await progress(wild, uuid)).status !== 'active', 60_000)
-  t.equal(kills, KILLS)
+  t.equal(killed, KILLS + 2)
   t.comment(`slowest resume ${(slowest / 1000).toFixed(1)} s`)
 
   const actual = await outcomeOf(wild, uuid)
@@ -105,7 +108,7 @@ t.test('an import survives its workers and its database', { timeout: 280_000 }, 
     ...counts
   } = actual.status
   t.match(expected.status, counts, 'and so are the counters')
-  await endWorker(worker)
+  await Promise.all(workers.map(endWorker))
 
   await t.test('every good row is one document with its bytes, and nothing is left over', async (t) => {
     const rows = await wild.sql`
@@ -304,6 +307,14 @@ async function progress({ sql }: { sql: Sql }, uuid: string): Promise<{ status: 
   }
 }
 
+/** Which of the workers has the batch; any when none has one just now. */
+async function busyWorker({ sql }: Installation, workers: ChildProcess[]): Promise<number> {
+  const rows = await sql`select pid from worker join graphile_worker.jobs on locked_by = pool_id
+    where task_identifier = 'import-batch'`
+  const found = workers.findIndex(({ pid }) => rows.some((row) => row.pid === pid))
+  return found >= 0 ? found : Math.floor(random() * workers.length)
+}
+
 async function startWorker(t: Test, { env }: Installation): Promise<ChildProcess> {
   const child = spawn(process.execPath, [MAIN, 'worker'], { env: { PATH: process.env.PATH, ...env }, stdio: 'pipe' })
   const lines: string[] = []
@@ -334,6 +345,13 @@ async function until(what: string, condition: () => Promise<boolean>, limit = 60
 
 function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
+}
+
+function shuffled<T>(items: T[]): T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item)
 }
 
 function randomFrom(seed: number): () => number {

@@ -299,6 +299,8 @@ async function writeBatch(
   prepared: Prepared,
 ): Promise<Made | undefined> {
   const trx = kyselyOn(connection)
+  // A process that is frozen in here must lose its locks before the others take over its job: they need those rows.
+  await connection`set local idle_in_transaction_session_timeout = '10s'`
   const current = await trx
     .selectFrom('import')
     .where('id', '=', id)
