@@ -52,7 +52,10 @@ async function check(fault: string, work: () => Promise<unknown>): Promise<Check
   const { promise: late, resolve } = Promise.withResolvers<Check>()
   const timer = setTimeout(resolve, 2000, { status: 'failed', detail: 'no answer within 2 s' })
   try {
-    return await Promise.race([work().then((result) => (result as Check | undefined) ?? { status: 'ok' as const }), late])
+    return await Promise.race([
+      work().then((result) => (result as Check | undefined) ?? { status: 'ok' as const }),
+      late,
+    ])
   } catch {
     return { status: 'failed', detail: fault }
   } finally {
