@@ -16,7 +16,7 @@ import { migrate, SchemaError } from './migrate.ts'
 import { mutator } from './mutate.ts'
 import { GeenDienst, KANALEN, registerKanalen, testNotificatie } from './notificaties/kanalen.ts'
 import { herzend } from './notificaties/plannen.ts'
-import { findSecretBox, openServer, type Running, runApi, runWorker, runWorkerHealth } from './program.ts'
+import { findSecretBox, openServer, type Running, runApi, runMetrics, runWorker, runWorkerHealth } from './program.ts'
 import { applySetup, readSetup, SetupError } from './setup.ts'
 import { isConnectionFault } from './worker.ts'
 
@@ -55,6 +55,7 @@ program
         await migrate(server.url)
         add(await runWorker(config, server.url, log))
         const api = add(await runApi(config, server.url, box, log))
+        add(await runMetrics(config, server.url, log))
         log.info({ address: api.address }, 'started')
       })
     }),
@@ -66,8 +67,10 @@ program
   .action(() =>
     runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
       const api = await runApi(config, config.databaseUrl!, await findSecretBox(config, false), log)
-      log.info({ address: api.address }, 'started')
-      return api
+      return inOrder(api, async (add) => {
+        add(await runMetrics(config, config.databaseUrl!, log))
+        log.info({ address: api.address }, 'started')
+      })
     }),
   )
 
@@ -77,10 +80,11 @@ program
   .action(() =>
     runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
       const worker = await runWorker(config, config.databaseUrl!, log)
-      log.info('started')
-      if (config.workerHealthPort === undefined) return worker
       return inOrder(worker, async (add) => {
-        add(await runWorkerHealth(config.workerHealthPort!, config.host, worker))
+        add(await runMetrics(config, config.databaseUrl!, log))
+        if (config.workerHealthPort !== undefined)
+          add(await runWorkerHealth(config.workerHealthPort, config.host, worker))
+        log.info('started')
       })
     }),
   )

@@ -5,6 +5,7 @@ import type { SecretBox } from '../autorisaties/secrets.ts'
 import type { Config } from '../config.ts'
 import { type Database, isUnavailable } from '../database.ts'
 import { type Dienst, type FailureKind, failureKind, openAgent, send } from '../diensten.ts'
+import { notificationAttempts, notificationDelay } from '../metrics.ts'
 import { delayAfter, type Herhaling } from './herhaling.ts'
 
 export type VerzenderParts = { config: Config; database: Database; box: SecretBox; log: Logger }
@@ -44,6 +45,10 @@ export function openVerzender(parts: VerzenderParts): (id: number, job: string, 
     const attempt = await post(taken)
     const wacht = attempt.uitkomst === 'delivered' ? null : (delayAfter(taken.herhalingen, taken) ?? null)
     const ours = await persist(() => noteer(database, id, taken.nummer, attempt, wacht), stop)
+    notificationAttempts.inc({ outcome: attempt.uitkomst })
+    if (attempt.uitkomst === 'delivered') {
+      notificationDelay.observe(Math.max(0, Date.now() - Date.parse(taken.bericht.aanmaakdatum)) / 1000)
+    }
     const facts = { notificatie: taken.uuid, attempt: taken.nummer, ms: attempt.duurMs }
     if (!ours) log.warn(facts, 'another worker has taken this notification over; this attempt does not count')
     else if (attempt.uitkomst === 'delivered') log.debug(facts, 'notification delivered')

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { startMetrics } from '../../src/metrics.ts'
+import { givenNotificaties, givenWijziging } from './gegeven.ts'
+
+t.test('metrics tell the states of messages, attempts, delay, jobs, imports and requests', async (t) => {
+  const test = await givenNotificaties(t, { maxRetries: 0 })
+  const metrics = await startMetrics({ port: 0, host: '127.0.0.1', databaseUrl: test.databaseUrl, log: test.parts.log })
+  t.teardown(metrics.close)
+  await givenWijziging(test)
+  await test.runJobs()
+  test.receiver.answer = (response) => response.writeHead(500).end()
+  await givenWijziging(test)
+  await test.runJobs()
+  await givenWijziging(test)
+  await test.call('GET', '/catalogi/api/v1/catalogussen')
+  const text = await (await fetch(metrics.address)).text()
+  for (const line of [
+    'zaakstroom_notifications{status="afgeleverd"} 1',
+    'zaakstroom_notifications{status="mislukt"} 1',
+    'zaakstroom_notifications{status="gepland"} 1',
+    'zaakstroom_notification_attempts_total{outcome="delivered"} 1',
+    'zaakstroom_notification_attempts_total{outcome="http"} 1',
+    'zaakstroom_notification_delivery_delay_seconds_count 1',
+    'zaakstroom_jobs{task="verstuur-notificatie",state="waiting"} 1',
+    'zaakstroom_import_rows{result="geslaagd"} 0',
+    'zaakstroom_database_up 1',
+  ]) {
+    t.match(text, `${line}\n`, line)
+  }
+  t.match(text, /^zaakstroom_notification_oldest_waiting_seconds \d/m)
+  t.match(
+    text,
+    /^zaakstroom_request_duration_seconds_count\{method="GET",route="\/catalogi\/api\/v1\/catalogussen",status="200"\} 1$/m,
+  )
+  t.equal((await fetch(metrics.address.replace('/metrics', '/'))).status, 404)
+})
