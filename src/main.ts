@@ -1,5 +1,6 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 // The program: picks the subcommand, and ends orderly on a signal.
+import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import type { Logger } from 'pino'
@@ -9,13 +10,16 @@ import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
 import { isShort, listClients, revokeGeheim, rotateGeheim, UnknownClient } from './autorisaties/geheimen.ts'
 import { generateSecret } from './autorisaties/secrets.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './config.ts'
-import { type Database, openDatabase } from './database.ts'
+import { type Database, openDatabase, type ReadDb } from './database.ts'
+import { openDiensten } from './diensten.ts'
+import { OpslagOnbeschikbaar } from './documenten/opslag/index.ts'
 import { DataDirHeld } from './embedded.ts'
 import { openLog } from './log.ts'
 import { migrate, SchemaError } from './migrate.ts'
 import { mutator } from './mutate.ts'
 import { GeenDienst, KANALEN, registerKanalen, testNotificatie } from './notificaties/kanalen.ts'
 import { herzend } from './notificaties/plannen.ts'
+import { addStorageCommands } from './opslag-commando.ts'
 import { findSecretBox, openServer, type Running, runApi, runMetrics, runWorker, runWorkerHealth } from './program.ts'
 import { applySetup, readSetup, SetupError } from './setup.ts'
 import { isConnectionFault } from './worker.ts'
@@ -303,6 +307,90 @@ program
     print(options, applied, changed.length > 0 ? `Changed: ${changed.join(', ')}.` : 'Nothing to change.')
   })
 
+addStorageCommands(program, withDatabase)
+
+const catalogus = program.command('catalogus').description('catalogues and zaaktypen as ZIP files')
+catalogus
+  .command('export')
+  .description('write a catalogue, or one version of a zaaktype with what belongs to it, to a ZIP file')
+  .argument('<file>', 'ZIP file to write')
+  .option('--catalogus <uuid>', 'uuid of the catalogue')
+  .option('--zaaktype <uuid>', 'uuid of the zaaktype')
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nExample:\n  zaakstroom catalogus export typen.zip --catalogus 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e',
+  )
+  .action(async (file: string, options: { catalogus?: string; zaaktype?: string; json?: boolean }) => {
+    const uuid = options.catalogus ?? options.zaaktype ?? ''
+    if ((options.catalogus === undefined) === (options.zaaktype === undefined))
+      throw new UsageError('give either --catalogus or --zaaktype')
+    if (!UUID.test(uuid)) throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
+    const { exportCatalogus, exportZaaktype } = await import('./catalogi/zip.ts')
+    const bytes = await withDatabase((database, config) =>
+      (options.catalogus ? exportCatalogus : exportZaaktype)(
+        database.db as unknown as ReadDb,
+        ownAddress(config),
+        uuid.toLowerCase(),
+      ),
+    )
+    if (!bytes) throw new UsageError(`there is no ${options.catalogus ? 'catalogue' : 'zaaktype'} ${uuid}`)
+    await writeFile(file, bytes)
+    print(options, { file, bytes: bytes.length }, `Wrote ${bytes.length} bytes to ${file}.`)
+  })
+catalogus
+  .command('import')
+  .description('take the types in a ZIP file over, as concepts: all of it or nothing')
+  .argument('<file>', 'ZIP file of this or another service')
+  .option('--catalogus <uuid>', 'catalogue for the types of a zaaktype export')
+  .option('--keep-uuids', 'keep the uuids of the file instead of making new ones', false)
+  .option('--new-types', 'make informatieobjecttypen and besluittypen also where the catalogue has them', false)
+  .option('--prefix <text>', 'put before the identificatie of every zaaktype, with an underscore')
+  .option('--json', 'print JSON')
+  .action(
+    async (
+      file: string,
+      options: { catalogus?: string; keepUuids: boolean; newTypes: boolean; prefix?: string; json?: boolean },
+    ) => {
+      if (options.catalogus !== undefined && !UUID.test(options.catalogus))
+        throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
+      const { importPakket, readPakket } = await import('./catalogi/zip.ts')
+      const { openSelectielijst } = await import('./catalogi/selectielijst.ts')
+      const pakket = await readPakket(
+        await readFile(file).catch((error) => {
+          throw (error as { code?: string }).code === 'ENOENT' ? new UsageError(`there is no file ${file}`) : error
+        }),
+      )
+      const imported = await withDatabase(async (database, config) => {
+        const log = openLog('silent')
+        const diensten = openDiensten(database, await findSecretBox(config, true), config, log)
+        try {
+          const selectielijst = await openSelectielijst(config, diensten)
+          const actor = systemActor('catalogus import', ownAddress(config))
+          return await importPakket(mutator(database), actor, selectielijst, pakket, {
+            keepUuids: options.keepUuids,
+            newTypes: options.newTypes,
+            ...(options.catalogus && { catalogusUuid: options.catalogus.toLowerCase() }),
+            ...(options.prefix && { identificatiePrefix: options.prefix }),
+          })
+        } finally {
+          await diensten.close()
+        }
+      })
+      const lines = Object.entries(imported.made).map(([resource, count]) => `${String(count).padStart(6)} ${resource}`)
+      if (imported.dropped.length > 0)
+        lines.push(`Left out, since they are not here: ${imported.dropped.length} relations with other zaaktypen.`)
+      print(options, imported, ['Made, as concepts:', ...lines].join('\n'))
+    },
+  )
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Our address in links that a command writes. */
+function ownAddress(config: Config): string {
+  return config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
+}
+
 /** What the caller asked cannot be done. */
 class UsageError extends Error {}
 
@@ -387,6 +475,7 @@ function explain(error: unknown): { message: string; code: number } {
   if (error instanceof SchemaError || error instanceof DataDirHeld) return { message: error.message, code: 1 }
   if (error instanceof UsageError || error instanceof ClientExists || error instanceof UnknownClient)
     return { message: error.message, code: EXIT_USAGE }
+  if (error instanceof OpslagOnbeschikbaar) return { message: error.message, code: EXIT_UNAVAILABLE }
   if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT_UNAVAILABLE }
   const { code, message } = error as { code?: string; message?: string }
   return {

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { announceNewType } from '../autorisaties/applicaties.ts'
 import type { ReadDb } from '../database.ts'
 import { isoDuration } from '../duration.ts'
 import { ExpandQuery } from '../expand.ts'
@@ -42,7 +43,7 @@ import {
 } from './rules.ts'
 import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } from './velden.ts'
 
-const BesluittypeInput = Type.Object({
+export const BesluittypeInput = Type.Object({
   catalogus: Reference(),
   omschrijving: OptionalText(80),
   omschrijvingGeneriek: OptionalText(80),
@@ -145,29 +146,28 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
     { config: schrijven, schema: { params: Params, response: { 200: Besluittype } } },
     async (request) => app.mutate(request.actor, (m) => publishBesluittype(m, request.params.uuid)),
   )
-
-  expandable('besluittype', async (request, uuids) => {
-    const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
-    const rows = await selectBesluittype(allBesluittypen(request.server.read), datumGeldigheid ?? null)
-      .where('t.uuid', 'in', uuids)
-      .execute()
-    return rows.map((row) => toBesluittype(row, request.base))
-  })
 }
 
-export async function createBesluittype(m: Mutation, input: Input) {
+expandable('besluittype', async (read, base, uuids, datum) => {
+  const rows = await selectBesluittype(allBesluittypen(read), datum).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toBesluittype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createBesluittype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const related = await readRelaties(m, input, catalogus.id)
   throwFaults([...catalogusFaults(related, catalogus.id), ...linkFaults(m, related)])
   const { id, uuid } = await m.trx
     .insertInto('besluittype')
-    .values({ ...toRow(input), catalogusId: catalogus.id })
+    .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, related)
   const row = (await findBesluittype(m.read, uuid))!
   const besluittype = toBesluittype(row, m.actor.base)
   recordChange(m, 'create', 'besluittype', named(row), null, besluittype)
+  await announceNewType(m, 'brc', row.uuid)
   return besluittype
 }
 

@@ -13,7 +13,7 @@ import { expandable, sendOne, sendPage } from './expansie.ts'
 import { bijwerken, lezen, recordChange, schrijven, verwijderen } from './rules.ts'
 import { Detail, Params, Urls } from './velden.ts'
 
-const CatalogusInput = Type.Object({
+export const CatalogusInput = Type.Object({
   domein: Type.String({ minLength: 1, maxLength: 5, pattern: '^[A-Z]*$' }),
   rsin: Rsin,
   contactpersoonBeheerNaam: Text(40, { minLength: 1 }),
@@ -99,17 +99,20 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
     await app.mutate(request.actor, (m) => deleteCatalogus(m, request.params.uuid))
     return reply.code(204).send()
   })
-
-  expandable('catalogus', async (request, uuids) => {
-    const rows = await selectCatalogus(request.server.read.selectFrom('catalogus'))
-      .where('catalogus.uuid', 'in', uuids)
-      .execute()
-    return rows.map((row) => toCatalogus(row, request.base))
-  })
 }
 
-export async function createCatalogus(m: Mutation, input: Input) {
-  const { uuid } = await m.trx.insertInto('catalogus').values(input).returning('uuid').executeTakeFirstOrThrow()
+expandable('catalogus', async (read, base, uuids) => {
+  const rows = await selectCatalogus(read.selectFrom('catalogus')).where('catalogus.uuid', 'in', uuids).execute()
+  return rows.map((row) => toCatalogus(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createCatalogus(m: Mutation, input: Input, own: { uuid?: string } = {}) {
+  const { uuid } = await m.trx
+    .insertInto('catalogus')
+    .values({ ...own, ...input })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
   const row = (await findCatalogus(m.read, uuid))!
   const catalogus = toCatalogus(row, m.actor.base)
   recordChange(m, 'create', 'catalogus', named(row), null, catalogus)

@@ -36,7 +36,7 @@ const Specificatie = Type.Object({
   kardinaliteit: Type.String({ minLength: 1, maxLength: 3, pattern: '^([1-9][0-9]*|N)?$' }),
   waardenverzameling: Teksten(100),
 })
-const EigenschapInput = Type.Object({
+export const EigenschapInput = Type.Object({
   naam: Text(20, { minLength: 1 }),
   definitie: Text(255, { minLength: 1 }),
   specificatie: Specificatie,
@@ -113,21 +113,22 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     await app.mutate(request.actor, (m) => deleteEigenschap(m, request.params.uuid))
     return reply.code(204).send()
   })
-
-  expandable('eigenschap', async (request, uuids) => {
-    const rows = await selectEigenschap(allEigenschappen(request.server.read)).where('t.uuid', 'in', uuids).execute()
-    return rows.map((row) => toEigenschap(row, request.base))
-  })
 }
 
-export async function createEigenschap(m: Mutation, input: Input) {
+expandable('eigenschap', async (read, base, uuids) => {
+  const rows = await selectEigenschap(allEigenschappen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toEigenschap(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createEigenschap(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   throwFaults(specificatieFaults(input.specificatie))
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
   const { uuid } = await m.trx
     .insertInto('eigenschap')
-    .values({ ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
+    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
     .returning('uuid')
     .executeTakeFirstOrThrow()
   const row = (await findEigenschap(m.read, uuid))!

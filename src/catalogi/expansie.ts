@@ -1,16 +1,29 @@
 // What `expand` can include in answers of the Catalogi API, and how lists and details are answered with it.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReadDb } from '../database.ts'
 import { sendCacheable } from '../etag.ts'
 import { type ExpandTree, type Expansion, expand } from '../expand.ts'
 import { localUuid, type Resource } from '../links.ts'
 import { type Listing, paginate } from '../page.ts'
 
-type Loader = (request: FastifyRequest, uuids: string[]) => Promise<{ url: string }[]>
+type Loader = (read: ReadDb, base: string, uuids: string[], datum: string | null) => Promise<{ url: string }[]>
 const loaders = new Map<Resource, Loader>()
 
 /** Each resource says here how many of its kind are read in one query. */
 export function expandable(resource: Resource, load: Loader): void {
   loaders.set(resource, load)
+}
+
+/** Resources of one kind, as the API shows them; those that do not exist are left out. */
+export async function loadResources(
+  resource: Resource,
+  read: ReadDb,
+  base: string,
+  uuids: string[],
+  datum: string | null,
+) {
+  const load = loaders.get(resource)
+  return load && uuids.length > 0 ? load(read, base, uuids, datum) : []
 }
 
 const onderdeel = { zaaktype: 'zaaktype', catalogus: 'catalogus' } as const
@@ -56,9 +69,9 @@ export function expansionTo(resource: Resource): Expansion {
     scopes: ['catalogi.lezen'],
     load: async (urls, request) => {
       const uuids = urls.flatMap((url) => localUuid(url, request.base, resource) ?? [])
-      const load = loaders.get(resource)
-      if (uuids.length === 0 || !load) return new Map()
-      return new Map((await load(request, uuids)).map((found) => [found.url, found]))
+      const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
+      const found = await loadResources(resource, request.server.read, request.base, uuids, datumGeldigheid ?? null)
+      return new Map(found.map((item) => [item.url, item]))
     },
     within: () => catalogiTree(resource),
   }

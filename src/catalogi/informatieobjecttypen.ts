@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { announceNewType } from '../autorisaties/applicaties.ts'
 import type { ReadDb } from '../database.ts'
 import { ExpandQuery } from '../expand.ts'
 import {
@@ -55,7 +56,7 @@ const OmschrijvingGeneriek = Type.Object({
   hierarchieInformatieobjecttypeOmschrijvingGeneriek: Text(80),
   opmerkingInformatieobjecttypeOmschrijvingGeneriek: OptionalText(255),
 })
-const InformatieobjecttypeInput = Type.Object({
+export const InformatieobjecttypeInput = Type.Object({
   catalogus: Reference(),
   omschrijving: Text(80, { minLength: 1 }),
   vertrouwelijkheidaanduiding: Vertrouwelijkheid,
@@ -164,26 +165,25 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     { config: schrijven, schema: { params: Params, response: { 200: Informatieobjecttype } } },
     async (request) => app.mutate(request.actor, (m) => publishInformatieobjecttype(m, request.params.uuid)),
   )
-
-  expandable('informatieobjecttype', async (request, uuids) => {
-    const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
-    const rows = await selectType(allTypes(request.server.read), datumGeldigheid ?? null)
-      .where('t.uuid', 'in', uuids)
-      .execute()
-    return rows.map((row) => toInformatieobjecttype(row, request.base))
-  })
 }
 
-export async function createInformatieobjecttype(m: Mutation, input: Input) {
+expandable('informatieobjecttype', async (read, base, uuids, datum) => {
+  const rows = await selectType(allTypes(read), datum).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toInformatieobjecttype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createInformatieobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const { uuid } = await m.trx
     .insertInto('informatieobjecttype')
-    .values({ ...toRow(input), catalogusId: catalogus.id })
+    .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
   const row = (await findType(m.read, uuid))!
   const type = toInformatieobjecttype(row, m.actor.base)
   recordChange(m, 'create', 'informatieobjecttype', named(row), null, type)
+  await announceNewType(m, 'drc', row.uuid)
   return type
 }
 

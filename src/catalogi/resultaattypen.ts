@@ -55,7 +55,7 @@ import {
 import type { Found, Selectielijst } from './selectielijst.ts'
 import { Detail, NullableDate, OptionalDuur, Params, TypeRelatie } from './velden.ts'
 
-const ResultaattypeInput = Type.Object({
+export const ResultaattypeInput = Type.Object({
   zaaktype: Reference(),
   omschrijving: Text(30, { minLength: 1 }),
   resultaattypeomschrijving: Url(),
@@ -163,23 +163,21 @@ export const resultaattypen =
       await app.mutate(request.actor, (m) => deleteResultaattype(m, request.params.uuid))
       return reply.code(204).send()
     })
-
-    expandable('resultaattype', async (request, uuids) => {
-      const rows = await selectResultaattype(allResultaattypen(request.server.read))
-        .where('t.uuid', 'in', uuids)
-        .execute()
-      return rows.map((row) => toResultaattype(row, request.base))
-    })
   }
+
+expandable('resultaattype', async (read, base, uuids) => {
+  const rows = await selectResultaattype(allResultaattypen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toResultaattype(row, base))
+})
 
 const BESLUITTYPEN = sql`select r.besluittype_id from resultaattype_besluittype r where r.resultaattype_id = t.id`
 const INFORMATIEOBJECTTYPEN = sql`
   select r.informatieobjecttype_id from resultaattype_informatieobjecttype r where r.resultaattype_id = t.id`
 
 /** What the selectielijst says about a resultaattype. It is asked before the transaction begins. */
-type Bronnen = { omschrijving: Found; klasse: Found }
+export type Bronnen = { omschrijving: Found; klasse: Found }
 
-async function askSelectielijst(
+export async function askSelectielijst(
   selectielijst: Selectielijst,
   {
     resultaattypeomschrijving,
@@ -193,7 +191,8 @@ async function askSelectielijst(
   return { omschrijving, klasse }
 }
 
-export async function createResultaattype(m: Mutation, given: Input, bronnen: Bronnen) {
+/** @param own a uuid to use instead of a new one */
+export async function createResultaattype(m: Mutation, given: Input, bronnen: Bronnen, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
   const faults = [...bronFaults(bronnen), ...archiefFaults(given, bronnen.klasse)]
   const relaties = await readRelaties(m, given, zaaktype, faults)
@@ -206,7 +205,7 @@ export async function createResultaattype(m: Mutation, given: Input, bronnen: Br
   throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   const { id, uuid } = await m.trx
     .insertInto('resultaattype')
-    .values({ ...toRow(input), omschrijvingGeneriek: generiek(bronnen) ?? '', zaaktypeId: zaaktype.id })
+    .values({ ...own, ...toRow(input), omschrijvingGeneriek: generiek(bronnen) ?? '', zaaktypeId: zaaktype.id })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, relaties)

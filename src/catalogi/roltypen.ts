@@ -39,7 +39,7 @@ const ROLLEN = [
   'zaakcoordinator',
   'mede_initiator',
 ] as const
-const RoltypeInput = Type.Object({
+export const RoltypeInput = Type.Object({
   zaaktype: Reference(),
   omschrijving: Text(100, { minLength: 1 }),
   omschrijvingGeneriek: Type.Enum(ROLLEN),
@@ -118,19 +118,20 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
     await app.mutate(request.actor, (m) => deleteRoltype(m, request.params.uuid))
     return reply.code(204).send()
   })
-
-  expandable('roltype', async (request, uuids) => {
-    const rows = await selectRoltype(allRoltypen(request.server.read)).where('t.uuid', 'in', uuids).execute()
-    return rows.map((row) => toRoltype(row, request.base))
-  })
 }
 
-export async function createRoltype(m: Mutation, input: Input) {
+expandable('roltype', async (read, base, uuids) => {
+  const rows = await selectRoltype(allRoltypen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toRoltype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createRoltype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
   const { uuid } = await m.trx
     .insertInto('roltype')
-    .values({ ...toRow(input), zaaktypeId: zaaktype.id })
+    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
   const row = (await findRoltype(m.read, uuid))!

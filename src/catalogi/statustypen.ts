@@ -35,7 +35,7 @@ const Checklistitem = Type.Object({
   verplicht: Type.Optional(Type.Boolean({ default: false })),
   toelichting: OptionalText(1000),
 })
-const StatustypeInput = Type.Object({
+export const StatustypeInput = Type.Object({
   omschrijving: Text(80, { minLength: 1 }),
   omschrijvingGeneriek: OptionalText(80),
   statustekst: OptionalText(1000),
@@ -118,19 +118,20 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
     await app.mutate(request.actor, (m) => deleteStatustype(m, request.params.uuid))
     return reply.code(204).send()
   })
-
-  expandable('statustype', async (request, uuids) => {
-    const rows = await selectStatustype(allStatustypen(request.server.read)).where('t.uuid', 'in', uuids).execute()
-    return rows.map((row) => toStatustype(row, request.base))
-  })
 }
 
-export async function createStatustype(m: Mutation, input: Input) {
+expandable('statustype', async (read, base, uuids) => {
+  const rows = await selectStatustype(allStatustypen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toStatustype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createStatustype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
   const { uuid } = await m.trx
     .insertInto('statustype')
-    .values({ ...toRow(input), zaaktypeId: zaaktype.id })
+    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
   const row = (await findStatustype(m.read, uuid))!

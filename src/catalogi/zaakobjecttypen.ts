@@ -30,7 +30,7 @@ import {
 } from './rules.ts'
 import { Detail, NullableDate, NullableUrl, Params, Urls } from './velden.ts'
 
-const ZaakobjecttypeInput = Type.Object({
+export const ZaakobjecttypeInput = Type.Object({
   anderObjecttype: Type.Boolean(),
   objecttype: Url(200),
   relatieOmschrijving: Text(80, { minLength: 1 }),
@@ -120,22 +120,21 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     await app.mutate(request.actor, (m) => deleteZaakobjecttype(m, request.params.uuid))
     return reply.code(204).send()
   })
-
-  expandable('zaakobjecttype', async (request, uuids) => {
-    const rows = await selectZaakobjecttype(allZaakobjecttypen(request.server.read))
-      .where('t.uuid', 'in', uuids)
-      .execute()
-    return rows.map((row) => toZaakobjecttype(row, request.base))
-  })
 }
 
-export async function createZaakobjecttype(m: Mutation, input: Input) {
+expandable('zaakobjecttype', async (read, base, uuids) => {
+  const rows = await selectZaakobjecttype(allZaakobjecttypen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toZaakobjecttype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createZaakobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
   const { uuid } = await m.trx
     .insertInto('zaakobjecttype')
-    .values({ ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
+    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
     .returning('uuid')
     .executeTakeFirstOrThrow()
   const row = (await findZaakobjecttype(m.read, uuid))!

@@ -33,7 +33,7 @@ import {
 } from './rules.ts'
 import { Detail, NullableUrl, Params, TypeRelatie } from './velden.ts'
 
-const ZaaktypeInformatieobjecttypeInput = Type.Object({
+export const ZaaktypeInformatieobjecttypeInput = Type.Object({
   zaaktype: Reference(),
   informatieobjecttype: TypeRelatie(),
   volgnummer: Type.Integer({ minimum: 1, maximum: 999 }),
@@ -138,16 +138,15 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
       return reply.code(204).send()
     },
   )
-
-  expandable('zaaktypeinformatieobjecttype', async (request, uuids) => {
-    const rows = await selectZaaktypeInformatieobjecttype(allRelaties(request.server.read))
-      .where('t.uuid', 'in', uuids)
-      .execute()
-    return rows.map((row) => toZaaktypeInformatieobjecttype(row, request.base))
-  })
 }
 
-export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Input) {
+expandable('zaaktypeinformatieobjecttype', async (read, base, uuids) => {
+  const rows = await selectZaaktypeInformatieobjecttype(allRelaties(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toZaaktypeInformatieobjecttype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   const informatieobjecttype = await requireInformatieobjecttype(m, input.informatieobjecttype, zaaktype)
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
@@ -158,6 +157,7 @@ export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Inp
   const { uuid } = await m.trx
     .insertInto('zaaktypeInformatieobjecttype')
     .values({
+      ...own,
       zaaktypeId: zaaktype.id,
       informatieobjecttypeId: informatieobjecttype.id,
       volgnummer: input.volgnummer,

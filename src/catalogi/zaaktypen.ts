@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { announceNewType } from '../autorisaties/applicaties.ts'
 import type { ReadDb } from '../database.ts'
 import { isoDuration } from '../duration.ts'
 import { ExpandQuery } from '../expand.ts'
@@ -69,7 +70,7 @@ const Relatiezaaktype = Type.Object({
   aardRelatie: Type.Enum(['vervolg', 'bijdrage', 'onderwerp']),
   toelichting: OptionalText(255),
 })
-const ZaaktypeInput = Type.Object({
+export const ZaaktypeInput = Type.Object({
   identificatie: OptionalText(50),
   omschrijving: Text(80, { minLength: 1 }),
   omschrijvingGeneriek: OptionalText(80),
@@ -221,38 +222,44 @@ export const zaaktypen =
       { config: schrijven, schema: { params: Params, response: { 200: Zaaktype } } },
       async (request) => app.mutate(request.actor, (m) => publishZaaktype(m, request.params.uuid)),
     )
-
-    expandable('zaaktype', async (request, uuids) => {
-      const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
-      const rows = await selectZaaktype(allZaaktypen(request.server.read), datumGeldigheid ?? null)
-        .where('t.uuid', 'in', uuids)
-        .execute()
-      return rows.map((row) => toZaaktype(row, request.base))
-    })
   }
 
+expandable('zaaktype', async (read, base, uuids, datum) => {
+  const rows = await selectZaaktype(allZaaktypen(read), datum).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toZaaktype(row, base))
+})
+
 /** ztc-001: the procestype is one of the selectielijst. */
-async function procestypeFaults(selectielijst: Selectielijst, url: string | undefined): Promise<InvalidParam[]> {
+export async function procestypeFaults(selectielijst: Selectielijst, url: string | undefined): Promise<InvalidParam[]> {
   if (!url) return []
   const found = await selectielijst.find(url, 'ProcesType')
   return found.kind === 'fault' ? [{ name: 'selectielijstProcestype', code: found.code, reason: found.reason }] : []
 }
 
-/** @param faults what was found wrong already, reported together with the other fields */
-export async function createZaaktype(m: Mutation, input: Input, faults: InvalidParam[] = []) {
+/**
+ * @param faults what was found wrong already, reported together with the other fields
+ * @param own a uuid to use instead of a new one
+ */
+export async function createZaaktype(
+  m: Mutation,
+  input: Input,
+  faults: InvalidParam[] = [],
+  own: { uuid?: string } = {},
+) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const relaties = await readRelaties(m, input, catalogus.id, faults)
   throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, relaties.besluittypen)])
   const identificatie = input.identificatie || (await nextIdentificatie(m, input.versiedatum))
   const { id, uuid } = await m.trx
     .insertInto('zaaktype')
-    .values({ ...toRow(input), identificatie, catalogusId: catalogus.id })
+    .values({ ...own, ...toRow(input), identificatie, catalogusId: catalogus.id })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, relaties)
   const row = (await findZaaktype(m.read, uuid))!
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, 'create', 'zaaktype', named(row), null, zaaktype)
+  await announceNewType(m, 'zrc', row.uuid)
   return zaaktype
 }
 
@@ -299,6 +306,41 @@ async function changeZaaktype(
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, actie, 'zaaktype', named(row), oud, zaaktype)
   return zaaktype
+}
+
+/**
+ * Sets the relations of a zaaktype with other zaaktypen, for an import in which they may refer to each other. Those with a
+ * type of ours that is not there are left out.
+ * @returns what was left out
+ */
+export async function setZaaktypeRelaties(
+  m: Mutation,
+  uuid: string,
+  input: Pick<Input, 'deelzaaktypen' | 'gerelateerdeZaaktypen'>,
+): Promise<string[]> {
+  const { id, catalogusId } = await m.trx
+    .selectFrom('zaaktype')
+    .where('uuid', '=', uuid)
+    .select(['id', 'catalogusId'])
+    .executeTakeFirstOrThrow()
+  const { base } = m.actor
+  const dropped: string[] = []
+  const find = async (text: string) => {
+    const faults: InvalidParam[] = []
+    const [found] = await findRelaties(m.read, base, 'zaaktype', [text], catalogusId, 'zaaktype', faults)
+    if (!found || found.catalogusId !== catalogusId) dropped.push(text)
+    return found?.catalogusId === catalogusId ? [found] : []
+  }
+  const deelzaaktypen: Relatie[] = []
+  for (const text of input.deelzaaktypen ?? []) deelzaaktypen.push(...(await find(text)))
+  const gerelateerd: Gerelateerd[] = []
+  for (const { zaaktype, aardRelatie, toelichting = '' } of input.gerelateerdeZaaktypen) {
+    if (isElsewhere(zaaktype, base)) gerelateerd.push({ id: null, url: zaaktype, aardRelatie, toelichting })
+    else
+      for (const found of await find(zaaktype)) gerelateerd.push({ id: found.id, url: null, aardRelatie, toelichting })
+  }
+  await writeRelaties(m, id, { deelzaaktypen, gerelateerd })
+  return dropped
 }
 
 /** Makes a version usable, with what is below it. Publishing it again runs the same checks and changes nothing. */

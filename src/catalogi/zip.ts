@@ -1,0 +1,345 @@
+// A catalogue, or one zaaktype, as a ZIP: one JSON file per kind of type at its root, as other services for these APIs write
+// and read them. Names and members are those of the API in snake_case; URLs begin with the address of who wrote it.
+import { randomUUID } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { sql } from 'kysely'
+import yauzl from 'yauzl'
+import { ZipFile } from 'yazl'
+import type { Actor } from '../access.ts'
+import type { ReadDb } from '../database.ts'
+import { readInput, snakeCase } from '../input.ts'
+import { link, PATHS, type Resource } from '../links.ts'
+import type { Mutate, Mutation } from '../mutate.ts'
+import { type InvalidParam, toProblem } from '../problem.ts'
+import { BesluittypeInput, createBesluittype } from './besluittypen.ts'
+import { CatalogusInput, createCatalogus } from './catalogussen.ts'
+import { createEigenschap, EigenschapInput } from './eigenschappen.ts'
+import { loadResources } from './expansie.ts'
+import { createInformatieobjecttype, InformatieobjecttypeInput } from './informatieobjecttypen.ts'
+import { askSelectielijst, type Bronnen, createResultaattype, ResultaattypeInput } from './resultaattypen.ts'
+import { createRoltype, RoltypeInput } from './roltypen.ts'
+import type { Selectielijst } from './selectielijst.ts'
+import { createStatustype, StatustypeInput } from './statustypen.ts'
+import { createZaakobjecttype, ZaakobjecttypeInput } from './zaakobjecttypen.ts'
+import {
+  createZaaktypeInformatieobjecttype,
+  ZaaktypeInformatieobjecttypeInput,
+} from './zaaktype-informatieobjecttypen.ts'
+import { createZaaktype, procestypeFaults, setZaaktypeRelaties, ZaaktypeInput } from './zaaktypen.ts'
+
+/** Files in the order in which they are read back: what is referred to comes first. */
+const FILES = {
+  Catalogus: 'catalogus',
+  InformatieObjectType: 'informatieobjecttype',
+  BesluitType: 'besluittype',
+  ZaakType: 'zaaktype',
+  StatusType: 'statustype',
+  ZaakTypeInformatieObjectType: 'zaaktypeinformatieobjecttype',
+  ResultaatType: 'resultaattype',
+  RolType: 'roltype',
+  Eigenschap: 'eigenschap',
+  ZaakObjectType: 'zaakobjecttype',
+} as const
+type Name = keyof typeof FILES
+const NAMES = Object.keys(FILES) as Name[]
+
+type Item = Record<string, unknown> & { url: string }
+/** What a ZIP holds: resources by kind, with camelCase or snake_case names. */
+export type Pakket = Map<Name, Item[]>
+
+/** The ZIP cannot be read, or what is in it cannot be taken. `faults` names what and why. */
+export class PakketFout extends Error {
+  faults: InvalidParam[]
+  constructor(message: string, faults: InvalidParam[] = []) {
+    super([message, ...faults.map(({ name, reason }) => `  ${name}: ${reason}`)].join('\n'))
+    this.faults = faults
+  }
+}
+
+// ---- export ----
+
+/** A catalogue with all versions of all types in it. Undefined when there is no such catalogue. */
+export async function exportCatalogus(db: ReadDb, base: string, uuid: string): Promise<Buffer | undefined> {
+  const catalogus = await db.selectFrom('catalogus').where('uuid', '=', uuid).select('id').executeTakeFirst()
+  if (!catalogus) return undefined
+  const within = (table: string) =>
+    sql`select t.id, t.uuid from ${sql.table(table)} t where t.catalogus_id = ${catalogus.id}`
+  const below = (table: string) =>
+    sql`select t.id, t.uuid from ${sql.table(table)} t join zaaktype z on z.id = t.zaaktype_id
+      where z.catalogus_id = ${catalogus.id}`
+  return pack(db, base, {
+    Catalogus: [uuid],
+    InformatieObjectType: await uuids(db, within('informatieobjecttype')),
+    BesluitType: await uuids(db, within('besluittype')),
+    ZaakType: await uuids(db, within('zaaktype')),
+    StatusType: await uuids(db, below('statustype')),
+    ZaakTypeInformatieObjectType: await uuids(db, below('zaaktype_informatieobjecttype')),
+    ResultaatType: await uuids(db, below('resultaattype')),
+    RolType: await uuids(db, below('roltype')),
+    Eigenschap: await uuids(db, below('eigenschap')),
+    ZaakObjectType: await uuids(db, below('zaakobjecttype')),
+  })
+}
+
+/** One version of a zaaktype with what is below it and the types it relates to. Undefined when there is none. */
+export async function exportZaaktype(db: ReadDb, base: string, uuid: string): Promise<Buffer | undefined> {
+  const [zaaktype] = (await loadResources('zaaktype', db, base, [uuid], null)) as (Item & Record<string, string[]>)[]
+  if (!zaaktype) return undefined
+  const resultaattypen = (await loadResources(
+    'resultaattype',
+    db,
+    base,
+    uuidsIn(zaaktype.resultaattypen),
+    null,
+  )) as Item[]
+  const besluituuids = uuidsIn([zaaktype, ...resultaattypen].flatMap((item) => item.besluittypen as string[]))
+  const besluittypen = (await loadResources('besluittype', db, base, besluituuids, null)) as Item[]
+  const owners = [zaaktype, ...resultaattypen, ...besluittypen]
+  return pack(db, base, {
+    InformatieObjectType: uuidsIn(owners.flatMap((item) => item.informatieobjecttypen as string[])),
+    BesluitType: besluituuids,
+    ZaakType: [uuid],
+    StatusType: uuidsIn(zaaktype.statustypen),
+    ZaakTypeInformatieObjectType: await uuids(
+      db,
+      sql`select t.id, t.uuid from zaaktype_informatieobjecttype t join zaaktype z on z.id = t.zaaktype_id
+        where z.uuid = ${uuid}`,
+    ),
+    ResultaatType: uuidsIn(zaaktype.resultaattypen),
+    RolType: uuidsIn(zaaktype.roltypen),
+    Eigenschap: uuidsIn(zaaktype.eigenschappen),
+    ZaakObjectType: uuidsIn(zaaktype.zaakobjecttypen),
+  })
+}
+
+const uuidOf = (url: string) => url.split('/').at(-1)!
+const uuidsIn = (urls: readonly string[] | undefined) => [...new Set((urls ?? []).map(uuidOf))]
+
+async function uuids(db: ReadDb, query: ReturnType<typeof sql>): Promise<string[]> {
+  const { rows } = await sql<{ uuid: string }>`select q.uuid from (${query}) q order by q.id`.execute(db as never)
+  return rows.map(({ uuid }) => uuid)
+}
+
+async function pack(db: ReadDb, base: string, wanted: Partial<Record<Name, string[]>>): Promise<Buffer> {
+  const zip = new ZipFile()
+  for (const name of NAMES) {
+    const order = wanted[name] ?? []
+    const found = await loadResources(FILES[name], db, base, order, null)
+    if (found.length === 0) continue
+    found.sort((a, b) => order.indexOf(uuidOf(a.url)) - order.indexOf(uuidOf(b.url)))
+    // The relation is written on the zaaktype.
+    const items = name === 'BesluitType' ? found.map((item) => ({ ...item, zaaktypen: [] })) : found
+    zip.addBuffer(Buffer.from(JSON.stringify(snakeKeys(items), null, 1)), `${name}.json`)
+  }
+  zip.end()
+  return buffer(zip.outputStream)
+}
+
+function snakeKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeKeys)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [snakeCase(key), snakeKeys(member)]))
+}
+
+// ---- import ----
+
+const MAX_FILE = 64 * 1024 * 1024
+
+/** Reads a ZIP. @throws PakketFout */
+export async function readPakket(bytes: Buffer): Promise<Pakket> {
+  const pakket: Pakket = new Map()
+  const seen: string[] = []
+  try {
+    const zip = await yauzl.fromBufferPromise(bytes, { strictFileNames: true, lazyEntries: true })
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName.includes('/')) continue
+      seen.push(entry.fileName)
+      const name = NAMES.find((known) => `${known}.json` === entry.fileName)
+      if (!name) continue
+      if (entry.uncompressedSize > MAX_FILE) throw new PakketFout(`${entry.fileName} is te groot`)
+      pakket.set(name, itemsIn(entry.fileName, await buffer(await zip.openReadStreamPromise(entry))))
+    }
+  } catch (error) {
+    throw error instanceof PakketFout ? error : new PakketFout(`dit is geen ZIP-bestand: ${(error as Error).message}`)
+  }
+  if (pakket.size === 0)
+    throw new PakketFout(
+      `verwacht: ${NAMES.map((name) => `${name}.json`).join(', ')}; gevonden: ${seen.join(', ') || 'niets'}`,
+    )
+  return pakket
+}
+
+function itemsIn(file: string, bytes: Buffer): Item[] {
+  let items: unknown
+  try {
+    items = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new PakketFout(`${file} is geen JSON`)
+  }
+  const good = (item: unknown) => typeof (item as Item | null)?.url === 'string'
+  if (!Array.isArray(items) || !items.every(good)) throw new PakketFout(`${file} is geen lijst van resources`)
+  return items
+}
+
+export type ImportOptions = {
+  /** Keep the uuids of the file; otherwise everything gets a new one. */
+  keepUuids?: boolean
+  /** The catalogue for what comes without one of its own: a zaaktype. */
+  catalogusUuid?: string
+  /** Put before the identificatie of every zaaktype, with an underscore. */
+  identificatiePrefix?: string
+  /** Make the informatieobjecttypen and besluittypen of the file, also where the catalogue has one of that name. */
+  newTypes?: boolean
+}
+export type Imported = {
+  made: Partial<Record<Resource, number>>
+  /** URLs of the catalogue, or of the zaaktypen when they went into an existing one. */
+  urls: string[]
+  /** Relations with zaaktypen that are neither in the file nor in the catalogue: left out. */
+  dropped: string[]
+}
+
+/**
+ * Takes what a ZIP holds over, as concepts, in one transaction: the first thing that cannot be taken undoes all.
+ * @throws PakketFout
+ */
+export async function importPakket(
+  mutate: Mutate,
+  actor: Actor,
+  selectielijst: Selectielijst,
+  pakket: Pakket,
+  options: ImportOptions = {},
+): Promise<Imported> {
+  if (!pakket.has('Catalogus') && !options.catalogusUuid)
+    throw new PakketFout('in dit bestand staat geen catalogus: noem er een om het in op te nemen')
+  const moved = moveTo(actor.base, pakket, options)
+  const bronnen = new Map<string, Bronnen>()
+  for (const item of moved.get('ResultaatType') ?? [])
+    bronnen.set(item.url, await askSelectielijst(selectielijst, readBody('ResultaatType', ResultaattypeInput, item)))
+  const procestypen = new Map<string, InvalidParam[]>()
+  for (const item of moved.get('ZaakType') ?? []) {
+    const { selectielijstProcestype } = readBody('ZaakType', ZaaktypeInput, item)
+    procestypen.set(item.url, await procestypeFaults(selectielijst, selectielijstProcestype))
+  }
+  return mutate(actor, (m) => writePakket(m, moved, { bronnen, procestypen }, options))
+}
+
+/** The same resources with our address in their URLs, and new uuids unless they are kept. */
+function moveTo(base: string, pakket: Pakket, options: ImportOptions): Pakket {
+  let text = JSON.stringify([...pakket])
+  const urls = [...pakket].flatMap(([name, items]) => items.map(({ url }) => ({ path: PATHS[FILES[name]], url })))
+  const roots = new Set<string>()
+  for (const { path, url } of urls) {
+    const end = url.lastIndexOf(`${path.slice(path.lastIndexOf('/'))}/`)
+    if (end > 0) roots.add(url.slice(0, end + 1))
+  }
+  const ours = `${base}${PATHS.catalogus.slice(0, PATHS.catalogus.lastIndexOf('/') + 1)}`
+  for (const root of roots) text = text.replaceAll(root, ours)
+  if (!options.keepUuids) for (const { url } of urls) text = text.replaceAll(uuidOf(url), randomUUID())
+  return new Map(JSON.parse(text))
+}
+
+function readBody<T extends Parameters<typeof readInput>[0]>(name: Name, schema: T, item: Item) {
+  return explained(name, item, () => readInput<T>(schema, item))
+}
+
+function explained<R>(name: Name, item: Item, work: () => R): R {
+  const explain = (error: unknown): never => {
+    const label = String(item.identificatie ?? item.omschrijving ?? item.naam ?? uuidOf(item.url)).slice(0, 100)
+    const { invalidParams } = toProblem(error)
+    if (invalidParams) throw new PakketFout(`${name} ${label} kan niet worden opgenomen:`, invalidParams)
+    if ((error as { code?: string }).code === '23505')
+      throw new PakketFout(`${name} ${label} bestaat hier al met deze uuid: geef alles een nieuwe.`)
+    throw error
+  }
+  try {
+    const result = work()
+    return result instanceof Promise ? (result.catch(explain) as R) : result
+  } catch (error) {
+    return explain(error)
+  }
+}
+
+type Asked = { bronnen: Map<string, Bronnen>; procestypen: Map<string, InvalidParam[]> }
+
+async function writePakket(m: Mutation, pakket: Pakket, asked: Asked, options: ImportOptions): Promise<Imported> {
+  const imported: Imported = { made: {}, urls: [], dropped: [] }
+  const { base } = m.actor
+  /** Types of the file for which one that exists is used. */
+  const existing = new Map<string, string>()
+  const own = (item: Item) => ({ uuid: uuidOf(item.url) })
+  const catalogus = (item: Item) =>
+    pakket.has('Catalogus') ? item : { ...item, catalogus: link(base, 'catalogus', options.catalogusUuid!) }
+  const replaced = (urls: readonly string[] | undefined) => (urls ?? []).map((url) => existing.get(url) ?? url)
+  const each = async (name: Name, work: (item: Item) => Promise<unknown>) => {
+    for (const item of pakket.get(name) ?? []) {
+      if (existing.has(item.url)) continue
+      await explained(name, item, () => work(item))
+      imported.made[FILES[name]] = (imported.made[FILES[name]] ?? 0) + 1
+      if (name === (pakket.has('Catalogus') ? 'Catalogus' : 'ZaakType')) imported.urls.push(item.url)
+    }
+  }
+  if (!pakket.has('Catalogus') && !options.newTypes) {
+    for (const name of ['InformatieObjectType', 'BesluitType'] as const)
+      for (const item of pakket.get(name) ?? []) {
+        const found = await findByOmschrijving(m, FILES[name], String(item.omschrijving ?? ''), options.catalogusUuid!)
+        if (found) existing.set(item.url, link(base, FILES[name], found))
+      }
+  }
+  await each('Catalogus', (item) => createCatalogus(m, readInput(CatalogusInput, item), own(item)))
+  await each('InformatieObjectType', (item) =>
+    createInformatieobjecttype(m, readInput(InformatieobjecttypeInput, catalogus(item)), own(item)),
+  )
+  await each('BesluitType', (item) => {
+    const input = readInput(BesluittypeInput, catalogus(item))
+    return createBesluittype(m, { ...input, informatieobjecttypen: replaced(input.informatieobjecttypen) }, own(item))
+  })
+  await each('ZaakType', (item) => {
+    const input = zaaktypeInput(catalogus(item), options)
+    const relaties = { besluittypen: replaced(input.besluittypen), deelzaaktypen: [], gerelateerdeZaaktypen: [] }
+    return createZaaktype(m, { ...input, ...relaties }, asked.procestypen.get(item.url), own(item))
+  })
+  // Now that all zaaktypen are there, the relations between them.
+  for (const item of pakket.get('ZaakType') ?? []) {
+    const input = zaaktypeInput(catalogus(item), options)
+    const dropped = await explained('ZaakType', item, () => setZaaktypeRelaties(m, uuidOf(item.url), input))
+    imported.dropped.push(...dropped)
+  }
+  await each('StatusType', (item) => createStatustype(m, readInput(StatustypeInput, item), own(item)))
+  await each('ZaakTypeInformatieObjectType', (item) => {
+    const input = readInput(ZaaktypeInformatieobjecttypeInput, item)
+    const [informatieobjecttype] = replaced([input.informatieobjecttype])
+    const given = { ...input, informatieobjecttype: informatieobjecttype! }
+    return createZaaktypeInformatieobjecttype(m, given, own(item))
+  })
+  await each('ResultaatType', (item) => {
+    const input = readInput(ResultaattypeInput, item)
+    const besluittypen = replaced(input.besluittypen)
+    const informatieobjecttypen = replaced(input.informatieobjecttypen)
+    const given = { ...input, besluittypen, informatieobjecttypen }
+    return createResultaattype(m, given, asked.bronnen.get(item.url)!, own(item))
+  })
+  await each('RolType', (item) => createRoltype(m, readInput(RoltypeInput, item), own(item)))
+  await each('Eigenschap', (item) => createEigenschap(m, readInput(EigenschapInput, item), own(item)))
+  await each('ZaakObjectType', (item) => createZaakobjecttype(m, readInput(ZaakobjecttypeInput, item), own(item)))
+  return imported
+}
+
+function zaaktypeInput(item: Item, { identificatiePrefix }: ImportOptions) {
+  if (!identificatiePrefix) return readInput(ZaaktypeInput, item)
+  return readInput(ZaaktypeInput, { ...item, identificatie: `${identificatiePrefix}_${item.identificatie}` })
+}
+
+/** Of the versions with this omschrijving in a catalogue, the one that begins last. */
+async function findByOmschrijving(
+  m: Mutation,
+  type: 'informatieobjecttype' | 'besluittype',
+  omschrijving: string,
+  catalogusUuid: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ uuid: string }>`
+    select t.uuid from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
+    where c.uuid = ${catalogusUuid} and t.omschrijving = ${omschrijving} and t.omschrijving <> ''
+    order by t.begin_geldigheid desc, t.id desc limit 1`.execute(m.trx)
+  return rows[0]?.uuid
+}

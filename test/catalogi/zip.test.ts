@@ -1,0 +1,219 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer, text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import t from 'tap'
+import yauzl from 'yauzl'
+import { ZipFile } from 'yazl'
+import { systemActor } from '../../src/access.ts'
+import { openSelectielijst } from '../../src/catalogi/selectielijst.ts'
+import {
+  exportCatalogus,
+  exportZaaktype,
+  type ImportOptions,
+  importPakket,
+  readPakket,
+} from '../../src/catalogi/zip.ts'
+import { BASE, givenCatalogus, type TestApp, testApp, uuidOf } from '../app.ts'
+import {
+  besluittypeBody,
+  eigenschapBody,
+  iotBody,
+  post,
+  publish,
+  resultaattypeBody,
+  ZTC,
+  zaaktypeBody,
+  ziotBody,
+} from './catalogi.ts'
+
+const test = await testApp(t)
+
+/** A catalogue with one of everything, and zaaktypen that refer to each other; its URL and that of a zaaktype. */
+async function givenFilled({ on = test } = {}) {
+  const catalogus = await givenCatalogus(on)
+  const iot = await post(on, 'informatieobjecttypen', iotBody(catalogus))
+  const besluittype = await post(on, 'besluittypen', { ...besluittypeBody(catalogus), informatieobjecttypen: [iot] })
+  const deel = await post(on, 'zaaktypen', { ...zaaktypeBody(catalogus), identificatie: 'DEEL' })
+  const zaaktype = await post(on, 'zaaktypen', {
+    ...zaaktypeBody(catalogus),
+    besluittypen: [besluittype],
+    deelzaaktypen: [deel],
+    gerelateerdeZaaktypen: [{ zaaktype: deel, aardRelatie: 'vervolg', toelichting: 't' }],
+    trefwoorden: ['a'],
+    broncatalogus: { url: '', domein: 'BRON', rsin: '' },
+    bronzaaktype: { url: '', identificatie: 'B', omschrijving: 'o' },
+  })
+  await on.call('PATCH', deel, { gerelateerdeZaaktypen: [{ zaaktype, aardRelatie: 'bijdrage' }] })
+  const checklistitemStatustype = [{ itemnaam: 'a', vraagstelling: 'b', verplicht: true, toelichting: 'c' }]
+  const statustype = await post(on, 'statustypen', {
+    zaaktype,
+    omschrijving: 'S',
+    volgnummer: 1,
+    checklistitemStatustype,
+  })
+  await post(on, 'zaaktype-informatieobjecttypen', { ...ziotBody(zaaktype, iot), statustype })
+  await post(on, 'resultaattypen', {
+    ...resultaattypeBody(zaaktype),
+    besluittypen: [besluittype],
+    informatieobjecttypen: [iot],
+  })
+  await post(on, 'roltypen', { zaaktype, omschrijving: 'R', omschrijvingGeneriek: 'initiator' })
+  await post(on, 'eigenschappen', { ...eigenschapBody(zaaktype), statustype })
+  await post(on, 'zaakobjecttypen', {
+    zaaktype,
+    anderObjecttype: true,
+    objecttype: 'https://o.example/1',
+    relatieOmschrijving: 'o',
+  })
+  await publish(on, iot)
+  return { catalogus, zaaktype }
+}
+
+const LISTS = [
+  'informatieobjecttypen',
+  'besluittypen',
+  'zaaktypen',
+  'statustypen',
+  'zaaktype-informatieobjecttypen',
+  'resultaattypen',
+  'roltypen',
+  'eigenschappen',
+  'zaakobjecttypen',
+]
+
+/** Everything in a catalogue, without what an import may change: uuids (unless kept), and that all are concepts. */
+async function contents(on: TestApp, catalogus: string, keepUuids: boolean): Promise<string[]> {
+  const all: { catalogus: string }[] = [(await on.call('GET', catalogus)).body]
+  for (const path of LISTS) {
+    const { body } = await on.call('GET', `${ZTC}/${path}?status=alles&pageSize=500`)
+    all.push(...body.results.filter((item: { catalogus: string }) => item.catalogus === catalogus))
+  }
+  const plain = JSON.stringify(all, (key, value) => (key === 'concept' ? undefined : value))
+  const hidden = keepUuids ? plain : plain.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
+  return JSON.parse(hidden)
+    .map((item: object) => JSON.stringify(item))
+    .sort()
+}
+
+async function importInto(on: TestApp, bytes: Buffer, options: ImportOptions = {}) {
+  const selectielijst = await openSelectielijst(on.config, on.parts.diensten)
+  return importPakket(on.app.mutate, systemActor('test', BASE), selectielijst, await readPakket(bytes), options)
+}
+
+t.test('a catalogue that is exported and imported elsewhere is the same catalogue, all concepts', async (t) => {
+  const { catalogus } = await givenFilled()
+  const bytes = (await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!
+  for (const keepUuids of [true, false]) {
+    const other = await testApp(t)
+    const imported = await importInto(other, bytes, { keepUuids })
+    t.same(imported.made, {
+      catalogus: 1,
+      informatieobjecttype: 1,
+      besluittype: 1,
+      zaaktype: 2,
+      statustype: 1,
+      zaaktypeinformatieobjecttype: 1,
+      resultaattype: 1,
+      roltype: 1,
+      eigenschap: 1,
+      zaakobjecttype: 1,
+    })
+    t.same(imported.dropped, [])
+    t.equal(imported.urls[0] === catalogus, keepUuids)
+    t.same(await contents(other, imported.urls[0]!, keepUuids), await contents(test, catalogus, keepUuids))
+    const { body } = await other.call('GET', `${ZTC}/informatieobjecttypen?status=concept`)
+    t.equal(body.count, 1, 'what was published arrives as concept')
+    if (keepUuids) await t.rejects(importInto(other, bytes, { keepUuids }), /bestaat hier al met deze uuid/)
+    else await t.rejects(importInto(other, bytes, { keepUuids }), { faults: [{ code: 'unique' }] })
+  }
+})
+
+t.test('the ZIP has a JSON file per kind with names in snake_case', async (t) => {
+  const { catalogus } = await givenFilled()
+  const zip = await yauzl.fromBufferPromise((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!, {
+    lazyEntries: true,
+  })
+  const files: Record<string, Record<string, unknown>[]> = {}
+  for await (const entry of zip.eachEntry())
+    files[entry.fileName] = JSON.parse(await text(await zip.openReadStreamPromise(entry)))
+  t.same(Object.keys(files).sort(), [
+    'BesluitType.json',
+    'Catalogus.json',
+    'Eigenschap.json',
+    'InformatieObjectType.json',
+    'ResultaatType.json',
+    'RolType.json',
+    'StatusType.json',
+    'ZaakObjectType.json',
+    'ZaakType.json',
+    'ZaakTypeInformatieObjectType.json',
+  ])
+  t.match(files['ZaakType.json'], [{ begin_geldigheid: '2024-01-01', gerelateerde_zaaktypen: [{ aard_relatie: /./ }] }])
+  t.match(files['StatusType.json'], [{ checklistitem_statustype: [{ itemnaam: 'a' }] }])
+  t.match(files['BesluitType.json'], [{ zaaktypen: [] }])
+})
+
+t.test('a zaaktype goes into a catalogue that has its types already, or gets them', async (t) => {
+  const { zaaktype } = await givenFilled()
+  const bytes = (await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!
+  const doel = await givenCatalogus(test)
+  const iot = await post(test, 'informatieobjecttypen', iotBody(doel))
+  await t.rejects(importInto(test, bytes), /catalogus/, 'into which catalogue must be said')
+  const imported = await importInto(test, bytes, { catalogusUuid: uuidOf(doel), identificatiePrefix: 'KOPIE' })
+  t.equal(imported.made.informatieobjecttype, undefined, 'the existing one is used')
+  t.equal(imported.made.besluittype, 1)
+  t.equal(imported.dropped.length, 2, 'the part that is not there is left out')
+  const made = (await test.call('GET', imported.urls[0]!)).body
+  t.match(made, { catalogus: doel, identificatie: 'KOPIE_MELDING', informatieobjecttypen: [iot], concept: true })
+  t.equal(made.besluittypeOmschrijving[0], 'Besluit')
+  const again = await importInto(test, bytes, { catalogusUuid: uuidOf(doel), newTypes: true })
+  t.equal(again.made.informatieobjecttype, 1)
+})
+
+t.test('an import with a fault leaves nothing behind, and says what is wrong with what', async (t) => {
+  const { zaaktype } = await givenFilled()
+  const bytes = (await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!
+  const pakket = await readPakket(bytes)
+  pakket.get('Eigenschap')![0]!.definitie = ''
+  const doel = await givenCatalogus(test)
+  const selectielijst = await openSelectielijst(test.config, test.parts.diensten)
+  const options = { catalogusUuid: uuidOf(doel) }
+  await t.rejects(importPakket(test.app.mutate, systemActor('test', BASE), selectielijst, pakket, options), {
+    message: /Eigenschap kenteken/,
+    faults: [{ name: 'definitie', code: 'blank' }],
+  })
+  t.same((await test.call('GET', doel)).body.zaaktypen, [])
+})
+
+t.test('what is no export is refused with what was expected', async (t) => {
+  const zip = async (files: Record<string, string>) => {
+    const file = new ZipFile()
+    for (const [name, content] of Object.entries(files)) file.addBuffer(Buffer.from(content), name)
+    file.end()
+    return buffer(file.outputStream)
+  }
+  await t.rejects(readPakket(Buffer.from('geen zip')), /geen ZIP/)
+  await t.rejects(readPakket(await zip({ 'x.json': '[]' })), /verwacht: Catalogus.json.*gevonden: x.json/)
+  await t.rejects(readPakket(await zip({ 'map/ZaakType.json': '[]' })), /gevonden: niets/, 'folders are ignored')
+  await t.rejects(readPakket(await zip({ 'ZaakType.json': '{' })), /ZaakType.json is geen JSON/)
+  await t.rejects(readPakket(await zip({ 'ZaakType.json': '[1]' })), /geen lijst/)
+})
+
+t.test('the command writes a file and takes it over', async (t) => {
+  const { catalogus } = await givenFilled()
+  const file = join(t.testdir({}), 'typen.zip')
+  const other = await testApp(t)
+  const run = (databaseUrl: string, ...args: string[]) =>
+    promisify(execFile)(process.execPath, ['src/main.ts', 'catalogus', ...args, '--json'], {
+      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, SECRET_KEY: test.config.secretKey! },
+    })
+  await run(test.databaseUrl, 'export', file, '--catalogus', uuidOf(catalogus))
+  t.ok((await readFile(file)).length > 1000)
+  const { stdout } = await run(other.databaseUrl, 'import', file)
+  t.match(JSON.parse(stdout), { made: { catalogus: 1, zaaktype: 2 }, dropped: [] })
+  t.equal((await other.call('GET', `${ZTC}/zaaktypen?status=concept`)).body.count, 2)
+  await t.rejects(run(other.databaseUrl, 'import', `${file}.weg`), { code: 64 })
+  await t.rejects(run(other.databaseUrl, 'export', file, '--catalogus', 'x'), { code: 64 })
+})
