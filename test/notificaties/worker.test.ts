@@ -1,0 +1,114 @@
+// The worker as the program runs it: a process that is killed, cut off and kept waiting.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { accept } from '../../bench/receiver.ts'
+import { type Given, givenNotificaties, givenWijziging, pogingen, type TestLike } from './gegeven.ts'
+
+t.setTimeout(240_000)
+
+t.test('a worker that is killed between sending and writing down loses nothing', async (t) => {
+  const test = await givenNotificaties(t)
+  const uuids: string[] = []
+  for (let i = 0; i < 60; i++) uuids.push(await givenWijziging(test))
+  const held: ServerResponse[] = []
+  test.receiver.answer = (response) => held.push(response)
+  const first = await startWorker(t, test)
+  await until(() => held.length >= 10)
+  const inFlight = held.length
+  first.kill('SIGKILL')
+  test.receiver.answer = accept
+  await startWorker(t, test)
+  await until(async () => (await waiting(test)) === 0)
+  const received = test.receiver.received.map(({ id }) => id)
+  t.same([...new Set(received)].sort(), uuids.sort(), 'every message arrived, and nothing else')
+  t.ok(received.length <= uuids.length + Math.max(inFlight, 20), 'repeated is at most what was under way')
+  const [lost] = await test.database.sql`select count(*)::int as count from notificatie_poging where uitkomst = 'lost'`
+  t.ok(lost!.count > 0)
+  const [retries] = await test.database.sql`select sum(herhalingen)::int as sum from notificatie`
+  t.equal(retries!.sum, 0, 'and it used no retries')
+})
+
+t.test('an outage of our own database uses no attempt: the answer is written down when it is back', async (t) => {
+  const test = await givenNotificaties(t)
+  const held: ServerResponse[] = []
+  test.receiver.answer = (response) => held.push(response)
+  const uuid = await givenWijziging(test)
+  await startWorker(t, test)
+  await until(() => held.length === 1)
+  const { sql } = test.database
+  const cut = () => sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name like 'zaakstroom notificaties%'`
+  t.ok((await cut()).length > 0)
+  held[0]!.writeHead(201).end()
+  await cut()
+  await until(async () => (await waiting(test)) === 0)
+  t.match(await pogingen(test, uuid), [{ nummer: 1, uitkomst: 'delivered' }])
+  t.equal((await pogingen(test, uuid)).length, 1)
+  t.equal(test.receiver.received.length, 1)
+})
+
+t.test('a receiver that never answers holds up no other job', async (t) => {
+  const test = await givenNotificaties(t)
+  test.receiver.answer = () => {}
+  for (let i = 0; i < 60; i++) await givenWijziging(test)
+  await startWorker(t, test)
+  await until(() => test.receiver.received.length >= 20)
+  await test.database.sql`select graphile_worker.add_job('plan-notificaties')`
+  await until(async () => {
+    const jobs = await test.database.sql`select from graphile_worker.jobs where task_identifier = 'plan-notificaties'`
+    return jobs.length === 0
+  }, 8_000)
+  t.equal(await waiting(test), 60)
+})
+
+t.test('retries are made by themselves, and none before its time', async (t) => {
+  const test = await givenNotificaties(t, { maxRetries: 3, backoff: 1, baseFactor: 2, backoffMax: 100 })
+  const moments: number[] = []
+  test.receiver.answer = (response) => {
+    moments.push(performance.now())
+    response.writeHead(500).end()
+  }
+  await startWorker(t, test)
+  await givenWijziging(test)
+  await until(async () => (await waiting(test)) === 0)
+  const gaps = moments.slice(1).map((moment, i) => (moment - moments[i]!) / 1000)
+  t.equal(gaps.length, 3)
+  for (const [i, delay] of [1, 2, 4].entries()) t.ok(gaps[i]! >= delay, `after at least ${delay} s`)
+  t.ok(gaps[i]! >= delay && gaps[i]! < delay + 2, `${gaps[i]} is ${delay}`)
+})
+
+async function startWorker(t: TestLike, { config, databaseUrl }: Given): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), 'worker'], {
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: config.dataDir,
+      SECRET_KEY: config.secretKey,
+      LOG_LEVEL: 'fatal',
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  })
+  return child
+}
+
+async function waiting({ database: { sql } }: Given): Promise<number> {
+  const [row] = await sql`select count(*)::int as count from notificatie where status = 'gepland'`
+  return row!.count
+}
+
+async function until(condition: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
+  for (const limit = performance.now() + limitMs; !(await condition()); await sleep(20)) {
+    if (performance.now() > limit) throw new Error('it did not happen in time')
+  }
+}
