@@ -59,6 +59,11 @@ export function nieuweSleutel(now = new Date()): string {
 // The end is open because blob stores may have added a suffix.
 const EIGEN_SLEUTEL = /^\d{4}\/\d{2}\/\d{2}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
+/** Whether a key is one that `nieuweSleutel` made, perhaps with something behind it. */
+export function isEigenSleutel(sleutel: string): boolean {
+  return EIGEN_SLEUTEL.test(sleutel)
+}
+
 /**
  * Keys come from our own code or database, so a bad one is a defect and not an answer to a client. A leading dot is
  * refused because backends keep their own administration under such names.
@@ -90,7 +95,7 @@ export async function sweep(
   let candidates: string[] = []
   for await (const { sleutel, gewijzigd } of opslag.list()) {
     seen++
-    if (gewijzigd < olderThan && EIGEN_SLEUTEL.test(sleutel)) candidates.push(sleutel)
+    if (gewijzigd < olderThan && isEigenSleutel(sleutel)) candidates.push(sleutel)
     if (candidates.length >= batch) await removeUnknown()
   }
   await removeUnknown()

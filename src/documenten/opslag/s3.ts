@@ -181,7 +181,9 @@ export function s3Opslag(settings: S3Settings, log?: Pick<Logger, 'error'>): Ops
       const begun = await call(({ client, sdk }, abortSignal) =>
         client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }), { abortSignal }),
       )
-      await abortUpload(Key, begun.UploadId!)
+      await abortUpload(Key, begun.UploadId!).catch((error) => {
+        if (error.code !== 'MethodNotAllowed' && error.code !== 'NotImplemented') throw error
+      })
     },
   }
 }
