@@ -398,7 +398,7 @@ t.test('lists filter and order as they are asked', async (t) => {
   }
   t.same(faults(await test.call('GET', `${EIO}?ordering=kleur`)), ['ordering: invalid_choice'])
   t.same(faults(await test.call('GET', `${EIO}?kleur=rood`)), ['nonFieldErrors: unknown-parameters'])
-  t.same(faults(await test.call('GET', `${EIO}?bronorganisatie=1`)), [
+  t.same(faults(await test.call('GET', `${EIO}?bronorganisatie=1`)).sort(), [
     'bronorganisatie: invalid',
     'bronorganisatie: min_length',
   ])

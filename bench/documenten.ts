@@ -1,0 +1,170 @@
+// How fast are documents made and found among a million others, beside the same queries run directly on the database.
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import type { Actor, Autorisatie } from '../src/access.ts'
+import { systemActor } from '../src/access.ts'
+import { createClient, signToken } from '../src/autorisaties/clients.ts'
+import { secretBox } from '../src/autorisaties/secrets.ts'
+import { type Database, openDatabase } from '../src/database.ts'
+import { SCOPES_LEZEN } from '../src/documenten/rules.ts'
+import { countDocuments, findDocument, pageOfDocuments, reached } from '../src/documenten/vinden.ts'
+import { givenType, type Service, startService } from './service.ts'
+
+const EIO = '/documenten/api/v1/enkelvoudiginformatieobjecten'
+const KEY = 'the key of this benchmark only'
+const SECRET = 'a secret of this benchmark only, 32+'
+const TYPES = 100
+const READABLE = 30
+
+/** `--documents 1000000 --runs 100`: how many there are, and how often each thing is measured. */
+export async function bench(argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: { documents: { type: 'string', default: '1000000' }, runs: { type: 'string', default: '100' } },
+  })
+  const documents = Number(values.documents)
+  const runs = Number(values.runs)
+  const service = await startService({ SECRET_KEY: KEY })
+  const database = openDatabase(service.databaseUrl, { max: 2, name: 'bench', settings: { statement_timeout: '0' } })
+  try {
+    const type = await givenType(service)
+    const started = performance.now()
+    await fill(database, documents)
+    console.log(`${documents} documents in ${((performance.now() - started) / 1000).toFixed(0)} s`)
+    await measureLists(service, database, runs)
+    await measureDetail(service, database, runs)
+    await measureCreates(service, type, runs)
+    console.log(`peak memory of the service: ${await service.peakMemory()} MB`)
+  } finally {
+    await database.close()
+    await service.stop()
+  }
+}
+
+async function fill({ sql }: Database, documents: number): Promise<void> {
+  await sql`
+    insert into informatieobjecttype (catalogus_id, omschrijving, vertrouwelijkheidaanduiding, begin_geldigheid, concept, informatieobjectcategorie)
+    select c.id, 'Soort ' || n, 'openbaar', '2020-01-01', false, 'x' from catalogus c, generate_series(1, ${TYPES}::integer) n`
+  for (let from = 1; from <= documents; from += 100_000) {
+    const to = Math.min(documents, from + 99_999)
+    await sql`
+      with soort as (select array_agg(id order by id) as ids from informatieobjecttype), e as (
+        insert into enkelvoudiginformatieobject (bronorganisatie, identificatie, informatieobjecttype_id, vertrouwelijkheidaanduiding)
+        select '000000000', 'BENCH-' || n, ids[1 + n % ${TYPES}::integer], (enum_range(null::vertrouwelijkheidaanduiding))[1 + n % 5]
+        from generate_series(${from}::integer, ${to}::integer) n, soort
+        returning *
+      )
+      insert into enkelvoudiginformatieobject_versie (enkelvoudiginformatieobject_id, versie, bronorganisatie, identificatie,
+        informatieobjecttype_id, vertrouwelijkheidaanduiding, creatiedatum, titel, auteur, taal, beschrijving)
+      select id, 1, bronorganisatie, identificatie, informatieobjecttype_id, vertrouwelijkheidaanduiding, '2025-01-01',
+        'Document ' || identificatie, 'Archief', 'nld', repeat('Een beschrijving. ', 5) from e`
+  }
+  await sql`vacuum analyze enkelvoudiginformatieobject`
+  await sql`vacuum analyze enkelvoudiginformatieobject_versie`
+  await sql`select vouw_documentaantallen()`
+}
+
+// ---- lists ----
+
+async function measureLists(service: Service, database: Database, runs: number): Promise<void> {
+  const restricted = await givenRestricted(database)
+  const clients: [string, string, Actor][] = [
+    ['all rights', service.token(), systemActor('bench')],
+    [`${READABLE} types`, signToken('beperkt', SECRET), restricted],
+  ]
+  for (const page of [1, 'far'] as const) {
+    const medians: number[] = []
+    for (const [name, token, actor] of clients) {
+      const geteld = [reached(actor, SCOPES_LEZEN)]
+      const selectie = { geteld, document: [], versie: [], volgorde: [] }
+      const count = await countDocuments(database.db as never, selectie)
+      const number = page === 1 ? 1 : Math.max(1, Math.min(5000, Math.floor(count / 100)))
+      const direct = await measure(runs, () =>
+        Promise.all([
+          countDocuments(database.db as never, selectie),
+          pageOfDocuments(database.db as never, selectie, 100, (number - 1) * 100),
+        ]),
+      )
+      const api = await measure(runs, () => get(`${service.address}${EIO}?page=${number}`, token))
+      medians.push(api.median)
+      report(`list of 100, page ${number} of ${Math.ceil(count / 100)}, ${name}`, api, direct)
+    }
+    console.log(`  the restricted client takes ${(medians[1]! / medians[0]!).toFixed(2)} times as long`)
+  }
+}
+
+/** A client that reads some of the types up to one confidentiality. */
+async function givenRestricted(database: Database): Promise<Actor> {
+  const { sql } = database
+  const box = secretBox(KEY)
+  await createClient(database, box, { id: 'beperkt', label: 'Beperkt', alleAutorisaties: false, secret: SECRET })
+  const types = await sql<{ id: number; uuid: string }[]>`
+    select id, uuid from informatieobjecttype order by id offset 1 limit ${READABLE}`
+  await sql`
+    insert into autorisatie (applicatie_id, component, scopes, type_uuid, max_vertrouwelijkheidaanduiding)
+    select applicatie_id, 'drc', array['documenten.lezen'], t.uuid, 'zaakvertrouwelijk'
+    from applicatie_client, unnest(${types.map(({ uuid }) => uuid)}::uuid[]) t(uuid) where client_id = 'beperkt'`
+  const autorisaties = types.map(
+    ({ id, uuid }): Autorisatie => ({
+      component: 'drc',
+      scopes: new Set(SCOPES_LEZEN),
+      typeUrl: '',
+      typeUuid: uuid,
+      typeId: id,
+      max: 'zaakvertrouwelijk',
+    }),
+  )
+  return { ...systemActor('bench'), alleAutorisaties: false, autorisaties }
+}
+
+// ---- one document ----
+
+async function measureDetail(service: Service, database: Database, runs: number): Promise<void> {
+  const rows = await database.sql<{ uuid: string }[]>`
+    select uuid from enkelvoudiginformatieobject tablesample system (1) limit ${runs}`
+  const next = () => rows[Math.floor(Math.random() * rows.length)]!.uuid
+  const direct = await measure(runs, () => findDocument(database.db as never, next()))
+  const token = service.token()
+  report('detail', await measure(runs, () => get(`${service.address}${EIO}/${next()}`, token)), direct)
+}
+
+async function measureCreates(service: Service, informatieobjecttype: string, runs: number): Promise<void> {
+  for (const [name, size, times] of [
+    ['10 KB', 10_000, runs],
+    ['10 MB', 10_000_000, Math.ceil(runs / 5)],
+  ] as const) {
+    const inhoud = randomBytes(size).toString('base64')
+    const body = { bronorganisatie: '000000000', creatiedatum: '2025-01-01', titel: 'x', auteur: 'x', taal: 'nld' }
+    const create = () =>
+      service.call('POST', EIO, { ...body, informatieobjecttype, inhoud }).then((made) => made.text())
+    report(`create with ${name}`, await measure(times, create))
+  }
+}
+
+async function get(url: string, token: string): Promise<void> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  if (!response.ok) throw new Error(`${url} gave ${response.status}`)
+  await response.text()
+}
+
+// ---- measuring ----
+
+type Times = { median: number; p99: number }
+
+/** One after the other, after a few that do not count. */
+async function measure(runs: number, work: () => Promise<unknown>): Promise<Times> {
+  for (let n = 0; n < Math.min(10, runs); n++) await work()
+  const times: number[] = []
+  for (let n = 0; n < runs; n++) {
+    const start = performance.now()
+    await work()
+    times.push(performance.now() - start)
+  }
+  times.sort((a, b) => a - b)
+  return { median: times[Math.floor(runs / 2)]!, p99: times[Math.min(runs - 1, Math.floor(runs * 0.99))]! }
+}
+
+function report(name: string, api: Times, direct?: Times): void {
+  const text = ({ median, p99 }: Times) => `${median.toFixed(1)} ms median, ${p99.toFixed(1)} ms p99`
+  console.log(`${name}: ${text(api)}${direct ? `; the queries alone ${text(direct)}` : ''}`)
+}
