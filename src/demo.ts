@@ -7,12 +7,18 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { parse, writeToString } from 'fast-csv'
+import { type Receiver, startReceiver } from '../bench/receiver.ts'
+import { systemActor } from './access.ts'
 import { signToken } from './autorisaties/clients.ts'
 import { generateSecret } from './autorisaties/secrets.ts'
 import { type Config, readConfig } from './config.ts'
+import { openDatabase } from './database.ts'
 import { KOLOMMEN, type Rij } from './documenten/import/kolommen.ts'
 import { openLog } from './log.ts'
 import { migrate } from './migrate.ts'
+import { mutator } from './mutate.ts'
+import { SETS } from './notificaties/herhaling.ts'
+import { saveInstellingen } from './notificaties/instellingen.ts'
 import { findSecretBox, openServer, type Running, runApi, runWorker } from './program.ts'
 
 const ROWS = 2000
@@ -37,11 +43,15 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-demo-'))
   await chmod(directory, 0o711) // the database may run as another user
   const secret = generateSecret()
+  const receiver = await startReceiver()
   const config = readConfig({
     DATA_DIR: join(directory, 'data'),
     IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import-data'),
     BOOTSTRAP_CLIENT_ID: CLIENT,
     BOOTSTRAP_CLIENT_SECRET: secret,
+    NOTIFICATIONS_API_ROOT: receiver.root,
+    NOTIFICATIONS_CLIENT_ID: CLIENT,
+    NOTIFICATIONS_SECRET: secret,
     PORT: '0',
     LOG_LEVEL: 'error',
   })
@@ -49,15 +59,17 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
   try {
     const call = caller(service.address, secret)
     say(`Zaakstroom runs on ${service.address}, its data in ${directory}.`)
-    const { rows, type } = await prepare(call, config.importBaseDir)
+    const { rows, type, catalogus } = await prepare(call, config.importBaseDir)
     const good = await importDocuments(call, rows)
     const same = await compareOne(call, config.importBaseDir, rows[0]!)
-    const all = good && same
+    const told = await notify(call, receiver, catalogus)
+    const all = good && same && told
     say(all ? '\nAll as expected.' : '\nNOT as expected.')
     if (options.keep) await stay(service.address, secret, type, options.signal)
     return all
   } finally {
     await service.stop()
+    await receiver.stop()
     await rm(directory, { recursive: true, force: true })
   }
 }
@@ -71,6 +83,7 @@ async function startService(config: Config): Promise<Running & { address: string
   const box = await findSecretBox(config, true)
   const server = await openServer(config, log, true)
   await migrate(server.url)
+  await retrySoon(server.url)
   const worker = await runWorker(config, server.url, log)
   const api = await runApi(config, server.url, box, log)
   return {
@@ -83,6 +96,13 @@ async function startService(config: Config): Promise<Running & { address: string
   }
 }
 
+/** The set of delays that begins at 3 seconds: the default one would make the demo wait. */
+async function retrySoon(url: string): Promise<void> {
+  const database = openDatabase(url, { max: 1, name: 'demo' })
+  await mutator(database)(systemActor('demo'), (m) => saveInstellingen(m, SETS.kort))
+  await database.close()
+}
+
 type Call = (method: string, url: string, body?: unknown) => Promise<Response>
 
 /** Requests as a client makes them: a fresh token for each, and an answer that is not 2xx is an error. */
@@ -93,6 +113,8 @@ function caller(address: string, secret: string): Call {
       method,
       headers: {
         authorization: `Bearer ${signToken(CLIENT, secret, { id: 'demo', name: 'Demo' })}`,
+        'accept-crs': 'EPSG:4326',
+        'content-crs': 'EPSG:4326',
         ...(body !== undefined && { 'content-type': isCsv ? 'text/csv' : 'application/json' }),
       },
       ...(body !== undefined && { body: isCsv ? body : JSON.stringify(body) }),
@@ -102,7 +124,7 @@ function caller(address: string, secret: string): Call {
   }
 }
 
-async function prepare(call: Call, importDir: string): Promise<{ rows: Rij[]; type: string }> {
+async function prepare(call: Call, importDir: string): Promise<{ rows: Rij[]; type: string; catalogus: string }> {
   const made = async (url: string, body: unknown) =>
     ((await (await call('POST', url, body)).json()) as { url: string }).url
   const catalogus = await made('/catalogi/api/v1/catalogussen', {
@@ -110,7 +132,7 @@ async function prepare(call: Call, importDir: string): Promise<{ rows: Rij[]; ty
     rsin: '000000000',
     contactpersoonBeheerNaam: 'Functioneel beheer',
   })
-  const type = await made('/catalogi/api/v1/informatieobjecttypen', {
+  const type = await create(call, '/catalogi/api/v1/informatieobjecttypen', {
     catalogus,
     omschrijving: 'Brief',
     vertrouwelijkheidaanduiding: 'openbaar',
@@ -144,7 +166,12 @@ async function prepare(call: Call, importDir: string): Promise<{ rows: Rij[]; ty
   for (const { nummer, change } of WRONG) Object.assign(rows[nummer]!, change)
   rows[1001]!.uuid = rows[2]!.uuid
   say(`Wrote ${ROWS} files and a CSV in which ${WRONG.length} rows are wrong.\n`)
-  return { rows, type }
+  return { rows, type, catalogus }
+}
+
+/** Makes a resource. @returns its URL */
+async function create(call: Call, url: string, body: unknown): Promise<string> {
+  return ((await (await call('POST', url, body)).json()) as { url: string }).url
 }
 
 type Status = {
@@ -212,6 +239,71 @@ async function compareOne(call: Call, importDir: string, row: Rij): Promise<bool
     `\nDownloaded ${row.bestandspad}: ${downloaded.length} bytes, ${same ? 'the same as the original' : 'DIFFERENT from the original'}.`,
   )
   return same
+}
+
+/** A case is announced at once; cases that are made while the receiver is down are announced when it is back. */
+async function notify(call: Call, receiver: Receiver, catalogus: string): Promise<boolean> {
+  const zaaktype = await givenZaaktype(call, catalogus)
+  const createZaak = () =>
+    create(call, '/api/v1/zaken', {
+      zaaktype,
+      bronorganisatie: '517439943',
+      verantwoordelijkeOrganisatie: '517439943',
+      startdatum: '2024-05-01',
+    })
+  const arrived = (zaak: string) => receiver.received.some(({ body }) => body.resourceUrl === zaak)
+
+  const began = performance.now()
+  const first = await createZaak()
+  if (!(await within(10, () => arrived(first)))) return false
+  say(`\nMade a case: ${first}`)
+  say(`Its notification arrived within ${Math.round(performance.now() - began)} ms of the request.`)
+
+  await receiver.stop()
+  const later = await Promise.all(Array.from({ length: 5 }, createZaak))
+  say('Stopped the receiver of notifications and made 5 more cases; none of them was refused.')
+  await sleep(2000)
+  await receiver.start()
+  const all = await within(60, () => later.every(arrived))
+  say(`Started it again: ${later.filter(arrived).length} of 5 notifications arrived.`)
+  return all
+}
+
+async function givenZaaktype(call: Call, catalogus: string): Promise<string> {
+  const zaaktype = await create(call, '/catalogi/api/v1/zaaktypen', {
+    catalogus,
+    identificatie: 'MELDING',
+    omschrijving: 'Melding',
+    vertrouwelijkheidaanduiding: 'openbaar',
+    doel: 'Een melding afhandelen',
+    aanleiding: 'Een inwoner meldt iets',
+    indicatieInternOfExtern: 'extern',
+    handelingInitiator: 'melden',
+    onderwerp: 'Openbare ruimte',
+    handelingBehandelaar: 'behandelen',
+    doorlooptijd: 'P30D',
+    opschortingEnAanhoudingMogelijk: false,
+    verlengingMogelijk: false,
+    publicatieIndicatie: false,
+    productenOfDiensten: [],
+    referentieproces: { naam: 'Melding' },
+    verantwoordelijke: 'Gemeente',
+    besluittypen: [],
+    gerelateerdeZaaktypen: [],
+    beginGeldigheid: '2024-01-01',
+    versiedatum: '2024-01-01',
+  })
+  await call('POST', `${zaaktype}/publish`)
+  return zaaktype
+}
+
+async function within(seconds: number, condition: () => boolean): Promise<boolean> {
+  const limit = performance.now() + seconds * 1000
+  while (!condition()) {
+    if (performance.now() > limit) return false
+    await sleep(5)
+  }
+  return true
 }
 
 async function stay(address: string, secret: string, type: string, signal: AbortSignal): Promise<void> {
