@@ -128,6 +128,7 @@ async function story(t: Test, test: TestApp, line: Line) {
   if (line.one.includes('DELETE')) {
     problem(t, await call('DELETE', url, undefined, stranger), 403, 'a DELETE without the scope')
     problem(t, await call('DELETE', `${path}/${UNKNOWN}`, undefined, client), 404, 'a DELETE of an unknown uuid')
+    await line.beforeDelete?.(test, made.body)
     await changed(t, test, line, () => call('DELETE', url, undefined, client), 'destroy')
     problem(t, await call('GET', url, undefined, client), 404, 'reading what was deleted')
   }

@@ -95,6 +95,7 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
 
   async function change(request: FastifyRequest, actie: Wijziging['actie'], uuid: string, given: DocumentPatch) {
     return keepingInhoud(app, request, async () => {
+      if (request.validationError && !(await findDocument(app.read, uuid))) throw notFound()
       requireValidBody(request, FIELDS, inhoudFaults(request, given?.inhoud))
       const bytes = await receivedBytes(request, given)
       const elsewhere = await fetchTypeElsewhere(diensten, given.informatieobjecttype, request.base)

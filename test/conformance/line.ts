@@ -31,6 +31,8 @@ export type Line = {
   put?(test: TestApp, resource: Record<string, unknown>, body: Record<string, unknown>): Promise<object>
   /** The body of a PATCH, when an empty one is not taken. */
   patch?(test: TestApp, resource: Record<string, unknown>): Promise<object>
+  /** What has to be done before it can be deleted. */
+  beforeDelete?(test: TestApp, resource: Record<string, unknown>): Promise<void>
   /** Keys of the body that are left as they are when its keys are sent in snake_case. */
   camelOnly?: string[]
 }
