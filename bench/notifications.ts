@@ -36,6 +36,8 @@ export type Scenario = {
   path: string
   headers: Record<string, string>
   body(): unknown
+  /** What the transactions need, on an empty database. */
+  prepare(m: Mutation): Promise<void>
   sql(m: Mutation): Promise<void>
 }
 
@@ -199,6 +201,7 @@ async function driveSql(databaseUrl: string, scenario: Scenario, clients: number
     await mutate(actor, async (m) => {
       m.unrecorded('set-up')
       await m.sql`insert into catalogus (domein, rsin, contactpersoon_beheer_naam) values ('BENCH', '000000000', 'x')`
+      await scenario.prepare(m)
     })
     const began = performance.now()
     let count = 0
@@ -230,7 +233,7 @@ export async function delivered(sql: Sql, limitMs = 120_000): Promise<void> {
 async function compare(sql: Sql, arrivals: [string, number][]) {
   const rows = await sql`
     select n.uuid, extract(epoch from pg_xact_commit_timestamp(a.xmin))::float8 * 1000 as committed
-    from notificatie n join audit a on a.resource_url = n.resource_url and a.actie = n.actie`
+    from notificatie n join audit a on a.hoofd_object_uuid = n.hoofd_object_uuid and a.resource_url = n.resource_url and a.actie = n.actie`
   const first = new Map<string, number>()
   for (const [id, at] of arrivals) if (!first.has(id)) first.set(id, at)
   const delays = rows.flatMap(({ uuid, committed }) => (first.has(uuid) ? [first.get(uuid)! - committed] : []))
@@ -257,8 +260,11 @@ export async function chooseScenario(stack: Stack): Promise<Scenario> {
     rsin: '000000000',
     contactpersoonBeheerNaam: 'x',
   })
-  const scenario: Scenario = {
+  const zaken = await fetch(new URL('/zaken/api/v1/zaken', stack.address))
+  if (zaken.status !== 404) return zakenScenario(catalogus, call)
+  return {
     name: 'informatieobjecttypen',
+    prepare: async () => {},
     path: '/catalogi/api/v1/informatieobjecttypen',
     headers: {},
     body: () => ({
@@ -287,7 +293,91 @@ export async function chooseScenario(stack: Stack): Promise<Scenario> {
       })
     },
   }
-  return scenario
+}
+
+async function zakenScenario(
+  catalogus: string,
+  call: (path: string, body: unknown) => Promise<string>,
+): Promise<Scenario> {
+  const zaaktype = await call('/catalogi/api/v1/zaaktypen', {
+    catalogus,
+    identificatie: 'BENCH',
+    omschrijving: 'Melding',
+    vertrouwelijkheidaanduiding: 'openbaar',
+    doel: 'meten',
+    aanleiding: 'een meting',
+    indicatieInternOfExtern: 'extern',
+    handelingInitiator: 'melden',
+    onderwerp: 'melding',
+    handelingBehandelaar: 'behandelen',
+    doorlooptijd: 'P30D',
+    opschortingEnAanhoudingMogelijk: false,
+    verlengingMogelijk: false,
+    publicatieIndicatie: false,
+    productenOfDiensten: [],
+    referentieproces: { naam: 'melding' },
+    verantwoordelijke: 'beheer',
+    besluittypen: [],
+    gerelateerdeZaaktypen: [],
+    beginGeldigheid: '2024-01-01',
+    versiedatum: '2024-01-01',
+  })
+  await call(`${zaaktype}/publish`, {})
+  return {
+    name: 'zaken',
+    path: '/zaken/api/v1/zaken',
+    headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' },
+    body: () => ({
+      bronorganisatie: '517439943',
+      verantwoordelijkeOrganisatie: '517439943',
+      zaaktype,
+      startdatum: '2026-03-02',
+      omschrijving: 'Losliggende stoeptegel',
+      toelichting: 'Voor het gemeentehuis ligt een stoeptegel los.',
+    }),
+    prepare: async (m) => {
+      await m.sql`
+        insert into zaaktype (catalogus_id, identificatie, omschrijving, vertrouwelijkheidaanduiding, doel, aanleiding,
+          indicatie_intern_of_extern, handeling_initiator, onderwerp, handeling_behandelaar, doorlooptijd,
+          opschorting_en_aanhouding_mogelijk, verlenging_mogelijk, publicatie_indicatie, referentieproces_naam,
+          verantwoordelijke, begin_geldigheid, versiedatum, concept)
+        select id, 'BENCH', 'Melding', 'openbaar', 'meten', 'een meting', 'extern', 'melden', 'melding', 'behandelen', 'P30D',
+          false, false, false, 'melding', 'beheer', '2024-01-01', '2024-01-01', false from catalogus`
+    },
+    // What the API does: read the type with the next number, insert the zaak, write the records.
+    sql: async (m) => {
+      const [type] = await m.sql`
+        select t.id, t.uuid, t.vertrouwelijkheidaanduiding, c.uuid as catalogus,
+          ('2026-03-02'::date + t.doorlooptijd::interval)::date as uiterlijk, zaak_identificatie('2026-03-02'::date) as nummer
+        from zaaktype t join catalogus c on c.id = t.catalogus_id where t.identificatie = 'BENCH'`
+      const [zaak] = await m.sql`
+        insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum, omschrijving,
+          toelichting, vertrouwelijkheidaanduiding, uiterlijke_einddatum_afdoening)
+        values (${type!.nummer}, '517439943', '517439943', ${type!.id}, '2026-03-02', 'Losliggende stoeptegel',
+          'Voor het gemeentehuis ligt een stoeptegel los.', ${type!.vertrouwelijkheidaanduiding}, ${type!.uiterlijk})
+        returning *`
+      const url = `${m.actor.base}/zaken/api/v1/zaken/${zaak!.uuid}`
+      m.record({
+        component: 'zrc',
+        actie: 'create',
+        resource: 'zaak',
+        url,
+        uuid: zaak!.uuid,
+        weergave: zaak!.identificatie,
+        kanaal: {
+          naam: 'zaken',
+          kenmerken: {
+            bronorganisatie: '517439943',
+            zaaktype: `${m.actor.base}/catalogi/api/v1/zaaktypen/${type!.uuid}`,
+            'zaaktype.catalogus': `${m.actor.base}/catalogi/api/v1/catalogussen/${type!.catalogus}`,
+            vertrouwelijkheidaanduiding: type!.vertrouwelijkheidaanduiding,
+          },
+        },
+        oud: null,
+        nieuw: zaak,
+      })
+    },
+  }
 }
 
 async function receiverThread() {
