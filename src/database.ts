@@ -33,6 +33,7 @@ export function openDatabase(
     connection: {
       application_name: `zaakstroom ${options.name}`,
       TimeZone: 'UTC',
+      jit: 'off', // our queries are short; compiling them takes longer than running them
       DateStyle: 'ISO',
       statement_timeout: 30_000,
       lock_timeout: 10_000,

@@ -95,8 +95,12 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
         'besluittype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) =>
-            selectBesluittype(list, datum).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectBesluittype(allBesluittypen(app.read).where('t.id', 'in', page), datum)
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
         },
         (row) => toBesluittype(row, request.base),
       )

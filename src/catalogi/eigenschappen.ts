@@ -69,7 +69,12 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
         'eigenschap',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => selectEigenschap(list).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectEigenschap(allEigenschappen(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
         },
         (row) => toEigenschap(row, request.base),
       )

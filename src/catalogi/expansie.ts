@@ -82,7 +82,10 @@ export function catalogiTree(resource: Resource): ExpandTree {
   return Object.fromEntries(fields.map(([field, target]) => [field, expansionTo(target)]))
 }
 
-/** A page of resources, with `_expand` when the caller asks for it. */
+/**
+ * A page of resources, with `_expand` when the caller asks for it. Lists find the ids of a page first, and compute what
+ * stands beside the rows only for those: PostgreSQL would compute it for every row that an offset skips.
+ */
 export async function sendPage<Row, R extends object>(
   request: FastifyRequest,
   resource: Resource,

@@ -102,8 +102,12 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
         'informatieobjecttype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) =>
-            selectType(list, datum).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectType(allTypes(app.read).where('t.id', 'in', page), datum)
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
         },
         (row) => toInformatieobjecttype(row, request.base),
       )

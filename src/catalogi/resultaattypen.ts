@@ -107,8 +107,12 @@ export const resultaattypen =
           'resultaattype',
           {
             count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-            rows: (limit, offset) =>
-              selectResultaattype(list).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+            rows: (limit, offset) => {
+              const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+              return selectResultaattype(allResultaattypen(app.read).where('t.id', 'in', page))
+                .orderBy('t.id', 'desc')
+                .execute()
+            },
           },
           (row) => toResultaattype(row, request.base),
         )

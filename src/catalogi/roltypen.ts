@@ -75,7 +75,12 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
         'roltype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => selectRoltype(list).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectRoltype(allRoltypen(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
         },
         (row) => toRoltype(row, request.base),
       )

@@ -74,7 +74,12 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
         'statustype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => selectStatustype(list).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectStatustype(allStatustypen(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
         },
         (row) => toStatustype(row, request.base),
       )

@@ -75,8 +75,12 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
         'zaakobjecttype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) =>
-            selectZaakobjecttype(list).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectZaakobjecttype(allZaakobjecttypen(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
         },
         (row) => toZaakobjecttype(row, request.base),
       )

@@ -68,8 +68,12 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
         'zaaktypeinformatieobjecttype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) =>
-            selectZaaktypeInformatieobjecttype(list).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectZaaktypeInformatieobjecttype(allRelaties(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
         },
         (row) => toZaaktypeInformatieobjecttype(row, request.base),
       )
@@ -256,7 +260,7 @@ function publishedFaults(m: Mutation, relaties: { concept: boolean }[][]): Inval
 
 /** definitief: both sides are published; concept: at least one is not. */
 function statusFilter(status: 'alles' | 'concept' | 'definitief') {
-  const published = sql`(not z.concept and not (select k.concept from informatieobjecttype k where k.id = t.informatieobjecttype_id))`
+  const published = sql`(not z.concept and not i.concept)`
   if (status === 'alles') return sql<boolean>`true`
   return status === 'definitief' ? sql<boolean>`${published}` : sql<boolean>`not ${published}`
 }
@@ -272,6 +276,7 @@ function allRelaties(db: ReadDb) {
     .selectFrom('zaaktypeInformatieobjecttype as t')
     .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
     .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
+    .innerJoin('informatieobjecttype as i', 'i.id', 't.informatieobjecttypeId')
 }
 type Relaties = ReturnType<typeof allRelaties>
 
@@ -301,7 +306,6 @@ function selectZaaktypeInformatieobjecttype(query: Relaties) {
       'c.uuid as catalogusUuid',
     ])
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
-    .innerJoin('informatieobjecttype as i', 'i.id', 't.informatieobjecttypeId')
     .select([
       's.uuid as statustypeUuid',
       'i.concept as informatieobjecttypeConcept',

@@ -164,8 +164,12 @@ export const zaaktypen =
           'zaaktype',
           {
             count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-            rows: (limit, offset) =>
-              selectZaaktype(list, datum).orderBy('t.id', 'desc').limit(limit).offset(offset).execute(),
+            rows: (limit, offset) => {
+              const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+              return selectZaaktype(allZaaktypen(app.read).where('t.id', 'in', page), datum)
+                .orderBy('t.id', 'desc')
+                .execute()
+            },
           },
           (row) => toZaaktype(row, request.base),
         )
