@@ -12,6 +12,7 @@ import type { Logger } from 'pino'
 import { registerAccess } from './access.ts'
 import type { CredentialStore } from './autorisaties/credentials.ts'
 import { autorisaties } from './autorisaties/index.ts'
+import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
 import type { Config } from './config.ts'
 import type { Database, ReadDb } from './database.ts'
@@ -137,6 +138,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(documenten, { prefix: '/documenten/api/v1' })
   await app.register(zakenApi, { prefix: '/zaken/api/v1' })
   await app.register(zakenApi, { prefix: '/api/v1' })
+  await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
   await openapi.serve()
   return app

@@ -196,6 +196,96 @@ export interface AutorisatieType {
   uuid: string | null;
 }
 
+export interface Besluit {
+  /**
+   * Catalogue of a decision type elsewhere, as its register said when the decision was made.
+   */
+  besluittypeCatalogusUrl: Generated<string>;
+  /**
+   * The version of the decision type, when that is one of ours; never changes (brc-001).
+   */
+  besluittypeId: number | null;
+  /**
+   * The decision type when it stands elsewhere.
+   */
+  besluittypeUrl: string | null;
+  /**
+   * Who took it.
+   */
+  bestuursorgaan: Generated<string>;
+  /**
+   * Day on which it was taken.
+   */
+  datum: string;
+  /**
+   * Internal key; order of lists, newest first.
+   */
+  id: Generated<number>;
+  /**
+   * Number; unique together with verantwoordelijke_organisatie, and never changes (brc-002).
+   */
+  identificatie: string;
+  /**
+   * Day from which it holds.
+   */
+  ingangsdatum: string;
+  /**
+   * Day of publication.
+   */
+  publicatiedatum: string | null;
+  /**
+   * Explanation.
+   */
+  toelichting: Generated<string>;
+  /**
+   * Last day on which objections can be made.
+   */
+  uiterlijkeReactiedatum: string | null;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+  /**
+   * RSIN of the organisation that answers for it; never changes.
+   */
+  verantwoordelijkeOrganisatie: string;
+  /**
+   * Day on which it lapses.
+   */
+  vervaldatum: string | null;
+  /**
+   * Why it lapses.
+   */
+  vervalreden: Generated<string>;
+  /**
+   * Day on which it was sent.
+   */
+  verzenddatum: string | null;
+  /**
+   * The case in which it was taken, if any. A case with decisions is not deleted: the reference does not cascade.
+   */
+  zaakId: number | null;
+}
+
+export interface Besluitinformatieobject {
+  /**
+   * The decision; gone with it (brc-009).
+   */
+  besluitId: number;
+  /**
+   * The document.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * Internal key; order of lists.
+   */
+  id: Generated<number>;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+}
+
 export interface Besluittype {
   /**
    * First day of validity.
@@ -2416,6 +2506,8 @@ export interface DB {
   audit: Audit;
   autorisatie: Autorisatie;
   autorisatieType: AutorisatieType;
+  besluit: Besluit;
+  besluitinformatieobject: Besluitinformatieobject;
   besluittype: Besluittype;
   besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
   bestand: Bestand;

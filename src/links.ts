@@ -32,6 +32,7 @@ export const PATHS = {
   zaakverzoek: '/zaken/api/v1/zaakverzoeken',
   zaaknotitie: '/zaken/api/v1/zaaknotities',
   besluit: '/besluiten/api/v1/besluiten',
+  besluitinformatieobject: '/besluiten/api/v1/besluitinformatieobjecten',
 } as const
 export type Resource = keyof typeof PATHS
 

@@ -140,6 +140,13 @@ const CONSTRAINTS: Record<string, () => Problem> = {
   zaakcontactmoment_uniek: () => invalid('nonFieldErrors', 'unique', 'Het contactmoment hoort al bij deze zaak.'),
   zaakverzoek_uniek: () => invalid('nonFieldErrors', 'unique', 'Het verzoek hoort al bij deze zaak.'),
   klantcontact_identificatie_uniek: () => invalid('identificatie', 'unique', 'Deze identificatie bestaat al.'),
+  besluit_identificatie_uniek: () =>
+    invalid(
+      'identificatie',
+      'identificatie-niet-uniek',
+      'Deze identificatie bestaat al binnen de verantwoordelijke organisatie.',
+    ),
+  besluitinformatieobject_uniek: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij dit besluit.'),
   applicatie_client_id_uniek: () =>
     invalid('clientIds', 'clientId-exists', 'Een andere applicatie heeft een van deze client-ids al.'),
   dienst_api_root_uniek: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),

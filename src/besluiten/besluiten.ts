@@ -1,0 +1,297 @@
+// besluiten: decisions, taken in a case or apart from any.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { ontkoppelAlles } from '../documenten/koppelen.ts'
+import { sendCacheable } from '../etag.ts'
+import { ExpandQuery, expand } from '../expand.ts'
+import { Rsin, Url } from '../input.ts'
+import { link, localUuid, resolveLink } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { Page, PageQuery, paginate } from '../page.ts'
+import { type InvalidParam, notFound, Problem } from '../problem.ts'
+import { holdZaak, requireOpenZaak } from '../zaken/rules.ts'
+import { besluitTree } from './expansies.ts'
+import {
+  type Besluittype,
+  besluittypeChangeFaults,
+  datumFaults,
+  fetchBesluittypeElsewhere,
+  identificatieChangeFaults,
+  identificatieFaults,
+  judgeZaak,
+  publishedFaults,
+  refuse,
+  requireBesluittype,
+  zaaktypeFaults,
+} from './rules.ts'
+import { Besluit, BesluitInput, BesluitPatch, Params } from './velden.ts'
+import {
+  AANMAKEN,
+  type BesluitRow,
+  BIJWERKEN,
+  besluitenKanaal,
+  countBesluiten,
+  findBesluit,
+  LEZEN,
+  met,
+  pageOfBesluiten,
+  reached,
+  requireBesluit,
+  requireMay,
+  toBesluit,
+  VERWIJDEREN,
+} from './vinden.ts'
+import { syncZaakbesluit } from './zaakbesluiten.ts'
+
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  identificatie: Type.Optional(Type.String()),
+  verantwoordelijkeOrganisatie: Type.Optional(Rsin),
+  besluittype: Type.Optional(Url()),
+  zaak: Type.Optional(Url()),
+})
+const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
+
+export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, diensten } = app.parts
+  const leeway = config.jwtLeeway
+
+  app.get(
+    '/besluiten',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Besluit) } } },
+    async (request) => {
+      const conditions = filtered(request.query, request)
+      const list = {
+        count: () => countBesluiten(app.read, conditions),
+        rows: (limit: number, offset: number) => pageOfBesluiten(app.read, conditions, limit, offset),
+      }
+      const page = await paginate(request, list, (row) => toBesluit(row, request.base))
+      const paths = request.query.expand
+      return paths ? { ...page, results: await expand(request, page.results, paths, besluitTree) } : page
+    },
+  )
+
+  app.post(
+    '/besluiten',
+    { config: met(AANMAKEN), schema: { body: BesluitInput, response: { 201: Besluit } } },
+    async (request, reply) => {
+      const elsewhere = await fetchBesluittypeElsewhere(diensten, request.body.besluittype, request.base)
+      const row = await app.mutate(request.actor, (m) => createBesluit(m, request.body, { elsewhere, leeway }))
+      const besluit = toBesluit(row, request.base)
+      return reply.code(201).header('location', besluit.url).send(besluit)
+    },
+  )
+
+  app.get(
+    '/besluiten/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Besluit } } },
+    async (request, reply) => {
+      const row = await requireBesluit(app.read, request.actor, LEZEN, request.params.uuid)
+      const besluit = toBesluit(row, request.base)
+      const paths = request.query.expand
+      const [answer] = paths ? await expand(request, [besluit], paths, besluitTree) : [besluit]
+      return sendCacheable(request, reply, answer)
+    },
+  )
+
+  app.put(
+    '/besluiten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: BesluitInput, response: { 200: Besluit } } },
+    async ({ actor, params, body }) => app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'update', body, leeway)),
+  )
+
+  app.patch(
+    '/besluiten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: BesluitPatch, response: { 200: Besluit } } },
+    async ({ actor, params, body }) =>
+      app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'partial_update', body, leeway)),
+  )
+
+  app.delete('/besluiten/:uuid', { config: met(VERWIJDEREN), schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteBesluit(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+/** What a filter leaves of the besluiten that the caller may read. */
+function filtered(filter: Static<typeof Filter>, { actor, base }: FastifyRequest): RawBuilder<boolean>[] {
+  const conditions = [reached(actor)]
+  if (filter.identificatie !== undefined) conditions.push(sql<boolean>`b.identificatie = ${filter.identificatie}`)
+  if (filter.verantwoordelijkeOrganisatie !== undefined)
+    conditions.push(sql<boolean>`b.verantwoordelijke_organisatie = ${filter.verantwoordelijkeOrganisatie}`)
+  if (filter.besluittype !== undefined) conditions.push(ofType(filter.besluittype, base))
+  if (filter.zaak !== undefined) {
+    const uuid = localUuid(filter.zaak, base, 'zaak') ?? null
+    conditions.push(sql<boolean>`b.zaak_id = (select z.id from zaak z where z.uuid = ${uuid}::uuid)`)
+  }
+  return conditions
+}
+
+function ofType(url: string, base: string): RawBuilder<boolean> {
+  if (resolveLink(url, base).kind === 'elsewhere') return sql`b.besluittype_url = ${url}`
+  const uuid = localUuid(url, base, 'besluittype') ?? null
+  return sql`b.besluittype_id = (select t.id from besluittype t where t.uuid = ${uuid}::uuid)`
+}
+
+// ---- create ----
+
+/** @param context.elsewhere what `fetchBesluittypeElsewhere` found */
+export async function createBesluit(
+  m: Mutation,
+  input: BesluitInput,
+  context: { elsewhere: Besluittype | InvalidParam | undefined; leeway: number },
+): Promise<BesluitRow> {
+  const { base } = m.actor
+  const type = await requireBesluittype(m.read, input.besluittype, base, context.elsewhere) // brc-001
+  requireMay(m.actor, AANMAKEN, type)
+  const { zaak, faults } = await judgeZaak(m, input.zaak)
+  refuse([
+    ...(await identificatieFaults(m.read, input)), // brc-002
+    ...publishedFaults(type), // brc-001
+    ...faults,
+    ...datumFaults(input, context.leeway),
+    ...(await zaaktypeFaults(m.read, type.id, zaak)), // brc-007
+  ])
+  if (zaak) requireOpenZaak(zaak, m.actor)
+  const uuid = await insertBesluit(m, {
+    ...toColumns(input),
+    besluittypeId: type.id,
+    besluittypeUrl: type.besluittypeUrl,
+    besluittypeCatalogusUrl: type.id === null ? type.catalogusUrl : '',
+    zaakId: zaak?.id ?? null,
+  })
+  const row = (await findBesluit(m.read, uuid))!
+  await syncZaakbesluit(m, null, row) // brc-006
+  recordBesluit(m, 'create', row, null, toBesluit(row, base))
+  return row
+}
+
+function toColumns(input: BesluitInput) {
+  return {
+    identificatie: input.identificatie ?? '',
+    verantwoordelijkeOrganisatie: input.verantwoordelijkeOrganisatie,
+    datum: input.datum,
+    toelichting: input.toelichting ?? '',
+    bestuursorgaan: input.bestuursorgaan ?? '',
+    ingangsdatum: input.ingangsdatum,
+    vervaldatum: input.vervaldatum ?? null,
+    vervalreden: input.vervalreden ?? '',
+    publicatiedatum: input.publicatiedatum ?? null,
+    verzenddatum: input.verzenddatum ?? null,
+    uiterlijkeReactiedatum: input.uiterlijkeReactiedatum ?? null,
+  }
+}
+type NieuwBesluit = ReturnType<typeof toColumns> & {
+  besluittypeId: number | null
+  besluittypeUrl: string | null
+  besluittypeCatalogusUrl: string
+  zaakId: number | null
+}
+
+/** brc-002: with the number of the client, or the next free one. */
+async function insertBesluit(m: Mutation, values: NieuwBesluit): Promise<string> {
+  if (values.identificatie !== '')
+    return (await m.trx.insertInto('besluit').values(values).returning('uuid').executeTakeFirstOrThrow()).uuid
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    const made = await m.trx
+      .insertInto('besluit')
+      .values({ ...values, identificatie: sql<string>`besluit_identificatie(${values.datum}::date)` })
+      .onConflict((conflict) => conflict.constraint('besluit_identificatie_uniek').doNothing())
+      .returning('uuid')
+      .executeTakeFirst()
+    if (made) return made.uuid
+    await sql`select haal_besluitnummers_in(${values.datum}::date)`.execute(m.trx)
+  }
+  throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })
+}
+
+// ---- change ----
+
+/** A PATCH keeps what it does not name; a PUT keeps the number. Type, number and organisation stay in any case. */
+export async function changeBesluit(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  given: BesluitPatch,
+  leeway: number,
+): Promise<Besluit> {
+  const { base } = m.actor
+  const before = await lockBesluit(m, uuid)
+  requireMay(m.actor, BIJWERKEN, before)
+  const oud = toBesluit(before, base)
+  const current = before.zaakUuid ? ((await holdZaak(m, before.zaakUuid)) ?? null) : null
+  const asked = await judgeZaak(m, given.zaak)
+  refuse([
+    ...identificatieChangeFaults(given, before), // brc-002
+    ...(await besluittypeChangeFaults(m.read, given, before, base)), // brc-001
+    ...asked.faults,
+    ...datumFaults(given, leeway),
+    ...(await zaaktypeFaults(m.read, before.besluittypeId, asked.zaak)), // brc-007
+  ])
+  for (const zaak of [current, asked.zaak]) if (zaak) requireOpenZaak(zaak, m.actor)
+  const {
+    identificatie: _,
+    verantwoordelijkeOrganisatie: __,
+    ...columns
+  } = toColumns({
+    ...(actie === 'partial_update' ? oud : {}),
+    ...given,
+  } as BesluitInput)
+  const zaakId = given.zaak === undefined ? before.zaakId : (asked.zaak?.id ?? null)
+  await m.trx
+    .updateTable('besluit')
+    .set({ ...columns, zaakId })
+    .where('id', '=', before.id)
+    .execute()
+  const row = (await findBesluit(m.read, uuid))!
+  await syncZaakbesluit(m, before, row) // brc-006
+  const nieuw = toBesluit(row, base)
+  recordBesluit(m, actie, row, oud, nieuw)
+  return nieuw
+}
+
+/** The besluit, held until the transaction ends. @throws Problem 404 */
+export async function lockBesluit(m: Mutation, uuid: string): Promise<BesluitRow> {
+  const found = await m.trx.selectFrom('besluit').where('uuid', '=', uuid).select('id').forUpdate().executeTakeFirst()
+  if (!found) throw notFound()
+  return (await findBesluit(m.read, uuid))!
+}
+
+// ---- delete ----
+
+/** brc-009: a besluit goes with its relations to documents, its place in the case, and its audit trail. */
+async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
+  const row = await lockBesluit(m, uuid)
+  requireMay(m.actor, VERWIJDEREN, row)
+  const zaak = row.zaakUuid ? await holdZaak(m, row.zaakUuid) : undefined
+  if (zaak) requireOpenZaak(zaak, m.actor)
+  await syncZaakbesluit(m, row, null)
+  await ontkoppelAlles(m, [uuid])
+  await m.trx.deleteFrom('besluit').where('id', '=', row.id).execute()
+  recordBesluit(m, 'destroy', row, toBesluit(row, m.actor.base), null)
+}
+
+function recordBesluit(
+  m: Mutation,
+  actie: 'create' | 'update' | 'partial_update' | 'destroy',
+  row: BesluitRow,
+  oud: Besluit | null,
+  nieuw: Besluit | null,
+): void {
+  const { base } = m.actor
+  m.record({
+    component: 'brc',
+    actie,
+    resource: 'besluit',
+    url: link(base, 'besluit', row.uuid),
+    uuid: row.uuid,
+    weergave: row.identificatie,
+    kanaal: besluitenKanaal(row, base),
+    oud,
+    nieuw,
+    ...(actie === 'destroy' && { spoor: 'wis' }),
+  })
+}

@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audittrail } from '../audittrail.ts'
+import { forbidden } from '../problem.ts'
+import { besluiten } from './besluiten.ts'
+import { besluitinformatieobjecten } from './besluitinformatieobjecten.ts'
+import { verwerken } from './verwerken.ts'
+import { AUDITTRAIL, findBesluit, mayDo } from './vinden.ts'
+
+/** The Besluiten API: decisions and the documents in which they are laid down. */
+export const besluitenApi: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(besluiten)
+  await app.register(besluitinformatieobjecten)
+  await app.register(verwerken)
+  await app.register(sporen)
+}
+
+/** Rights on the audit trail reach the besluit, or are given for the whole component, without a type. */
+const sporen: FastifyPluginAsyncTypebox = async (app) => {
+  app.addHook('preHandler', async ({ actor, params }) => {
+    const besluit = await findBesluit(app.read, (params as { uuid: string }).uuid)
+    if (!besluit || mayDo(actor, AUDITTRAIL, besluit)) return
+    const whole = actor.autorisaties.some(
+      ({ component, scopes, typeUrl, typeUuid }) =>
+        component === 'brc' && !typeUrl && !typeUuid && AUDITTRAIL.some((scope) => scopes.has(scope)),
+    )
+    if (!whole) throw forbidden()
+  })
+  await app.register(audittrail('/besluiten', 'brc'))
+}

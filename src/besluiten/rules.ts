@@ -1,0 +1,218 @@
+// The rules of the Besluiten API, each once, by the number that the standard gives it. Three are kept elsewhere: brc-004 by
+// having no field for the nature of a relation, brc-005 and brc-006 where relations are written.
+import {
+  findBesluittypeInfo,
+  hoortBesluittypeBijZaaktype,
+  hoortInformatieobjecttypeBijBesluittype,
+} from '../catalogi/rules.ts'
+import type { ReadDb } from '../database.ts'
+import type { Diensten } from '../diensten.ts'
+import { link, resolveLink } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { type InvalidParam, invalidAll } from '../problem.ts'
+import { holdZaak, type Zaakkern } from '../zaken/rules.ts'
+import type { BesluitInput, BesluitPatch } from './velden.ts'
+import { type BesluitRow, besluittypeLink } from './vinden.ts'
+
+// ---- the type ----
+
+/** A besluittype as besluiten need it; `id` and `uuid` are empty when it stands elsewhere. */
+export type Besluittype = {
+  id: number | null
+  besluittypeUuid: string | null
+  besluittypeUrl: string | null
+  concept: boolean
+  catalogusUrl: string
+}
+
+const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
+const onObject = (code: string, reason: string) => fault('nonFieldErrors', code, reason)
+const immutable = (name: string) => fault(name, 'wijzigen-niet-toegelaten', 'Dit veld kan niet worden gewijzigd.')
+
+/** Throws the faults, when there are any. */
+export function refuse(faults: InvalidParam[]): void {
+  if (faults.length > 0) throw invalidAll(faults)
+}
+
+/**
+ * brc-001: the type of a besluit exists and is a besluittype.
+ * @param elsewhere what `fetchBesluittypeElsewhere` found, for a URL that is not ours
+ * @throws Problem 400 on `besluittype`: `bad-url` or `invalid-resource`
+ */
+export async function requireBesluittype(
+  db: ReadDb,
+  url: string,
+  base: string,
+  elsewhere: Besluittype | InvalidParam | undefined,
+): Promise<Besluittype> {
+  const found = elsewhere ?? (await findOwnBesluittype(db, url, base))
+  if ('code' in found) throw invalidAll([found])
+  return found
+}
+
+async function findOwnBesluittype(db: ReadDb, url: string, base: string): Promise<Besluittype | InvalidParam> {
+  const target = resolveLink(url, base)
+  if (target.kind === 'ours' && target.resource !== 'besluittype')
+    return fault('besluittype', 'invalid-resource', 'Deze URL is van een andere resource.')
+  const type = target.kind === 'ours' ? await findBesluittypeInfo(db, target.uuid) : undefined
+  if (!type) return fault('besluittype', 'bad-url', 'Dit besluittype bestaat niet.')
+  return {
+    id: type.id,
+    besluittypeUuid: type.uuid,
+    besluittypeUrl: null,
+    concept: type.concept,
+    catalogusUrl: link(base, 'catalogus', type.catalogusUuid),
+  }
+}
+
+/** brc-001 for a type elsewhere: to be asked before a transaction begins. Undefined for a URL of ours. */
+export async function fetchBesluittypeElsewhere(
+  diensten: Diensten,
+  url: string,
+  base: string,
+): Promise<Besluittype | InvalidParam | undefined> {
+  if (resolveLink(url, base).kind !== 'elsewhere') return undefined
+  const fetched = await diensten.fetchJson(url)
+  if (fetched.kind !== 'ok') return fault('besluittype', 'bad-url', 'Dit besluittype is niet op te vragen.')
+  const { catalogus, concept, informatieobjecttypen, publicatieIndicatie } = (fetched.body ?? {}) as Record<
+    string,
+    unknown
+  >
+  if (
+    typeof catalogus !== 'string' ||
+    typeof concept !== 'boolean' ||
+    typeof publicatieIndicatie !== 'boolean' ||
+    !Array.isArray(informatieobjecttypen)
+  )
+    return fault('besluittype', 'invalid-resource', 'Deze URL is niet van een besluittype.')
+  return { id: null, besluittypeUuid: null, besluittypeUrl: url, concept, catalogusUrl: catalogus }
+}
+
+/** brc-001: besluiten are taken of a published type. Whether it is valid today does not matter. */
+export function publishedFaults(type: { concept: boolean }): InvalidParam[] {
+  return type.concept ? [fault('besluittype', 'not-published', 'Dit besluittype is nog een concept.')] : []
+}
+
+/** brc-001: the type of a besluit stays. What else is wrong with the new one is said too. */
+export async function besluittypeChangeFaults(db: ReadDb, given: BesluitPatch, row: BesluitRow, base: string) {
+  const url = given.besluittype
+  if (url === undefined || sameLink(url, besluittypeLink(row, base), base)) return []
+  const found = resolveLink(url, base).kind === 'elsewhere' ? undefined : await findOwnBesluittype(db, url, base)
+  if (found && 'code' in found) return [found]
+  return [...(found ? publishedFaults(found) : []), immutable('besluittype')]
+}
+
+// ---- the other fields ----
+
+/** brc-002: the number is unique within the organisation. The database keeps the rule; asked here, faults come together. */
+export async function identificatieFaults(db: ReadDb, input: BesluitInput): Promise<InvalidParam[]> {
+  if (!input.identificatie) return []
+  const known = await db
+    .selectFrom('besluit')
+    .where('identificatie', '=', input.identificatie)
+    .where('verantwoordelijkeOrganisatie', '=', input.verantwoordelijkeOrganisatie)
+    .select('id')
+    .executeTakeFirst()
+  if (!known) return []
+  const reason = 'Deze identificatie bestaat al binnen de verantwoordelijke organisatie.'
+  return [fault('identificatie', 'identificatie-niet-uniek', reason)]
+}
+
+/** brc-002: the number and its organisation stay. An empty number is none given. */
+export function identificatieChangeFaults(given: BesluitPatch, row: BesluitRow): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  if (given.identificatie && given.identificatie !== row.identificatie) faults.push(immutable('identificatie'))
+  const { verantwoordelijkeOrganisatie } = given
+  if (verantwoordelijkeOrganisatie !== undefined && verantwoordelijkeOrganisatie !== row.verantwoordelijkeOrganisatie)
+    faults.push(immutable('verantwoordelijkeOrganisatie'))
+  return faults
+}
+
+/** A besluit has been taken. `leeway` in seconds, of clocks that differ. */
+export function datumFaults({ datum }: { datum?: string | undefined }, leeway: number): InvalidParam[] {
+  const today = new Date(Date.now() + leeway * 1000).toISOString().slice(0, 10)
+  return datum !== undefined && datum > today
+    ? [fault('datum', 'future_not_allowed', 'Deze datum ligt in de toekomst.')]
+    : []
+}
+
+// ---- the case ----
+
+/** The case that a besluit names, locked so that it does not close meanwhile; null when it names none. */
+export async function judgeZaak(
+  m: Mutation,
+  url: string | undefined,
+): Promise<{ zaak: Zaakkern | null; faults: InvalidParam[] }> {
+  if (!url) return { zaak: null, faults: [] }
+  const wrong = (code: string, reason: string) => ({ zaak: null, faults: [fault('zaak', code, reason)] })
+  const target = resolveLink(url, m.actor.base)
+  if (target.kind === 'ours' && target.resource !== 'zaak')
+    return wrong('invalid-resource', 'Deze URL is van een andere resource.')
+  const zaak = target.kind === 'ours' ? await holdZaak(m, target.uuid) : undefined
+  return zaak ? { zaak, faults: [] } : wrong('bad-url', 'Deze zaak bestaat niet.')
+}
+
+/** brc-007: decisions of this type can be taken in cases of the zaaktype. A type elsewhere knows none of ours. */
+export async function zaaktypeFaults(
+  db: ReadDb,
+  besluittypeId: number | null,
+  zaak: Zaakkern | null,
+): Promise<InvalidParam[]> {
+  if (!zaak) return []
+  if (besluittypeId !== null && (await hoortBesluittypeBijZaaktype(db, zaak.zaaktypeId, besluittypeId))) return []
+  return [onObject('zaaktype-mismatch', 'Het besluittype hoort niet bij het zaaktype van de zaak.')]
+}
+
+// ---- documents ----
+
+/** brc-003: what a besluit is laid down in is a document of ours. */
+export function judgeDocumentUrl(url: string, base: string): { uuid: string } | InvalidParam {
+  const target = resolveLink(url, base)
+  if (target.kind !== 'ours') return unknownDocument()
+  if (target.resource !== 'enkelvoudiginformatieobject')
+    return fault('informatieobject', 'invalid-resource', 'Deze URL is van een andere resource.')
+  return { uuid: target.uuid }
+}
+export const unknownDocument = () => fault('informatieobject', 'bad-url', 'Dit document bestaat niet.')
+
+/** brc-008: decisions of this type are laid down in documents of that type. Both are ours, or the relation is unknown. */
+export async function informatieobjecttypeFaults(
+  db: ReadDb,
+  besluittypeId: number | null,
+  informatieobjecttypeId: number | null,
+): Promise<InvalidParam[]> {
+  if (
+    besluittypeId !== null &&
+    informatieobjecttypeId !== null &&
+    (await hoortInformatieobjecttypeBijBesluittype(db, besluittypeId, informatieobjecttypeId))
+  )
+    return []
+  const code = 'missing-besluittype-informatieobjecttype-relation'
+  return [onObject(code, 'Het informatieobjecttype van het document hoort niet bij het besluittype.')]
+}
+
+/** A document is tied to a besluit once. The database keeps the rule; asked here, faults come together. */
+export async function uniqueFaults(db: ReadDb, besluitId: number, documentId: number): Promise<InvalidParam[]> {
+  const known = await db
+    .selectFrom('besluitinformatieobject')
+    .where('besluitId', '=', besluitId)
+    .where('enkelvoudiginformatieobjectId', '=', documentId)
+    .select('id')
+    .executeTakeFirst()
+  return known ? [onObject('unique', 'Het document hoort al bij dit besluit.')] : []
+}
+
+/** The besluit that one of its documents names. @throws Problem 400 on `besluit` */
+export function requireBesluitUrl(url: string, base: string): string {
+  const target = resolveLink(url, base)
+  if (target.kind === 'ours' && target.resource !== 'besluit')
+    throw invalidAll([fault('besluit', 'incorrect_match', 'Deze URL is van een andere resource.')])
+  if (target.kind !== 'ours') throw unknownBesluit()
+  return target.uuid
+}
+export const unknownBesluit = () => invalidAll([fault('besluit', 'object-does-not-exist', 'Dit besluit bestaat niet.')])
+
+function sameLink(one: string, other: string, base: string): boolean {
+  const [a, b] = [resolveLink(one, base), resolveLink(other, base)]
+  return one === other || (a.kind === 'ours' && b.kind === 'ours' && a.resource === b.resource && a.uuid === b.uuid)
+}
