@@ -13,7 +13,7 @@ export type Opslagserver = {
   /** Where it keeps its things. */
   directory: string
   stop(): Promise<void>
-  /** Again on the same port, with what it had. */
+  /** Again on the same port; S3 with what it had. */
   start(): Promise<void>
 }
 
@@ -46,10 +46,10 @@ export async function givenS3(t: TestLike): Promise<Opslagserver> {
 const ACCOUNT = 'devstoreaccount1'
 const ACCOUNT_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
-/** Azure Storage, with a container. */
+/** Azure Storage, with a container. It keeps all in memory: after a stop it is empty. */
 export async function givenAzure(t: TestLike): Promise<Opslagserver> {
   const bin = require.resolve('azurite/dist/src/blob/main.js')
-  const { port, ...server } = await givenServer(
+  const { port, start, ...server } = await givenServer(
     t,
     (_directory, port) => [
       bin,
@@ -60,8 +60,15 @@ export async function givenAzure(t: TestLike): Promise<Opslagserver> {
   )
   const AZURE_CONNECTION_STRING = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${ACCOUNT_KEY};BlobEndpoint=http://127.0.0.1:${port}/${ACCOUNT};`
   const { BlobServiceClient } = await import('@azure/storage-blob')
-  await BlobServiceClient.fromConnectionString(AZURE_CONNECTION_STRING).createContainer('documenten')
-  return { ...server, env: { AZURE_CONNECTION_STRING, AZURE_CONTAINER: 'documenten' } }
+  const createContainer = async () => {
+    await BlobServiceClient.fromConnectionString(AZURE_CONNECTION_STRING).createContainer('documenten')
+  }
+  await createContainer()
+  return {
+    ...server,
+    start: () => start().then(createContainer),
+    env: { AZURE_CONNECTION_STRING, AZURE_CONTAINER: 'documenten' },
+  }
 }
 
 async function givenServer(t: TestLike, args: (directory: string, port: number) => string[], listening: RegExp) {

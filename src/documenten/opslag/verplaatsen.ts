@@ -131,7 +131,9 @@ export async function inParallel<T>(all: T[], atOnce: number, work: (one: T) => 
 }
 
 /** Another process is at it. */
-export class AlreadyRunning extends Error {}
+export class AlreadyRunning extends Error {
+  override name = 'AlreadyRunning'
+}
 
 const LOCK = 7_319_204 // any number that is no other lock of ours
 
