@@ -196,3 +196,19 @@ t.test('besluittypen without omschrijving are types of their own', async (t) => 
   t.equal((await publish(test, een)).status, 200)
   t.equal((await publish(test, twee)).status, 200, 'and do not overlap')
 })
+
+t.test('a concept that was named gives way to a published version, valid or not', async (t) => {
+  const catalogus = await givenCatalogus(test)
+  const oud = await post(test, 'informatieobjecttypen', { ...iotBody(catalogus), eindeGeldigheid: '2024-12-31' })
+  const nieuw = await post(test, 'informatieobjecttypen', { ...iotBody(catalogus), beginGeldigheid: '2025-01-01' })
+  const besluittype = await post(test, 'besluittypen', {
+    ...besluittypeBody(catalogus),
+    informatieobjecttypen: [nieuw],
+  })
+  const shown = async () => (await call('GET', besluittype)).body.informatieobjecttypen
+  t.same(await shown(), [nieuw])
+  await publish(test, oud)
+  t.same(await shown(), [oud])
+  await publish(test, nieuw)
+  t.same(await shown(), [nieuw])
+})
