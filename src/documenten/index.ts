@@ -8,6 +8,7 @@ import { imports } from './import/index.ts'
 import { locks } from './lock.ts'
 import { nummers } from './nummers.ts'
 import { objectinformatieobjecten } from './objectinformatieobjecten.ts'
+import { registreren } from './registreren.ts'
 import { verzendingen } from './verzendingen.ts'
 import { wijzigen } from './wijzigen.ts'
 
@@ -23,5 +24,6 @@ export const documenten: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(objectinformatieobjecten)
   await app.register(verzendingen)
   await app.register(nummers)
+  await app.register(registreren)
   await app.register(imports, { prefix: '/import' })
 }

@@ -130,25 +130,6 @@ async function insertRelatie(m: Mutation, { documentId, objectType, object }: Ni
   return uuid
 }
 
-type EigenObject = { documentId: number; objectType: ObjectType; objectUuid: string }
-
-/**
- * Ties a document to an object of ours: to be called when its zaakinformatieobject or besluitinformatieobject is made, in
- * that transaction. Tying it twice to one object meets the constraint of drc-003.
- */
-export async function koppelObject(m: Mutation, { documentId, objectType, objectUuid }: EigenObject): Promise<void> {
-  await insertRelatie(m, { documentId, objectType, object: { objectUuid, objectUrl: null } })
-}
-
-/** Unties a document from an object of ours, when that relation is removed there. */
-export async function ontkoppelObject(m: Mutation, { documentId, objectUuid }: Omit<EigenObject, 'objectType'>) {
-  await m.trx
-    .deleteFrom('objectinformatieobject')
-    .where('enkelvoudiginformatieobjectId', '=', documentId)
-    .where('objectUuid', '=', objectUuid)
-    .execute()
-}
-
 function withDocument(db: ReadDb) {
   return db
     .selectFrom('objectinformatieobject as o')

@@ -1,7 +1,7 @@
 // Making, changing and deleting documents. Bytes go to storage before the transaction begins; the transaction then writes
 // the row that makes them a document, or fails, and the bytes are removed again.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Insertable, sql } from 'kysely'
 import { requireAllowed } from '../access.ts'
 import type { EnkelvoudiginformatieobjectVersie } from '../database-types.ts'
@@ -56,7 +56,7 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
       const document = await keepingInhoud(app, request, async () => {
         requireValidBody(request, FIELDS, inhoudFaults(request, request.body?.inhoud))
         const input = request.body
-        const bytes = await receivedBytes(request, input)
+        const bytes = await receivedBytes(app, request, input)
         const elsewhere = await fetchTypeElsewhere(diensten, input.informatieobjecttype, request.base)
         return app.mutate(request.actor, (m) => createDocument(m, app.parts, { input, bytes, elsewhere }))
       })
@@ -97,7 +97,7 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
     return keepingInhoud(app, request, async () => {
       if (request.validationError && !(await findDocument(app.read, uuid))) throw notFound()
       requireValidBody(request, FIELDS, inhoudFaults(request, given?.inhoud))
-      const bytes = await receivedBytes(request, given)
+      const bytes = await receivedBytes(app, request, given)
       const elsewhere = await fetchTypeElsewhere(diensten, given.informatieobjecttype, request.base)
       const { document, used } = await app.mutate(request.actor, (m) =>
         changeDocument(m, app.parts, { actie, uuid, given, bytes, elsewhere }),
@@ -106,14 +106,18 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
       return document
     })
   }
+}
 
-  /** The content that came with a request. A size of 0 without content is an empty file: that is made here. */
-  async function receivedBytes(request: FastifyRequest, given: DocumentPatch): Promise<Opgeslagen | null> {
-    if (typeof given.inhoud !== 'string' && given.bestandsomvang === 0) {
-      request.ontvangen.bytes = await opslag.write(nieuweSleutel(), nothing())
-    }
-    return request.ontvangen.bytes
+/** The content that came with a request. A size of 0 without content is an empty file: that is made here. */
+export async function receivedBytes(
+  { parts }: FastifyInstance,
+  request: FastifyRequest,
+  given: DocumentPatch,
+): Promise<Opgeslagen | null> {
+  if (typeof given.inhoud !== 'string' && given.bestandsomvang === 0) {
+    request.ontvangen.bytes = await parts.opslag.write(nieuweSleutel(), nothing())
   }
+  return request.ontvangen.bytes
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
