@@ -115,19 +115,19 @@ comment on column zaaknummer_reservering.bronorganisatie is 'RSIN of the organis
 comment on column zaaknummer_reservering.identificatie is 'The number.';
 comment on column zaaknummer_reservering.gereserveerd_op is 'When it was handed out.';
 
-create function zaak_identificatie(startdatum date) returns text language sql volatile as $$
-  select 'ZAAK-' || to_char(startdatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+create function zaak_identificatie(dag date) returns text language sql volatile as $$
+  select 'ZAAK-' || to_char(dag, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
   from nextval('zaak_nummer') n
 $$;
 comment on function zaak_identificatie is 'The next generated identificatie, for a zaak of this startdatum.';
 
 -- A number may be taken already, when cases came from elsewhere with theirs.
-create function haal_zaaknummers_in(startdatum date) returns void language plpgsql volatile as $$
+create function haal_zaaknummers_in(dag date) returns void language plpgsql volatile as $$
 declare
   hoogste bigint;
 begin
   select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from zaak where identificatie like 'ZAAK-' || to_char(startdatum, 'YYYY') || '-%';
+  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
   perform nextval('zaak_nummer')
   from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
 end $$;

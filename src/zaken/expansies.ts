@@ -7,7 +7,20 @@ import { localUuid } from '../links.ts'
 import { LEZEN } from './rules.ts'
 import { findReadable, toZaak } from './vinden.ts'
 
-type Soort = 'zaak' | 'status' | 'resultaat' | 'rol' | 'zaakinformatieobject' | 'zaakobject' | 'zaakeigenschap'
+export type Soort =
+  | 'zaak'
+  | 'status'
+  | 'resultaat'
+  | 'rol'
+  | 'zaakinformatieobject'
+  | 'zaakobject'
+  | 'zaakeigenschap'
+  | 'zaakbesluit'
+  | 'substatus'
+  | 'klantcontact'
+  | 'zaakcontactmoment'
+  | 'zaakverzoek'
+  | 'zaaknotitie'
 type Loader = (request: FastifyRequest, uuids: string[]) => Promise<{ url: string }[]>
 const loaders = new Map<Soort, Loader>()
 
@@ -24,7 +37,9 @@ function to(soort: Soort): Expansion {
     scopes: LEZEN,
     load: async (urls, request) => {
       const uuids = urls.flatMap((url) =>
-        soort === 'zaakeigenschap' ? nestedUuid(url) : (localUuid(url, request.base, soort) ?? []),
+        soort === 'zaakeigenschap' || soort === 'zaakbesluit'
+          ? nestedUuid(url)
+          : (localUuid(url, request.base, soort) ?? []),
       )
       const load = loaders.get(soort)
       if (uuids.length === 0 || !load) return new Map()
@@ -34,7 +49,7 @@ function to(soort: Soort): Expansion {
   }
 }
 
-const nestedUuid = (url: string) => /\/zaakeigenschappen\/([0-9a-f-]{36})$/.exec(url)?.[1] ?? []
+const nestedUuid = (url: string) => /\/(?:zaakeigenschappen|besluiten)\/([0-9a-f-]{36})$/.exec(url)?.[1] ?? []
 
 /** What can be expanded within a resource of this kind. */
 export function tree(soort: Soort): ExpandTree {
@@ -70,6 +85,8 @@ export function tree(soort: Soort): ExpandTree {
       return { zaak: to('zaak'), zaakobjecttype: expansionTo('zaakobjecttype') }
     case 'zaakeigenschap':
       return { zaak: to('zaak'), eigenschap: expansionTo('eigenschap') }
+    default:
+      return { zaak: to('zaak') }
   }
 }
 export const zaakTree = (): ExpandTree => tree('zaak')

@@ -2,15 +2,29 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isAllowed } from '../access.ts'
 import { audittrail } from '../audittrail.ts'
 import { forbidden } from '../problem.ts'
+import { resultaten } from './resultaten.ts'
+import { rollen } from './rollen.ts'
 import { AUDITTRAIL, subjectOf } from './rules.ts'
+import { statussen } from './statussen.ts'
 import { findZaak } from './vinden.ts'
 import { wijzigen } from './wijzigen.ts'
+import { zaakbesluiten } from './zaakbesluiten.ts'
+import { zaakeigenschappen } from './zaakeigenschappen.ts'
+import { zaakinformatieobjecten } from './zaakinformatieobjecten.ts'
+import { zaakobjecten } from './zaakobjecten.ts'
 import { zaken } from './zaken.ts'
 
 /** The Zaken API: cases and all that hangs on them. It is reached under two addresses; links name the first. */
 export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaken)
   await app.register(wijzigen)
+  await app.register(statussen)
+  await app.register(resultaten)
+  await app.register(rollen)
+  await app.register(zaakinformatieobjecten)
+  await app.register(zaakeigenschappen)
+  await app.register(zaakobjecten)
+  await app.register(zaakbesluiten)
   await app.register(sporen)
 }
 

@@ -27,3 +27,47 @@ export function made(answer: { status: number; text: string; body: any }) {
 /** `name: code` of every fault in an answer. */
 export const faultsOf = (answer: { body: any }): string[] =>
   (answer.body?.invalidParams ?? []).map(({ name, code }: { name: string; code: string }) => `${name}: ${code}`)
+
+const ZTC = '/catalogi/api/v1'
+
+/** A part of a zaaktype; its URL. */
+export async function givenOnderdeel(test: TestApp, path: string, body: object): Promise<string> {
+  return made(await test.call('POST', `${ZTC}/${path}`, body)).url
+}
+
+/** A resultaattype that counts in this way; its URL. */
+export function givenResultaattype(test: TestApp, zaaktype: string, afleiding: object, more: object = {}) {
+  return givenOnderdeel(test, 'resultaattypen', {
+    zaaktype,
+    omschrijving: `R${Math.random()}`.slice(0, 30),
+    resultaattypeomschrijving: 'https://selectielijst.example/api/v1/resultaattypeomschrijvingen/1',
+    selectielijstklasse: 'https://selectielijst.example/api/v1/resultaten/1',
+    archiefnominatie: 'vernietigen',
+    archiefactietermijn: 'P10Y',
+    brondatumArchiefprocedure: afleiding,
+    ...more,
+  })
+}
+
+export function givenEigenschap(test: TestApp, zaaktype: string, naam: string) {
+  return givenOnderdeel(test, 'eigenschappen', {
+    zaaktype,
+    naam,
+    definitie: naam,
+    specificatie: { formaat: 'tekst', lengte: '14', kardinaliteit: '1', waardenverzameling: [] },
+  })
+}
+
+/** A document of this type; its URL. */
+export async function givenDocument(test: TestApp, informatieobjecttype: string, values: object = {}): Promise<string> {
+  const answer = await test.call('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten', {
+    bronorganisatie: '517439943',
+    creatiedatum: '2026-03-02',
+    titel: 'Brief',
+    auteur: 'Iemand',
+    taal: 'dut',
+    informatieobjecttype,
+    ...values,
+  })
+  return made(answer).url
+}

@@ -1,0 +1,179 @@
+// resultaten: the outcome of a case, one at most.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { ExpandQuery } from '../expand.ts'
+import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
+import { link } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import { herleidArchivering } from './archief.ts'
+import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import {
+  archiefFault,
+  BIJWERKEN,
+  holdZaak,
+  immutable,
+  LEZEN,
+  met,
+  recordBelow,
+  refuse,
+  requireOpenZaak,
+  requireTypeOfZaak,
+  touchZaak,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { Params, withoutDefaults } from './velden.ts'
+
+export const ResultaatDeel = Type.Object({ resultaattype: Reference(), toelichting: OptionalText(1000) })
+const ResultaatInput = Type.Object({ zaak: Url(), ...ResultaatDeel.properties })
+const ResultaatPut = withoutDefaults(ResultaatInput)
+const ResultaatPatch = Patch(ResultaatInput)
+const Resultaat = Type.Object({ url: Url(), uuid: Uuid, ...ResultaatInput.properties })
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  zaak: Type.Optional(Url()),
+  resultaattype: Type.Optional(Url()),
+})
+const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
+
+type ResultaatRow = Onder & { typeUuid: string; omschrijving: string; toelichting: string }
+const bron: Bron<ResultaatRow, ReturnType<typeof toResultaat>> = {
+  soort: 'resultaat',
+  table: 'resultaat',
+  columns: sql`y.uuid as type_uuid, y.omschrijving`,
+  joins: sql`join resultaattype y on y.id = x.resultaattype_id`,
+  order: sql`x.id desc`,
+  toResource: toResultaat,
+}
+
+export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
+  readable(bron)
+
+  app.get(
+    '/resultaten',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Resultaat) } } },
+    async (request) =>
+      sendPage(request, bron, [
+        ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
+        ...byUrl('y.uuid', request.query.resultaattype, request.base, 'resultaattype'),
+      ]),
+  )
+
+  app.post(
+    '/resultaten',
+    { config: met(BIJWERKEN), schema: { body: ResultaatInput, response: { 201: Resultaat } } },
+    async (request, reply) => {
+      const resultaat = await app.mutate(request.actor, async (m) =>
+        createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body),
+      )
+      return reply.code(201).header('location', resultaat.url).send(resultaat)
+    },
+  )
+
+  app.get(
+    '/resultaten/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Resultaat } } },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+
+  app.put(
+    '/resultaten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: ResultaatPut, response: { 200: Resultaat } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeResultaat(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/resultaten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: ResultaatPatch, response: { 200: Resultaat } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeResultaat(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete('/resultaten/:uuid', { config: met(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteResultaat(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+export async function createResultaat(m: Mutation, zaak: Zaakkern, input: Static<typeof ResultaatDeel>) {
+  const type = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak)
+  refuse(archiefFault(zaak))
+  requireOpenZaak(zaak, m.actor)
+  const [made] = await m.sql<{ uuid: string }[]>`
+    insert into resultaat (zaak_id, resultaattype_id, toelichting) values (${zaak.id}, ${type.id}, ${input.toelichting ?? ''})
+    returning uuid`
+  await herleidArchivering(m, zaak.id)
+  await touchZaak(m, zaak.id)
+  return record(m, zaak, 'create', null, made!.uuid)
+}
+
+async function changeResultaat(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  given: Static<typeof ResultaatPatch>,
+) {
+  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const oud = toResultaat(before, m.actor.base)
+  refuse([
+    ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
+    ...(given.resultaattype !== undefined && given.resultaattype !== oud.resultaattype
+      ? [immutable('resultaattype')]
+      : []),
+    ...archiefFault(zaak),
+  ])
+  requireOpenZaak(zaak, m.actor)
+  if (given.toelichting !== undefined)
+    await m.sql`update resultaat set toelichting = ${given.toelichting} where id = ${before.id}`
+  await herleidArchivering(m, zaak.id)
+  await touchZaak(m, zaak.id)
+  return record(m, zaak, actie, oud, uuid)
+}
+
+async function deleteResultaat(m: Mutation, uuid: string): Promise<void> {
+  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  requireOpenZaak(zaak, m.actor)
+  await m.sql`delete from resultaat where id = ${before.id}`
+  if (zaak.einddatum !== null)
+    await m.sql`update zaak set archiefactiedatum = null, startdatum_bewaartermijn = null where id = ${zaak.id}`
+  await touchZaak(m, zaak.id)
+  const oud = toResultaat(before, m.actor.base)
+  recordBelow(m, zaak, {
+    actie: 'destroy',
+    resource: 'resultaat',
+    url: oud.url,
+    uuid,
+    detail: before.omschrijving,
+    oud,
+    nieuw: null,
+  })
+}
+
+async function record(
+  m: Mutation,
+  zaak: Zaakkern,
+  actie: 'create' | 'update' | 'partial_update',
+  oud: object | null,
+  uuid: string,
+) {
+  const row = (await findOne(m.read, bron, uuid))!
+  const nieuw = toResultaat(row, m.actor.base)
+  recordBelow(m, zaak, { actie, resource: 'resultaat', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
+  return nieuw
+}
+
+function toResultaat(row: ResultaatRow, base: string) {
+  return {
+    url: link(base, 'resultaat', row.uuid),
+    uuid: row.uuid,
+    zaak: link(base, 'zaak', row.zaakUuid),
+    resultaattype: link(base, 'resultaattype', row.typeUuid),
+    toelichting: row.toelichting,
+  }
+}

@@ -1,0 +1,288 @@
+// rollen: who is involved in a case, and as what.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { ExpandQuery } from '../expand.ts'
+import { Nullable, OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../input.ts'
+import { link } from '../links.ts'
+import type { Actie, Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import type { InvalidParam } from '../problem.ts'
+import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart } from './betrokkenen.ts'
+import { BETROKKENE_TYPES, RolParameters, rolConditions } from './filters.ts'
+import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import {
+  archiefFault,
+  BIJWERKEN,
+  fault,
+  holdZaak,
+  immutable,
+  LEZEN,
+  met,
+  onObject,
+  recordBelow,
+  refuse,
+  requireOpenZaak,
+  requireTypeOfZaak,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { AnyObject, OptionalReference, Params } from './velden.ts'
+
+const Contactpersoon = Type.Object({
+  emailadres: Type.Optional(Type.String({ format: 'email', maxLength: 254, default: '' })),
+  functie: OptionalText(50),
+  telefoonnummer: OptionalText(20),
+  naam: Text(200),
+})
+const CONTACTPERSOON_LEEG = { emailadres: '', functie: '', telefoonnummer: '', naam: '' }
+
+export const RolDeel = Type.Object({
+  betrokkene: OptionalReference,
+  betrokkeneType: Type.Enum(BETROKKENE_TYPES),
+  afwijkendeNaamBetrokkene: OptionalText(625),
+  roltype: Reference(),
+  roltoelichting: OptionalText(1000),
+  indicatieMachtiging: OptionalChoice(['gemachtigde', 'machtiginggever']),
+  contactpersoonRol: Deel(Contactpersoon),
+  beginGeldigheid: OptionalDate,
+  eindeGeldigheid: OptionalDate,
+  betrokkeneIdentificatie: AnyObject,
+  authenticatieContext: AnyObject,
+})
+export type RolDeel = Static<typeof RolDeel>
+const RolInput = Type.Object({ zaak: Url(), ...RolDeel.properties })
+const Rol = Type.Object({
+  url: Url(),
+  uuid: Uuid,
+  ...RolInput.properties,
+  omschrijving: Type.String(),
+  omschrijvingGeneriek: Type.String(),
+  registratiedatum: Type.String({ format: 'date-time' }),
+  statussen: Type.Array(Url()),
+  authenticatieContext: Type.Optional(Nullable(Type.Object({}))),
+})
+const { betrokkene, ...RolFilters } = RolParameters
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  zaak: Type.Optional(Url()),
+  betrokkene,
+  roltype: Type.Optional(Url()),
+  omschrijving: Type.Optional(Type.String()),
+  ...RolFilters,
+})
+const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
+
+type RolRow = Onder & {
+  betrokkene: string
+  betrokkeneType: (typeof BETROKKENE_TYPES)[number]
+  betrokkeneIdentificatie: Record<string, unknown> | null
+  afwijkendeNaamBetrokkene: string
+  omschrijving: string
+  omschrijvingGeneriek: string
+  roltoelichting: string
+  registratiedatum: string
+  indicatieMachtiging: 'gemachtigde' | 'machtiginggever' | ''
+  contactpersoonRol: Static<typeof Contactpersoon> | null
+  beginGeldigheid: string | null
+  eindeGeldigheid: string | null
+  authenticatieContext: Record<string, unknown> | null
+  typeUuid: string
+  statussen: string[]
+}
+const bron: Bron<RolRow, ReturnType<typeof toRol>> = {
+  soort: 'rol',
+  table: 'rol',
+  columns: sql`y.uuid as type_uuid,
+    array(select s.uuid from status s where s.gezetdoor_id = x.id order by s.datum_status_gezet desc) as statussen`,
+  joins: sql`join roltype y on y.id = x.roltype_id`,
+  order: sql`x.id desc`,
+  toResource: toRol,
+}
+
+export const rollen: FastifyPluginAsyncTypebox = async (app) => {
+  readable(bron)
+
+  app.get(
+    '/rollen',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Rol) } } },
+    async (request) => {
+      const filter = request.query as Record<string, string | undefined>
+      const rol = rolConditions(filter, '')
+      return sendPage(request, bron, [
+        ...byUrl('z.uuid', filter.zaak, request.base, 'zaak'),
+        ...byUrl('y.uuid', filter.roltype, request.base, 'roltype'),
+        ...by('x.omschrijving', filter.omschrijving),
+        ...(rol.length === 0
+          ? []
+          : [sql`exists (select from rol r where r.id = x.id and ${sql.join(rol, sql` and `)})`]),
+      ])
+    },
+  )
+
+  app.post(
+    '/rollen',
+    { config: met(BIJWERKEN), schema: { body: RolInput, response: { 201: Rol } } },
+    async (request, reply) => {
+      const rol = await app.mutate(request.actor, async (m) =>
+        createRol(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body),
+      )
+      return reply.code(201).header('location', rol.url).send(rol)
+    },
+  )
+
+  app.get(
+    '/rollen/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Rol } } },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+
+  app.put(
+    '/rollen/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: RolInput, response: { 200: Rol } } },
+    async (request) =>
+      app.mutate(request.actor, async (m) => {
+        const before = await requireOne(m.read, m.actor, bron, request.params.uuid, BIJWERKEN)
+        const zaak = (await holdZaak(m, before.zaakUuid))!
+        const sameZaak = request.body.zaak === link(m.actor.base, 'zaak', zaak.uuid)
+        return changeRol(m, zaak, before, request.body, sameZaak ? [] : [immutable('zaak')])
+      }),
+  )
+
+  app.delete('/rollen/:uuid', { config: met(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, async (m) => {
+      const before = await requireOne(m.read, m.actor, bron, request.params.uuid, BIJWERKEN)
+      await deleteRol(m, (await holdZaak(m, before.zaakUuid))!, before)
+    })
+    return reply.code(204).send()
+  })
+}
+
+export async function createRol(m: Mutation, zaak: Zaakkern, input: RolDeel) {
+  const parts = readParts(input)
+  refuse(parts.faults)
+  const roltype = await roltypeOf(m, input.roltype, zaak)
+  refuse([...(await onceFaults(m, zaak, roltype)), ...archiefFault(zaak)])
+  requireOpenZaak(zaak, m.actor)
+  const values = { ...toRow(m, input, parts), zaak_id: zaak.id, roltype_id: roltype.id }
+  const named = { omschrijving: roltype.omschrijving, omschrijving_generiek: roltype.omschrijving_generiek }
+  const [made] = await m.sql<
+    { uuid: string }[]
+  >`insert into rol ${m.sql({ ...values, ...named } as never)} returning uuid`
+  return record(m, zaak, 'create', null, made!.uuid)
+}
+
+/** A PUT replaces the whole rol; who is involved is written anew. */
+export async function changeRol(
+  m: Mutation,
+  zaak: Zaakkern,
+  before: RolRow,
+  input: RolDeel,
+  faults: InvalidParam[] = [],
+) {
+  const oud = toRol(before, m.actor.base)
+  const parts = readParts(input)
+  refuse([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
+  refuse(archiefFault(zaak))
+  requireOpenZaak(zaak, m.actor)
+  await m.sql`update rol set ${m.sql(toRow(m, input, parts) as never)} where id = ${before.id}`
+  return record(m, zaak, 'update', oud, before.uuid)
+}
+
+export async function deleteRol(m: Mutation, zaak: Zaakkern, before: RolRow): Promise<void> {
+  requireOpenZaak(zaak, m.actor)
+  await m.sql`delete from rol where id = ${before.id}`
+  const oud = toRol(before, m.actor.base)
+  const detail = before.omschrijving
+  recordBelow(m, zaak, { actie: 'destroy', resource: 'rol', url: oud.url, uuid: before.uuid, detail, oud, nieuw: null })
+}
+
+export const findRol = (m: Mutation, uuid: string) => findOne(m.read, bron, uuid)
+
+type Parts = { identificatie: object | null; context: object | null; faults: InvalidParam[] }
+
+/** What depends on the kind of who is involved, and what the fields say together. */
+function readParts(input: RolDeel): Parts {
+  const name = 'betrokkeneIdentificatie'
+  const identificatie = readPart(BETROKKENEN[input.betrokkeneType]!, input.betrokkeneIdentificatie, name)
+  const shape = CONTEXTEN[input.betrokkeneType]
+  const context = shape
+    ? readPart(shape, input.authenticatieContext, 'authenticatieContext')
+    : { value: null, faults: [] }
+  const faults = [...identificatie.faults, ...aNummerFault(identificatie.value, name), ...context.faults]
+  const { beginGeldigheid: begin, eindeGeldigheid: einde } = input
+  if (begin && einde && einde < begin)
+    faults.push(fault('eindeGeldigheid', 'einde-geldigheid-before-begin-geldigheid', 'Het einde ligt voor het begin.'))
+  const { representee, mandate } = (context.value ?? {}) as { representee?: unknown; mandate?: unknown }
+  if (representee && !mandate)
+    faults.push(fault('authenticatieContext.mandate', 'required', 'Wie een ander vertegenwoordigt heeft een mandaat.'))
+  if (representee && input.indicatieMachtiging !== 'gemachtigde')
+    faults.push(onObject('indicatie-machtiging-invalid', 'Wie een ander vertegenwoordigt is gemachtigde.'))
+  if (!input.betrokkene && !input.betrokkeneIdentificatie)
+    faults.push(onObject('invalid-betrokkene', 'Geef betrokkene of betrokkeneIdentificatie.'))
+  return { identificatie: identificatie.value, context: context.value, faults }
+}
+
+type Roltype = { id: number; omschrijving: string; omschrijving_generiek: string }
+
+/** zrc-019. */
+async function roltypeOf(m: Mutation, url: string, zaak: Zaakkern): Promise<Roltype> {
+  const { id } = await requireTypeOfZaak(m, 'roltype', url, zaak)
+  const [roltype] = await m.sql<Roltype[]>`select id, omschrijving, omschrijving_generiek from roltype where id = ${id}`
+  return roltype!
+}
+
+/** A case has one initiator and one zaakcoordinator. The lock on the case keeps it so. */
+async function onceFaults(m: Mutation, zaak: Zaakkern, { omschrijving_generiek: soort }: Roltype) {
+  if (soort !== 'initiator' && soort !== 'zaakcoordinator') return []
+  const [there] = await m.sql`
+    select 1 from rol where zaak_id = ${zaak.id} and omschrijving_generiek = ${soort} limit 1`
+  return there ? [fault('roltype', 'max-occurences', `De zaak heeft al een ${soort}.`)] : []
+}
+
+function toRow(m: Mutation, input: RolDeel, { identificatie, context }: Parts) {
+  const json = (value: object | null | undefined) => (value ? m.sql.json(value as never) : null)
+  return {
+    betrokkene: input.betrokkene ?? '',
+    betrokkene_type: input.betrokkeneType,
+    betrokkene_identificatie: json(identificatie),
+    afwijkende_naam_betrokkene: input.afwijkendeNaamBetrokkene ?? '',
+    roltoelichting: input.roltoelichting ?? '',
+    indicatie_machtiging: input.indicatieMachtiging ?? '',
+    contactpersoon_rol: json(input.contactpersoonRol),
+    begin_geldigheid: input.beginGeldigheid ?? null,
+    einde_geldigheid: input.eindeGeldigheid ?? null,
+    authenticatie_context: json(context),
+  }
+}
+
+async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, bron, uuid))!
+  const nieuw = toRol(row, m.actor.base)
+  recordBelow(m, zaak, { actie, resource: 'rol', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
+  return nieuw
+}
+
+function toRol(row: RolRow, base: string) {
+  return {
+    url: link(base, 'rol', row.uuid),
+    uuid: row.uuid,
+    zaak: link(base, 'zaak', row.zaakUuid),
+    betrokkene: row.betrokkene,
+    betrokkeneType: row.betrokkeneType,
+    afwijkendeNaamBetrokkene: row.afwijkendeNaamBetrokkene,
+    roltype: link(base, 'roltype', row.typeUuid),
+    omschrijving: row.omschrijving,
+    omschrijvingGeneriek: row.omschrijvingGeneriek,
+    roltoelichting: row.roltoelichting,
+    registratiedatum: row.registratiedatum,
+    indicatieMachtiging: row.indicatieMachtiging,
+    contactpersoonRol: row.contactpersoonRol ?? CONTACTPERSOON_LEEG,
+    statussen: row.statussen.map((uuid) => link(base, 'status', uuid)),
+    beginGeldigheid: row.beginGeldigheid,
+    eindeGeldigheid: row.eindeGeldigheid,
+    betrokkeneIdentificatie: row.betrokkeneIdentificatie,
+    ...(CONTEXTEN[row.betrokkeneType] && { authenticatieContext: row.authenticatieContext }),
+  }
+}

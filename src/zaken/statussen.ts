@@ -1,0 +1,276 @@
+// statussen: the stages that a case reaches. The last of its zaaktype closes it, any other opens it again.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { ExpandQuery } from '../expand.ts'
+import { Moment, OptionalText, Reference, Url, Uuid } from '../input.ts'
+import { link, localUuid } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import { forbidden, type InvalidParam, invalid } from '../problem.ts'
+import { type Archivering, bewaarArchivering, leidArchiveringAf } from './archief.ts'
+import { type Bron, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './onder.ts'
+import {
+  archiefFault,
+  fault,
+  HEROPENEN,
+  isFuture,
+  LEZEN,
+  mayDo,
+  met,
+  onObject,
+  recordBelow,
+  refuse,
+  requireTypeOfZaak,
+  STATUS_ZETTEN,
+  STATUSSEN_TOEVOEGEN,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { NullableReference, Params } from './velden.ts'
+
+/** The fields apart from the case, which combined endpoints know already. */
+export const StatusDeel = Type.Object({
+  statustype: Reference(),
+  datumStatusGezet: Moment,
+  statustoelichting: OptionalText(1000),
+  gezetdoor: NullableReference,
+})
+const StatusInput = Type.Object({ zaak: Url(), ...StatusDeel.properties })
+const Status = Type.Object({
+  url: Url(),
+  uuid: Uuid,
+  ...StatusInput.properties,
+  indicatieLaatstGezetteStatus: Type.Boolean(),
+  zaakinformatieobjecten: Type.Array(Url()),
+})
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  zaak: Type.Optional(Url()),
+  statustype: Type.Optional(Url()),
+  indicatieLaatstGezetteStatus: Type.Optional(Type.Boolean()),
+})
+const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
+
+type StatusRow = Onder & {
+  typeUuid: string
+  typeOmschrijving: string
+  datumStatusGezet: string
+  statustoelichting: string
+  gezetdoorUuid: string | null
+  laatst: boolean
+  documenten: string[]
+}
+const LAATST = sql`not exists (select from status o where o.zaak_id = x.zaak_id and o.datum_status_gezet > x.datum_status_gezet)`
+const bron: Bron<StatusRow, ReturnType<typeof toStatus>> = {
+  soort: 'status',
+  table: 'status',
+  columns: sql`y.uuid as type_uuid, y.omschrijving as type_omschrijving, r.uuid as gezetdoor_uuid, ${LAATST} as laatst,
+    array(select i.uuid from zaakinformatieobject i where i.status_id = x.id order by i.id) as documenten`,
+  joins: sql`join statustype y on y.id = x.statustype_id left join rol r on r.id = x.gezetdoor_id`,
+  order: sql`x.datum_status_gezet desc, x.id desc`,
+  toResource: toStatus,
+}
+
+export const statussen: FastifyPluginAsyncTypebox = async (app) => {
+  readable(bron)
+
+  app.get(
+    '/statussen',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
+    async (request) => {
+      const { zaak, statustype, indicatieLaatstGezetteStatus: laatst } = request.query
+      return sendPage(request, bron, [
+        ...byUrl('z.uuid', zaak, request.base, 'zaak'),
+        ...byUrl('y.uuid', statustype, request.base, 'statustype'),
+        ...(laatst === undefined ? [] : [laatst ? LAATST : sql`not ${LAATST}`]),
+      ])
+    },
+  )
+
+  app.post(
+    '/statussen',
+    { config: met(STATUS_ZETTEN), schema: { body: StatusInput, response: { 201: Status } } },
+    async (request, reply) => {
+      const day = dayAsWritten(request.body.datumStatusGezet)
+      const settings = { leeway: app.parts.config.jwtLeeway, day }
+      const status = await app.mutate(request.actor, async (m) =>
+        createStatus(m, await zaakForChange(m, request.body.zaak, STATUS_ZETTEN), request.body, settings),
+      )
+      return reply.code(201).header('location', status.url).send(status)
+    },
+  )
+
+  app.get(
+    '/statussen/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Status } } },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+}
+
+/** The day of a moment in the offset that the client wrote: that is the day on which he closed the case. */
+export const dayAsWritten = (moment: string): string => moment.slice(0, 10)
+
+export type Einde = 'mag' | 'moet' | 'mag-niet'
+
+/**
+ * Sets a status, with all that comes of it: the case closes with the eindstatus and opens with any other.
+ * @param einde what an endpoint allows
+ */
+export async function createStatus(
+  m: Mutation,
+  zaak: Zaakkern,
+  input: Static<typeof StatusDeel>,
+  { leeway, day, einde = 'mag' }: { leeway: number; day: string; einde?: Einde },
+) {
+  const { base } = m.actor
+  const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak)
+  const [isEind] = await m.sql<{ eind: boolean; eerder: boolean; omschrijving: string }[]>`
+    select not exists (select from statustype o where o.zaaktype_id = y.zaaktype_id and o.volgnummer > y.volgnummer) as eind,
+      exists (select from status s where s.zaak_id = ${zaak.id}) as eerder, y.omschrijving
+    from statustype y where y.id = ${statustype.id}`
+  const { eind, eerder } = isEind!
+  const faults: InvalidParam[] = []
+  if (einde === 'moet' && !eind)
+    faults.push(onObject('eindstatus-required', 'Afsluiten vraagt de eindstatus van het zaaktype.'))
+  if (einde === 'mag-niet' && eind) faults.push(onObject('eindstatus-not-allowed', 'De eindstatus mag hier niet.'))
+  if (isFuture(input.datumStatusGezet, leeway))
+    faults.push(fault('datumStatusGezet', 'date-in-future', 'Dit moment ligt in de toekomst.'))
+  const gezetdoor = input.gezetdoor ? await findGezetdoor(m, input.gezetdoor, zaak, faults) : null
+  faults.push(...archiefFault(zaak))
+  if (faults.length === 0) faults.push(...(eind ? await eindFaults(m, zaak) : await openFaults(m, zaak)))
+  refuse(faults)
+  const closing = eind ? await leidArchiveringAf(m, { ...(await bewaartermijn(m, zaak)), einddatum: day }) : undefined
+  requireMayAdd(m, zaak, eerder)
+
+  const [made] = await m.sql<{ uuid: string }[]>`
+    insert into status (zaak_id, statustype_id, datum_status_gezet, statustoelichting, gezetdoor_id)
+    values (${zaak.id}, ${statustype.id}, ${input.datumStatusGezet}, ${input.statustoelichting ?? ''}, ${gezetdoor})
+    returning uuid`
+  if (eind) await close(m, zaak, day, closing)
+  else await open(m, zaak)
+  const row = (await findOne(m.read, bron, made!.uuid))!
+  const status = toStatus(row, base)
+  recordBelow(m, zaak, {
+    actie: 'create',
+    resource: 'status',
+    url: status.url,
+    uuid: row.uuid,
+    detail: `Status op ${row.datumStatusGezet}`,
+    oud: null,
+    nieuw: status,
+  })
+  return status
+}
+
+/** Who may make a case may give it its first status; more, and opening again, are rights of their own. */
+function requireMayAdd(m: Mutation, zaak: Zaakkern, eerder: boolean): void {
+  if (mayDo(m.actor, HEROPENEN, zaak)) return
+  if (zaak.einddatum !== null) throw forbidden(undefined, 'De zaak is afgesloten; heropenen vraagt een eigen recht.')
+  if (eerder && !mayDo(m.actor, STATUSSEN_TOEVOEGEN, zaak))
+    throw forbidden(undefined, 'De zaak heeft al een status; een volgende vraagt een eigen recht.')
+}
+
+async function findGezetdoor(m: Mutation, url: string, zaak: Zaakkern, faults: InvalidParam[]): Promise<number | null> {
+  const uuid = localUuid(url, m.actor.base, 'rol') ?? null
+  const [rol] = await m.sql<{ id: number; zaak_id: number }[]>`select id, zaak_id from rol where uuid = ${uuid}::uuid`
+  if (!rol) throw invalid('gezetdoor', 'bad-url', 'Deze rol bestaat niet.')
+  if (rol.zaak_id !== zaak.id) faults.push(onObject('zaak-mismatch', 'De rol hoort bij een andere zaak.'))
+  return rol.id
+}
+
+/** zrc-007: what has to be in order before a case closes. */
+async function eindFaults(m: Mutation, zaak: Zaakkern): Promise<InvalidParam[]> {
+  const [found] = await m.sql<
+    { vergrendeld: boolean; gebruiksrecht: boolean; open: boolean; resultaat: boolean; deelresultaat: boolean }[]
+  >`
+    with documenten as (
+      select e.lock, v.indicatie_gebruiksrecht from zaakinformatieobject i
+      join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
+      join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
+      where i.zaak_id = ${zaak.id}
+    ), delen as (select d.id, d.zaaktype_id from zaak d where d.hoofdzaak_id = ${zaak.id})
+    select exists (select from documenten where lock is not null) as vergrendeld,
+      exists (select from documenten where indicatie_gebruiksrecht is null) as gebruiksrecht,
+      exists (select from delen d where coalesce((
+        select exists (select from statustype o where o.zaaktype_id = y.zaaktype_id and o.volgnummer > y.volgnummer)
+        from status s join statustype y on y.id = s.statustype_id where s.zaak_id = d.id
+        order by s.datum_status_gezet desc limit 1), true)) as open,
+      not exists (select from resultaat r where r.zaak_id = ${zaak.id}) as resultaat,
+      exists (select from delen d where not exists (select from resultaat r where r.zaak_id = d.id)) as deelresultaat`
+  const faults: InvalidParam[] = []
+  if (found!.vergrendeld) faults.push(onObject('informatieobject-locked', 'Een document bij de zaak is vergrendeld.'))
+  if (found!.gebruiksrecht)
+    faults.push(
+      onObject(
+        'indicatiegebruiksrecht-unset',
+        'Niet van elk document bij de zaak is bekend of er gebruiksrechten zijn.',
+      ),
+    )
+  if (found!.open) faults.push(onObject('deelzaken-not-closed', 'Niet alle deelzaken zijn afgesloten.'))
+  if (found!.resultaat) faults.push(onObject('resultaat-does-not-exist', 'De zaak heeft nog geen resultaat.'))
+  if (found!.deelresultaat)
+    faults.push(onObject('deelzaak-resultaat-does-not-exist', 'Niet elke deelzaak heeft een resultaat.'))
+  return faults
+}
+
+/** A part is not opened below a case that is closed. */
+async function openFaults(m: Mutation, zaak: Zaakkern): Promise<InvalidParam[]> {
+  if (zaak.hoofdzaakId === null) return []
+  const [hoofdzaak] = await m.sql<
+    { einddatum: string | null }[]
+  >`select einddatum from zaak where id = ${zaak.hoofdzaakId} for share`
+  if (!hoofdzaak?.einddatum) return []
+  return [onObject('hoofdzaak-closed', 'De hoofdzaak is afgesloten.')]
+}
+
+async function bewaartermijn(m: Mutation, { id, hoofdzaakId }: Pick<Zaakkern, 'id' | 'hoofdzaakId'>) {
+  const [row] = await m.sql<{ dag: string | null }[]>`select startdatum_bewaartermijn as dag from zaak where id = ${id}`
+  return { id, hoofdzaakId, startdatumBewaartermijn: row!.dag }
+}
+
+async function close(m: Mutation, zaak: Zaakkern, einddatum: string, archivering: Archivering | undefined) {
+  await m.sql`update zaak set einddatum = ${einddatum}, laatst_gemuteerd = now() where id = ${zaak.id}`
+  zaak.einddatum = einddatum
+  if (archivering) await bewaarArchivering(m, zaak.id, archivering)
+  for (const deel of await followers(m, zaak)) {
+    const afgeleid = await leidArchiveringAf(m, { ...(await bewaartermijn(m, deel)), einddatum: deel.einddatum! }, true)
+    if (afgeleid) await bewaarArchivering(m, deel.id, afgeleid)
+  }
+}
+
+/** zrc-008: nothing is left of the closing but the resultaat. */
+async function open(m: Mutation, zaak: Zaakkern): Promise<void> {
+  if (zaak.einddatum === null) {
+    await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaak.id}`
+    return
+  }
+  const ids = [zaak.id, ...(await followers(m, zaak)).map(({ id }) => id)]
+  await m.sql`update zaak set einddatum = null, laatst_gemuteerd = now() where id = ${zaak.id}`
+  await m.sql`update zaak set archiefnominatie = null, archiefactiedatum = null, startdatum_bewaartermijn = null
+    where id = any(${ids}::bigint[])`
+  zaak.einddatum = null
+}
+
+/** Closed parts that are archived with their hoofdzaak. */
+async function followers(m: Mutation, zaak: Zaakkern) {
+  return m.sql<{ id: number; hoofdzaakId: number; einddatum: string | null }[]>`
+    select d.id, d.hoofdzaak_id as "hoofdzaakId", d.einddatum from zaak d
+    join resultaat r on r.zaak_id = d.id join resultaattype y on y.id = r.resultaattype_id
+    where d.hoofdzaak_id = ${zaak.id} and d.einddatum is not null and y.brondatum_afleidingswijze = 'hoofdzaak'`
+}
+
+function toStatus(row: StatusRow, base: string) {
+  return {
+    url: link(base, 'status', row.uuid),
+    uuid: row.uuid,
+    zaak: link(base, 'zaak', row.zaakUuid),
+    statustype: link(base, 'statustype', row.typeUuid),
+    datumStatusGezet: row.datumStatusGezet,
+    statustoelichting: row.statustoelichting,
+    indicatieLaatstGezetteStatus: row.laatst,
+    gezetdoor: row.gezetdoorUuid && link(base, 'rol', row.gezetdoorUuid),
+    zaakinformatieobjecten: row.documenten.map((uuid) => link(base, 'zaakinformatieobject', uuid)),
+  }
+}

@@ -1,0 +1,173 @@
+// zaakbesluiten: the decisions that belong to a case. For those of ours the row comes and goes with Besluit.zaak, through
+// the functions below.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type from 'typebox'
+import { ExpandQuery } from '../expand.ts'
+import { Reference, Url, Uuid } from '../input.ts'
+import { link, resolveLink } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { herleidArchivering } from './archief.ts'
+import { type Bron, findOne, type Onder, requireOne, sendAll, sendOne } from './onder.ts'
+import {
+  ALLEEN_BIJWERKEN,
+  fault,
+  holdZaak,
+  LEZEN,
+  met,
+  onObject,
+  recordBelow,
+  refuse,
+  requireOpenZaak,
+  requireZaak,
+  touchZaak,
+  type Zaakkern,
+} from './rules.ts'
+
+const Zaakbesluit = Type.Object({ url: Url(), uuid: Uuid, besluit: Url() })
+const ZaakParams = Type.Object({ zaakUuid: Uuid })
+const Params = Type.Object({ zaakUuid: Uuid, uuid: Uuid })
+const Query = Type.Object(ExpandQuery)
+
+type Row = Onder & { besluitUuid: string | null; besluitUrl: string | null }
+const bron: Bron<Row, ReturnType<typeof toZaakbesluit>> = {
+  soort: 'zaakbesluit',
+  table: 'zaakbesluit',
+  columns: sql`x.id as id`,
+  order: sql`x.id desc`,
+  toResource: toZaakbesluit,
+}
+
+export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/zaken/:zaakUuid/besluiten',
+    {
+      config: met(LEZEN),
+      schema: { params: ZaakParams, querystring: Query, response: { 200: Type.Array(Zaakbesluit) } },
+    },
+    async (request) => {
+      const zaak = await requireZaak(app.read, request.actor, LEZEN, request.params.zaakUuid)
+      return sendAll(request, bron, [sql`x.zaak_id = ${zaak.id}`])
+    },
+  )
+
+  app.post(
+    '/zaken/:zaakUuid/besluiten',
+    {
+      config: met(ALLEEN_BIJWERKEN),
+      schema: { params: ZaakParams, body: Type.Object({ besluit: Reference() }), response: { 201: Zaakbesluit } },
+    },
+    async (request, reply) => {
+      const { zaakUuid } = request.params
+      const { besluit } = request.body
+      await requireZaak(app.read, request.actor, ALLEEN_BIJWERKEN, zaakUuid)
+      const target = resolveLink(besluit, request.base)
+      if (target.kind === 'elsewhere' && (await app.parts.diensten.fetchJson(besluit)).kind !== 'ok')
+        refuse([fault('besluit', 'bad-url', 'Dit besluit is niet op te vragen.')])
+      if (target.kind === 'nothing') refuse([fault('besluit', 'bad-url', 'Dit besluit bestaat niet.')])
+      if (target.kind === 'ours' && target.resource !== 'besluit')
+        refuse([fault('besluit', 'invalid-resource', 'Deze URL is van een andere resource.')])
+      const made = await app.mutate(request.actor, async (m) => {
+        const zaak = (await holdZaak(m, zaakUuid))!
+        if (target.kind === 'ours') return confirm(m, zaak, target.uuid)
+        const [row] = await m.sql<{ uuid: string }[]>`
+          insert into zaakbesluit (zaak_id, besluit_url) values (${zaak.id}, ${besluit})
+          on conflict on constraint zaakbesluit_uniek do update set besluit_url = excluded.besluit_url returning uuid`
+        const nieuw = toZaakbesluit((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+        recordBelow(m, zaak, { ...change(nieuw), actie: 'create', oud: null, nieuw })
+        return nieuw
+      })
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/zaken/:zaakUuid/besluiten/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: Query, response: { 200: Zaakbesluit } } },
+    async (request, reply) => sendOne(request, reply, bron, request.params.zaakUuid),
+  )
+
+  app.delete(
+    '/zaken/:zaakUuid/besluiten/:uuid',
+    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, async (m) => {
+        const { zaakUuid, uuid } = request.params
+        const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN, zaakUuid)
+        const zaak = (await holdZaak(m, zaakUuid))!
+        if (row.besluitUuid)
+          refuse([onObject('inconsistent-relation', 'Het besluit hoort nog bij deze zaak: wijzig het besluit.')])
+        requireOpenZaak(zaak, m.actor)
+        await m.sql`delete from zaakbesluit where id = ${row.id}`
+        const oud = toZaakbesluit(row, m.actor.base)
+        recordBelow(m, zaak, { ...change(oud), actie: 'destroy', oud, nieuw: null, stil: true })
+      })
+      return reply.code(204).send()
+    },
+  )
+}
+
+const change = (besluit: { url: string; uuid: string; besluit: string }) => ({
+  resource: 'zaakbesluit',
+  url: besluit.url,
+  uuid: besluit.uuid,
+  detail: besluit.besluit,
+})
+
+/** A besluit of ours says itself to which case it belongs; a POST only asks whether it does. */
+async function confirm(m: Mutation, zaak: Zaakkern, besluitUuid: string) {
+  m.unrecorded('nothing changes')
+  const [row] = await m.sql<
+    { uuid: string }[]
+  >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
+  if (!row) refuse([onObject('inconsistent-relation', 'Dit besluit hoort niet bij deze zaak.')])
+  return toZaakbesluit((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+}
+
+function toZaakbesluit(row: Row, base: string) {
+  return {
+    url: `${link(base, 'zaak', row.zaakUuid)}/besluiten/${row.uuid}`,
+    uuid: row.uuid,
+    besluit: row.besluitUuid ? link(base, 'besluit', row.besluitUuid) : row.besluitUrl!,
+  }
+}
+
+// ---- for the Besluiten API ----
+
+export type BesluitVanZaak = { besluitUuid: string; ingangsdatum: string | null; vervaldatum: string | null }
+
+/** A besluit of ours now belongs to this case. The case is locked (`zaakForChange`) and judged by the caller. */
+export async function koppelBesluit(m: Mutation, zaak: Zaakkern, besluit: BesluitVanZaak): Promise<void> {
+  const [row] = await m.sql<{ uuid: string }[]>`
+    insert into zaakbesluit (zaak_id, besluit_uuid, ingangsdatum, vervaldatum)
+    values (${zaak.id}, ${besluit.besluitUuid}, ${besluit.ingangsdatum}, ${besluit.vervaldatum})
+    on conflict on constraint zaakbesluit_uniek
+    do update set ingangsdatum = excluded.ingangsdatum, vervaldatum = excluded.vervaldatum returning uuid`
+  const nieuw = toZaakbesluit((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+  recordBelow(m, zaak, { ...change(nieuw), actie: 'create', oud: null, nieuw })
+  await afterBesluit(m, zaak)
+}
+
+/** The days of a besluit changed: what is archived by them is derived again. */
+export async function wijzigBesluit(m: Mutation, zaak: Zaakkern, besluit: BesluitVanZaak): Promise<void> {
+  await m.sql`update zaakbesluit set ingangsdatum = ${besluit.ingangsdatum}, vervaldatum = ${besluit.vervaldatum}
+    where zaak_id = ${zaak.id} and besluit_uuid = ${besluit.besluitUuid}`
+  await afterBesluit(m, zaak)
+}
+
+/** A besluit of ours belongs to this case no more. */
+export async function ontkoppelBesluit(m: Mutation, zaak: Zaakkern, besluitUuid: string): Promise<void> {
+  const [row] = await m.sql<
+    { uuid: string }[]
+  >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
+  if (!row) return
+  const oud = toZaakbesluit((await findOne(m.read, bron, row.uuid))!, m.actor.base)
+  await m.sql`delete from zaakbesluit where uuid = ${row.uuid}`
+  recordBelow(m, zaak, { ...change(oud), actie: 'destroy', oud, nieuw: null, stil: true })
+  await afterBesluit(m, zaak)
+}
+
+async function afterBesluit(m: Mutation, zaak: Zaakkern): Promise<void> {
+  await touchZaak(m, zaak.id)
+  await herleidArchivering(m, zaak.id, ['ingangsdatum_besluit', 'vervaldatum_besluit'])
+}

@@ -1,0 +1,162 @@
+// zaakeigenschappen: values that a case has for the eigenschappen of its zaaktype. They stand below the URL of the case.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { ExpandQuery } from '../expand.ts'
+import { Patch, Reference, Text, Url, Uuid } from '../input.ts'
+import { link } from '../links.ts'
+import type { Actie, Mutation } from '../mutate.ts'
+import { herleidArchivering } from './archief.ts'
+import { type Bron, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
+import {
+  archiefFault,
+  BIJWERKEN,
+  eigenschapLink,
+  holdZaak,
+  immutable,
+  LEZEN,
+  met,
+  recordBelow,
+  refuse,
+  requireOpenZaak,
+  requireTypeOfZaak,
+  requireZaak,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+
+const Input = Type.Object({ zaak: Url(), eigenschap: Reference(), waarde: Text() })
+const InputPatch = Patch(Input)
+const Zaakeigenschap = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties, naam: Type.String() })
+const ZaakParams = Type.Object({ zaakUuid: Uuid })
+const Params = Type.Object({ zaakUuid: Uuid, uuid: Uuid })
+const Query = Type.Object(ExpandQuery)
+
+type Row = Onder & { naam: string; waarde: string; typeUuid: string }
+const bron: Bron<Row, ReturnType<typeof toZaakeigenschap>> = {
+  soort: 'zaakeigenschap',
+  table: 'zaakeigenschap',
+  columns: sql`y.uuid as type_uuid`,
+  joins: sql`join eigenschap y on y.id = x.eigenschap_id`,
+  order: sql`x.id desc`,
+  toResource: toZaakeigenschap,
+}
+
+export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
+  readable(bron)
+
+  app.get(
+    '/zaken/:zaakUuid/zaakeigenschappen',
+    {
+      config: met(LEZEN),
+      schema: { params: ZaakParams, querystring: Query, response: { 200: Type.Array(Zaakeigenschap) } },
+    },
+    async (request) => {
+      const zaak = await requireZaak(app.read, request.actor, LEZEN, request.params.zaakUuid)
+      return sendAll(request, bron, [sql`x.zaak_id = ${zaak.id}`])
+    },
+  )
+
+  app.post(
+    '/zaken/:zaakUuid/zaakeigenschappen',
+    { config: met(BIJWERKEN), schema: { params: ZaakParams, body: Input, response: { 201: Zaakeigenschap } } },
+    async (request, reply) => {
+      const made = await app.mutate(request.actor, async (m) => {
+        await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
+        const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
+        return createEigenschap(m, zaak, request.body)
+      })
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: Query, response: { 200: Zaakeigenschap } } },
+    async (request, reply) => sendOne(request, reply, bron, request.params.zaakUuid),
+  )
+
+  app.put(
+    '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: Input, response: { 200: Zaakeigenschap } } },
+    async (request) => app.mutate(request.actor, (m) => change(m, request.params, 'update', request.body)),
+  )
+
+  app.patch(
+    '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaakeigenschap } } },
+    async (request) => app.mutate(request.actor, (m) => change(m, request.params, 'partial_update', request.body)),
+  )
+
+  app.delete(
+    '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, (m) => remove(m, request.params))
+      return reply.code(204).send()
+    },
+  )
+}
+
+async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>) {
+  const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak) // zrc-018
+  refuse(archiefFault(zaak))
+  requireOpenZaak(zaak, m.actor)
+  const [made] = await m.sql<{ uuid: string }[]>`
+    insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
+    select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id} returning uuid`
+  await herleidArchivering(m, zaak.id, ['eigenschap'])
+  return record(m, zaak, 'create', null, made!.uuid)
+}
+
+type Plaats = Static<typeof Params>
+
+async function change(
+  m: Mutation,
+  { uuid, zaakUuid }: Plaats,
+  actie: 'update' | 'partial_update',
+  given: Static<typeof InputPatch>,
+) {
+  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const oud = toZaakeigenschap(before, m.actor.base)
+  refuse([
+    ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
+    ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
+    ...archiefFault(zaak),
+  ])
+  requireOpenZaak(zaak, m.actor)
+  if (given.waarde !== undefined) {
+    await m.sql`update zaakeigenschap set waarde = ${given.waarde} where id = ${before.id}`
+    await herleidArchivering(m, zaak.id, ['eigenschap'])
+  }
+  return record(m, zaak, actie, oud, uuid)
+}
+
+async function remove(m: Mutation, { uuid, zaakUuid }: Plaats): Promise<void> {
+  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  requireOpenZaak(zaak, m.actor)
+  await m.sql`delete from zaakeigenschap where id = ${before.id}`
+  const oud = toZaakeigenschap(before, m.actor.base)
+  const detail = before.naam
+  recordBelow(m, zaak, { actie: 'destroy', resource: 'zaakeigenschap', url: oud.url, uuid, detail, oud, nieuw: null })
+}
+
+async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, bron, uuid))!
+  const nieuw = toZaakeigenschap(row, m.actor.base)
+  recordBelow(m, zaak, { actie, resource: 'zaakeigenschap', url: nieuw.url, uuid, detail: row.naam, oud, nieuw })
+  return nieuw
+}
+
+function toZaakeigenschap(row: Row, base: string) {
+  return {
+    url: eigenschapLink(base, row.zaakUuid, row.uuid),
+    uuid: row.uuid,
+    zaak: link(base, 'zaak', row.zaakUuid),
+    eigenschap: link(base, 'eigenschap', row.typeUuid),
+    naam: row.naam,
+    waarde: row.waarde,
+  }
+}

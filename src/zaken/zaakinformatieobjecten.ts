@@ -1,0 +1,257 @@
+// zaakinformatieobjecten: documents that belong to a case. In the Documenten API an objectinformatieobject stands beside
+// each (zrc-005), written in the same transaction.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { koppelObject, ontkoppelObject } from '../documenten/koppelen.ts'
+import { ExpandQuery } from '../expand.ts'
+import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
+import { link, localUuid } from '../links.ts'
+import type { Actie, Mutation } from '../mutate.ts'
+import { invalid, invalidAll } from '../problem.ts'
+import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
+import {
+  archiefFault,
+  BIJWERKEN,
+  holdZaak,
+  immutable,
+  KOPPELEN,
+  LEZEN,
+  met,
+  ONTKOPPELEN,
+  onObject,
+  recordBelow,
+  refuse,
+  requireOpenZaak,
+  requireOwn,
+  touchZaak,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { NullableReference, OptionalMoment, Params, withoutDefaults } from './velden.ts'
+
+export const ZioDeel = Type.Object({
+  informatieobject: Reference(),
+  titel: OptionalText(200),
+  beschrijving: OptionalText(),
+  vernietigingsdatum: OptionalMoment,
+  status: NullableReference,
+})
+export type ZioDeel = Static<typeof ZioDeel>
+const ZioInput = Type.Object({ zaak: Url(), ...ZioDeel.properties })
+const ZioPut = withoutDefaults(ZioInput)
+const ZioPatch = Patch(ZioInput)
+const Zio = Type.Object({
+  url: Url(),
+  uuid: Uuid,
+  ...ZioInput.properties,
+  aardRelatieWeergave: Type.String(),
+  registratiedatum: Type.String({ format: 'date-time' }),
+})
+const Filter = Type.Object({
+  ...ExpandQuery,
+  zaak: Type.Optional(Url()),
+  informatieobject: Type.Optional(Url()),
+})
+const DetailQuery = Type.Object(ExpandQuery)
+
+type ZioRow = Onder & {
+  enkelvoudiginformatieobjectId: number
+  documentUuid: string
+  documentIdentificatie: string
+  titel: string
+  beschrijving: string
+  registratiedatum: string
+  vernietigingsdatum: string | null
+  statusUuid: string | null
+}
+const bron: Bron<ZioRow, ReturnType<typeof toZio>> = {
+  soort: 'zaakinformatieobject',
+  table: 'zaakinformatieobject',
+  columns: sql`e.uuid as document_uuid, e.identificatie as document_identificatie, s.uuid as status_uuid`,
+  joins: sql`join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
+    left join status s on s.id = x.status_id`,
+  order: sql`x.id desc`,
+  toResource: toZio,
+}
+
+export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
+  readable(bron)
+
+  app.get(
+    '/zaakinformatieobjecten',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Zio) } } },
+    async (request) =>
+      sendAll(request, bron, [
+        ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
+        ...byUrl('e.uuid', request.query.informatieobject, request.base, 'enkelvoudiginformatieobject'),
+      ]),
+  )
+
+  app.post(
+    '/zaakinformatieobjecten',
+    { config: met(KOPPELEN), schema: { body: ZioInput, response: { 201: Zio } } },
+    async (request, reply) => {
+      const zio = await app.mutate(request.actor, async (m) =>
+        createZio(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body),
+      )
+      return reply.code(201).header('location', zio.url).send(zio)
+    },
+  )
+
+  app.get(
+    '/zaakinformatieobjecten/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zio } } },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+
+  app.put(
+    '/zaakinformatieobjecten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: ZioPut, response: { 200: Zio } } },
+    async (request) => app.mutate(request.actor, (m) => changeZio(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/zaakinformatieobjecten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: ZioPatch, response: { 200: Zio } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeZio(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete(
+    '/zaakinformatieobjecten/:uuid',
+    { config: met(ONTKOPPELEN), schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteZio(m, request.params.uuid))
+      return reply.code(204).send()
+    },
+  )
+}
+
+/** Links a document to a case, on both sides. */
+export async function createZio(m: Mutation, zaak: Zaakkern, input: ZioDeel) {
+  const documentId = await requireDocument(m, input.informatieobject, zaak)
+  const statusId = await findStatus(m, input.status)
+  refuse(archiefFault(zaak))
+  requireOpenZaak(zaak, m.actor)
+  const values = {
+    zaak_id: zaak.id,
+    enkelvoudiginformatieobject_id: documentId,
+    titel: input.titel ?? '',
+    beschrijving: input.beschrijving ?? '',
+    vernietigingsdatum: input.vernietigingsdatum ?? null,
+    status_id: statusId,
+  }
+  const [made] = await m.sql<{ uuid: string }[]>`insert into zaakinformatieobject ${m.sql(values)} returning uuid`
+  await koppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
+  await touchZaak(m, zaak.id)
+  return record(m, zaak, 'create', null, made!.uuid)
+}
+
+async function changeZio(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  given: Static<typeof ZioPatch>,
+) {
+  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const oud = toZio(before, m.actor.base)
+  refuse([
+    ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
+    ...(given.informatieobject !== undefined && given.informatieobject !== oud.informatieobject
+      ? [immutable('informatieobject')]
+      : []),
+    ...archiefFault(zaak),
+  ])
+  const values = {
+    ...(given.titel !== undefined && { titel: given.titel }),
+    ...(given.beschrijving !== undefined && { beschrijving: given.beschrijving }),
+    ...(given.vernietigingsdatum !== undefined && { vernietigingsdatum: given.vernietigingsdatum }),
+    ...(given.status !== undefined && { status_id: await findStatus(m, given.status) }),
+  }
+  requireOpenZaak(zaak, m.actor)
+  if (Object.keys(values).length > 0)
+    await m.sql`update zaakinformatieobject set ${m.sql(values as never)} where id = ${before.id}`
+  await touchZaak(m, zaak.id)
+  return record(m, zaak, actie, oud, uuid)
+}
+
+async function deleteZio(m: Mutation, uuid: string): Promise<void> {
+  const before = await requireOne(m.read, m.actor, bron, uuid, ONTKOPPELEN)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  requireOpenZaak(zaak, m.actor)
+  await m.sql`delete from zaakinformatieobject where id = ${before.id}`
+  const documentId = before.enkelvoudiginformatieobjectId
+  await ontkoppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
+  await touchZaak(m, zaak.id)
+  const oud = toZio(before, m.actor.base)
+  recordBelow(m, zaak, {
+    actie: 'destroy',
+    resource: 'zaakinformatieobject',
+    url: oud.url,
+    uuid,
+    detail: before.documentIdentificatie,
+    oud,
+    nieuw: null,
+    stil: true,
+  })
+}
+
+/** zrc-003 and zrc-017: the document exists, and its type is one of those of the zaaktype. */
+async function requireDocument(m: Mutation, url: string, zaak: Zaakkern): Promise<number> {
+  const uuid = requireOwn('informatieobject', url, m.actor.base, 'enkelvoudiginformatieobject')
+  const [document] = await m.sql<{ id: number; past: boolean }[]>`
+    select e.id, exists (
+      select from zaaktype_informatieobjecttype r
+      join informatieobjecttype genoemd on genoemd.id = r.informatieobjecttype_id
+      join informatieobjecttype eigen on eigen.id = e.informatieobjecttype_id
+      where r.zaaktype_id = ${zaak.zaaktypeId} and genoemd.catalogus_id = eigen.catalogus_id
+        and genoemd.omschrijving = eigen.omschrijving) as past
+    from enkelvoudiginformatieobject e where e.uuid = ${uuid} for key share of e`
+  if (!document) throw invalid('informatieobject', 'bad-url', 'Dit document bestaat niet.')
+  if (!document.past)
+    throw invalidAll([
+      onObject('missing-zaaktype-informatieobjecttype-relation', 'Dit type document hoort niet bij het zaaktype.'),
+    ])
+  return document.id
+}
+
+async function findStatus(m: Mutation, url: string | null | undefined): Promise<number | null> {
+  if (!url) return null
+  const uuid = localUuid(url, m.actor.base, 'status') ?? null
+  const [status] = await m.sql<{ id: number }[]>`select id from status where uuid = ${uuid}::uuid`
+  if (!status) throw invalid('status', 'bad-url', 'Deze status bestaat niet.')
+  return status.id
+}
+
+async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, bron, uuid))!
+  const nieuw = toZio(row, m.actor.base)
+  recordBelow(m, zaak, {
+    actie,
+    resource: 'zaakinformatieobject',
+    url: nieuw.url,
+    uuid,
+    detail: row.documentIdentificatie,
+    oud,
+    nieuw,
+    stil: actie !== 'create', // the standard announces no more of it
+  })
+  return nieuw
+}
+
+function toZio(row: ZioRow, base: string) {
+  return {
+    url: link(base, 'zaakinformatieobject', row.uuid),
+    uuid: row.uuid,
+    informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),
+    zaak: link(base, 'zaak', row.zaakUuid),
+    aardRelatieWeergave: 'Hoort bij, omgekeerd: kent',
+    titel: row.titel,
+    beschrijving: row.beschrijving,
+    registratiedatum: row.registratiedatum,
+    vernietigingsdatum: row.vernietigingsdatum,
+    status: row.statusUuid && link(base, 'status', row.statusUuid),
+  }
+}

@@ -1,0 +1,291 @@
+// zaakobjecten: what a case is about.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { ExpandQuery } from '../expand.ts'
+import { OptionalText, Patch, Text, Url, Uuid } from '../input.ts'
+import { link, resolveLink } from '../links.ts'
+import type { Actie, Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import type { InvalidParam } from '../problem.ts'
+import { herleidArchivering } from './archief.ts'
+import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
+import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
+import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import {
+  archiefFault,
+  BIJWERKEN,
+  fault,
+  holdZaak,
+  immutable,
+  KOPPELEN,
+  LEZEN,
+  met,
+  ONTKOPPELEN,
+  onObject,
+  recordBelow,
+  refuse,
+  requireOpenZaak,
+  requireTypeOfZaak,
+  touchZaak,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { AnyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './velden.ts'
+
+const Definitie = Type.Object({
+  url: Type.String({ format: 'uri', minLength: 1, maxLength: 1000 }),
+  schema: Text(100, { minLength: 1 }),
+  objectData: Text(100, { minLength: 1 }),
+})
+export const ZaakobjectDeel = Type.Object({
+  object: OptionalReference,
+  zaakobjecttype: NullableReference,
+  objectType: Type.Enum(OBJECT_TYPES),
+  objectTypeOverige: OptionalText(100),
+  objectTypeOverigeDefinitie: Deel(Definitie),
+  relatieomschrijving: OptionalText(80),
+  objectIdentificatie: AnyObject,
+})
+export type ZaakobjectDeel = Static<typeof ZaakobjectDeel>
+const ZaakobjectInput = Type.Object({ zaak: Url(), ...ZaakobjectDeel.properties })
+const ZaakobjectPut = withoutDefaults(ZaakobjectInput)
+const ZaakobjectPatch = Patch(ZaakobjectInput)
+const Zaakobject = Type.Object({ url: Url(), uuid: Uuid, ...ZaakobjectInput.properties })
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  zaak: Type.Optional(Url()),
+  object: Type.Optional(Url()),
+  objectType: Type.Optional(Type.Enum(OBJECT_TYPES)),
+})
+const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
+
+type ZaakobjectRow = Onder & {
+  object: string
+  typeUuid: string | null
+  objectType: string
+  objectTypeOverige: string
+  objectTypeOverigeDefinitie: Static<typeof Definitie> | null
+  relatieomschrijving: string
+  objectIdentificatie: Record<string, unknown> | null
+}
+const bron: Bron<ZaakobjectRow, ReturnType<typeof toZaakobject>> = {
+  soort: 'zaakobject',
+  table: 'zaakobject',
+  columns: sql`y.uuid as type_uuid`,
+  joins: sql`left join zaakobjecttype y on y.id = x.zaakobjecttype_id`,
+  order: sql`x.id desc`,
+  toResource: toZaakobject,
+}
+
+export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
+  readable(bron)
+
+  app.get(
+    '/zaakobjecten',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaakobject) } } },
+    async (request) =>
+      sendPage(request, bron, [
+        ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
+        ...by('x.object', request.query.object),
+        ...by('x.objectType', request.query.objectType),
+      ]),
+  )
+
+  app.post(
+    '/zaakobjecten',
+    { config: met(KOPPELEN), schema: { body: ZaakobjectInput, response: { 201: Zaakobject } } },
+    async (request, reply) => {
+      const faults = await judgeObject(app, request.body.object, request.base)
+      const made = await app.mutate(request.actor, async (m) =>
+        createZaakobject(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body, faults),
+      )
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/zaakobjecten/:uuid',
+    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zaakobject } } },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+
+  app.put(
+    '/zaakobjecten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: ZaakobjectPut, response: { 200: Zaakobject } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeZaakobject(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/zaakobjecten/:uuid',
+    { config: met(BIJWERKEN), schema: { params: Params, body: ZaakobjectPatch, response: { 200: Zaakobject } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeZaakobject(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete(
+    '/zaakobjecten/:uuid',
+    { config: met(ONTKOPPELEN), schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteZaakobject(m, request.params.uuid))
+      return reply.code(204).send()
+    },
+  )
+}
+
+/** The object is there: asked before a transaction begins. */
+export async function judgeObject(
+  app: FastifyInstance,
+  url: string | undefined,
+  base: string,
+): Promise<InvalidParam[]> {
+  if (!url) return []
+  const target = resolveLink(url, base)
+  if (target.kind === 'ours') return [] // looked up in the transaction
+  const fetched = target.kind === 'elsewhere' ? await app.parts.diensten.fetchJson(url) : undefined
+  return fetched?.kind === 'ok' ? [] : [fault('object', 'bad-url', 'Dit object is niet op te vragen.')]
+}
+
+const TABELLEN: Record<string, string> = {
+  zaak: 'zaak',
+  status: 'status',
+  enkelvoudiginformatieobject: 'enkelvoudiginformatieobject',
+  rol: 'rol',
+  resultaat: 'resultaat',
+}
+
+async function ownObjectFaults(m: Mutation, url: string | undefined): Promise<InvalidParam[]> {
+  const target = url ? resolveLink(url, m.actor.base) : undefined
+  if (target?.kind !== 'ours') return []
+  const table = TABELLEN[target.resource]
+  if (!table) return []
+  const [row] = await m.sql`select 1 from ${m.sql(table)} where uuid = ${target.uuid}`
+  return row ? [] : [fault('object', 'bad-url', 'Dit object bestaat niet.')]
+}
+
+export async function createZaakobject(
+  m: Mutation,
+  zaak: Zaakkern,
+  input: ZaakobjectDeel,
+  elsewhere: InvalidParam[] = [],
+) {
+  const part = readObject(input.objectType, input.objectIdentificatie)
+  refuse([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
+  const type = input.zaakobjecttype ? await requireTypeOfZaak(m, 'zaakobjecttype', input.zaakobjecttype, zaak) : null
+  refuse(archiefFault(zaak))
+  requireOpenZaak(zaak, m.actor)
+  const values = {
+    zaak_id: zaak.id,
+    object: input.object ?? '',
+    zaakobjecttype_id: type?.id ?? null,
+    object_type: input.objectType,
+    object_type_overige: input.objectTypeOverige ?? '',
+    object_type_overige_definitie: input.objectTypeOverigeDefinitie
+      ? m.sql.json(input.objectTypeOverigeDefinitie)
+      : null,
+    relatieomschrijving: input.relatieomschrijving ?? '',
+    object_identificatie: part.value ? m.sql.json(part.value as never) : null,
+  }
+  const [made] = await m.sql<{ uuid: string }[]>`insert into zaakobject ${m.sql(values as never)} returning uuid`
+  await touchZaak(m, zaak.id)
+  await rederive(m, zaak, input.objectType)
+  return record(m, zaak, 'create', null, made!.uuid)
+}
+
+const readObject = (objectType: string, value: unknown) => {
+  const shape = OBJECTTYPEN[objectType]
+  if (!shape) return { value: null, faults: [] }
+  const part = readPart(shape, value, 'objectIdentificatie')
+  return { value: part.value, faults: [...part.faults, ...aNummerFault(part.value, 'objectIdentificatie')] }
+}
+
+/** What the fields say together about the kind of object. */
+function kindFaults(input: ZaakobjectDeel): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  const definitie = input.objectTypeOverigeDefinitie
+  if (!input.object && !input.objectIdentificatie)
+    faults.push(
+      definitie
+        ? fault('object', 'required', 'Bij objectTypeOverigeDefinitie hoort een object.')
+        : onObject('invalid-zaakobject', 'Geef object of objectIdentificatie.'),
+    )
+  if (input.objectType === 'overige' && !input.objectTypeOverige && !definitie)
+    faults.push(onObject('missing-object-type-overige', 'Geef objectTypeOverige bij objectType overige.'))
+  if (input.objectType !== 'overige' && input.objectTypeOverige)
+    faults.push(onObject('invalid-object-type-overige-usage', 'objectTypeOverige hoort bij objectType overige.'))
+  if (input.objectTypeOverige && !/^[a-z_]+$/.test(input.objectTypeOverige))
+    faults.push(fault('objectTypeOverige', 'invalid', 'Alleen kleine letters en lage streepjes.'))
+  return faults
+}
+
+async function changeZaakobject(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  given: Static<typeof ZaakobjectPatch>,
+) {
+  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const oud = toZaakobject(before, m.actor.base)
+  const part = readObject(before.objectType, given.objectIdentificatie)
+  refuse([
+    ...(['zaak', 'object', 'zaakobjecttype', 'objectType'] as const)
+      .filter((name) => given[name] !== undefined && (given[name] || null) !== (oud[name] || null))
+      .map(immutable),
+    ...part.faults,
+    ...archiefFault(zaak),
+  ])
+  requireOpenZaak(zaak, m.actor)
+  const values = {
+    ...(given.relatieomschrijving !== undefined && { relatieomschrijving: given.relatieomschrijving }),
+    ...(given.objectTypeOverige !== undefined && { object_type_overige: given.objectTypeOverige }),
+    ...(part.value && { object_identificatie: m.sql.json(part.value as never) }),
+  }
+  if (Object.keys(values).length > 0)
+    await m.sql`update zaakobject set ${m.sql(values as never)} where id = ${before.id}`
+  await touchZaak(m, zaak.id)
+  await rederive(m, zaak, before.objectType)
+  return record(m, zaak, actie, oud, uuid)
+}
+
+async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
+  const before = await requireOne(m.read, m.actor, bron, uuid, ONTKOPPELEN)
+  const zaak = (await holdZaak(m, before.zaakUuid))!
+  requireOpenZaak(zaak, m.actor)
+  await m.sql`delete from zaakobject where id = ${before.id}`
+  await touchZaak(m, zaak.id)
+  const oud = toZaakobject(before, m.actor.base)
+  const detail = before.objectType
+  recordBelow(m, zaak, { actie: 'destroy', resource: 'zaakobject', url: oud.url, uuid, detail, oud, nieuw: null })
+}
+
+/** Only these kinds hold days that archiving may count from. */
+async function rederive(m: Mutation, zaak: Zaakkern, objectType: string): Promise<void> {
+  if (objectType === 'overige' || objectType === 'woz_waarde') await herleidArchivering(m, zaak.id, ['zaakobject'])
+}
+
+async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, bron, uuid))!
+  const nieuw = toZaakobject(row, m.actor.base)
+  const detail = row.relatieomschrijving || row.objectType
+  recordBelow(m, zaak, { actie, resource: 'zaakobject', url: nieuw.url, uuid, detail, oud, nieuw })
+  return nieuw
+}
+
+function toZaakobject(row: ZaakobjectRow, base: string) {
+  return {
+    url: link(base, 'zaakobject', row.uuid),
+    uuid: row.uuid,
+    zaak: link(base, 'zaak', row.zaakUuid),
+    object: row.object,
+    zaakobjecttype: row.typeUuid && link(base, 'zaakobjecttype', row.typeUuid),
+    objectType: row.objectType,
+    objectTypeOverige: row.objectTypeOverige,
+    objectTypeOverigeDefinitie: row.objectTypeOverigeDefinitie,
+    relatieomschrijving: row.relatieomschrijving,
+    objectIdentificatie: row.objectIdentificatie,
+  }
+}
