@@ -77,9 +77,12 @@ export function localUuid(url: string, base: string, resource: Resource): string
 export function requestBase(request: FastifyRequest, config: Config): string {
   if (config.publicUrl) return config.publicUrl
   const host = request.headers.host ?? ''
-  return LOCAL.test(host)
-    ? `http://${host}`
-    : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
+  return LOCAL.test(host) ? `http://${host}` : ownAddress(config)
+}
+
+/** Our address where there is no request: in what commands and tasks write. */
+export function ownAddress(config: Config): string {
+  return config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
 }
 
 const LOCAL = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i

@@ -14,6 +14,7 @@ import { type Database, openDatabase, type ReadDb } from './database.ts'
 import { openDiensten } from './diensten.ts'
 import { OpslagOnbeschikbaar } from './documenten/opslag/index.ts'
 import { DataDirHeld } from './embedded.ts'
+import { ownAddress } from './links.ts'
 import { openLog } from './log.ts'
 import { migrate, SchemaError } from './migrate.ts'
 import { mutator } from './mutate.ts'
@@ -139,12 +140,13 @@ client
       if (secret === '') throw new UsageError('the secret on standard input is empty')
       await withDatabase(async (database, config) => {
         const box = await findSecretBox(config, true)
-        await createClient(database, box, {
+        const made = {
           id: options.id,
           label: options.label ?? options.id,
           alleAutorisaties: options.allRights,
           secret,
-        })
+        }
+        await createClient(database, box, made, config)
       })
       if (isShort(secret)) console.error(SHORT_SECRET)
       const shown = options.secretStdin ? {} : { secret }
@@ -385,11 +387,6 @@ catalogus
   )
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** Our address in links that a command writes. */
-function ownAddress(config: Config): string {
-  return config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
-}
 
 /** What the caller asked cannot be done. */
 class UsageError extends Error {}

@@ -115,7 +115,7 @@ export async function runApi(
   try {
     requireImportBaseDir(config, log)
     await requireKnownSchema(database.sql)
-    if (config.bootstrapClient) await ensureBootstrapClient(database, box, config.bootstrapClient)
+    if (config.bootstrapClient) await ensureBootstrapClient(database, box, config.bootstrapClient, config)
     await fillInstellingen(database, box, config)
     const credentials = await openCredentialStore(database, box, log)
     const diensten = openDiensten(database, box, config, log)

@@ -10,6 +10,7 @@ import type { SecretBox } from './autorisaties/secrets.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
 import { DienstInput, saveDienst } from './diensten.ts'
+import { ownAddress } from './links.ts'
 import { type Mutation, mutator } from './mutate.ts'
 import { SETS } from './notificaties/herhaling.ts'
 import { Instellingen, saveInstellingen } from './notificaties/instellingen.ts'
@@ -110,9 +111,8 @@ function fillIn(value: unknown, env: NodeJS.ProcessEnv, missing: string[]): unkn
  * @throws SetupError
  */
 export async function applySetup(database: Database, box: SecretBox, config: Config, setup: Setup): Promise<Applied> {
-  const base = config.publicUrl ?? `http://${config.host}:${config.port}`
   const mutate = mutator(database, { announces: !config.notificationsDisabled })
-  return mutate(systemActor('setup', base), async (m) => {
+  return mutate(systemActor('setup', ownAddress(config)), async (m) => {
     m.unrecorded('nothing may be different')
     const applied: Applied = { services: [], notifications: false, applicaties: [] }
     const faults: string[] = []

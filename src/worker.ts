@@ -244,7 +244,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
       gracefulShutdownAbortTimeout: STOP_MS - 5_000,
       // Asked before every fetch: no job may be locked under an id that the other workers would not find when we die.
       ...(parts.batch
-        ? { preset: { worker: { localQueue: { size: parts.batch }, completeJobBatchDelay: 0 } } }
+        ? { preset: { worker: { localQueue: { size: parts.batch }, completeJobBatchDelay: 0, pollInterval: 1_000 } } }
         : { forbiddenFlags: async () => (await leased.promise)?.confirmed() ?? null }),
     })
     runner.promise.catch((error) => log.error({ err: error }, 'the job runner failed'))

@@ -1,7 +1,8 @@
 import { createSigner } from 'fast-jwt'
 import { systemActor } from '../access.ts'
+import type { Config } from '../config.ts'
 import type { Database, Db } from '../database.ts'
-import { link } from '../links.ts'
+import { link, ownAddress } from '../links.ts'
 import { type Mutation, mutator } from '../mutate.ts'
 import type { SecretBox } from './secrets.ts'
 
@@ -11,25 +12,34 @@ export class ClientExists extends Error {}
 export type NewClient = { id: string; label: string; alleAutorisaties: boolean; secret: string }
 
 /**
- * Makes an application with one client id and its secret.
+ * Makes an application with one client id and its secret. Without configuration it is not announced.
  * @throws ClientExists
  */
-export async function createClient(database: Database, box: SecretBox, client: NewClient): Promise<void> {
-  await mutator(database)(systemActor('client create'), async (m) => {
+export async function createClient(
+  database: Database,
+  box: SecretBox,
+  client: NewClient,
+  config?: Config,
+): Promise<void> {
+  await mutator(database, announcing(config))(systemActor('client create', config && ownAddress(config)), async (m) => {
     if (await findApplicatie(m.trx, client.id)) throw new ClientExists(`client ${client.id} exists already`)
     await insertClient(m, box, client)
   })
 }
 
-/** Makes sure that this client id exists, has all rights, and has this secret and no other. Again: changes nothing. */
+/**
+ * Makes sure that this client id exists, has all rights, and has this secret and no other. Again: changes nothing. Without
+ * configuration a change is not announced.
+ */
 export async function ensureBootstrapClient(
   database: Database,
   box: SecretBox,
   client: { id: string; secret: string },
+  config?: Config,
 ): Promise<void> {
   const found = await findApplicatie(database.db, client.id)
   if (found?.heeftAlleAutorisaties && (await secretsOf(database.db, box, client.id)).join() === client.secret) return
-  await mutator(database)(systemActor('bootstrap'), async (m) => {
+  await mutator(database, announcing(config))(systemActor('bootstrap', config && ownAddress(config)), async (m) => {
     const current = await findApplicatie(m.trx, client.id)
     if (!current) return insertClient(m, box, { ...client, label: client.id, alleAutorisaties: true })
     await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', current.id).execute()
@@ -40,6 +50,9 @@ export async function ensureBootstrapClient(
     record(m, 'update', current.uuid, current.label, true, client.id)
   })
 }
+
+// Who announces a change needs an address for it.
+const announcing = (config?: Config) => ({ announces: config !== undefined && !config.notificationsDisabled })
 
 async function insertClient(m: Mutation, box: SecretBox, client: NewClient): Promise<void> {
   const { id, uuid } = await m.trx

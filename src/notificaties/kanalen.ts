@@ -7,7 +7,7 @@ import type { SecretBox } from '../autorisaties/secrets.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import { type CallAnswer, DIENST_COLUMNS, type Dienst, FAILURES, failureKind, openAgent, send } from '../diensten.ts'
-import { PATHS } from '../links.ts'
+import { ownAddress, PATHS } from '../links.ts'
 
 export type Kanaal = {
   naam: string
@@ -80,11 +80,14 @@ export async function registerKanalen(
   namen?: string[],
 ): Promise<{ naam: string; gelukt: boolean; reden: string }[]> {
   return withService(parts, async ({ dienst, call }) => {
-    const base = parts.config.publicUrl ?? `http://${parts.config.host}:${parts.config.port}`
     const results = []
     for (const kanaal of KANALEN.filter(({ naam }) => !namen || namen.includes(naam))) {
       const { naam } = kanaal
-      const body = { naam, documentatieLink: `${base}/ref/kanalen/#${naam}`, filters: filters(kanaal) }
+      const body = {
+        naam,
+        documentatieLink: `${ownAddress(parts.config)}/ref/kanalen/#${naam}`,
+        filters: filters(kanaal),
+      }
       try {
         const found = await call('GET', `kanaal?naam=${encodeURIComponent(naam)}`)
         requireSuccess(found)
@@ -171,8 +174,8 @@ export async function testNotificatie(parts: Parts): Promise<Stage[]> {
   })
 }
 
-function testMessage({ publicUrl, host, port }: Config) {
-  const url = `${publicUrl ?? `http://${host}:${port}`}/ref/kanalen/`
+function testMessage(config: Config) {
+  const url = `${ownAddress(config)}/ref/kanalen/`
   return {
     kanaal: 'test',
     hoofdObject: url,

@@ -79,7 +79,6 @@ t.test('retries are made by themselves, and none before its time', async (t) => 
   const gaps = moments.slice(1).map((moment, i) => (moment - moments[i]!) / 1000)
   t.equal(gaps.length, 3)
   for (const [i, delay] of [1, 2, 4].entries()) t.ok(gaps[i]! >= delay, `after at least ${delay} s`)
-  t.ok(gaps[i]! >= delay && gaps[i]! < delay + 2, `${gaps[i]} is ${delay}`)
 })
 
 async function startWorker(t: TestLike, { config, databaseUrl }: Given): Promise<ChildProcess> {
