@@ -1,0 +1,124 @@
+// npm run bench outage: the receiver is down for a while under load; what is lost, and what the schedule says must fail.
+//
+// Time is compressed: the settings of the retries and the outages are divided by --factor, so that the default run takes
+// minutes. --factor 1 is the real thing.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { Sql } from 'postgres'
+import { SETS, schedule } from '../src/notificaties/herhaling.ts'
+import { chooseScenario, delivered, drive, type Scenario, type Stack, startStack } from './notifications.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+const VERLENGD = { ...SETS.kort, maxRetries: 7, backoffMax: 192 } // the documented example
+const BY_NAME = { ...SETS, verlengd: VERLENGD }
+const LATE = 2 // seconds that a retry may be late
+
+export async function bench(argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      factor: { type: 'string', default: '16' },
+      outages: { type: 'string', default: '10,60,300,600' },
+      sets: { type: 'string', default: 'standaard,kort,verlengd' },
+      clients: { type: 'string', default: '10' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) {
+    console.log('Options: --factor 16, --outages 10,60,300,600 (s), --sets standaard,kort,verlengd, --clients 10')
+    return
+  }
+  const factor = Number(values.factor)
+  const receiver = await startReceiver()
+  const stack = await startStack(receiver.root)
+  let ok = true
+  try {
+    const scenario = await chooseScenario(stack)
+    console.log(`creating: ${scenario.name}; time divided by ${factor}`)
+    console.log('set        outage  created  refused  delivered  failed  expected        latest   lost')
+    for (const name of values.sets.split(',') as (keyof typeof BY_NAME)[]) {
+      for (const outage of values.outages.split(',').map(Number)) {
+        const result = await measure(stack, receiver, scenario, name, outage / factor, factor, Number(values.clients))
+        ok &&= result.lost === 0 && result.refused === 0 && result.isExpected
+        console.log(
+          [
+            name.padEnd(9),
+            `${outage} s`.padStart(7),
+            String(result.created).padStart(8),
+            String(result.refused).padStart(8),
+            String(result.delivered).padStart(10),
+            String(result.failed).padStart(7),
+            `${result.expected.join(' to ')}${result.isExpected ? '' : ' (!)'}`.padStart(9),
+            `${result.latest.toFixed(1)} s late`.padStart(13),
+            String(result.lost).padStart(6),
+          ].join(' '),
+        )
+      }
+    }
+  } finally {
+    await stack.stop()
+    await receiver.stop()
+  }
+  if (!ok) process.exitCode = 1
+}
+
+async function measure(
+  stack: Stack,
+  receiver: Receiver,
+  scenario: Scenario,
+  name: keyof typeof BY_NAME,
+  seconds: number,
+  factor: number,
+  clients: number,
+) {
+  const { sql } = stack.database
+  const set = BY_NAME[name]
+  const settings = {
+    ...set,
+    backoff: set.backoff / factor,
+    backoffMax: Math.max(1, Math.round(set.backoffMax / factor)),
+  }
+  await delivered(sql)
+  await sql`truncate notificatie cascade`
+  await sql`
+    update notificatie_instelling set max_retries = ${settings.maxRetries}, backoff = ${String(settings.backoff)}::text::jsonb,
+      backoff_max = ${settings.backoffMax}, base_factor = ${settings.baseFactor}`
+  receiver.received.length = 0
+  await receiver.stop()
+  const driven = drive(stack, scenario, clients, seconds * 1000)
+  await sleep(seconds * 1000)
+  await receiver.start()
+  const ended = await now(sql)
+  const { count, refused } = await driven
+  const last = schedule(settings).at(-1)!.at
+  await delivered(sql, (last + settings.maxRetries * LATE + 60) * 1000)
+
+  const rows = await sql<Row[]>`
+    select n.uuid, n.status, extract(epoch from min(p.begonnen_op))::float8 as first,
+      array_agg(extract(epoch from p.begonnen_op)::float8 order by p.nummer) as attempts
+    from notificatie n left join notificatie_poging p on p.notificatie_id = n.id group by n.id`
+  const arrived = new Set(receiver.received.map(({ id }) => id))
+  const failed = rows.filter(({ status }) => status === 'mislukt')
+  // All attempts of these lie within the outage, also when every retry is as late as it may be; or when none is.
+  const must = rows.filter(({ first }) => first + last + settings.maxRetries * LATE < ended)
+  const may = new Set(rows.filter(({ first }) => first + last < ended).map(({ uuid }) => uuid))
+  const delays = schedule(settings).map(({ delay }) => delay)
+  const late = rows.flatMap(({ attempts }) => attempts.slice(1).map((at, i) => at - attempts[i]! - delays[i]!))
+  return {
+    created: count,
+    refused,
+    delivered: rows.filter(({ uuid, status }) => status === 'afgeleverd' && arrived.has(uuid)).length,
+    failed: failed.length,
+    expected: must.length === may.size ? [may.size] : [must.length, may.size],
+    isExpected: failed.every(({ uuid }) => may.has(uuid)) && must.every(({ status }) => status === 'mislukt'),
+    latest: late.reduce((a, b) => Math.max(a, b), 0),
+    lost: count - rows.length + rows.filter(({ uuid, status }) => status !== 'mislukt' && !arrived.has(uuid)).length,
+  }
+}
+
+type Row = { uuid: string; status: string; first: number; attempts: number[] }
+
+async function now(sql: Sql): Promise<number> {
+  const [row] = await sql<{ now: number }[]>`select extract(epoch from clock_timestamp())::float8 as now`
+  return row!.now
+}
