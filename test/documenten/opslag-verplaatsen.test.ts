@@ -127,7 +127,12 @@ t.test('documents move from store to store while they are read, and the old byte
     )
     await test.runJobs()
     t.equal((await stored(test, from)).length, 7, 'whoever looked up the old place can still read')
-    t.strictSame((await controleer(test.parts, { repair: true })).found, 0, 'and a check leaves that alone')
+    if (from === 'filesystem') {
+      const old = new Date(Date.now() - 48 * 3600 * 1000)
+      for (const sleutel of await stored(test, from)) utimesSync(join(test.config.documentenDir, sleutel), old, old)
+    }
+    t.match(await controleer(test.parts, { repair: true }), { found: 0 }, 'and a check leaves that alone')
+    t.equal((await stored(test, from)).length, 7)
     await runAllJobs(test)
     t.strictSame(await stored(test, from), [])
     t.equal((await stored(test, to)).length, 7)
