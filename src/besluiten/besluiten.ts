@@ -11,7 +11,7 @@ import { link, localUuid, resolveLink } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
 import { type InvalidParam, notFound, Problem } from '../problem.ts'
-import { holdZaak, requireOpenZaak } from '../zaken/rules.ts'
+import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
 import { besluitTree } from './expansies.ts'
 import {
   type Besluittype,
@@ -164,8 +164,8 @@ export async function createBesluit(
     zaakId: zaak?.id ?? null,
   })
   const row = (await findBesluit(m.read, uuid))!
-  await syncZaakbesluit(m, null, row) // brc-006
   recordBesluit(m, 'create', row, null, toBesluit(row, base))
+  await syncZaakbesluit(m, null, { row, zaak }) // brc-006
   return row
 }
 
@@ -222,7 +222,7 @@ export async function changeBesluit(
   const before = await lockBesluit(m, uuid)
   requireMay(m.actor, BIJWERKEN, before)
   const oud = toBesluit(before, base)
-  const current = before.zaakUuid ? ((await holdZaak(m, before.zaakUuid)) ?? null) : null
+  const current = await zaakOf(m, before)
   const asked = await judgeZaak(m, given.zaak)
   refuse([
     ...identificatieChangeFaults(given, before), // brc-002
@@ -240,16 +240,16 @@ export async function changeBesluit(
     ...(actie === 'partial_update' ? oud : {}),
     ...given,
   } as BesluitInput)
-  const zaakId = given.zaak === undefined ? before.zaakId : (asked.zaak?.id ?? null)
+  const zaak = given.zaak === undefined ? current : asked.zaak
   await m.trx
     .updateTable('besluit')
-    .set({ ...columns, zaakId })
+    .set({ ...columns, zaakId: zaak?.id ?? null })
     .where('id', '=', before.id)
     .execute()
   const row = (await findBesluit(m.read, uuid))!
-  await syncZaakbesluit(m, before, row) // brc-006
   const nieuw = toBesluit(row, base)
   recordBesluit(m, actie, row, oud, nieuw)
+  await syncZaakbesluit(m, { row: before, zaak: current }, { row, zaak }) // brc-006
   return nieuw
 }
 
@@ -260,18 +260,23 @@ export async function lockBesluit(m: Mutation, uuid: string): Promise<BesluitRow
   return (await findBesluit(m.read, uuid))!
 }
 
+/** The case of a besluit, held too: it does not close meanwhile. */
+async function zaakOf(m: Mutation, { zaakUuid }: BesluitRow): Promise<Zaakkern | null> {
+  return zaakUuid === null ? null : ((await holdZaak(m, zaakUuid)) ?? null)
+}
+
 // ---- delete ----
 
 /** brc-009: a besluit goes with its relations to documents, its place in the case, and its audit trail. */
 async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
   const row = await lockBesluit(m, uuid)
   requireMay(m.actor, VERWIJDEREN, row)
-  const zaak = row.zaakUuid ? await holdZaak(m, row.zaakUuid) : undefined
+  const zaak = await zaakOf(m, row)
   if (zaak) requireOpenZaak(zaak, m.actor)
-  await syncZaakbesluit(m, row, null)
   await ontkoppelAlles(m, [uuid])
   await m.trx.deleteFrom('besluit').where('id', '=', row.id).execute()
   recordBesluit(m, 'destroy', row, toBesluit(row, m.actor.base), null)
+  await syncZaakbesluit(m, { row, zaak }, null) // brc-006
 }
 
 function recordBesluit(

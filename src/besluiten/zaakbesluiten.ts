@@ -1,21 +1,21 @@
-// brc-006: the other side of a besluit that was taken in a case of ours. It stands in the tables of the Zaken API, and comes
-// and goes in the transaction of the besluit.
+// brc-006: the other side of a besluit that was taken in a case of ours. It comes and goes in the transaction of the
+// besluit, and archiving of a closed case follows its dates.
 import type { Mutation } from '../mutate.ts'
-import { touchZaak } from '../zaken/rules.ts'
+import { touchZaak, type Zaakkern } from '../zaken/rules.ts'
+import { koppelBesluit, ontkoppelBesluit, wijzigBesluit } from '../zaken/zaakbesluiten.ts'
+import type { BesluitRow } from './vinden.ts'
 
-type Kant = { uuid: string; zaakId: number | null; ingangsdatum: string; vervaldatum: string | null }
+/** A besluit with its case, which is locked by the caller. */
+type Kant = { row: BesluitRow; zaak: Zaakkern | null }
 
-/** Brings the case in line with what a besluit was and has become; null: not there. Both cases are locked by the caller. */
+/** Brings the cases in line with what a besluit was and has become; null: not there. */
 export async function syncZaakbesluit(m: Mutation, oud: Kant | null, nieuw: Kant | null): Promise<void> {
-  const [was, is] = [oud?.zaakId ?? null, nieuw?.zaakId ?? null]
-  if (was !== null && was !== is) {
-    await m.sql`delete from zaakbesluit where zaak_id = ${was} and besluit_uuid = ${oud!.uuid}`
-    await touchZaak(m, was)
-  }
-  if (is === null) return
-  const { uuid, ingangsdatum, vervaldatum } = nieuw!
-  await m.sql`insert into zaakbesluit (zaak_id, besluit_uuid, ingangsdatum, vervaldatum)
-    values (${is}, ${uuid}, ${ingangsdatum}, ${vervaldatum})
-    on conflict on constraint zaakbesluit_uniek do update set ingangsdatum = excluded.ingangsdatum, vervaldatum = excluded.vervaldatum`
-  await touchZaak(m, is)
+  if (oud?.zaak && oud.zaak.id !== nieuw?.zaak?.id) await ontkoppelBesluit(m, oud.zaak, oud.row.uuid)
+  if (!nieuw?.zaak) return
+  const { uuid: besluitUuid, ingangsdatum, vervaldatum } = nieuw.row
+  const besluit = { besluitUuid, ingangsdatum, vervaldatum }
+  if (oud?.zaak?.id !== nieuw.zaak.id) return koppelBesluit(m, nieuw.zaak, besluit)
+  const sameDates = oud.row.ingangsdatum === ingangsdatum && oud.row.vervaldatum === vervaldatum
+  // Archiving is not derived again for nothing: someone may have set its dates by hand.
+  await (sameDates ? touchZaak(m, nieuw.zaak.id) : wijzigBesluit(m, nieuw.zaak, besluit))
 }

@@ -9,8 +9,8 @@ const post = (body: object, as?: string) => test.call('POST', BIO, body, as ? { 
 const verwerken = (body: object, as?: string) => test.call('POST', `${BRC}/besluit_verwerken`, body, as ? { as } : {})
 const counts = async () => {
   const [row] = await test.database.sql`select (select count(*)::int from besluit) as besluiten,
-    (select count(*)::int from besluitinformatieobject) as documenten, (select count(*)::int from audit) as audit,
-    (select count(*)::int from notificatie) as notificaties`
+    (select count(*)::int from besluitinformatieobject) as documenten, (select count(*)::int from audit where bron = 'brc') as audit,
+    (select count(*)::int from notificatie where kanaal = 'besluiten') as notificaties`
   return row as { besluiten: number; documenten: number; audit: number; notificaties: number }
 }
 
