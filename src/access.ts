@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CredentialStore } from './autorisaties/credentials.ts'
+import { countPogingen } from './autorisaties/pogingen.ts'
 import { authenticate } from './autorisaties/token.ts'
 import type { Config } from './config.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from './input.ts'
@@ -59,10 +60,11 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
     if (route.config?.access === undefined)
       throw new Error(`route ${String(route.method)} ${route.url} declares no access`)
   })
+  const pogingen = countPogingen()
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
     if (access === undefined || access === 'public') return // undefined: no route at all, a 404
-    request.actor = await authenticate(app, request, config, credentials)
+    request.actor = await authenticate(app, request, config, credentials, pogingen)
     if (!passes(request.actor, access)) throw forbidden()
   })
 }

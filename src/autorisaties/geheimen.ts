@@ -6,10 +6,6 @@ import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { generateSecret, type SecretBox } from './secrets.ts'
 
-/** Below this a secret can be found by trying; existing clients have such secrets, so they are taken with a warning. */
-export const MIN_SECRET = 32
-export const isShort = (secret: string): boolean => Buffer.byteLength(secret) < MIN_SECRET
-
 /** There is no such client id. */
 export class UnknownClient extends Error {}
 

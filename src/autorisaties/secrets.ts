@@ -5,6 +5,9 @@ export function generateSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
+/** Fewer bytes can be found by trying; existing clients have such secrets, so they are taken with a warning. */
+export const isShort = (secret: string): boolean => Buffer.byteLength(secret) < 32
+
 /**
  * Encrypts and decrypts secrets at rest with AES-256-GCM under a key derived from SECRET_KEY. The name of what is
  * protected is authenticated along, so that a stored value cannot be moved to another row.

@@ -4,6 +4,8 @@ import { type Actor, header } from '../access.ts'
 import type { Config } from '../config.ts'
 import { forbidden, type Problem } from '../problem.ts'
 import type { Credential, CredentialStore } from './credentials.ts'
+import type { Pogingen } from './pogingen.ts'
+import { isShort } from './secrets.ts'
 
 // An unknown client costs the same signature check as a known one: the time tells nothing.
 const NOBODY = randomBytes(32).toString('hex')
@@ -11,13 +13,14 @@ const NOBODY = randomBytes(32).toString('hex')
 /**
  * Who sends this request, by its token (JWT, HS256 only, one secret per client id). Every failure is 403 with the code
  * of the standard; the order of the checks is that of the reference implementation, since clients act on the codes.
- * @throws Problem 403
+ * @throws Problem 403, or 429 after too many failures
  */
 export async function authenticate(
   app: FastifyInstance,
   request: FastifyRequest,
   config: Config,
   credentials: CredentialStore,
+  pogingen: Pogingen,
 ): Promise<Actor> {
   const token = bearerToken(request)
   const { header: tokenHeader, payload } = decode(app, token)
@@ -27,12 +30,23 @@ export async function authenticate(
   const credential = usable ? await credentials.find(clientId) : undefined
   if (!credential || credential.secrets.length === 0) {
     verifySignature(app, token, [NOBODY])
-    throw forbidden('invalid-client-identifier', 'De client_id van het token is onbekend.')
+    pogingen.failed(request.ip)
+    throw (
+      pogingen.refusal(request.ip) ?? forbidden('invalid-client-identifier', 'De client_id van het token is onbekend.')
+    )
   }
-  const problem =
-    checkAlgorithm(tokenHeader) ??
-    verifySignature(app, token, credential.secrets) ??
-    checkClaims(payload, config, request)
+  // A secret that can be found by trying is not tried any further. Long ones are: behind a proxy all clients may share an
+  // address, and nobody may shut out another by failing in his name.
+  const key = `${request.ip} ${clientId}`
+  const refusal = pogingen.refusal(key)
+  if (refusal && credential.secrets.some(isShort)) throw refusal
+  const wrongSignature = checkAlgorithm(tokenHeader) ?? verifySignature(app, token, credential.secrets)
+  if (wrongSignature) {
+    pogingen.failed(key)
+    throw pogingen.refusal(key) ?? wrongSignature
+  }
+  pogingen.succeeded(key)
+  const problem = checkClaims(payload, config, request)
   if (problem) throw problem
   return toActor(clientId as string, credential, payload, request)
 }
