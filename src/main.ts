@@ -174,7 +174,7 @@ client
     if (given === '') throw new UsageError('the secret on standard input is empty')
     const secret = await withDatabase(async (database, config) => {
       const box = await findSecretBox(config, false)
-      return mutator(database)(systemActor('client rotate'), (m) =>
+      return mutator(database)(systemActor('client rotate', ownAddress(config)), (m) =>
         rotateGeheim(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
       )
     })
@@ -194,8 +194,10 @@ client
   .option('--old', 'only the older ones, after a rotation', false)
   .option('--json', 'print JSON')
   .action(async (options: { id: string; old: boolean; json?: boolean }) => {
-    const revoked = await withDatabase((database) =>
-      mutator(database)(systemActor('client revoke'), (m) => revokeGeheim(m, options.id, options.old ? 'oud' : 'alle')),
+    const revoked = await withDatabase((database, config) =>
+      mutator(database)(systemActor('client revoke', ownAddress(config)), (m) =>
+        revokeGeheim(m, options.id, options.old ? 'oud' : 'alle'),
+      ),
     )
     print(options, { clientId: options.id, revoked }, `Client ${options.id} lost ${revoked} secret(s).`)
   })

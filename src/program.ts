@@ -9,7 +9,7 @@ import { verstuurNotificatie } from '../tasks/verstuur-notificatie.ts'
 import { buildApp, type Parts } from './app.ts'
 import { ensureBootstrapClient } from './autorisaties/clients.ts'
 import { openCredentialStore } from './autorisaties/credentials.ts'
-import { type SecretBox, secretBox } from './autorisaties/secrets.ts'
+import { isShort, type SecretBox, secretBox } from './autorisaties/secrets.ts'
 import { type Config, ConfigError } from './config.ts'
 import { type Database, kyselyOn, openDatabase } from './database.ts'
 import { openDiensten } from './diensten.ts'
@@ -115,7 +115,10 @@ export async function runApi(
   try {
     requireImportBaseDir(config, log)
     await requireKnownSchema(database.sql)
-    if (config.bootstrapClient) await ensureBootstrapClient(database, box, config.bootstrapClient, config)
+    if (config.bootstrapClient) {
+      if (isShort(config.bootstrapClient.secret)) log.warn('BOOTSTRAP_CLIENT_SECRET has fewer than 32 characters')
+      await ensureBootstrapClient(database, box, config.bootstrapClient, config)
+    }
     await fillInstellingen(database, box, config)
     const credentials = await openCredentialStore(database, box, log)
     const diensten = openDiensten(database, box, config, log)
