@@ -1,6 +1,6 @@
 import t from 'tap'
 import { givenBesluittype, givenClient, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
-import { CRS, givenZaak, ZAKEN } from '../zaken/gegeven.ts'
+import { CRS, givenResultaattype, givenZaak, ZAKEN } from '../zaken/gegeven.ts'
 import { BESLUITEN, BIO, besluitBody, faults, givenBesluit, givenTypen, made } from './gegeven.ts'
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
@@ -246,6 +246,45 @@ t.test('a besluit of a closed case is written only with zaken.geforceerd-bijwerk
   t.equal((await post(besluitBody(typen.besluittype, { zaak: dicht }), mayForce)).status, 201)
   t.equal((await patch(url, { toelichting: 'x' }, mayForce)).status, 200)
   t.equal((await test.call('DELETE', url, undefined, { as: mayForce })).status, 204)
+})
+
+t.test('archiving of a closed case follows the dates of its besluiten', async (t) => {
+  for (const [afleidingswijze, name] of [
+    ['ingangsdatum_besluit', 'ingangsdatum'],
+    ['vervaldatum_besluit', 'vervaldatum'],
+  ] as const) {
+    const typen = await givenTypen(test, { statustypen: ['Begin', 'Eind'] })
+    const zaak = (await typen.zaak()).url
+    const archiving = async () => {
+      const { archiefactiedatum, startdatumBewaartermijn } = (await test.call('GET', zaak, undefined, CRS)).body
+      return [startdatumBewaartermijn, archiefactiedatum]
+    }
+    const { url } = await typen.besluit({ zaak, [name]: '2024-05-01' })
+    const resultaattype = await givenResultaattype(test, typen.zaaktype, { afleidingswijze })
+    made(await test.call('POST', `${ZAKEN}/resultaten`, { zaak, resultaattype }))
+    const { statustypen } = (await test.call('GET', typen.zaaktype)).body
+    for (const [index, statustype] of (await inOrder(statustypen)).entries())
+      made(
+        await test.call('POST', `${ZAKEN}/statussen`, { zaak, statustype, datumStatusGezet: `2026-04-0${index + 1}` }),
+      )
+    t.same(await archiving(), ['2024-05-01', '2034-05-01'], `${afleidingswijze} when it closes`)
+    t.equal((await patch(url, { [name]: '2025-06-01' })).status, 200)
+    t.same(await archiving(), ['2025-06-01', '2035-06-01'], 'when the date changes')
+    await test.call('PATCH', zaak, { archiefactiedatum: '2040-01-01' }, CRS)
+    t.equal((await patch(url, { toelichting: 'Iets anders' })).status, 200)
+    t.same(await archiving(), ['2025-06-01', '2040-01-01'], 'not when something else changes')
+    const later = await typen.besluit({ zaak, [name]: '2026-01-01' })
+    t.same(await archiving(), ['2026-01-01', '2036-01-01'], 'with another besluit the latest counts')
+    t.equal((await test.call('DELETE', later.url)).status, 204)
+    t.same(await archiving(), ['2025-06-01', '2035-06-01'], 'and no longer when it is gone')
+    t.equal((await patch(url, { zaak: '' })).status, 200)
+    t.same(await archiving(), [null, null], 'without besluit there is no date')
+  }
+
+  async function inOrder(urls: string[]): Promise<string[]> {
+    const typen = await Promise.all(urls.map(async (url) => (await test.call('GET', url)).body))
+    return typen.sort((one, other) => one.volgnummer - other.volgnummer).map(({ url }) => url)
+  }
 })
 
 t.test('brc-009: a besluit goes with its documents, their other side and its audit trail', async (t) => {
