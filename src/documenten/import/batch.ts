@@ -13,6 +13,7 @@ import { readInput } from '../../input.ts'
 import { localUuid } from '../../links.ts'
 import type { InvalidParam } from '../../problem.ts'
 import { Problem } from '../../problem.ts'
+import { judgeZaken, linkToZaken } from '../../zaken/import.ts'
 import { nieuweSleutel, type Opslag, OpslagOnbeschikbaar } from '../opslag/index.ts'
 import { gebruiksrechtFault, publishedFault, statusFault } from '../rules.ts'
 import { Metagegevens } from '../velden.ts'
@@ -29,7 +30,13 @@ export type BatchParts = {
   log: Logger
 }
 
-type GelezenRij = { nummer: number; uuid: string | null; bestandspad: string; input: Metagegevens }
+type GelezenRij = {
+  nummer: number
+  uuid: string | null
+  bestandspad: string
+  zaakUuid: string | null
+  input: Metagegevens
+}
 type Getypeerd = GelezenRij & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
 type Bestand = { sleutel: string; omvang: number; sha256: string }
 /** A row of which nothing but its file can be at fault, and what became of that. */
@@ -136,9 +143,8 @@ function readRow(kop: string[], cellen: string[], nummer: number): GelezenRij | 
     if (!skip.has(kolomVan(fault.name))) faults.push(`${kolomVan(fault.name)}: ${fault.reason}`)
   })
   if (bestandspad.includes('\0')) faults.push('bestandspad: Dit pad bevat een teken dat niet is toegestaan.')
-  if (zaakUuid !== null) faults.push('zaakUuid: Deze zaak bestaat niet.')
   if (faults.length > 0 || !input) return { fout: faults.join(' ') }
-  return { nummer, uuid, bestandspad, input }
+  return { nummer, uuid, bestandspad, zaakUuid, input }
 }
 
 function readFields(body: Record<string, unknown>, report: (fault: InvalidParam) => void): Metagegevens | undefined {
@@ -344,10 +350,11 @@ async function insertDocuments(target: Target, rows: Kandidaat[], fouten: Map<nu
   if (rows.length === 0) return made
   const { connection } = target
   await connection`set constraints all immediate` // a deferred one would refuse the batch as a whole, at its end
+  const zaakFouten = await judgeZaken(connection, withZaak(rows))
   let bezet = await existing(kyselyOn(connection), rows)
   const todo = [{ rows, tries: 0 }]
   for (let part = todo.shift(); part; part = todo.shift()) {
-    const { accepted, refused } = judgeInOrder(part.rows, bezet)
+    const { accepted, refused } = judgeInOrder(part.rows, bezet, zaakFouten)
     const outcome = await insertAll(target, accepted)
     if ('inserted' in outcome) {
       for (const { nummer, uuid, identificatie } of outcome.inserted) made.set(nummer, { uuid, identificatie })
@@ -369,14 +376,17 @@ async function insertDocuments(target: Target, rows: Kandidaat[], fouten: Map<nu
   return made
 }
 
+const withZaak = <R extends { zaakUuid: string | null }>(rows: R[]) =>
+  rows.filter((row): row is R & { zaakUuid: string } => row.zaakUuid !== null)
+
 /** Which of the rows may become documents when each is held against the register and the rows before it. */
-function judgeInOrder(rows: Kandidaat[], { uuids, nummers }: Bezet) {
+function judgeInOrder(rows: Kandidaat[], { uuids, nummers }: Bezet, zaakFouten: Map<number, string>) {
   const bezet = { uuids: new Set(uuids), nummers: new Set(nummers) }
   const accepted: MetBestand[] = []
   const refused: [number, string][] = []
   for (const row of rows) {
     const { nummer, uuid, input, bestand } = row
-    const fout = conflict(row, bezet) ?? ('fout' in bestand ? bestand.fout : undefined)
+    const fout = conflict(row, bezet) ?? zaakFouten.get(nummer) ?? ('fout' in bestand ? bestand.fout : undefined)
     if (fout) refused.push([nummer, fout])
     else if (hasFile(row)) {
       accepted.push(row)
@@ -397,6 +407,7 @@ async function insertAll(
     const inserted = await connection.savepoint(async (inner) => {
       const result = await insertRows(kyselyOn(inner), backend, rows)
       if (result.length < rows.length) throw NOT_ALL
+      await linkToZaken(inner, withZaak(rows))
       return result
     })
     return { inserted }

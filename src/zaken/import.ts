@@ -1,0 +1,54 @@
+// Documents of a bulk import that belong to a case: the rules of a zaakinformatieobject, for a whole batch at once.
+import type postgres from 'postgres'
+
+type Rij = { nummer: number; zaakUuid: string; typeId: number }
+
+/**
+ * Judges and locks the cases that rows name, as a POST of a zaakinformatieobject would. Who imports has all rights, so a
+ * closed case is no fault.
+ * @returns what is wrong, by row
+ */
+export async function judgeZaken(sql: postgres.TransactionSql, rows: readonly Rij[]): Promise<Map<number, string>> {
+  if (rows.length === 0) return new Map()
+  await sql`select 1 from zaak where uuid = any(${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[]) order by id for no key update`
+  const judged = await sql<{ nummer: number; bestaat: boolean; archiefstatus: string | null; past: boolean }[]>`
+    select r.nummer, z.id is not null as bestaat, z.archiefstatus, exists (
+      select from zaaktype_informatieobjecttype t
+      join informatieobjecttype genoemd on genoemd.id = t.informatieobjecttype_id
+      join informatieobjecttype eigen on eigen.id = r.type_id
+      where t.zaaktype_id = z.zaaktype_id and genoemd.catalogus_id = eigen.catalogus_id
+        and genoemd.omschrijving = eigen.omschrijving) as past
+    from unnest(${rows.map(({ nummer }) => nummer)}::integer[], ${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[],
+      ${rows.map(({ typeId }) => typeId)}::bigint[]) as r(nummer, zaak_uuid, type_id)
+    left join zaak z on z.uuid = r.zaak_uuid`
+  const fouten = new Map<number, string>()
+  for (const { nummer, bestaat, archiefstatus, past } of judged) {
+    if (!bestaat) fouten.set(nummer, 'zaakUuid: Deze zaak bestaat niet.')
+    else if (archiefstatus !== 'nog_te_archiveren')
+      fouten.set(nummer, 'zaakUuid: De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')
+    else if (!past) fouten.set(nummer, 'zaakUuid: Dit type document hoort niet bij het zaaktype van de zaak.')
+  }
+  return fouten
+}
+
+/** Links documents to their cases on both sides, without audit records and notifications, as an import does. */
+export async function linkToZaken(
+  sql: postgres.TransactionSql,
+  rows: readonly { zaakUuid: string; uuid: string }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await sql`
+    with paar as (
+      select z.id as zaak_id, z.uuid as zaak_uuid, e.id as document_id
+      from unnest(${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[], ${rows.map(({ uuid }) => uuid)}::uuid[])
+        with ordinality as r(zaak_uuid, document_uuid, plaats)
+      join zaak z on z.uuid = r.zaak_uuid join enkelvoudiginformatieobject e on e.uuid = r.document_uuid
+      order by r.plaats
+    ), relatie as (
+      insert into zaakinformatieobject (zaak_id, enkelvoudiginformatieobject_id) select zaak_id, document_id from paar
+    ), spiegel as (
+      insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_uuid)
+      select document_id, 'zaak', zaak_uuid from paar
+    )
+    update zaak set laatst_gemuteerd = now() where id in (select zaak_id from paar)`
+}
