@@ -5,6 +5,7 @@ import { forbidden } from '../problem.ts'
 import { resultaten } from './resultaten.ts'
 import { rollen } from './rollen.ts'
 import { AUDITTRAIL, subjectOf } from './rules.ts'
+import { samengesteld } from './samengesteld.ts'
 import { statussen } from './statussen.ts'
 import { findZaak } from './vinden.ts'
 import { wijzigen } from './wijzigen.ts'
@@ -25,6 +26,7 @@ export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaakeigenschappen)
   await app.register(zaakobjecten)
   await app.register(zaakbesluiten)
+  await app.register(samengesteld)
   await app.register(sporen)
 }
 

@@ -199,6 +199,7 @@ export async function deleteRol(m: Mutation, zaak: Zaakkern, before: RolRow): Pr
 }
 
 export const findRol = (m: Mutation, uuid: string) => findOne(m.read, bron, uuid)
+export const rolResource = (m: Mutation, row: RolRow) => toRol(row, m.actor.base)
 
 type Parts = { identificatie: object | null; context: object | null; faults: InvalidParam[] }
 
