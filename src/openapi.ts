@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Access } from './access.ts'
 import { PATHS, type Resource } from './links.ts'
+import { PageQuery } from './page.ts'
 import { KINDS } from './problem.ts'
 
 const TITELS: Record<string, string> = {
@@ -247,7 +248,11 @@ function needs(access: Access): string {
 type Properties = { properties?: Record<string, Json>; required?: string[] }
 
 function parametersOf(component: string, { method, path, schema }: Operation, schemas: Schemas): Json[] {
-  const query = (schema.querystring ?? {}) as Properties
+  const declared = (schema.querystring ?? {}) as Properties
+  // A search is always paged by its query string, also where the route leaves that to `paginate`.
+  const query = path.endsWith('/_zoek')
+    ? { ...declared, properties: { ...(PageQuery as unknown as Record<string, Json>), ...declared.properties } }
+    : declared
   const geo = component === 'zaken' && /^\/(zaken(\/:uuid|\/_zoek)?|zaak_registreren|zaak_bijwerken\/:uuid)$/.test(path)
   const writes = !['GET', 'HEAD'].includes(method)
   const named = [

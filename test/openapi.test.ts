@@ -307,11 +307,17 @@ function designFaults(document: Json): string[] {
   return faults
 }
 
+/** What the contract asks for and the document does not have. Names of path parameters are ours to choose. */
 function missing(document: Json, contract: Json): string[] {
   const faults: string[] = []
+  const bare = (path: string) => path.replace(/\{[^}]+\}/g, '{}')
+  const items = new Map(Object.entries(document.paths as Json).map(([path, item]) => [bare(path), item as Json]))
+  // A path that is still to be made counts from the moment that it is there.
+  const toCome = (path: string) => contract.later?.includes(path) && !items.has(bare(path))
   for (const [path, methods] of Object.entries(contract.operations as Json)) {
+    if (toCome(path)) continue
     for (const [method, query] of Object.entries(methods as Record<string, string[]>)) {
-      const operation = document.paths[path]?.[method]
+      const operation = items.get(bare(path))?.[method]
       if (!operation) {
         faults.push(`${method} ${path}`)
         continue
@@ -320,15 +326,12 @@ function missing(document: Json, contract: Json): string[] {
       for (const name of query) if (!known.includes(name)) faults.push(`${method} ${path}?${name}`)
     }
   }
-  for (const later of contract.later ?? []) {
-    const [method, path] = later.split(' ')
-    if (document.paths[path]?.[method]) faults.push(`${later} is there now: move it to the operations of the contract`)
-  }
   for (const [path, { fields, readOnly, required }] of Object.entries(contract.resources as Json)) {
+    if (toCome(path)) continue
     const schemaOf = (content: Json) => resolve(document, content['application/json'].schema)
-    const answer = schemaOf(document.paths[`${path}/{uuid}`].get.responses['200'].content)
+    const answer = schemaOf(items.get(`${path}/{}`)!.get.responses['200'].content)
     for (const name of fields) if (!answer.properties[name]) faults.push(`${path} answers ${name}`)
-    const body = schemaOf(document.paths[path].post.requestBody.content)
+    const body = schemaOf(items.get(path)!.post.requestBody.content)
     for (const name of fields.filter((one: string) => !readOnly.includes(one)))
       if (!body.properties[name]) faults.push(`${path} takes ${name}`)
     for (const name of required) if (!body.required?.includes(name)) faults.push(`${path} requires ${name}`)
