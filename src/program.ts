@@ -85,7 +85,7 @@ export function openKopieer(config: Config, opslag: Opslag): ReturnType<typeof k
   const running = new Set<Promise<unknown>>()
   return {
     kopieer: (bestanden) => {
-      const options = { concurrency: COPIES_AT_ONCE, signal: stopped.signal }
+      const options = { signal: stopped.signal }
       const copying = kopieerNaarOpslag(opslag, config.importBaseDir, bestanden, options)
       const done = copying.then(
         () => {},
@@ -101,8 +101,6 @@ export function openKopieer(config: Config, opslag: Opslag): ReturnType<typeof k
     },
   }
 }
-
-const COPIES_AT_ONCE = 8 // each waits for the network most of the time
 
 /** Runs the HTTP side. Resolves when it listens; `address` is where. */
 export async function runApi(

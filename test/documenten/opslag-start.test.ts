@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { secretBox } from '../../src/autorisaties/secrets.ts'
+import { ConfigError, readConfig } from '../../src/config.ts'
 import { openLog } from '../../src/log.ts'
 import { runApi, runWorker } from '../../src/program.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
@@ -65,4 +66,25 @@ t.test('a directory that cannot be made does not keep the process from starting'
   const address = await givenProgram(t, { ...test, config: { ...test.config, documentenDir: '/dev/null/documenten' } })
   t.equal(await status(`${address}/livez`), 200)
   t.equal(await status(`${address}/readyz`), 503)
+})
+
+t.test('settings of the storage that do not fit are told by name at the start, without their values', async (t) => {
+  for (const [env, fault] of [
+    [{ DOCUMENTEN_API_BACKEND: 'zolder' }, 'DOCUMENTEN_API_BACKEND'],
+    [{ DOCUMENTEN_API_BACKEND: 'azure_blob_storage' }, 'AZURE_ACCOUNT_NAME'],
+    [{ S3_ACCESS_KEY_ID: 'id-van-ons' }, 'S3_SECRET_ACCESS_KEY'],
+    [{ AZURE_ACCOUNT_NAME: 'account', AZURE_CLIENT_SECRET: 'geheim-van-ons' }, 'AZURE_TENANT_ID'],
+    [{ S3_ENDPOINT_URL: 'https://wie:geheim-van-ons@s3.example' }, 'S3_ENDPOINT_URL'],
+  ] as const) {
+    try {
+      readConfig(env)
+      t.fail(`${fault} is taken`)
+    } catch (error) {
+      t.ok(error instanceof ConfigError)
+      t.match((error as Error).message, fault)
+      t.notMatch((error as Error).message, 'van-ons')
+    }
+  }
+  t.equal(readConfig({}).documentenBackend, 'filesystem')
+  t.match(readConfig({ DOCUMENTEN_API_BACKEND: 's3_storage' }).s3, { bucket: 'openzaak', location: 'documenten/' })
 })

@@ -13,6 +13,8 @@ import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.t
 import { API, csvText, DOCUMENTEN, givenFile, givenImport, goodRow, outcome } from './importeren.ts'
 import { givenAzure, givenS3 } from './opslagservers.ts'
 
+t.setTimeout(240_000)
+
 const [s3, azure] = await Promise.all([givenS3(t), givenAzure(t)])
 let counter = 0
 

@@ -30,6 +30,8 @@ async function keys(opslag: Opslag, prefix?: string) {
   return (await Array.fromAsync(opslag.list(prefix))).map(({ sleutel }) => sleutel).sort()
 }
 
+t.setTimeout(240_000)
+
 const root = mkdtempSync(path.join(tmpdir(), 'zaakstroom-'))
 t.teardown(() => rmSync(root, { recursive: true, force: true }))
 const [s3, azure] = await Promise.all([givenS3(t), givenAzure(t)])
