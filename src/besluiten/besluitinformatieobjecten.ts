@@ -16,7 +16,6 @@ import {
   judgeDocumentUrl,
   refuse,
   requireBesluitUrl,
-  uniqueFaults,
   unknownBesluit,
   unknownDocument,
 } from './rules.ts'
@@ -129,10 +128,7 @@ export async function createBesluitinformatieobject(
     .forKeyShare() // so that it is not deleted meanwhile
     .executeTakeFirst()
   if (!document) return refused([unknownDocument()])
-  refuse([
-    ...(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, document.informatieobjecttypeId)), // brc-008
-    ...(await uniqueFaults(m.read, besluit.id, document.id)),
-  ])
+  refuse(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, document.informatieobjecttypeId)) // brc-008
   const { uuid } = await m.trx
     .insertInto('besluitinformatieobject')
     .values({ besluitId: besluit.id, enkelvoudiginformatieobjectId: document.id })

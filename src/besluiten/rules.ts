@@ -191,17 +191,6 @@ export async function informatieobjecttypeFaults(
   return [onObject(code, 'Het informatieobjecttype van het document hoort niet bij het besluittype.')]
 }
 
-/** A document is tied to a besluit once. The database keeps the rule; asked here, faults come together. */
-export async function uniqueFaults(db: ReadDb, besluitId: number, documentId: number): Promise<InvalidParam[]> {
-  const known = await db
-    .selectFrom('besluitinformatieobject')
-    .where('besluitId', '=', besluitId)
-    .where('enkelvoudiginformatieobjectId', '=', documentId)
-    .select('id')
-    .executeTakeFirst()
-  return known ? [onObject('unique', 'Het document hoort al bij dit besluit.')] : []
-}
-
 /** The besluit that one of its documents names. @throws Problem 400 on `besluit` */
 export function requireBesluitUrl(url: string, base: string): string {
   const target = resolveLink(url, base)

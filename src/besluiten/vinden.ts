@@ -97,21 +97,6 @@ export function pageOfBesluiten(
 const all = (conditions: RawBuilder<boolean>[]): RawBuilder<boolean> =>
   sql<boolean>`${sql.join(conditions, sql` and `)}`
 
-/** The besluiten of a case, newest first: uuid and URL of each. Rights on the case decide who may see that they are there. */
-export async function besluitenVanZaak(
-  db: ReadDb,
-  zaakId: number,
-  base: string,
-): Promise<{ uuid: string; url: string }[]> {
-  const rows = await db
-    .selectFrom('besluit')
-    .where('zaakId', '=', zaakId)
-    .orderBy('id', 'desc')
-    .select('uuid')
-    .execute()
-  return rows.map(({ uuid }) => ({ uuid, url: link(base, 'besluit', uuid) }))
-}
-
 export function toBesluit(row: BesluitRow, base: string): Besluit {
   const vervalreden = row.vervalreden as Vervalreden
   return {

@@ -110,6 +110,23 @@ t.test('the shape of every field is checked, and all faults are told at once', a
   t.same(faults(await patch(url, { datum: null, ingangsdatum: null })), ['datum: null', 'ingangsdatum: null'])
 })
 
+t.test('rules that are broken together are told together, in the order of the fields', async (t) => {
+  const typen = await givenTypen(test)
+  await typen.besluit({ identificatie: 'SAMEN' })
+  const broken = { identificatie: 'SAMEN', zaak: typen.zaaktype, datum: '2999-01-01' }
+  t.same(faults(await post(besluitBody(typen.besluittype, broken))), [
+    'identificatie: identificatie-niet-uniek',
+    'zaak: invalid-resource',
+    'datum: future_not_allowed',
+  ])
+  const concept = await givenBesluittype(test, { concept: true })
+  const vreemd = (await typen.zaak()).url
+  t.same(faults(await post(besluitBody(concept, { zaak: vreemd }))), [
+    'besluittype: not-published',
+    'nonFieldErrors: zaaktype-mismatch',
+  ])
+})
+
 t.test('brc-001: the besluittype exists, is published, and stays', async (t) => {
   const { besluittype, zaaktype } = await givenTypen(test)
   const concept = await givenBesluittype(test, { concept: true })
