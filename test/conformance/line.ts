@@ -16,6 +16,8 @@ export type Line = {
   one: ('GET' | 'PUT' | 'PATCH' | 'DELETE')[]
   /** Where its changes are announced; null: nowhere. */
   kanaal: string | null
+  /** Only its coming is announced there. */
+  onlyCreateAnnounced?: true
   /** The list is a bare array. */
   bare?: boolean
   /** Details have no ETag. */

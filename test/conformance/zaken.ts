@@ -1,0 +1,116 @@
+import { givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
+import { CRS, givenDocument, givenResultaattype, givenZaak, ZAKEN, zaakBody } from '../zaken/gegeven.ts'
+import type { Line, Right } from './line.ts'
+
+type Typen = { zaaktype: string; statustype: string; resultaattype: string; roltype: string; documenttype: string }
+const types = new WeakMap<TestApp, Promise<Typen>>()
+let known: Typen
+
+/** One zaaktype for all cases of these lines. */
+async function theTypes(test: TestApp): Promise<Typen> {
+  const made = types.get(test) ?? makeTypes(test)
+  types.set(test, made)
+  known = await made
+  return known
+}
+
+async function makeTypes(test: TestApp): Promise<Typen> {
+  const documenttype = await givenInformatieobjecttype(test, { omschrijving: 'Bij een zaak' })
+  const { catalogus } = (await test.call('GET', documenttype)).body
+  const zaaktype = await givenZaaktype(test, {
+    catalogus,
+    statustypen: ['Begin', 'Eind'],
+    roltypen: [{ omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' }],
+    informatieobjecttypen: [documenttype],
+  })
+  const resultaattype = await givenResultaattype(test, zaaktype, { afleidingswijze: 'afgehandeld' })
+  const { statustypen, roltypen } = (await test.call('GET', zaaktype)).body
+  const found = await Promise.all(statustypen.map(async (url: string) => (await test.call('GET', url)).body))
+  const statustype = found.find(({ isEindstatus }) => !isEindstatus).url
+  return { zaaktype, statustype, resultaattype, roltype: roltypen[0], documenttype }
+}
+
+const rights = (): Right[] => [
+  {
+    component: 'zrc',
+    scopes: ['lezen', 'aanmaken', 'bijwerken', 'verwijderen', 'statussen.toevoegen'].map((name) => `zaken.${name}`),
+    typeUuid: uuidOf(known.zaaktype),
+    max: 'zeer_geheim',
+  },
+]
+
+/** The body of something below a case, each time of a new case. */
+const below =
+  (values: (typen: Typen, test: TestApp) => object | Promise<object>): Line['given'] =>
+  async (test) => {
+    const typen = await theTypes(test)
+    const zaak = await givenZaak(test, { zaaktype: typen.zaaktype })
+    return { zaak: zaak.url, ...(await values(typen, test)) }
+  }
+
+export const zaken: Line[] = [
+  {
+    resource: 'zaak',
+    path: `${ZAKEN}/zaken`,
+    given: async (test) => zaakBody((await theTypes(test)).zaaktype, { kenmerken: [{ kenmerk: 'k', bron: 'b' }] }),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    kanaal: 'zaken',
+    headers: CRS.headers,
+  },
+  {
+    resource: 'status',
+    path: `${ZAKEN}/statussen`,
+    given: below(({ statustype }) => ({ statustype, datumStatusGezet: '2026-03-02T10:00:00Z' })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET'],
+    kanaal: 'zaken',
+  },
+  {
+    resource: 'resultaat',
+    path: `${ZAKEN}/resultaten`,
+    given: below(({ resultaattype }) => ({ resultaattype })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    kanaal: 'zaken',
+  },
+  {
+    resource: 'rol',
+    path: `${ZAKEN}/rollen`,
+    given: below(({ roltype }) => ({
+      roltype,
+      betrokkeneType: 'natuurlijk_persoon',
+      betrokkeneIdentificatie: { inpBsn: '111222333', inpA_nummer: '' },
+      contactpersoonRol: { naam: 'Iemand' },
+    })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'PUT', 'DELETE'],
+    kanaal: 'zaken',
+  },
+  {
+    resource: 'zaakobject',
+    path: `${ZAKEN}/zaakobjecten`,
+    given: below(() => ({ objectType: 'pand', objectIdentificatie: { identificatie: '1' } })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    kanaal: 'zaken',
+  },
+  {
+    resource: 'zaakinformatieobject',
+    path: `${ZAKEN}/zaakinformatieobjecten`,
+    given: below(async ({ documenttype }, test) => ({
+      informatieobject: await givenDocument(test, documenttype),
+    })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    kanaal: 'zaken',
+    onlyCreateAnnounced: true,
+    bare: true,
+  },
+]
