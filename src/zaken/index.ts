@@ -2,16 +2,19 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isAllowed } from '../access.ts'
 import { audittrail } from '../audittrail.ts'
 import { forbidden } from '../problem.ts'
+import { klantcontacten } from './klantcontacten.ts'
 import { resultaten } from './resultaten.ts'
 import { rollen } from './rollen.ts'
 import { AUDITTRAIL, subjectOf } from './rules.ts'
 import { samengesteld } from './samengesteld.ts'
 import { statussen } from './statussen.ts'
+import { substatussen } from './substatussen.ts'
 import { findZaak } from './vinden.ts'
 import { wijzigen } from './wijzigen.ts'
 import { zaakbesluiten } from './zaakbesluiten.ts'
 import { zaakeigenschappen } from './zaakeigenschappen.ts'
 import { zaakinformatieobjecten } from './zaakinformatieobjecten.ts'
+import { zaaknotities } from './zaaknotities.ts'
 import { zaakobjecten } from './zaakobjecten.ts'
 import { zaken } from './zaken.ts'
 
@@ -26,6 +29,9 @@ export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaakeigenschappen)
   await app.register(zaakobjecten)
   await app.register(zaakbesluiten)
+  await app.register(substatussen)
+  await app.register(klantcontacten)
+  await app.register(zaaknotities)
   await app.register(samengesteld)
   await app.register(sporen)
 }

@@ -277,6 +277,8 @@ export async function changeZaak(
   const kern = await holdZaak(m, uuid)
   if (!kern) throw notFound()
   requireMay(m.actor, BIJWERKEN, kern)
+  const { vertrouwelijkheidaanduiding } = given // nobody raises a case above what he may touch
+  if (vertrouwelijkheidaanduiding) requireMay(m.actor, BIJWERKEN, { ...kern, vertrouwelijkheidaanduiding })
   const before = (await findZaak(m.read, uuid))!
   const oud = toZaak(before, base)
   const geometrie = judgeGeometrie('zaakgeometrie', given.zaakgeometrie)

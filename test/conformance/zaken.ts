@@ -41,11 +41,11 @@ const rights = (): Right[] => [
 
 /** The body of something below a case, each time of a new case. */
 const below =
-  (values: (typen: Typen, test: TestApp) => object | Promise<object>): Line['given'] =>
+  (values: (typen: Typen, test: TestApp, zaak: string) => object | Promise<object>): Line['given'] =>
   async (test) => {
     const typen = await theTypes(test)
     const zaak = await givenZaak(test, { zaaktype: typen.zaaktype })
-    return { zaak: zaak.url, ...(await values(typen, test)) }
+    return { zaak: zaak.url, ...(await values(typen, test, zaak.url)) }
   }
 
 export const zaken: Line[] = [
@@ -113,4 +113,28 @@ export const zaken: Line[] = [
     onlyCreateAnnounced: true,
     bare: true,
   },
+  {
+    resource: 'substatus',
+    path: `${ZAKEN}/substatussen`,
+    given: below(({ statustype }, test, zaak) => givenStatus(test, zaak, statustype)),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET'],
+    kanaal: 'zaken',
+  },
+  {
+    resource: 'klantcontact',
+    path: `${ZAKEN}/klantcontacten`,
+    given: below(() => ({ datumtijd: '2026-03-02T10:00:00Z' })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET'],
+    kanaal: 'zaken',
+  },
 ]
+
+async function givenStatus(test: TestApp, zaak: string, statustype: string): Promise<object> {
+  const datumStatusGezet = '2026-03-02T10:00:00Z'
+  await test.call('POST', `${ZAKEN}/statussen`, { zaak, statustype, datumStatusGezet })
+  return { omschrijving: 'Een stap', tijdstip: datumStatusGezet }
+}

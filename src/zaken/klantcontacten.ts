@@ -1,0 +1,111 @@
+// klantcontacten: contacts with a customer about a case. The standard replaced them, and says so in a warning.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { Moment, OptionalText, Url, Uuid } from '../input.ts'
+import { link } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import { type Bron, byUrl, findOne, type Onder, sendOne, sendPage } from './onder.ts'
+import {
+  BIJWERKEN,
+  fault,
+  isFuture,
+  LEZEN,
+  met,
+  recordBelow,
+  refuse,
+  requireOpenZaak,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { Params } from './velden.ts'
+
+const Input = Type.Object({
+  zaak: Url(),
+  identificatie: OptionalText(14),
+  datumtijd: Moment,
+  kanaal: OptionalText(20),
+  onderwerp: OptionalText(200),
+  toelichting: OptionalText(1000),
+})
+const Klantcontact = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
+const Filter = Type.Object({ ...PageQuery, zaak: Type.Optional(Url()) })
+
+type Row = Onder & { identificatie: string; datumtijd: string; kanaal: string; onderwerp: string; toelichting: string }
+const bron: Bron<Row, ReturnType<typeof toKlantcontact>> = {
+  soort: 'klantcontact',
+  table: 'klantcontact',
+  columns: sql`x.id as id`,
+  order: sql`x.id desc`,
+  toResource: toKlantcontact,
+}
+
+export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
+  app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply) => {
+    const text = 'Deze resource verdwijnt: gebruik zaakcontactmomenten.'
+    reply.header('warning', `299 "${request.base}${request.url.split('?', 1)[0]}" "${text}"`)
+  })
+
+  app.get(
+    '/klantcontacten',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Klantcontact) } } },
+    async (request) => sendPage(request, bron, byUrl('z.uuid', request.query.zaak, request.base, 'zaak')),
+  )
+
+  app.post(
+    '/klantcontacten',
+    { config: met(BIJWERKEN), schema: { body: Input, response: { 201: Klantcontact } } },
+    async (request, reply) => {
+      const { body } = request
+      const made = await app.mutate(request.actor, async (m) =>
+        createKlantcontact(m, await zaakForChange(m, body.zaak, BIJWERKEN), body, app.parts.config.jwtLeeway),
+      )
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/klantcontacten/:uuid',
+    {
+      config: met(LEZEN),
+      schema: { params: Params, querystring: Type.Object(PageQuery), response: { 200: Klantcontact } },
+    },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+}
+
+async function createKlantcontact(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, leeway: number) {
+  if (isFuture(input.datumtijd, leeway))
+    refuse([fault('datumtijd', 'date-in-future', 'Dit moment ligt in de toekomst.')])
+  requireOpenZaak(zaak, m.actor)
+  const values = {
+    zaak_id: zaak.id,
+    identificatie: input.identificatie || crypto.randomUUID().replaceAll('-', '').slice(0, 12),
+    datumtijd: input.datumtijd,
+    kanaal: input.kanaal ?? '',
+    onderwerp: input.onderwerp ?? '',
+    toelichting: input.toelichting ?? '',
+  }
+  const [made] = await m.sql<{ uuid: string }[]>`insert into klantcontact ${m.sql(values)} returning uuid`
+  const row = (await findOne(m.read, bron, made!.uuid))!
+  const nieuw = toKlantcontact(row, m.actor.base)
+  const detail = row.identificatie
+  const { uuid } = row
+  recordBelow(m, zaak, { actie: 'create', resource: 'klantcontact', url: nieuw.url, uuid, detail, oud: null, nieuw })
+  return nieuw
+}
+
+function toKlantcontact(row: Row, base: string) {
+  return {
+    url: link(base, 'klantcontact', row.uuid),
+    uuid: row.uuid,
+    zaak: link(base, 'zaak', row.zaakUuid),
+    identificatie: row.identificatie,
+    datumtijd: row.datumtijd,
+    kanaal: row.kanaal,
+    onderwerp: row.onderwerp,
+    toelichting: row.toelichting,
+  }
+}

@@ -1,0 +1,158 @@
+// substatussen: steps within a status. Beside the standard.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { Moment, Text, Url, Uuid } from '../input.ts'
+import { link, localUuid } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import { invalid } from '../problem.ts'
+import { type Bron, by, byUrl, findOne, type Onder, sendOne, sendPage } from './onder.ts'
+import {
+  AANMAKEN,
+  fault,
+  isFuture,
+  LEZEN,
+  met,
+  onObject,
+  recordBelow,
+  refuse,
+  STATUSSEN_TOEVOEGEN,
+  touchZaak,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { NullableReference, Params } from './velden.ts'
+
+const TOEVOEGEN = [...AANMAKEN, ...STATUSSEN_TOEVOEGEN] as const
+const DOELGROEPEN = ['betrokkenen', 'intern', ''] as const
+
+const Input = Type.Object({
+  zaak: Url(),
+  status: NullableReference,
+  omschrijving: Text(200, { minLength: 1 }),
+  tijdstip: Type.Optional(Moment),
+  doelgroep: Type.Optional(Type.Enum(DOELGROEPEN, { default: 'betrokkenen' })),
+})
+const Substatus = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
+const MomentFilter = Type.Optional(Moment)
+const Filter = Type.Object({
+  ...PageQuery,
+  zaak: Type.Optional(Url()),
+  status: Type.Optional(Url()),
+  doelgroep: Type.Optional(Type.Enum(DOELGROEPEN)),
+  tijdstip__gt: MomentFilter,
+  tijdstip__gte: MomentFilter,
+  tijdstip__lt: MomentFilter,
+  tijdstip__lte: MomentFilter,
+})
+
+type Row = Onder & {
+  omschrijving: string
+  tijdstip: string
+  doelgroep: (typeof DOELGROEPEN)[number]
+  statusUuid: string
+}
+const bron: Bron<Row, ReturnType<typeof toSubstatus>> = {
+  soort: 'substatus',
+  table: 'substatus',
+  columns: sql`s.uuid as status_uuid`,
+  joins: sql`join status s on s.id = x.status_id`,
+  order: sql`x.tijdstip desc, x.id desc`,
+  toResource: toSubstatus,
+}
+
+export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/substatussen',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Substatus) } } },
+    async (request) => {
+      const { zaak, status, doelgroep, tijdstip__gt, tijdstip__gte, tijdstip__lt, tijdstip__lte } = request.query
+      const moment = (operator: string, value: string | undefined) =>
+        value === undefined ? [] : [sql`x.tijdstip ${sql.raw(operator)} ${value}::timestamptz`]
+      return sendPage(request, bron, [
+        ...byUrl('z.uuid', zaak, request.base, 'zaak'),
+        ...byUrl('s.uuid', status, request.base, 'status'),
+        ...by('x.doelgroep', doelgroep),
+        ...moment('>', tijdstip__gt),
+        ...moment('>=', tijdstip__gte),
+        ...moment('<', tijdstip__lt),
+        ...moment('<=', tijdstip__lte),
+      ])
+    },
+  )
+
+  app.post(
+    '/substatussen',
+    { config: met(TOEVOEGEN), schema: { body: Input, response: { 201: Substatus } } },
+    async (request, reply) => {
+      const { body } = request
+      const made = await app.mutate(request.actor, async (m) =>
+        createSubstatus(m, await zaakForChange(m, body.zaak, TOEVOEGEN), body, app.parts.config.jwtLeeway),
+      )
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/substatussen/:uuid',
+    {
+      config: met(LEZEN),
+      schema: { params: Params, querystring: Type.Object(PageQuery), response: { 200: Substatus } },
+    },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+}
+
+async function createSubstatus(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, leeway: number) {
+  if (input.tijdstip && isFuture(input.tijdstip, leeway))
+    refuse([fault('tijdstip', 'date-in-future', 'Dit moment ligt in de toekomst.')])
+  const statusId = await findStatus(m, zaak, input.status)
+  const [made] = await m.sql<{ uuid: string }[]>`
+    insert into substatus (zaak_id, status_id, omschrijving, tijdstip, doelgroep)
+    values (${zaak.id}, ${statusId}, ${input.omschrijving}, coalesce(${input.tijdstip ?? null}::timestamptz, now()),
+      ${input.doelgroep ?? 'betrokkenen'}) returning uuid`
+  await touchZaak(m, zaak.id)
+  const row = (await findOne(m.read, bron, made!.uuid))!
+  const nieuw = toSubstatus(row, m.actor.base)
+  const detail = row.omschrijving
+  recordBelow(m, zaak, {
+    actie: 'create',
+    resource: 'substatus',
+    url: nieuw.url,
+    uuid: row.uuid,
+    detail,
+    oud: null,
+    nieuw,
+  })
+  return nieuw
+}
+
+/** The status that is named, or else the current one. */
+async function findStatus(m: Mutation, zaak: Zaakkern, url: string | null | undefined): Promise<number> {
+  if (!url) {
+    const [current] = await m.sql<{ id: number }[]>`
+      select id from status where zaak_id = ${zaak.id} order by datum_status_gezet desc limit 1`
+    if (!current) throw invalid('status', 'required', 'De zaak heeft nog geen status.')
+    return current.id
+  }
+  const uuid = localUuid(url, m.actor.base, 'status') ?? null
+  const [status] = await m.sql<
+    { id: number; zaak_id: number }[]
+  >`select id, zaak_id from status where uuid = ${uuid}::uuid`
+  if (!status) throw invalid('status', 'bad-url', 'Deze status bestaat niet.')
+  if (status.zaak_id !== zaak.id) refuse([onObject('zaak-status-mismatch', 'Deze status hoort bij een andere zaak.')])
+  return status.id
+}
+
+function toSubstatus(row: Row, base: string) {
+  return {
+    url: link(base, 'substatus', row.uuid),
+    uuid: row.uuid,
+    zaak: link(base, 'zaak', row.zaakUuid),
+    status: link(base, 'status', row.statusUuid),
+    omschrijving: row.omschrijving,
+    tijdstip: row.tijdstip,
+    doelgroep: row.doelgroep,
+  }
+}

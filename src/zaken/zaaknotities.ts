@@ -1,0 +1,181 @@
+// zaaknotities: notes on a case (1.7). A note changes as long as it is a concept; it leaves no trail and is not announced.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type RawBuilder, sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { contains } from '../catalogi/rules.ts'
+import { Moment, OptionalText, Patch, Text, Url } from '../input.ts'
+import { link } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
+import { Page, PageQuery } from '../page.ts'
+import { invalid } from '../problem.ts'
+import { type Bron, by, byUrl, findOne, type Onder, requireOne, sendOne, sendPage } from './onder.ts'
+import { ALLEEN_BIJWERKEN, LEZEN, met, zaakForChange } from './rules.ts'
+import { Params, withoutDefaults } from './velden.ts'
+
+const Input = Type.Object({
+  onderwerp: Text(255, { minLength: 1 }),
+  tekst: Text(undefined, { minLength: 1 }),
+  aangemaaktDoor: OptionalText(255),
+  notitieType: Type.Optional(Type.Enum(['intern', 'extern'], { default: 'intern' })),
+  status: Type.Optional(Type.Enum(['concept', 'definitief'], { default: 'concept' })),
+  gerelateerdAan: Url(),
+})
+const InputPut = withoutDefaults(Input)
+const InputPatch = Patch(Input)
+const Zaaknotitie = Type.Object({
+  url: Url(),
+  ...Input.properties,
+  aanmaakdatum: Moment,
+  wijzigingsdatum: Moment,
+})
+const TEKSTEN = { onderwerp: 'onderwerp', tekst: 'tekst', aangemaaktDoor: 'aangemaakt_door' } as const
+const MOMENTEN = { aanmaakdatum: 'aanmaakdatum', wijzigingsdatum: 'wijzigingsdatum' } as const
+const OPERATORS: Record<string, string> = { '': '=', __gt: '>', __gte: '>=', __lt: '<', __lte: '<=' }
+const Filter = Type.Object({
+  ...PageQuery,
+  ...Object.fromEntries(
+    Object.keys(TEKSTEN).flatMap((name) =>
+      [name, `${name}__icontains`].map((key) => [key, Type.Optional(Type.String())]),
+    ),
+  ),
+  ...Object.fromEntries(
+    Object.keys(MOMENTEN).flatMap((name) =>
+      Object.keys(OPERATORS).map((suffix) => [name + suffix, Type.Optional(Moment)]),
+    ),
+  ),
+  notitieType: Type.Optional(Type.Enum(['intern', 'extern'])),
+  status: Type.Optional(Type.Enum(['concept', 'definitief'])),
+  gerelateerdAan: Type.Optional(Url()),
+})
+
+type Row = Onder & {
+  onderwerp: string
+  tekst: string
+  aangemaaktDoor: string
+  notitieType: 'intern' | 'extern'
+  status: 'concept' | 'definitief'
+  aanmaakdatum: string
+  wijzigingsdatum: string
+}
+const bron: Bron<Row, ReturnType<typeof toZaaknotitie>> = {
+  soort: 'zaaknotitie',
+  table: 'zaaknotitie',
+  columns: sql`x.id as id`,
+  order: sql`x.id desc`,
+  toResource: toZaaknotitie,
+}
+
+export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/zaaknotities',
+    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaaknotitie) } } },
+    async (request) => sendPage(request, bron, conditions(request.query as Record<string, string>, request.base)),
+  )
+
+  app.post(
+    '/zaaknotities',
+    { config: met(ALLEEN_BIJWERKEN), schema: { body: Input, response: { 201: Zaaknotitie } } },
+    async (request, reply) => {
+      const { body } = request
+      const made = await app.mutate(request.actor, async (m) => {
+        m.unrecorded('the standard keeps no record of notes')
+        const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
+        const values = { ...toRow(body), zaak_id: zaak.id }
+        const [row] = await m.sql<{ uuid: string }[]>`insert into zaaknotitie ${m.sql(values as never)} returning uuid`
+        return toZaaknotitie((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+      })
+      return reply.code(201).header('location', made.url).send(made)
+    },
+  )
+
+  app.get(
+    '/zaaknotities/:uuid',
+    {
+      config: met(LEZEN),
+      schema: { params: Params, querystring: Type.Object(PageQuery), response: { 200: Zaaknotitie } },
+    },
+    async (request, reply) => sendOne(request, reply, bron),
+  )
+
+  app.put(
+    '/zaaknotities/:uuid',
+    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPut, response: { 200: Zaaknotitie } } },
+    async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body)),
+  )
+
+  app.patch(
+    '/zaaknotities/:uuid',
+    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaaknotitie } } },
+    async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body)),
+  )
+
+  app.delete(
+    '/zaaknotities/:uuid',
+    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, async (m) => {
+        m.unrecorded('the standard keeps no record of notes')
+        const row = await requireOne(m.read, m.actor, bron, request.params.uuid, ALLEEN_BIJWERKEN)
+        await m.sql`delete from zaaknotitie where id = ${row.id}`
+      })
+      return reply.code(204).send()
+    },
+  )
+}
+
+function conditions(filter: Record<string, string>, base: string): RawBuilder<unknown>[] {
+  const found = [
+    ...byUrl('z.uuid', filter.gerelateerdAan, base, 'zaak'),
+    ...by('x.notitie_type', filter.notitieType),
+    ...by('x.status', filter.status),
+  ]
+  for (const [name, column] of Object.entries(TEKSTEN)) {
+    found.push(...by(`x.${column}`, filter[name]))
+    const part = filter[`${name}__icontains`]
+    if (part !== undefined) found.push(contains(sql.ref(`x.${column}`), part))
+  }
+  for (const [name, column] of Object.entries(MOMENTEN)) {
+    for (const [suffix, operator] of Object.entries(OPERATORS)) {
+      const value = filter[name + suffix]
+      if (value !== undefined) found.push(sql`${sql.ref(`x.${column}`)} ${sql.raw(operator)} ${value}::timestamptz`)
+    }
+  }
+  return found
+}
+
+async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>) {
+  m.unrecorded('the standard keeps no record of notes')
+  await m.sql`select 1 from zaaknotitie where uuid = ${uuid} for update`
+  const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN)
+  if (row.status !== 'concept') throw invalid('status', 'invalid', 'Een definitieve notitie wijzigt niet meer.')
+  const zaak = given.gerelateerdAan
+    ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
+    : undefined
+  const values = { ...toRow(given), ...(zaak && { zaak_id: zaak.id }), wijzigingsdatum: new Date().toISOString() }
+  await m.sql`update zaaknotitie set ${m.sql(values as never)} where id = ${row.id}`
+  return toZaaknotitie((await findOne(m.read, bron, uuid))!, m.actor.base)
+}
+
+function toRow(given: Static<typeof InputPatch>) {
+  return {
+    ...(given.onderwerp !== undefined && { onderwerp: given.onderwerp }),
+    ...(given.tekst !== undefined && { tekst: given.tekst }),
+    ...(given.aangemaaktDoor !== undefined && { aangemaakt_door: given.aangemaaktDoor }),
+    ...(given.notitieType !== undefined && { notitie_type: given.notitieType }),
+    ...(given.status !== undefined && { status: given.status }),
+  }
+}
+
+function toZaaknotitie(row: Row, base: string) {
+  return {
+    url: link(base, 'zaaknotitie', row.uuid),
+    onderwerp: row.onderwerp,
+    tekst: row.tekst,
+    aangemaaktDoor: row.aangemaaktDoor,
+    notitieType: row.notitieType,
+    status: row.status,
+    aanmaakdatum: row.aanmaakdatum,
+    wijzigingsdatum: row.wijzigingsdatum,
+    gerelateerdAan: link(base, 'zaak', row.zaakUuid),
+  }
+}
