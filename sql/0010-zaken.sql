@@ -223,7 +223,7 @@ create table status (
   statustype_id bigint not null references statustype,
   datum_status_gezet timestamptz not null,
   statustoelichting text not null default '',
-  gezetdoor_id bigint references rol on delete cascade,
+  gezetdoor_id bigint references rol on delete set null,
   constraint status_moment_uniek unique (zaak_id, datum_status_gezet)
 );
 create index on status (statustype_id);
@@ -235,7 +235,7 @@ comment on column status.zaak_id is 'The case.';
 comment on column status.statustype_id is 'The stage; a statustype of the zaaktype of the case (zrc-016).';
 comment on column status.datum_status_gezet is 'When it was reached.';
 comment on column status.statustoelichting is 'Explanation.';
-comment on column status.gezetdoor_id is 'The rol that set it.';
+comment on column status.gezetdoor_id is 'The rol that set it; empty again when that goes, since a status is a fact of its own.';
 
 create table resultaat (
   id bigint generated always as identity primary key,
@@ -261,7 +261,7 @@ create table zaakinformatieobject (
   beschrijving text not null default '',
   registratiedatum timestamptz not null default now(),
   vernietigingsdatum timestamptz,
-  status_id bigint references status on delete cascade,
+  status_id bigint references status on delete set null,
   constraint zaakinformatieobject_uniek unique (zaak_id, enkelvoudiginformatieobject_id)
 );
 create index on zaakinformatieobject (enkelvoudiginformatieobject_id);
