@@ -58,7 +58,9 @@ const ROL = {
   omschrijvingGeneriek: opt(Type.Enum(OMSCHRIJVINGEN_GENERIEK)),
   machtiging: opt(Type.Enum(['eigen', 'gemachtigde', 'machtiginggever'])),
   machtiging__loa: opt(Type.Enum(LEVELS.flat())),
-  ...Object.fromEntries(IDENTIFICATIES.map(([kind, member, max]) => [`betrokkeneIdentificatie__${kind}__${member}`, text(max)])), // biome-ignore format: one thought
+  ...Object.fromEntries(
+    IDENTIFICATIES.map(([kind, member, max]) => [`betrokkeneIdentificatie__${kind}__${member}`, text(max)]),
+  ),
 }
 /** Parameters of the list of rollen; on cases each begins with `rol__`. */
 export const RolParameters = ROL

@@ -210,7 +210,12 @@ function middens(segment: Segment, others: readonly Segment[]): Punt[] {
     const cross = dx * (ey - cy) - dy * (ex - cx)
     if (cross === 0) {
       const length = dx * dx + dy * dy
-      if (length > 0) for (const [px, py] of [[cx, cy], [ex, ey]] as const) cuts.push(((px - ax) * dx + (py - ay) * dy) / length) // biome-ignore format: one thought
+      if (length > 0)
+        for (const [px, py] of [
+          [cx, cy],
+          [ex, ey],
+        ] as const)
+          cuts.push(((px - ax) * dx + (py - ay) * dy) / length)
     } else cuts.push(((cx - ax) * (ey - cy) - (cy - ay) * (ex - cx)) / cross)
   }
   const places = cuts.filter((at) => at >= 0 && at <= 1).sort((one, other) => one - other)

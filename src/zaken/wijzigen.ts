@@ -208,7 +208,11 @@ type Made = { id: number; uuid: string; identificatie: string; laatst_gemuteerd:
 /** zrc-002: with the number of the client, which may be a reserved one, or the next free one. */
 async function insertZaak(m: Mutation, input: ZaakInput, values: object, number: string | null): Promise<Made> {
   const row = (identificatie: string) =>
-    m.sql(Object.fromEntries(Object.entries({ ...values, identificatie }).map(([name, value]) => [name, encoded(m, name, value)])) as never) // biome-ignore format: one thought
+    m.sql(
+      Object.fromEntries(
+        Object.entries({ ...values, identificatie }).map(([name, value]) => [name, encoded(m, name, value)]),
+      ) as never,
+    )
   if (number === null) {
     const [[made]] = await Promise.all([
       m.sql<Made[]>`insert into zaak ${row(input.identificatie!)}
@@ -387,7 +391,9 @@ async function zaaktypeFaults(m: Mutation, url: string | undefined, kern: Zaakke
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
     return [fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')]
   const [zaaktype] =
-    target.kind === 'ours' ? await m.sql<{ concept: boolean }[]>`select concept from zaaktype where uuid = ${target.uuid}` : [] // biome-ignore format: one thought
+    target.kind === 'ours'
+      ? await m.sql<{ concept: boolean }[]>`select concept from zaaktype where uuid = ${target.uuid}`
+      : []
   if (!zaaktype) return [fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')]
   return [...publicatieFaults(zaaktype), immutable('zaaktype')]
 }
@@ -504,7 +510,11 @@ async function judgeRelaties(m: Mutation, given: ZaakPatch): Promise<Relaties> {
     if (id !== undefined) return id
     const other = target.kind === 'ours' && target.resource !== 'zaak'
     result.faults.push(
-      fault(name, other ? 'invalid-resource' : 'bad-url', other ? 'Deze URL is van een andere resource.' : 'Deze zaak bestaat niet.'), // biome-ignore format: one thought
+      fault(
+        name,
+        other ? 'invalid-resource' : 'bad-url',
+        other ? 'Deze URL is van een andere resource.' : 'Deze zaak bestaat niet.',
+      ),
     )
     return undefined
   }
@@ -517,7 +527,13 @@ async function judgeRelaties(m: Mutation, given: ZaakPatch): Promise<Relaties> {
         fault(`${name}.overigeRelatie`, 'overigerelatie-required', 'Omschrijf de relatie als de aard overig is.'),
       )
     if (id !== undefined)
-      result.relevant.push({ id, url: one.url, aardRelatie: one.aardRelatie, overigeRelatie, toelichting: one.toelichting ?? '' }) // biome-ignore format: one thought
+      result.relevant.push({
+        id,
+        url: one.url,
+        aardRelatie: one.aardRelatie,
+        overigeRelatie,
+        toelichting: one.toelichting ?? '',
+      })
   }
   for (const [index, { url }] of gerelateerdeZaken.entries()) {
     const id = find(`gerelateerdeZaken.${index}.url`, url)

@@ -17,11 +17,62 @@ t.test('within: completely inside, and not only on the edge', async (t) => {
     ['a point outside', { type: 'Point', coordinates: [11, 1] }, false],
     ['a point on the edge', { type: 'Point', coordinates: [0, 5] }, false],
     ['a point in the hole', { type: 'Point', coordinates: [5, 5] }, false],
-    ['points, one on the edge', { type: 'MultiPoint', coordinates: [[0, 5], [1, 1]] }, true], // biome-ignore format: short
-    ['a line inside', { type: 'LineString', coordinates: [[1, 1], [9, 1]] }, true], // biome-ignore format: short
-    ['a line along the edge', { type: 'LineString', coordinates: [[0, 1], [0, 9]] }, false], // biome-ignore format: short
-    ['a line through the hole', { type: 'LineString', coordinates: [[1, 5], [9, 5]] }, false], // biome-ignore format: short
-    ['a line that leaves and comes back', { type: 'LineString', coordinates: [[1, 1], [11, 5], [1, 9]] }, false], // biome-ignore format: short
+    [
+      'points, one on the edge',
+      {
+        type: 'MultiPoint',
+        coordinates: [
+          [0, 5],
+          [1, 1],
+        ],
+      },
+      true,
+    ],
+    [
+      'a line inside',
+      {
+        type: 'LineString',
+        coordinates: [
+          [1, 1],
+          [9, 1],
+        ],
+      },
+      true,
+    ],
+    [
+      'a line along the edge',
+      {
+        type: 'LineString',
+        coordinates: [
+          [0, 1],
+          [0, 9],
+        ],
+      },
+      false,
+    ],
+    [
+      'a line through the hole',
+      {
+        type: 'LineString',
+        coordinates: [
+          [1, 5],
+          [9, 5],
+        ],
+      },
+      false,
+    ],
+    [
+      'a line that leaves and comes back',
+      {
+        type: 'LineString',
+        coordinates: [
+          [1, 1],
+          [11, 5],
+          [1, 9],
+        ],
+      },
+      false,
+    ],
     ['the area itself', area, true],
     ['a square around the hole', { type: 'Polygon', coordinates: [square(3, 7)] }, false],
     [

@@ -115,7 +115,9 @@ t.test('cases', async (t) => {
   await t.test('zrc-001: the zaaktype exists and is published', async (t) => {
     const concept = await givenZaaktype(test, { concept: true })
     t.same(faultsOf(await post({ zaaktype: 'geen url' })), ['zaaktype: bad-url'])
-    t.same(faultsOf(await post({ zaaktype: `${zaaktype.slice(0, -1)}${zaaktype.endsWith('0') ? 1 : 0}` })), ['zaaktype: bad-url']) // biome-ignore format: one thought
+    t.same(faultsOf(await post({ zaaktype: `${zaaktype.slice(0, -1)}${zaaktype.endsWith('0') ? 1 : 0}` })), [
+      'zaaktype: bad-url',
+    ])
     t.same(faultsOf(await post({ zaaktype: 'https://elders.example.com/zaaktypen/1' })), ['zaaktype: bad-url'])
     t.same(faultsOf(await post({ zaaktype: (await givenZaak(test, { zaaktype })).url })), [
       'zaaktype: invalid-resource',
