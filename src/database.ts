@@ -9,7 +9,8 @@ export type ReadDb = ReadonlyKysely<DB>
 export type Db = Kysely<DB>
 
 export type Database = {
-  /** The driver: for COPY, cursors and LISTEN. */
+  url: string
+  /** The driver: for COPY and cursors. */
   sql: postgres.Sql
   /** For writing outside a request, such as the set-up of clients. Handlers get it as `ReadDb`. */
   db: Db
@@ -46,7 +47,7 @@ export function openDatabase(
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
   })
-  return { sql, db: kyselyOn(sql), close: () => sql.end({ timeout: 5 }) }
+  return { url, sql, db: kyselyOn(sql), close: () => sql.end({ timeout: 5 }) }
 }
 
 /** A query builder on a pool or, so that COPY and queries share one transaction, on a transaction of the driver. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Autorisatie } from '../access.ts'
 import type { Database, Db } from '../database.ts'
+import { listen } from '../listen.ts'
 import type { SecretBox } from './secrets.ts'
 
 /** What a client id stands for: its valid secrets and the rights of its application. */
@@ -27,7 +28,7 @@ export type CredentialStore = {
 export async function openCredentialStore(database: Database, box: SecretBox, log: Logger): Promise<CredentialStore> {
   const entries = new Map<string, { until: number; credential: Promise<Credential | undefined> }>()
   const forget = () => entries.clear()
-  const listener = await database.sql.listen('zaakstroom_autorisaties', forget, forget)
+  const listener = await listen(database.url, 'zaakstroom_autorisaties', forget, log)
   return {
     find(clientId) {
       const entry = entries.get(clientId)
@@ -41,7 +42,7 @@ export async function openCredentialStore(database: Database, box: SecretBox, lo
       entries.set(clientId, { until: performance.now() + 30_000, credential })
       return credential
     },
-    close: () => listener.unlisten(),
+    close: listener.close,
   }
 }
 
