@@ -68,7 +68,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       const documentUuid = requireDocumentUrl(input.informatieobject, request.base)
       const document = await findDocument(app.read, documentUuid)
       if (document) requireMay(request.actor, SCOPES_AANMAKEN, document) // what does not exist is refused below
-      const object = await requireObject(diensten, input, request.base)
+      const object = await requireObject(diensten, app.read, input, request.base)
       const known = await findRelatieTo(app.read, documentUuid, object)
       if (known) throw notUnique()
       if (document) requireAtSource(object.objectUrl !== null && (await relationAtSource(diensten, input)))

@@ -265,6 +265,7 @@ export function resolveObject(url: string, base: string): Objectverwijzing | und
  */
 export async function requireObject(
   diensten: Diensten,
+  db: ReadDb,
   input: { object: string; objectType: string },
   base: string,
 ): Promise<Objectverwijzing> {
@@ -273,6 +274,9 @@ export async function requireObject(
   if (target.kind === 'ours') {
     if (target.resource !== (input.objectType as string))
       throw invalid('object', 'invalid-resource', `Deze URL is niet van een ${input.objectType}.`)
+    const table = input.objectType === 'besluit' ? 'besluit' : 'zaak' // verzoeken are never ours
+    const found = await db.selectFrom(table).where('uuid', '=', target.uuid).select('id').executeTakeFirst()
+    if (!found) throw invalid('object', 'bad-url', 'Dit object bestaat niet.')
     return { objectUuid: target.uuid, objectUrl: null }
   }
   const fetched = await diensten.fetchJson(input.object)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import t from 'tap'
-import { testApp, uuidOf } from '../app.ts'
+import { BASE, testApp, uuidOf } from '../app.ts'
 import { DRC, faults, givenDocument, givenLock, newDocument } from './documenten.ts'
 
 const PERSOON = 'https://elders.example/personen/1'
@@ -182,6 +182,9 @@ t.test('drc-002 to drc-004: a relation to an object elsewhere follows the regist
   t.same(faults(await post(object, 'klant')), ['objectType: invalid_choice'])
   t.same(faults(await post('https://onbekend.example/verzoeken/1')), ['object: bad-url'])
   t.same(faults(await post(`${root}verzoeken/weg`)), ['object: bad-url'])
+  const nergens = '00000000-0000-4000-8000-000000000000'
+  t.same(faults(await post(`${BASE}/zaken/api/v1/zaken/${nergens}`, 'zaak')), ['object: bad-url'])
+  t.same(faults(await post(`${BASE}/besluiten/api/v1/besluiten/${nergens}`, 'besluit')), ['object: bad-url'])
   t.same(faults(await post(`${root}verzoeken/vreemd`)), ['object: invalid-resource'])
   t.same(faults(await post(object)), ['nonFieldErrors: inconsistent-relation'])
   broken = true
