@@ -1477,7 +1477,7 @@ export interface Status {
    */
   datumStatusGezet: string;
   /**
-   * The rol that set it.
+   * The rol that set it; empty again when that goes, since a status is a fact of its own.
    */
   gezetdoorId: number | null;
   /**
