@@ -24,6 +24,7 @@ import { API, csvText, DOCUMENTEN, type Rij } from './importeren.ts'
 
 const ROWS = 3000
 const BATCH = 25
+const DATABASE_AWAY = 69
 const KILLS = 10
 const RESUME_MS = 30_000
 const SECRET = 'a secret that only the tests know, 32+'
@@ -83,7 +84,12 @@ t.test('an import survives its workers and its database', { timeout: 280_000 }, 
     if (status !== 'active') throw new Error(`over too soon, at disturbance ${index}: ${status}`)
     const since = performance.now()
     const goesOn = async () => {
-      if (workers.some(({ exitCode }) => exitCode !== null)) throw new Error('a worker ended by itself')
+      for (const [which, { exitCode }] of workers.entries()) {
+        if (exitCode === null) continue
+        // One that was just starting when the database went away says so, and its supervisor starts it again.
+        if (exitCode !== DATABASE_AWAY) throw new Error(`a worker ended by itself with ${exitCode}`)
+        workers[which] = await startWorker(t, wild)
+      }
       return (await progress(wild, uuid)).verwerkt > verwerkt
     }
     await until(`progress after ${disturbance}`, goesOn, disturbance === 'freeze' ? 2 * RESUME_MS : RESUME_MS)
