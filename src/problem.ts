@@ -41,6 +41,11 @@ export function invalidAll(invalidParams: InvalidParam[]): Problem {
   return new Problem(400, { invalidParams })
 }
 
+/** Throws what was collected, if anything: faults on one level are reported together. */
+export function throwFaults(faults: InvalidParam[]): void {
+  if (faults.length > 0) throw invalidAll(faults)
+}
+
 /** 403, with the code of the standard when it is about the token. */
 export function forbidden(code?: string, detail?: string): Problem {
   return new Problem(403, { ...(code && { code }), ...(detail && { detail }) })

@@ -1,72 +1,35 @@
 // applicaties: who may use the APIs, and for what. The record of an application holds all its rights, so that every write
 // of them replaces the whole set.
-//
-// An addition of ours: `catalogusAutorisaties`, rights that name no version of a type but a catalogue (every type in it,
-// later ones included) or a type in it (all its versions, later ones included). Consumers of the standard know one row per
-// version of a type, so `autorisaties` shows such a right once more as rows: one for every version that it reaches now,
-// after the ordinary rows. Those rows are made when read; nothing stores them.
-//
-// A client that knows nothing of the addition gets those rows, and sends them back in a PUT or PATCH. That must neither
-// drop the right nor turn it into ordinary rows, and yet a row that such a client takes away must be gone. Hence:
-// - `catalogusAutorisaties` is in the body: it replaces the set, and rows of `autorisaties` that it implies are not stored.
-// - only `autorisaties` is: a right stays when all of its rows came back. When one is missing or changed, that is what the
-//   client meant: the right goes, and the rows that did come back become ordinary ones.
-// - neither is: all rights stay.
-// So what an application may do after a write is what the body said, in whichever of the two ways it said it.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { Component } from '../access.ts'
 import type { ReadDb } from '../database.ts'
-import { OptionalChoice, Patch, snakeCase, Text, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
-import { link, localUuid } from '../links.ts'
-import { json, type Mutation } from '../mutate.ts'
+import { Patch, snakeCase, Text, Url, Uuid } from '../input.ts'
+import { link } from '../links.ts'
+import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
-import { type InvalidParam, invalid, invalidAll, notFound } from '../problem.ts'
+import { type InvalidParam, invalid, notFound, throwFaults } from '../problem.ts'
+import {
+  Autorisatie,
+  AutorisatieInput,
+  CatalogusAutorisatie,
+  type GeldendRecht,
+  implied,
+  incompleteRights,
+  inhoud,
+  type MetType,
+  type Recht,
+  readCatalogusRechten,
+  readRechten,
+  sentBack,
+  toAutorisatie,
+  toCatalogusAutorisatie,
+  without,
+  writeCatalogusRechten,
+  writeRechten,
+} from './rechten.ts'
 
-const COMPONENTEN: Record<Component, string> = {
-  ac: 'Autorisaties API',
-  nrc: 'Notificaties API',
-  zrc: 'Zaken API',
-  ztc: 'Catalogi API',
-  drc: 'Documenten API',
-  brc: 'Besluiten API',
-}
-const MET_TYPE = { zrc: 'zaaktype', drc: 'informatieobjecttype', brc: 'besluittype' } as const
-type MetType = keyof typeof MET_TYPE
-const isMetType = (component: string): component is MetType => Object.hasOwn(MET_TYPE, component)
-const hasMax = (component: string) => component === 'zrc' || component === 'drc'
-
-const Scopes = Type.Array(Text(100, { minLength: 1 }), { description: 'Scopes, zoals documenten.lezen.' })
-const Max = OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN)
-const TypeUrl = (naam: string, component: string) =>
-  Type.Optional(
-    Type.String({ format: 'uri', maxLength: 1000, default: '', description: `${naam}, alleen bij ${component}.` }),
-  )
-const AutorisatieInput = Type.Object({
-  component: Type.Enum(Object.keys(COMPONENTEN) as Component[]),
-  scopes: Scopes,
-  zaaktype: TypeUrl('Zaaktype', 'zrc'),
-  informatieobjecttype: TypeUrl('Informatieobjecttype', 'drc'),
-  besluittype: TypeUrl('Besluittype', 'brc'),
-  maxVertrouwelijkheidaanduiding: Max,
-})
-const CatalogusAutorisatie = Type.Object(
-  {
-    component: Type.Enum(Object.keys(MET_TYPE) as MetType[]),
-    catalogus: Url(),
-    type: Type.Optional(
-      Text(80, {
-        description:
-          'Identificatie van een zaaktype of omschrijving van een ander type: alle versies ervan. Leeg: alle typen in de catalogus.',
-      }),
-    ),
-    scopes: Scopes,
-    maxVertrouwelijkheidaanduiding: Max,
-  },
-  { description: 'Toevoeging van Zaakstroom: een recht dat ook geldt voor typen en versies die later worden gemaakt.' },
-)
 export const ApplicatieInput = Type.Object({
   clientIds: Type.Array(Text(50, { minLength: 1 }), {
     minItems: 1,
@@ -83,10 +46,6 @@ export const ApplicatieInput = Type.Object({
   catalogusAutorisaties: Type.Optional(Type.Array(CatalogusAutorisatie)),
 })
 const ApplicatiePatch = Patch(ApplicatieInput)
-const Autorisatie = Type.Object({
-  ...AutorisatieInput.properties,
-  componentWeergave: Type.String({ description: 'Naam van de component.' }),
-})
 const Applicatie = Type.Object({
   url: Url(),
   ...ApplicatieInput.properties,
@@ -209,9 +168,6 @@ function withAllClients(clientIds: string[] | undefined): RawBuilder<boolean> {
 
 // ---- reading ----
 
-type Max = (typeof VERTROUWELIJKHEIDAANDUIDINGEN)[number] | null
-type Recht = { component: Component; scopes: string[]; typeUrl: string; typeUuid: string | null; max: Max }
-type CatalogusRecht = { component: MetType; catalogusUuid: string; type: string; scopes: string[]; max: Max }
 type ApplicatieRow = {
   id: number
   uuid: string
@@ -220,8 +176,7 @@ type ApplicatieRow = {
   alleenIsGereedVoorPublicatie: boolean
   clientIds: string[]
   rechten: Recht[]
-  /** With the rows that each implies at this moment. */
-  catalogusRechten: (CatalogusRecht & { inhoud: string[] })[]
+  catalogusRechten: GeldendRecht[]
 }
 
 async function selectApplicaties(
@@ -245,18 +200,10 @@ async function selectApplicaties(
   return rows
 }
 
-/** The versions that right `k` reaches, newest first. */
-const inhoud = sql`coalesce((select jsonb_agg(t.uuid order by t.id desc) from autorisatie_type t
-  where t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)), '[]')`
-
 async function requireApplicatie(db: ReadDb, uuid: string): Promise<ApplicatieRow> {
   const [row] = await selectApplicaties(db, sql<boolean>`a.uuid = ${uuid}`, 1)
   if (!row) throw notFound()
   return row
-}
-
-function implied({ component, scopes, max, inhoud }: ApplicatieRow['catalogusRechten'][number]): Recht[] {
-  return inhoud.map((typeUuid) => ({ component, scopes, typeUrl: '', typeUuid, max }))
 }
 
 function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
@@ -270,25 +217,7 @@ function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
     heeftAlleAutorisaties: row.heeftAlleAutorisaties,
     alleenIsGereedVoorPublicatie: row.alleenIsGereedVoorPublicatie,
     autorisaties: [...row.rechten, ...virtual].map((recht) => toAutorisatie(recht, base)),
-    catalogusAutorisaties: row.catalogusRechten.map(({ component, catalogusUuid, type, scopes, max }) => ({
-      component,
-      catalogus: link(base, 'catalogus', catalogusUuid),
-      type,
-      scopes,
-      ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
-    })),
-  }
-}
-
-function toAutorisatie({ component, scopes, typeUrl, typeUuid, max }: Recht, base: string): Static<typeof Autorisatie> {
-  return {
-    component,
-    componentWeergave: COMPONENTEN[component],
-    scopes,
-    ...(isMetType(component) && {
-      [MET_TYPE[component]]: typeUuid ? link(base, MET_TYPE[component], typeUuid) : typeUrl,
-    }),
-    ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
+    catalogusAutorisaties: row.catalogusRechten.map((recht) => toCatalogusAutorisatie(recht, base)),
   }
 }
 
@@ -430,86 +359,7 @@ export async function announceNewType(m: Mutation, component: MetType, typeUuid:
   }
 }
 
-// ---- what was sent ----
-
-function readRechten(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Recht[] {
-  return rows.map((row) => {
-    const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
-    const typeUrl = isMetType(component) ? (row[MET_TYPE[component]] ?? '') : ''
-    return {
-      component,
-      scopes,
-      typeUrl,
-      typeUuid: isMetType(component) ? uuidAt(typeUrl, hosts, MET_TYPE[component]) : null,
-      max: hasMax(component) ? max || null : null,
-    }
-  })
-}
-
-function uuidAt(url: string, hosts: string[], resource: (typeof MET_TYPE)[MetType]): string | null {
-  for (const host of hosts) {
-    const uuid = localUuid(url, host, resource)
-    if (uuid) return uuid
-  }
-  return null
-}
-
-/** @throws Problem 400 for a catalogue or a type that does not exist; what is stored already may stay */
-async function readCatalogusRechten(
-  m: Mutation,
-  rows: Static<typeof CatalogusAutorisatie>[],
-  stored: CatalogusRecht[],
-): Promise<CatalogusRecht[]> {
-  const faults: InvalidParam[] = []
-  const result: CatalogusRecht[] = []
-  for (const [index, { component, catalogus, type = '', scopes, maxVertrouwelijkheidaanduiding }] of rows.entries()) {
-    const catalogusUuid = localUuid(catalogus, m.actor.base, 'catalogus') ?? null
-    const kept = stored.some(
-      (one) => one.component === component && one.catalogusUuid === catalogusUuid && one.type === type,
-    )
-    if (!kept) {
-      const { rows: found } = await sql<{ bestaat: boolean }>`
-        select ${type} = '' or exists (select from autorisatie_type t
-          where t.component = ${component} and t.catalogus_id = c.id and t.sleutel = ${type}) as bestaat
-        from catalogus c where c.uuid = ${catalogusUuid}`.execute(m.read as never)
-      const name = `catalogusAutorisaties.${index}`
-      if (!found[0])
-        faults.push({ name: `${name}.catalogus`, code: 'bad-url', reason: 'Deze catalogus bestaat hier niet.' })
-      else if (!found[0].bestaat)
-        faults.push({ name: `${name}.type`, code: 'does_not_exist', reason: 'Dit type bestaat niet in de catalogus.' })
-    }
-    const max = hasMax(component) ? maxVertrouwelijkheidaanduiding || null : null
-    result.push({ component, catalogusUuid: catalogusUuid ?? '', type, scopes, max })
-  }
-  throwFaults(faults)
-  return result
-}
-
-const keyOf = ({ component, scopes, typeUrl, typeUuid, max }: Recht) =>
-  JSON.stringify([component, [...scopes].sort(), typeUuid ?? typeUrl, max])
-
-/** The rights of which all rows came back; one without rows at this moment cannot be left out, and stays. */
-function sentBack<R extends ApplicatieRow['catalogusRechten'][number]>(stored: R[], sent: Recht[]): R[] {
-  const keys = new Set(sent.map(keyOf))
-  return stored.filter((right) => implied(right).every((row) => keys.has(keyOf(row))))
-}
-
-/** `rows` less those that are implied, each as often as it is. */
-function without(rows: Recht[], implications: Recht[]): Recht[] {
-  const left = new Map<string, number>()
-  for (const row of implications) left.set(keyOf(row), (left.get(keyOf(row)) ?? 0) + 1)
-  return rows.filter((row) => {
-    const times = left.get(keyOf(row)) ?? 0
-    if (times > 0) left.set(keyOf(row), times - 1)
-    return times === 0
-  })
-}
-
 // ---- rules ----
-
-function throwFaults(faults: InvalidParam[]): void {
-  if (faults.length > 0) throw invalidAll(faults)
-}
 
 /** ac-001: a client id belongs to one application. */
 async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | null): Promise<InvalidParam[]> {
@@ -530,29 +380,6 @@ async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | 
       reason: `Deze client-ids horen al bij een andere applicatie: ${ids} (${uuids}).`,
     },
   ]
-}
-
-const BEREIK: Record<MetType, string> = { zrc: 'zaken.', drc: 'documenten.', brc: 'besluiten.' }
-
-/** ac-003: a scope on objects says for which type, and up to which confidentiality. */
-function incompleteRights(input: Partial<ApplicatieInput>): InvalidParam[] {
-  const faults: InvalidParam[] = []
-  const require = (name: string, value: string | undefined) => {
-    if (!value) faults.push({ name, code: 'required', reason: 'Dit veld is verplicht bij deze scopes.' })
-  }
-  for (const [index, row] of (input.autorisaties ?? []).entries()) {
-    const { component } = row
-    if (!isMetType(component) || !row.scopes.some((scope) => scope.startsWith(BEREIK[component]))) continue
-    const field = MET_TYPE[component]
-    require(`autorisaties.${index}.${field}`, row[field])
-    if (hasMax(component))
-      require(`autorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
-  }
-  for (const [index, row] of (input.catalogusAutorisaties ?? []).entries()) {
-    if (hasMax(row.component) && row.scopes.some((scope) => scope.startsWith(BEREIK[row.component])))
-      require(`catalogusAutorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
-  }
-  return faults
 }
 
 /** ac-002: all rights, or a list of them; not both and not neither. */
@@ -592,31 +419,4 @@ async function writeClientIds(m: Mutation, applicatieId: number, clientIds: stri
     .select(({ fn }) => fn.countAll<number>().as('n'))
     .execute()
   if (n !== clientIds.length) throwFaults(await takenClientIds(m, clientIds, applicatieId)) // taken just now
-}
-
-async function writeRechten(m: Mutation, applicatieId: number, rechten: Recht[]): Promise<void> {
-  await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', applicatieId).execute()
-  if (rechten.length === 0) return
-  await sql`insert into autorisatie (applicatie_id, component, scopes, type_url, type_uuid, max_vertrouwelijkheidaanduiding)
-    select ${applicatieId}, r.component, array(select jsonb_array_elements_text(r.scopes)), r."typeUrl", r."typeUuid", r.max
-    from rows from (jsonb_to_recordset(${json(rechten)}) as (component text, scopes jsonb, "typeUrl" text, "typeUuid" uuid,
-      max vertrouwelijkheidaanduiding)) with ordinality as r(component, scopes, "typeUrl", "typeUuid", max, volgnummer)
-    order by r.volgnummer`.execute(m.trx)
-}
-
-async function writeCatalogusRechten(m: Mutation, applicatieId: number, rechten: CatalogusRecht[]): Promise<void> {
-  await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', applicatieId).execute()
-  for (const { component, catalogusUuid, type, scopes, max } of rechten) {
-    await m.trx
-      .insertInto('catalogusAutorisatie')
-      .values(({ selectFrom }) => ({
-        applicatieId,
-        component,
-        catalogusId: selectFrom('catalogus').where('uuid', '=', catalogusUuid).select('id'),
-        type,
-        scopes,
-        maxVertrouwelijkheidaanduiding: max,
-      }))
-      .execute()
-  }
 }

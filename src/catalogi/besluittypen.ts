@@ -10,7 +10,7 @@ import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url 
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { type InvalidParam, notFound } from '../problem.ts'
+import { type InvalidParam, notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   ANDERE_CATALOGUS,
@@ -37,7 +37,6 @@ import {
   revokeRights,
   StatusFilter,
   schrijven,
-  throwFaults,
   verwijderen,
   verwijzendeVersies,
 } from './rules.ts'

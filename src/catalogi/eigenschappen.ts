@@ -8,7 +8,7 @@ import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } fr
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { type InvalidParam, notFound } from '../problem.ts'
+import { type InvalidParam, notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
@@ -23,7 +23,6 @@ import {
   recordChange,
   requireStatustype,
   requireZaaktypeForChange,
-  throwFaults,
   verwijderen,
   zaaktypeFaults,
 } from './rules.ts'

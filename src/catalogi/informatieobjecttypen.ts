@@ -19,7 +19,7 @@ import {
 import { link } from '../links.ts'
 import { json, type Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { notFound } from '../problem.ts'
+import { notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   alleVersies,
@@ -43,7 +43,6 @@ import {
   revokeRights,
   StatusFilter,
   schrijven,
-  throwFaults,
   verwijderen,
   verwijzendeVersies,
 } from './rules.ts'

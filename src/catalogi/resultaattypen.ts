@@ -20,7 +20,7 @@ import {
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { type InvalidParam, notFound } from '../problem.ts'
+import { type InvalidParam, notFound, throwFaults } from '../problem.ts'
 import {
   afleidingswijzeFaults,
   type Brondatum,
@@ -47,7 +47,6 @@ import {
   type Relatie,
   recordChange,
   requireZaaktypeForChange,
-  throwFaults,
   verwijderen,
   type ZaaktypeVanOnderdeel,
   zaaktypeFaults,

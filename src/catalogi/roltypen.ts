@@ -8,7 +8,7 @@ import { OptionalDate, Patch, Reference, readInput, Text, Url } from '../input.t
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { notFound } from '../problem.ts'
+import { notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
@@ -23,7 +23,6 @@ import {
   onderZaaktype,
   recordChange,
   requireZaaktypeForChange,
-  throwFaults,
   verwijderen,
   zaaktypeFaults,
 } from './rules.ts'

@@ -78,11 +78,6 @@ export const filterUuid = (url: string, base: string, resource: Resource) => loc
 
 // ---- faults ----
 
-/** Throws what was collected, if anything: faults on one level are reported together. */
-export function throwFaults(faults: InvalidParam[]): void {
-  if (faults.length > 0) throw invalidAll(faults)
-}
-
 const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
 const onObject = (code: string, reason: string) => fault('nonFieldErrors', code, reason)
 

@@ -9,7 +9,7 @@ import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } fr
 import { link } from '../links.ts'
 import { json, type Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { notFound } from '../problem.ts'
+import { notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
@@ -23,7 +23,6 @@ import {
   onderZaaktype,
   recordChange,
   requireZaaktypeForChange,
-  throwFaults,
   verwijderen,
   zaaktypeFaults,
 } from './rules.ts'

@@ -8,7 +8,7 @@ import { DateOnly, OptionalDate, Patch, Reference, readInput, Text, Url } from '
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { notFound } from '../problem.ts'
+import { notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
@@ -24,7 +24,6 @@ import {
   recordChange,
   requireStatustype,
   requireZaaktypeForChange,
-  throwFaults,
   verwijderen,
   zaaktypeFaults,
 } from './rules.ts'

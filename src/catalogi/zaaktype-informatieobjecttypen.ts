@@ -8,7 +8,7 @@ import { Patch, Reference, readInput, Url } from '../input.ts'
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { type InvalidParam, notFound } from '../problem.ts'
+import { type InvalidParam, notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   ANDERE_CATALOGUS,
@@ -27,7 +27,6 @@ import {
   requireStatustype,
   requireZaaktypeForChange,
   StatusFilter,
-  throwFaults,
   verwijderen,
   type ZaaktypeVanOnderdeel,
 } from './rules.ts'

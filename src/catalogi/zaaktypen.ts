@@ -20,7 +20,7 @@ import {
 import { link, resolveLink } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { type InvalidParam, notFound } from '../problem.ts'
+import { type InvalidParam, notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   ANDERE_CATALOGUS,
@@ -49,7 +49,6 @@ import {
   revokeRights,
   StatusFilter,
   schrijven,
-  throwFaults,
   verwijderen,
 } from './rules.ts'
 import type { Selectielijst } from './selectielijst.ts'
