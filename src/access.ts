@@ -34,9 +34,10 @@ export type Actor = {
   logrecordId: string
 }
 
-/** What a route asks of the caller: nothing, an application with all rights, or one of these scopes. */
+/** What a route asks of the caller: nothing, a session, an application with all rights, or one of these scopes. */
 export type Access =
   | 'public'
+  | 'beheer' // the administration pages, which have sessions of their own
   | 'alle-autorisaties'
   | { component: Component; scopes: readonly string[]; and?: Access; or?: Access }
 
@@ -63,7 +64,7 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
   const pogingen = countPogingen()
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
-    if (access === undefined || access === 'public') return // undefined: no route at all, a 404
+    if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404
     request.actor = await authenticate(app, request, config, credentials, pogingen)
     if (!passes(request.actor, access)) throw forbidden()
   })
@@ -71,7 +72,7 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
 
 function passes(actor: Actor, access: Access): boolean {
   if (access === 'public' || actor.alleAutorisaties) return true
-  if (access === 'alle-autorisaties') return false
+  if (access === 'alle-autorisaties' || access === 'beheer') return false
   const scopes = indexOf(actor.autorisaties).scopes.get(access.component)
   const has = scopes !== undefined && access.scopes.some((scope) => scopes.has(scope))
   if (has && (!access.and || passes(actor, access.and))) return true

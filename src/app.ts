@@ -12,6 +12,8 @@ import type { Logger } from 'pino'
 import { registerAccess } from './access.ts'
 import type { CredentialStore } from './autorisaties/credentials.ts'
 import { autorisaties } from './autorisaties/index.ts'
+import type { SecretBox } from './autorisaties/secrets.ts'
+import { beheer } from './beheer/index.ts'
 import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
 import type { Config } from './config.ts'
@@ -38,6 +40,7 @@ export type Parts = {
   /** Where a document is, by the `backend` of its row. */
   opslagVoor(backend: string): Opslag
   credentials: CredentialStore
+  box: SecretBox
   /** The way out to other services. */
   diensten: Diensten
   log: Logger
@@ -140,6 +143,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(zakenApi, { prefix: '/api/v1' })
   await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
+  await app.register(beheer, { prefix: '/beheer' })
   await openapi.serve()
   return app
 }

@@ -39,6 +39,21 @@ const Environment = Type.Object({
     Type.String({ minLength: 1, maxLength: 50, description: 'client id with all rights, made or updated at start' }),
   ),
   BOOTSTRAP_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'its secret' })),
+  BOOTSTRAP_ADMIN_USERNAME: Type.Optional(
+    Type.String({
+      pattern: '^[\\x21-\\x7e]{1,150}$',
+      description: 'account of the administration pages, made at start when it is not there',
+    }),
+  ),
+  BOOTSTRAP_ADMIN_PASSWORD: Type.Optional(
+    Type.String({ minLength: 12, maxLength: 1000, description: 'its password, at least 12 characters' }),
+  ),
+  BEHEER_THEME_CSS: Type.Optional(
+    Type.String({ minLength: 1, description: 'stylesheet with the NL Design System tokens of the municipality' }),
+  ),
+  BEHEER_THEME_CLASS: Type.Optional(
+    Type.String({ pattern: '^[\\w-]+$', description: 'class under which its tokens stand, such as `utrecht-theme`' }),
+  ),
   JWT_EXPIRY: Type.Integer({ default: 3600, minimum: 1, description: 'seconds that a token lives after iat' }),
   JWT_LEEWAY: Type.Integer({ default: 0, minimum: 0, description: 'seconds of clock difference that are forgiven' }),
   DOCUMENTEN_DIR: Type.Optional(
@@ -172,6 +187,9 @@ export type Config = Readonly<{
   publicUrl: string | undefined
   secretKey: string | undefined
   bootstrapClient: { id: string; secret: string } | undefined
+  /** The first account of the administration pages. */
+  bootstrapAdmin: { gebruikersnaam: string; wachtwoord: string } | undefined
+  beheerTheme: { css: string | undefined; className: string | undefined }
   jwtExpiry: number
   jwtLeeway: number
   documentenDir: string
@@ -229,6 +247,9 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   if ((values.BOOTSTRAP_CLIENT_ID === undefined) !== (values.BOOTSTRAP_CLIENT_SECRET === undefined)) {
     faults.push('BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET go together')
   }
+  if ((values.BOOTSTRAP_ADMIN_USERNAME === undefined) !== (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)) {
+    faults.push('BOOTSTRAP_ADMIN_USERNAME and BOOTSTRAP_ADMIN_PASSWORD go together')
+  }
   const { NOTIFICATIONS_API_ROOT: root, NOTIFICATIONS_CLIENT_ID: id, NOTIFICATIONS_SECRET: secret } = values
   if (new Set([root, id, secret].map((value) => value === undefined)).size > 1) {
     faults.push('NOTIFICATIONS_API_ROOT, NOTIFICATIONS_CLIENT_ID and NOTIFICATIONS_SECRET go together')
@@ -249,6 +270,10 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     dataDir,
     publicUrl: valid.PUBLIC_URL,
     secretKey: valid.SECRET_KEY,
+    bootstrapAdmin: valid.BOOTSTRAP_ADMIN_USERNAME
+      ? { gebruikersnaam: valid.BOOTSTRAP_ADMIN_USERNAME, wachtwoord: valid.BOOTSTRAP_ADMIN_PASSWORD! }
+      : undefined,
+    beheerTheme: { css: valid.BEHEER_THEME_CSS, className: valid.BEHEER_THEME_CLASS },
     bootstrapClient: valid.BOOTSTRAP_CLIENT_ID
       ? { id: valid.BOOTSTRAP_CLIENT_ID, secret: valid.BOOTSTRAP_CLIENT_SECRET! }
       : undefined,

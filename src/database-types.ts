@@ -196,6 +196,179 @@ export interface AutorisatieType {
   uuid: string | null;
 }
 
+export interface BeheerAccount {
+  /**
+   * False: cannot sign in.
+   */
+  actief: Generated<boolean>;
+  /**
+   * E-mail address, for people only: nothing is sent.
+   */
+  email: Generated<string>;
+  /**
+   * No attempt is looked at before this moment.
+   */
+  geblokkeerdTot: string | null;
+  /**
+   * Name to sign in with; unique whatever its case.
+   */
+  gebruikersnaam: string;
+  /**
+   * When it was made.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * When it last signed in.
+   */
+  laatsteLoginOp: string | null;
+  /**
+   * Cases and documents above it are not shown.
+   */
+  maxVertrouwelijkheidaanduiding: Generated<string>;
+  /**
+   * Wrong passwords and codes since the last time it went well.
+   */
+  misluktePogingen: Generated<number>;
+  /**
+   * Name for people, as audit records show it.
+   */
+  naam: Generated<string>;
+  /**
+   * OpenID Connect provider that the account belongs to.
+   */
+  oidcIssuer: string | null;
+  /**
+   * Who it is there (claim sub).
+   */
+  oidcSubject: string | null;
+  /**
+   * viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
+   */
+  rol: string;
+  /**
+   * Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.
+   */
+  totpGeheim: Buffer | null;
+  /**
+   * When one-time codes were confirmed; empty while they are being set up.
+   */
+  totpSinds: string | null;
+  /**
+   * Time step of the last code that was used: each code counts once.
+   */
+  totpStap: number | null;
+  /**
+   * Identifies the account in addresses of pages.
+   */
+  uuid: Generated<string>;
+  /**
+   * argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
+   */
+  wachtwoord: string | null;
+}
+
+export interface BeheerAudit {
+  /**
+   * Who; empty when nobody was signed in.
+   */
+  accountUuid: string | null;
+  /**
+   * Name of the account at that time.
+   */
+  gebruiker: string;
+  /**
+   * What was done, as a short code such as account-maken.
+   */
+  handeling: string;
+  /**
+   * Network address of the browser.
+   */
+  herkomst: Generated<string>;
+  /**
+   * Number, in the order of the changes.
+   */
+  id: Generated<number>;
+  /**
+   * State after; secrets are never in it.
+   */
+  nieuw: unknown | null;
+  /**
+   * Which one.
+   */
+  objectId: Generated<string>;
+  /**
+   * Kind of what it was done to.
+   */
+  objectSoort: string;
+  /**
+   * The object for people.
+   */
+  objectWeergave: Generated<string>;
+  /**
+   * State before; secrets are never in it.
+   */
+  oud: unknown | null;
+  /**
+   * Whether it was done or refused.
+   */
+  resultaat: Generated<string>;
+  /**
+   * When.
+   */
+  tijdstip: Generated<string>;
+}
+
+export interface BeheerSessie {
+  /**
+   * Whose session.
+   */
+  accountId: number;
+  /**
+   * Network address that it began from.
+   */
+  adres: Generated<string>;
+  /**
+   * What the browser called itself.
+   */
+  browser: Generated<string>;
+  /**
+   * When it began.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * Last request, to the minute.
+   */
+  gezienOp: Generated<string>;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * What the next page is to say.
+   */
+  melding: unknown | null;
+  /**
+   * SHA-256 of the value in the cookie.
+   */
+  sleutel: Buffer;
+  /**
+   * totp: the password was right, the one-time code is still to come. ingelogd: signed in.
+   */
+  stap: Generated<string>;
+  /**
+   * Identifies the session in the list that its owner sees.
+   */
+  uuid: Generated<string>;
+  /**
+   * When it ends at the latest.
+   */
+  vervaltOp: string;
+}
+
 export interface Besluit {
   /**
    * Catalogue of a decision type elsewhere, as its register said when the decision was made.
@@ -2506,6 +2679,9 @@ export interface DB {
   audit: Audit;
   autorisatie: Autorisatie;
   autorisatieType: AutorisatieType;
+  beheerAccount: BeheerAccount;
+  beheerAudit: BeheerAudit;
+  beheerSessie: BeheerSessie;
   besluit: Besluit;
   besluitinformatieobject: Besluitinformatieobject;
   besluittype: Besluittype;

@@ -237,7 +237,7 @@ function describeOperation(component: string, operation: Operation, schemas: Sch
 }
 
 function needs(access: Access): string {
-  if (access === 'public') return 'Hiervoor is geen token nodig.'
+  if (access === 'public' || access === 'beheer') return 'Hiervoor is geen token nodig.'
   if (access === 'alle-autorisaties') return 'Alleen voor applicaties met heeftAlleAutorisaties.'
   const { component, scopes, and, or } = access
   const text = `${scopes.join(' of ')} (${component})`

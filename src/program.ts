@@ -10,6 +10,7 @@ import { buildApp, type Parts } from './app.ts'
 import { ensureBootstrapClient } from './autorisaties/clients.ts'
 import { openCredentialStore } from './autorisaties/credentials.ts'
 import { isShort, type SecretBox, secretBox } from './autorisaties/secrets.ts'
+import { ensureBootstrapAdmin } from './beheer/accounts.ts'
 import { type Config, ConfigError } from './config.ts'
 import { type Database, kyselyOn, openDatabase } from './database.ts'
 import { openDiensten } from './diensten.ts'
@@ -117,10 +118,12 @@ export async function runApi(
       if (isShort(config.bootstrapClient.secret)) log.warn('BOOTSTRAP_CLIENT_SECRET has fewer than 32 characters')
       await ensureBootstrapClient(database, box, config.bootstrapClient, config)
     }
+    if (config.bootstrapAdmin) await ensureBootstrapAdmin(database, config.bootstrapAdmin)
     await fillInstellingen(database, box, config)
     const credentials = await openCredentialStore(database, box, log)
     const diensten = openDiensten(database, box, config, log)
-    const parts: Parts = { config, database, ...(await openOpslag(config, database, log)), credentials, diensten, log }
+    const opslagen = await openOpslag(config, database, log)
+    const parts: Parts = { config, database, ...opslagen, credentials, box, diensten, log }
     const app = await buildApp(parts)
     const address = await app.listen({ host: config.host, port: config.port })
     return {

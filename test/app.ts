@@ -65,7 +65,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   await prepareFilesystemOpslag(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
   const diensten = openDiensten(database, box, config, log)
-  const parts: Parts = { config, database, ...openOpslagen(config, log), credentials, diensten, log }
+  const parts: Parts = { config, database, ...openOpslagen(config, log), credentials, box, diensten, log }
   const beheer = { id: 'beheer', label: 'Beheer', alleAutorisaties: true, secret: SECRET }
   await createClient(database, box, beheer).catch((error) => {
     if (!env.DATABASE_URL) throw error // else another application of the test has made it

@@ -1,0 +1,112 @@
+-- Accounts, sessions and the record of changes of the administration pages. Nothing of the APIs depends on these tables.
+
+create table beheer_account (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint beheer_account_uuid_uniek unique,
+  gebruikersnaam text not null check (gebruikersnaam ~ '^[[:graph:]]{1,150}$'),
+  naam text not null default '' check (length(naam) <= 200),
+  email text not null default '' check (length(email) <= 254),
+  rol text not null check (rol in ('viewer', 'operator', 'administrator')),
+  max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk' check (max_vertrouwelijkheidaanduiding in
+    ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim')),
+  wachtwoord text,
+  totp_geheim bytea,
+  totp_stap bigint,
+  totp_sinds timestamptz,
+  oidc_issuer text,
+  oidc_subject text,
+  actief boolean not null default true,
+  mislukte_pogingen integer not null default 0,
+  geblokkeerd_tot timestamptz,
+  laatste_login_op timestamptz,
+  gemaakt_op timestamptz not null default now(),
+  check ((oidc_issuer is null) = (oidc_subject is null))
+);
+create unique index beheer_account_gebruikersnaam_uniek on beheer_account (lower(gebruikersnaam));
+create unique index beheer_account_oidc_uniek on beheer_account (oidc_issuer, oidc_subject);
+comment on table beheer_account is 'People who may use the administration pages.';
+comment on column beheer_account.id is 'Number.';
+comment on column beheer_account.uuid is 'Identifies the account in addresses of pages.';
+comment on column beheer_account.gebruikersnaam is 'Name to sign in with; unique whatever its case.';
+comment on column beheer_account.naam is 'Name for people, as audit records show it.';
+comment on column beheer_account.email is 'E-mail address, for people only: nothing is sent.';
+comment on column beheer_account.rol is 'viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.';
+comment on column beheer_account.max_vertrouwelijkheidaanduiding is 'Cases and documents above it are not shown.';
+comment on column beheer_account.wachtwoord is 'argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.';
+comment on column beheer_account.totp_geheim is 'Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.';
+comment on column beheer_account.totp_stap is 'Time step of the last code that was used: each code counts once.';
+comment on column beheer_account.totp_sinds is 'When one-time codes were confirmed; empty while they are being set up.';
+comment on column beheer_account.oidc_issuer is 'OpenID Connect provider that the account belongs to.';
+comment on column beheer_account.oidc_subject is 'Who it is there (claim sub).';
+comment on column beheer_account.actief is 'False: cannot sign in.';
+comment on column beheer_account.mislukte_pogingen is 'Wrong passwords and codes since the last time it went well.';
+comment on column beheer_account.geblokkeerd_tot is 'No attempt is looked at before this moment.';
+comment on column beheer_account.laatste_login_op is 'When it last signed in.';
+comment on column beheer_account.gemaakt_op is 'When it was made.';
+
+create table beheer_sessie (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint beheer_sessie_uuid_uniek unique,
+  sleutel bytea not null constraint beheer_sessie_sleutel_uniek unique,
+  account_id bigint not null references beheer_account on delete cascade,
+  stap text not null default 'ingelogd' check (stap in ('totp', 'ingelogd')),
+  gemaakt_op timestamptz not null default now(),
+  gezien_op timestamptz not null default now(),
+  vervalt_op timestamptz not null,
+  adres text not null default '',
+  browser text not null default '',
+  melding jsonb
+);
+create index beheer_sessie_account on beheer_sessie (account_id);
+comment on table beheer_sessie is 'Who is signed in. A row that is gone is a session that has ended, on every process at once.';
+comment on column beheer_sessie.id is 'Number.';
+comment on column beheer_sessie.uuid is 'Identifies the session in the list that its owner sees.';
+comment on column beheer_sessie.sleutel is 'SHA-256 of the value in the cookie.';
+comment on column beheer_sessie.account_id is 'Whose session.';
+comment on column beheer_sessie.stap is 'totp: the password was right, the one-time code is still to come. ingelogd: signed in.';
+comment on column beheer_sessie.gemaakt_op is 'When it began.';
+comment on column beheer_sessie.gezien_op is 'Last request, to the minute.';
+comment on column beheer_sessie.vervalt_op is 'When it ends at the latest.';
+comment on column beheer_sessie.adres is 'Network address that it began from.';
+comment on column beheer_sessie.browser is 'What the browser called itself.';
+comment on column beheer_sessie.melding is 'What the next page is to say.';
+
+create table beheer_audit (
+  id bigint generated always as identity primary key,
+  tijdstip timestamptz not null default now(),
+  account_uuid uuid,
+  gebruiker text not null,
+  herkomst text not null default '',
+  handeling text not null,
+  resultaat text not null default 'geslaagd' check (resultaat in ('geslaagd', 'geweigerd')),
+  object_soort text not null,
+  object_id text not null default '',
+  object_weergave text not null default '',
+  oud jsonb,
+  nieuw jsonb
+);
+create index beheer_audit_object on beheer_audit (object_soort, object_id, id);
+create index beheer_audit_gebruiker on beheer_audit (gebruiker, id);
+create index beheer_audit_handeling on beheer_audit (handeling, id);
+create index beheer_audit_tijdstip on beheer_audit (tijdstip);
+comment on table beheer_audit is 'Every change made in the administration pages, and every attempt to sign in. Rows are added, never changed or removed.';
+comment on column beheer_audit.id is 'Number, in the order of the changes.';
+comment on column beheer_audit.tijdstip is 'When.';
+comment on column beheer_audit.account_uuid is 'Who; empty when nobody was signed in.';
+comment on column beheer_audit.gebruiker is 'Name of the account at that time.';
+comment on column beheer_audit.herkomst is 'Network address of the browser.';
+comment on column beheer_audit.handeling is 'What was done, as a short code such as account-maken.';
+comment on column beheer_audit.resultaat is 'Whether it was done or refused.';
+comment on column beheer_audit.object_soort is 'Kind of what it was done to.';
+comment on column beheer_audit.object_id is 'Which one.';
+comment on column beheer_audit.object_weergave is 'The object for people.';
+comment on column beheer_audit.oud is 'State before; secrets are never in it.';
+comment on column beheer_audit.nieuw is 'State after; secrets are never in it.';
+
+create function beheer_audit_blijft() returns trigger language plpgsql as $$
+begin
+  raise exception 'beheer_audit only grows' using errcode = 'restrict_violation';
+end $$;
+comment on function beheer_audit_blijft is 'Refuses to change or remove records of changes.';
+create trigger beheer_audit_blijft before update or delete or truncate on beheer_audit
+  for each statement execute function beheer_audit_blijft();

@@ -1,0 +1,92 @@
+// The administration pages: a plugin of its own beside the APIs, rendered here, with forms that also work without script.
+import cookie from '@fastify/cookie'
+import csrf from '@fastify/csrf-protection'
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { forbidden, Problem } from '../problem.ts'
+import type { Formulier } from './formulier.ts'
+import { registerInloggen } from './inloggen.ts'
+import { basePath } from './lijst.ts'
+import { registerOverzicht } from './overzicht.ts'
+import { registerPagina } from './pagina.ts'
+import { findSessie, heeftRol } from './sessie.ts'
+import { registerStijl } from './stijl.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The handler itself checks the token of the form (`eisToken`), because it reads the body as a stream. */
+    eigenToken?: boolean
+  }
+  interface FastifyRequest {
+    formToken: string | undefined
+  }
+}
+
+/** Everything under `/beheer`. Each page names the role that it asks; one that names none stops the start. */
+export async function beheer(app: FastifyInstance): Promise<void> {
+  const { config } = app.parts
+  await app.register(cookie)
+  await app.register(formbody, { bodyLimit: 1024 * 1024 })
+  await app.register(csrf, {
+    cookieKey: 'zaakstroom-formulier',
+    getToken: (request) => request.formToken ?? String((request.body as Formulier | null)?._csrf ?? ''),
+  })
+  app.decorateRequest('beheerder')
+  app.decorateRequest('sessie')
+  app.decorateRequest('formToken')
+  app.addHook('onRoute', (route) => {
+    if (route.config?.rol === undefined) throw new Error(`page ${String(route.method)} ${route.url} names no role`)
+  })
+  app.addHook('onRequest', requireOwnOrigin)
+  app.addHook('onRequest', requireRol)
+  app.addHook('preHandler', async (request, reply) => {
+    if (!isSafe(request) && !request.routeOptions.config.eigenToken) await checkToken(request, reply)
+  })
+  const stijl = await registerStijl(app, config.beheerTheme)
+  await registerPagina(app, stijl)
+
+  registerInloggen(app)
+  registerOverzicht(app)
+}
+
+/** For handlers that read the body as a stream: checks the token of the form, which comes first in it. */
+export async function eisToken(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
+  request.formToken = token
+  await checkToken(request, reply)
+}
+
+async function checkToken(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const refuse = () => reject(new Problem(403, { detail: VERLOPEN }))
+    // What is refused it sends itself; we want to throw it.
+    const answer = Object.create(reply, { send: { value: refuse } }) as FastifyReply
+    request.server.csrfProtection(request, answer, (error?: Error) => (error ? refuse() : resolve()))
+  })
+}
+
+const VERLOPEN = 'Dit formulier is verlopen. Ga terug, ververs de pagina en probeer het opnieuw.'
+const isSafe = ({ method }: FastifyRequest) => ['GET', 'HEAD', 'OPTIONS'].includes(method)
+
+/** Forms come from our own pages, also that of signing in. */
+async function requireOwnOrigin(request: FastifyRequest): Promise<void> {
+  if (isSafe(request)) return
+  const { origin, host, 'sec-fetch-site': site } = request.headers
+  const ours =
+    origin !== undefined && URL.canParse(origin) && [host, new URL(request.base).host].includes(new URL(origin).host)
+  if (site === 'cross-site' || site === 'same-site' || !ours)
+    throw forbidden(undefined, 'Dit formulier kwam niet van een pagina van deze dienst.')
+}
+
+async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  const rol = request.routeOptions.config.rol
+  if (request.routeOptions.config.rol === undefined) return // no page at all, a 404
+  request.sessie = request.is404 ? undefined : await findSessie(request)
+  if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
+  if (rol === 'iedereen') return
+  if (!request.beheerder) {
+    if (!isSafe(request)) throw forbidden(undefined, 'U bent niet (meer) ingelogd.')
+    const verder = encodeURIComponent(request.originalUrl)
+    return reply.redirect(`${basePath(request)}/beheer/inloggen${request.sessie ? '/code' : ''}?verder=${verder}`, 303)
+  }
+  if (!heeftRol(request.beheerder, rol!)) throw forbidden(undefined, `Hiervoor is de rol ${rol} nodig.`)
+}

@@ -1,0 +1,90 @@
+// A real Chromium against the application of the test, which listens on a port of its own.
+import { access } from 'node:fs/promises'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { maakAccount } from '../../src/beheer/accounts.ts'
+import type { Rol } from '../../src/beheer/sessie.ts'
+import { type TestApp, testApp } from '../app.ts'
+
+const PLACES = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+export const WACHTWOORD = 'een heel lang wachtwoord'
+
+type TestLike = Parameters<typeof testApp>[0]
+
+/** Where a browser is, or undefined: the tests that need one then say so and are skipped. */
+export async function findChromium(): Promise<string | undefined> {
+  for (const place of PLACES) {
+    if (!place) continue
+    const found = await access(place).then(
+      () => true,
+      () => false,
+    )
+    if (found) return place
+  }
+}
+
+/** For `t.test(name, await needsBrowser(), …)`. */
+export async function needsBrowser(): Promise<{ skip?: string }> {
+  return (await findChromium()) ? {} : { skip: 'no Chromium found: install one, or name it in CHROMIUM' }
+}
+
+export type Opstelling = TestApp & { adres: string; browser: Browser }
+
+/** The application with accounts `viewer`, `operator` and `administrator`, listening, and a browser. */
+export async function opstelling(t: TestLike, env: Record<string, string> = {}): Promise<Opstelling> {
+  const test = await testApp(t, env)
+  for (const rol of ['viewer', 'operator', 'administrator'] as const)
+    await maakAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
+  const adres = await test.app.listen({ port: 0, host: '127.0.0.1' })
+  const browser = await chromium.launch({
+    executablePath: await findChromium(),
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  })
+  t.teardown(() => browser.close())
+  return { ...test, adres, browser }
+}
+
+/** A page of somebody who is signed in. Whatever the browser complains about fails the test. */
+export async function alsBeheerder(
+  { adres, browser }: Pick<Opstelling, 'adres' | 'browser'>,
+  rol: Rol,
+  options: { javaScriptEnabled?: boolean; width?: number } = {},
+): Promise<{ pagina: Page; context: BrowserContext; klachten: string[] }> {
+  const { javaScriptEnabled = true, width = 1280 } = options
+  const context = await browser.newContext({ javaScriptEnabled, viewport: { width, height: 800 }, baseURL: adres })
+  const pagina = await context.newPage()
+  const klachten: string[] = []
+  pagina.on('pageerror', (error) => klachten.push(error.message))
+  pagina.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) klachten.push(message.text())
+  })
+  pagina.on('request', (request) => {
+    if (!request.url().startsWith(adres) && !request.url().startsWith('data:'))
+      klachten.push(`request to ${request.url()}`)
+  })
+  await pagina.goto('/beheer/inloggen')
+  await pagina.fill('#veld-gebruikersnaam', rol)
+  await pagina.fill('#veld-wachtwoord', WACHTWOORD)
+  await pagina.click('main button[type=submit]')
+  await pagina.waitForURL('**/beheer/')
+  return { pagina, context, klachten }
+}
+
+/** What axe finds against WCAG 2.1 AA on the page as it stands; empty when all is well. */
+export async function toegankelijkheid(pagina: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page: pagina })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'])
+    .analyze()
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
+}
+
+/** Whether the page is wider than its window: at 320 pixels nothing may need scrolling sideways but tables in their box. */
+export async function teBreed(pagina: Page): Promise<boolean> {
+  return pagina.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+}
