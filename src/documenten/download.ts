@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import contentDisposition from 'content-disposition'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
 import { header } from '../access.ts'
 import { notFound, Problem } from '../problem.ts'
 import { OpslagOnbeschikbaar } from './opslag/index.ts'
 import { lezen } from './rules.ts'
-import { findDocument, ignoreUnknown, mayRead, Params, VersionQuery } from './vinden.ts'
+import { type DocumentRow, findDocument, ignoreUnknown, mayRead, Params, VersionQuery } from './vinden.ts'
 
 /** Up to this size a file is read and checked before anything is answered. */
 const CHECK_FIRST = 1024 * 1024
@@ -16,6 +17,7 @@ const CHECK_FIRST = 1024 * 1024
 type Range = { start: number; end: number }
 
 export const download: FastifyPluginAsyncTypebox = async (app) => {
+  const send = contentSender(app)
   app.get(
     '/enkelvoudiginformatieobjecten/:uuid/download',
     {
@@ -26,27 +28,36 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const row = await findDocument(app.read, request.params.uuid, request.query)
       if (!row || !mayRead(request.actor, row)) throw notFound() // what one may not read does not exist here
-      if (row.bestandId === null) return reply.code(204).send()
-      const { backend, sleutel, sha256 } = row as { backend: string; sleutel: string; sha256: Buffer }
-      const total = Number(row.omvang)
-      const etag = `"${sha256.toString('hex')}"`
-      const described = {
-        'accept-ranges': 'bytes',
-        'content-type': 'application/octet-stream', // never what the client once said: nothing is shown inline
-        'content-disposition': contentDisposition.create(fileName(row.bestandsnaam) || `${row.uuid}.bin`),
-        etag,
-      }
-      if (matches(header(request, 'if-none-match'), etag)) return reply.code(304).headers(described).send()
-      const unchanged = ['', etag].includes(header(request, 'if-range'))
-      const range = unchanged ? askedRange(header(request, 'range'), total) : undefined
-      // Of an empty answer to HEAD Fastify would make the length 0; that of an empty stream it leaves alone.
-      const payload =
-        request.method === 'HEAD' ? Readable.from([]) : await read({ backend, sleutel, omvang: total, sha256 }, range)
-      if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
-      reply.headers({ ...described, 'content-length': range ? range.end - range.start + 1 : total })
-      return reply.send(payload)
+      return send(request, reply, row)
     },
   )
+}
+
+/** How the bytes of a version go to whoever may have them, with ranges and checks. A version without bytes is a 204. */
+export function contentSender(app: FastifyInstance) {
+  return send
+
+  async function send(request: FastifyRequest, reply: FastifyReply, row: DocumentRow): Promise<FastifyReply> {
+    if (row.bestandId === null) return reply.code(204).send()
+    const { backend, sleutel, sha256 } = row as { backend: string; sleutel: string; sha256: Buffer }
+    const total = Number(row.omvang)
+    const etag = `"${sha256.toString('hex')}"`
+    const described = {
+      'accept-ranges': 'bytes',
+      'content-type': 'application/octet-stream', // never what the client once said: nothing is shown inline
+      'content-disposition': contentDisposition.create(fileName(row.bestandsnaam) || `${row.uuid}.bin`),
+      etag,
+    }
+    if (matches(header(request, 'if-none-match'), etag)) return reply.code(304).headers(described).send()
+    const unchanged = ['', etag].includes(header(request, 'if-range'))
+    const range = unchanged ? askedRange(header(request, 'range'), total) : undefined
+    // Of an empty answer to HEAD Fastify would make the length 0; that of an empty stream it leaves alone.
+    const payload =
+      request.method === 'HEAD' ? Readable.from([]) : await read({ backend, sleutel, omvang: total, sha256 }, range)
+    if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
+    reply.headers({ ...described, 'content-length': range ? range.end - range.start + 1 : total })
+    return reply.send(payload)
+  }
 
   async function read(stored: Stored, range: Range | undefined): Promise<Buffer | Readable> {
     if (stored.omvang <= CHECK_FIRST) {
