@@ -132,7 +132,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
 
   await app.register(jwt, { secret: 'every client has its own, given at each check', decode: { complete: true } })
-  const openapi = collectOpenapi(app, VERSIONS)
+  const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
   registerAccess(app, parts.config, parts.credentials)
   registerHealth(app, { ...parts, stopping: () => stopping })
   registerReferencePages(app)

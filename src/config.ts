@@ -54,6 +54,20 @@ const Environment = Type.Object({
   BEHEER_THEME_CLASS: Type.Optional(
     Type.String({ pattern: '^[\\w-]+$', description: 'class under which its tokens stand, such as `utrecht-theme`' }),
   ),
+  API_CONTACT_NAME: Type.String({
+    default: 'Beheer van deze Zaakstroom',
+    minLength: 1,
+    description: 'whom the OpenAPI documents name to ask',
+  }),
+  API_CONTACT_EMAIL: Type.Optional(
+    Type.String({
+      pattern: '^[^@\\s]+@[^@\\s]+$',
+      description: 'their e-mail address, which the NL API Design Rules want',
+    }),
+  ),
+  API_CONTACT_URL: Type.Optional(
+    Type.String({ pattern: '^https?://[^\\s]+$', description: 'their page; unset: our page of the APIs' }),
+  ),
   JWT_EXPIRY: Type.Integer({ default: 3600, minimum: 1, description: 'seconds that a token lives after iat' }),
   JWT_LEEWAY: Type.Integer({ default: 0, minimum: 0, description: 'seconds of clock difference that are forgiven' }),
   DOCUMENTEN_DIR: Type.Optional(
@@ -190,6 +204,8 @@ export type Config = Readonly<{
   /** The first account of the administration pages. */
   bootstrapAdmin: { gebruikersnaam: string; wachtwoord: string } | undefined
   beheerTheme: { css: string | undefined; className: string | undefined }
+  /** Whom the OpenAPI documents name. */
+  apiContact: { name: string; email?: string; url?: string }
   jwtExpiry: number
   jwtLeeway: number
   documentenDir: string
@@ -277,6 +293,11 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     bootstrapClient: valid.BOOTSTRAP_CLIENT_ID
       ? { id: valid.BOOTSTRAP_CLIENT_ID, secret: valid.BOOTSTRAP_CLIENT_SECRET! }
       : undefined,
+    apiContact: {
+      name: valid.API_CONTACT_NAME,
+      ...(valid.API_CONTACT_EMAIL && { email: valid.API_CONTACT_EMAIL }),
+      ...(valid.API_CONTACT_URL && { url: valid.API_CONTACT_URL }),
+    },
     jwtExpiry: valid.JWT_EXPIRY,
     jwtLeeway: valid.JWT_LEEWAY,
     documentenDir: resolve(valid.DOCUMENTEN_DIR ?? `${dataDir}/documenten`),

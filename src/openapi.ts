@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox'
 import { stringify } from 'yaml'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Access } from './access.ts'
+import type { Config } from './config.ts'
 import { PATHS, type Resource } from './links.ts'
 import { PageQuery } from './page.ts'
 import { KINDS } from './problem.ts'
@@ -35,8 +36,13 @@ type Json = Record<string, unknown>
  * Remembers the routes that are made from here on. `serve` comes after the last of them: it adds the routes of the
  * documents themselves.
  * @param versions of the APIs, as `API-version` announces them
+ * @param contact whom to ask about them
  */
-export function collectOpenapi(app: FastifyInstance, versions: Record<string, string>): { serve(): Promise<void> } {
+export function collectOpenapi(
+  app: FastifyInstance,
+  versions: Record<string, string>,
+  contact: Config['apiContact'],
+): { serve(): Promise<void> } {
   const components = new Map<string, Operation[]>()
   app.addHook('onRoute', (route) => {
     if (route.url === '/docs' || route.url.startsWith('/docs/')) route.config = { ...route.config, access: 'public' }
@@ -54,7 +60,11 @@ export function collectOpenapi(app: FastifyInstance, versions: Record<string, st
         let document: Json | undefined // made at the first question
         const documentAt = (base: string) => {
           document ??= toDocument(component, versions[component] ?? '1.0.0', operations)
-          return { ...document, servers: [{ url: `${base}/${component}/api/v1` }] }
+          return {
+            ...document,
+            info: { ...(document.info as Json), contact: { url: `${base}/docs/`, ...contact } },
+            servers: [{ url: `${base}/${component}/api/v1` }],
+          }
         }
         serveComponent(app, component, operations, documentAt)
       }
@@ -148,7 +158,6 @@ function toDocument(component: string, version: string, all: Operation[]): Json 
       title: TITELS[component],
       version,
       description: `${TITELS[component]} van de ZGW-standaard, zoals Zaakstroom haar uitvoert. Namen die de standaard niet kent zijn toevoegingen; clients mogen ze negeren.`,
-      contact: { name: 'Beheer van deze Zaakstroom', url: 'https://github.com/VNG-Realisatie/gemma-zaken' },
       license: { name: 'EUPL-1.2', identifier: 'EUPL-1.2' },
     },
     servers: [],
@@ -157,9 +166,9 @@ function toDocument(component: string, version: string, all: Operation[]): Json 
     paths,
     components: {
       schemas: { ...schemas.described(), ...FOUTEN },
-      headers: HEADERS,
-      parameters: PARAMETERS,
-      responses: RESPONSES,
+      headers: named('headers', HEADERS, { paths, RESPONSES }),
+      parameters: named('parameters', PARAMETERS, paths),
+      responses: named('responses', RESPONSES, paths),
       securitySchemes: {
         'JWT-Claims': {
           type: 'http',
@@ -171,6 +180,12 @@ function toDocument(component: string, version: string, all: Operation[]): Json 
       },
     },
   }
+}
+
+/** Those of the shared parts that a document refers to. */
+function named(kind: string, parts: Json, paths: Json): Json {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(Object.entries(parts).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)))
 }
 
 const tagOf = (path: string) => path.split('/')[1]!
@@ -343,7 +358,7 @@ function responsesOf(component: string, operation: Operation, schemas: Schemas):
   ]
   return Object.fromEntries([
     ...success,
-    ...(etag ? [['304', { description: 'Niet gewijzigd sinds If-None-Match.' }]] : []),
+    ...(etag ? [['304', NIET_GEWIJZIGD]] : []),
     ...problems.map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
   ])
 }
@@ -391,8 +406,9 @@ function nameSchemas(operations: Operation[]): Schemas {
     const name = root ? undefined : names.get(JSON.stringify(schema))
     if (name) return { $ref: `#/components/schemas/${name}` }
     const result: Json = {}
+    const mayBeEmpty = 'format' in schema && 'default' in schema && schema.default === ''
     for (const [key, value] of Object.entries(schema)) {
-      if (key === 'x-required') continue
+      if (key === 'x-required' || (key === 'default' && mayBeEmpty)) continue
       if (key === 'format' && OWN_FORMATS[String(value)] !== undefined) {
         Object.assign(result, OWN_FORMATS[String(value)])
       } else if (key === 'default' || key === 'enum' || key === 'const' || key === 'example') result[key] = value
@@ -400,6 +416,8 @@ function nameSchemas(operations: Operation[]): Schemas {
         result[key] = Object.fromEntries(Object.entries(value as Json).map(([field, one]) => [field, plain(one)]))
       } else result[key] = plain(value)
     }
+    // The empty text has no such format, so that it cannot stand there as a default.
+    if (mayBeEmpty) result.description = [result.description, 'Leeg als er geen is.'].filter(Boolean).join(' ')
     return result
   }
   return {
@@ -467,6 +485,14 @@ const RESPONSES = Object.fromEntries(
     },
   ]),
 )
+
+const NIET_GEWIJZIGD = {
+  description: 'Niet gewijzigd sinds If-None-Match.',
+  headers: {
+    'API-version': { $ref: '#/components/headers/API-version' },
+    ETag: { $ref: '#/components/headers/ETag' },
+  },
+}
 
 const HEADERS = {
   'API-version': { description: 'Versie van de API.', schema: { type: 'string' } },
