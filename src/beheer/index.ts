@@ -3,7 +3,10 @@ import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { forbidden, Problem } from '../problem.ts'
+import { forbidden } from '../problem.ts'
+import { registerAudit } from './audit.ts'
+import { registerCatalogi } from './catalogi.ts'
+import { registerDocumenten } from './documenten.ts'
 import type { Formulier } from './formulier.ts'
 import { registerInloggen } from './inloggen.ts'
 import { basePath } from './lijst.ts'
@@ -11,6 +14,10 @@ import { registerOverzicht } from './overzicht.ts'
 import { registerPagina } from './pagina.ts'
 import { findSessie, heeftRol } from './sessie.ts'
 import { registerStijl } from './stijl.ts'
+import { checkToken } from './token.ts'
+import { registerZaken } from './zaken.ts'
+
+export { eisToken } from './token.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -47,24 +54,12 @@ export async function beheer(app: FastifyInstance): Promise<void> {
 
   registerInloggen(app)
   registerOverzicht(app)
+  registerZaken(app)
+  registerDocumenten(app)
+  await registerCatalogi(app)
+  registerAudit(app)
 }
 
-/** For handlers that read the body as a stream: checks the token of the form, which comes first in it. */
-export async function eisToken(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
-  request.formToken = token
-  await checkToken(request, reply)
-}
-
-async function checkToken(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const refuse = () => reject(new Problem(403, { detail: VERLOPEN }))
-    // What is refused it sends itself; we want to throw it.
-    const answer = Object.create(reply, { send: { value: refuse } }) as FastifyReply
-    request.server.csrfProtection(request, answer, (error?: Error) => (error ? refuse() : resolve()))
-  })
-}
-
-const VERLOPEN = 'Dit formulier is verlopen. Ga terug, ververs de pagina en probeer het opnieuw.'
 const isSafe = ({ method }: FastifyRequest) => ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
 /** Forms come from our own pages, also that of signing in. */

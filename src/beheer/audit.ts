@@ -1,0 +1,125 @@
+// audit: what was changed in these pages, by whom, with before and after.
+
+import { format } from 'fast-csv'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { notFound } from '../problem.ts'
+import { withQuery } from './lijst.ts'
+import { dag, perNummer, tekst, verschillen } from './opzoeken.ts'
+
+type Regel = {
+  id: number
+  tijdstip: string
+  gebruiker: string
+  herkomst: string
+  handeling: string
+  resultaat: 'geslaagd' | 'geweigerd'
+  objectSoort: string
+  objectId: string
+  objectWeergave: string
+}
+
+const REGEL = sql`select b.id, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_soort, b.object_id,
+  b.object_weergave from beheer_audit b`
+const EXPORT_COLUMNS = [
+  'tijdstip',
+  'gebruiker',
+  'herkomst',
+  'handeling',
+  'resultaat',
+  'soort',
+  'id',
+  'weergave',
+  'oud',
+  'nieuw',
+]
+
+export function registerAudit(app: FastifyInstance): void {
+  const config = { access: 'beheer', rol: 'viewer' } as const
+
+  app.get('/audit', { config }, async (request, reply) => {
+    const lijst = await perNummer<Regel>(request, app.read, {
+      select: REGEL,
+      id: sql`b.id`,
+      conditions: filters(request),
+    })
+    const handelingen = await app.parts.database.sql<{ handeling: string }[]>`
+      with recursive h as (
+        (select handeling from beheer_audit order by handeling limit 1)
+        union all select (select handeling from beheer_audit where handeling > h.handeling order by handeling limit 1) from h
+        where h.handeling is not null)
+      select handeling from h where handeling is not null`
+    return reply.pagina('audit', {
+      titel: 'Audit',
+      lijst,
+      filter: Object.fromEntries(FILTERS.map((name) => [name, tekst(request, name)])),
+      handelingen: handelingen.map(({ handeling }) => handeling),
+      exporteren: withQuery(request, {}).replace('/audit', '/audit/export.csv'),
+    })
+  })
+
+  // Streamed: it may be all that ever happened.
+  app.get('/audit/export.csv', { config }, async (request, reply) => {
+    const where = sql.join(filters(request), sql` and `)
+    const query = sql<Record<string, unknown>>`select b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
+      b.object_soort as soort, b.object_id as id, b.object_weergave as weergave, b.oud::text, b.nieuw::text
+      from beheer_audit b where ${where} order by b.id`.compile(app.parts.database.db)
+    const rows = app.parts.database.sql.unsafe(query.sql, query.parameters as never[]).cursor(500)
+    const csv = format({ headers: EXPORT_COLUMNS, alwaysWriteHeaders: true, transform: neutral })
+    void (async () => {
+      try {
+        for await (const portion of rows)
+          for (const row of portion) if (!csv.write(row)) await new Promise((resolve) => csv.once('drain', resolve))
+        csv.end()
+      } catch (error) {
+        csv.destroy(error as Error)
+      }
+    })()
+    return reply
+      .headers({ 'content-disposition': 'attachment; filename="audit.csv"' })
+      .type('text/csv; charset=utf-8')
+      .send(csv)
+  })
+
+  app.get<{ Params: { id: string } }>('/audit/:id', { config }, async (request, reply) => {
+    if (!/^\d{1,15}$/.test(request.params.id)) throw notFound('Deze pagina bestaat niet.')
+    const regel = await app.read
+      .selectFrom('beheerAudit')
+      .where('id', '=', Number(request.params.id))
+      .selectAll()
+      .executeTakeFirst()
+    if (!regel) throw notFound('Deze pagina bestaat niet.')
+    return reply.pagina('audit-regel', {
+      titel: regel.handeling,
+      kruimels: [{ pad: '/audit', naam: 'Audit' }],
+      regel,
+      velden: verschillen(regel.oud, regel.nieuw),
+    })
+  })
+}
+
+const FILTERS = ['gebruiker', 'handeling', 'object', 'van', 'tot', 'resultaat']
+
+function filters(request: FastifyRequest) {
+  const [gebruiker, handeling, object, resultaat] = ['gebruiker', 'handeling', 'object', 'resultaat'].map((name) =>
+    tekst(request, name),
+  )
+  const [van, tot] = [dag(request, 'van'), dag(request, 'tot')]
+  return [
+    sql`true`,
+    ...(gebruiker ? [sql`b.gebruiker = ${gebruiker}`] : []),
+    ...(handeling ? [sql`b.handeling = ${handeling}`] : []),
+    ...(object ? [sql`(b.object_id = ${object} or b.object_weergave = ${object})`] : []),
+    ...(resultaat === 'geweigerd' || resultaat === 'geslaagd' ? [sql`b.resultaat = ${resultaat}`] : []),
+    // The days of the one who reads.
+    ...(van ? [sql`b.tijdstip >= ${van}::timestamp at time zone 'Europe/Amsterdam'`] : []),
+    ...(tot ? [sql`b.tijdstip < (${tot}::timestamp + interval '1 day') at time zone 'Europe/Amsterdam'`] : []),
+  ]
+}
+
+// A spreadsheet would run a cell that begins like a formula.
+function neutral(row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, /^[=+\-@\t\r]/.test(String(value ?? '')) ? `'${value}` : value]),
+  )
+}
