@@ -25,7 +25,9 @@ import {
   createZaaktypeInformatieobjecttype,
   ZaaktypeInformatieobjecttypeInput,
 } from './zaaktype-informatieobjecttypen.ts'
-import { createZaaktype, procestypeFaults, setZaaktypeRelaties, ZaaktypeInput } from './zaaktypen.ts'
+import { setZaaktypeRelaties } from './zaaktype-relaties.ts'
+import { ZaaktypeInput } from './zaaktype-vinden.ts'
+import { createZaaktype, procestypeFaults } from './zaaktypen.ts'
 
 /** Files in the order in which they are read back: what is referred to comes first. */
 const FILES = {
