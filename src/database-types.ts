@@ -583,6 +583,49 @@ export interface Bestandsdeel {
   volgnummer: number;
 }
 
+export interface BewaartermijnRun {
+  /**
+   * When it ended; empty: it runs, or its worker died and it begins anew.
+   */
+  beeindigdOp: string | null;
+  /**
+   * When it began.
+   */
+  begonnenOp: Generated<string>;
+  /**
+   * Stored files removed that belonged to no document.
+   */
+  bestanden: Generated<number>;
+  /**
+   * Why it ended before the end.
+   */
+  fout: string | null;
+  /**
+   * Account that asked for it in the administration pages; empty: the clock.
+   */
+  gestartDoor: Generated<string>;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * Imports removed.
+   */
+  imports: Generated<number>;
+  /**
+   * Notifications removed.
+   */
+  notificaties: Generated<number>;
+  /**
+   * Unfinished writes removed from the stores.
+   */
+  onafgemaakt: Generated<number>;
+  /**
+   * Stores that could not be reached.
+   */
+  overgeslagen: Generated<string[]>;
+}
+
 export interface Catalogus {
   /**
    * First day of this version.
@@ -1327,17 +1370,25 @@ export interface NotificatieInstelling {
    */
   baseFactor: Generated<number>;
   /**
-   * The notifications service (soort nrc); empty: messages wait.
+   * The service that messages go to now; empty: messages wait. It follows from the two above.
    */
-  dienstId: number | null;
+  dienstId: Generated<number | null>;
   /**
    * True; keeps it to one row.
    */
   enig: Generated<boolean>;
   /**
+   * Since when sending is paused; empty: it is not.
+   */
+  gepauzeerdOp: string | null;
+  /**
    * When it was last changed.
    */
   gewijzigdOp: Generated<string>;
+  /**
+   * The notifications service (soort nrc) of the settings; empty: none.
+   */
+  ingesteldeDienstId: number | null;
   /**
    * Attempts after the first, before a message has failed.
    */
@@ -2688,6 +2739,7 @@ export interface DB {
   besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
   bestand: Bestand;
   bestandsdeel: Bestandsdeel;
+  bewaartermijnRun: BewaartermijnRun;
   catalogus: Catalogus;
   catalogusAutorisatie: CatalogusAutorisatie;
   dienst: Dienst;

@@ -23,7 +23,7 @@ export type Instellingen = Static<typeof Instellingen>
 export async function readInstellingen(db: ReadDb): Promise<Instellingen> {
   const row = await db
     .selectFrom('notificatieInstelling as i')
-    .leftJoin('dienst as d', 'd.id', 'i.dienstId')
+    .leftJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
     .select(['d.slug as dienst', 'i.maxRetries', 'i.backoff', 'i.backoffMax', 'i.baseFactor', 'i.opVolgorde'])
     .executeTakeFirstOrThrow()
   return { ...row, backoff: row.backoff as number | boolean }
@@ -47,12 +47,33 @@ export async function saveInstellingen(m: Mutation, values: Partial<Instellingen
     .set({
       ...others,
       backoff: json(backoff),
-      dienstId: await nrcId(m.read, dienst),
+      ingesteldeDienstId: await nrcId(m.read, dienst),
       gewijzigdOp: new Date().toISOString(),
     })
     .execute()
   await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
   return true
+}
+
+/** Since when sending is paused; null: it is not. What is being sent at that moment is finished. */
+export async function gepauzeerdOp(db: ReadDb): Promise<string | null> {
+  const row = await db.selectFrom('notificatieInstelling').select('gepauzeerdOp').executeTakeFirstOrThrow()
+  return row.gepauzeerdOp
+}
+
+/**
+ * Pauses sending, for all workers and until it is resumed; or resumes it, and plans what waited meanwhile.
+ * @returns whether anything changed
+ */
+export async function zetPauze(m: Mutation, pauze: boolean): Promise<boolean> {
+  m.unrecorded('settings are no resource of the standard')
+  const { numUpdatedRows } = await m.trx
+    .updateTable('notificatieInstelling')
+    .set({ gepauzeerdOp: pauze ? new Date().toISOString() : null })
+    .where('gepauzeerdOp', pauze ? 'is' : 'is not', null)
+    .executeTakeFirst()
+  if (!pauze) await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
+  return numUpdatedRows > 0n
 }
 
 async function nrcId(db: ReadDb, slug: string | null): Promise<number | null> {

@@ -203,7 +203,7 @@ async function opened(socket: ReturnType<typeof connect>, event: string, ms: num
 async function withService<T>({ database, box }: Parts, work: (service: Service) => Promise<T>): Promise<T> {
   const dienst = await database.db
     .selectFrom('notificatieInstelling as i')
-    .innerJoin('dienst as d', 'd.id', 'i.dienstId')
+    .innerJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
     .select(DIENST_COLUMNS.map((column) => `d.${column}` as const))
     .executeTakeFirst()
   if (!dienst) throw new GeenDienst('no notifications service is configured')

@@ -1,7 +1,9 @@
 // plannen: brings messages that wait to a job, in portions. What waits is data, so nothing is lost when this is cut short.
+import { type RawBuilder, sql } from 'kysely'
 import type { Sql } from 'postgres'
 import type { Db } from '../database.ts'
 import type { Mutation } from '../mutate.ts'
+import { type NotificatieFilter, voldoetAan } from './filter.ts'
 
 const PORTION = 1000
 const JOB_LOST_AFTER = '10 minutes' // longer than an attempt takes
@@ -40,27 +42,44 @@ export async function planWachtende(sql: Sql): Promise<number> {
   return total + lost.length
 }
 
-/** Which failed messages: these, or all that were made within a window of time. */
-export type Selectie = { uuids: string[] } | { van: string; tot: string }
+/** Which failed messages: these, all that were made within a window of time, or all that a filter of the log shows. */
+export type Selectie = { uuids: string[] } | { van: string; tot: string } | { filter: NotificatieFilter }
 
 /**
- * Gives failed messages all their attempts anew.
+ * Gives failed messages all their attempts anew. In portions, so that no statement takes long however many there are; all
+ * in the one transaction.
  * @returns how many
  */
 export async function herzend(m: Mutation, selectie: Selectie): Promise<number> {
   m.unrecorded('sending again changes no resource of the standard')
-  const { numUpdatedRows } = await m.trx
-    .updateTable('notificatie')
-    .set({ status: 'gepland', herhalingen: 0, volgendePogingOp: null, beeindigdOp: null })
-    .where('status', '=', 'mislukt')
-    .$call((query) =>
-      'uuids' in selectie
-        ? query.where('uuid', 'in', selectie.uuids)
-        : query.where('aanmaakdatum', '>=', selectie.van).where('aanmaakdatum', '<', selectie.tot),
-    )
-    .executeTakeFirst()
+  const meant = conditie(selectie)
+  let total = 0
+  for (let [moment, id] = ['-infinity', 0]; ; ) {
+    const { rows } = await sql<{ aantal: number; moment: string; id: number }>`
+      with portie as materialized (
+        select id, aanmaakdatum from notificatie
+        where status = 'mislukt' and ${meant} and (aanmaakdatum, id) > (${moment}::text::timestamptz, ${id}::bigint)
+        order by aanmaakdatum, id limit ${20 * PORTION} for update
+      ), opnieuw as (
+        update notificatie set status = 'gepland', herhalingen = 0, volgende_poging_op = null, beeindigd_op = null
+        from portie where notificatie.id = portie.id
+      )
+      select (select count(*)::int from portie) as aantal, aanmaakdatum as moment, id from portie
+      order by aanmaakdatum desc, id desc limit 1`.execute(m.trx)
+    const [last] = rows
+    if (!last) break
+    total += last.aantal
+    ;({ moment, id } = last)
+  }
   await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
-  return Number(numUpdatedRows)
+  return total
+}
+
+function conditie(selectie: Selectie): RawBuilder<boolean> {
+  if ('filter' in selectie) return voldoetAan(selectie.filter)
+  if ('van' in selectie)
+    return sql`notificatie.aanmaakdatum >= ${selectie.van} and notificatie.aanmaakdatum < ${selectie.tot}`
+  return selectie.uuids.length === 0 ? sql`false` : sql`notificatie.uuid in (${sql.join(selectie.uuids)})`
 }
 
 /**
