@@ -116,6 +116,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }
     requestDuration.observe(labels, reply.elapsedTime / 1000)
   })
+  acceptEmptyBodies(app)
   const routes = collectRoutes(app)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.setNotFoundHandler((request, reply) => {
@@ -146,6 +147,15 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(beheer, { prefix: '/beheer' })
   await openapi.serve()
   return app
+}
+
+/** Existing clients say `application/json` also where there is nothing to send, as to `publish`: that is no body at all. */
+function acceptEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '' && !request.routeOptions.schema?.body) done(null, undefined)
+    else parse(request, body, done)
+  })
 }
 
 /** The routes by path, to tell an unknown path (404) from a known one with another method (405 with Allow). */

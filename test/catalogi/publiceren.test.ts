@@ -1,5 +1,5 @@
 import t from 'tap'
-import { givenCatalogus, givenClient, testApp } from '../app.ts'
+import { givenCatalogus, givenClient, givenInformatieobjecttype, testApp } from '../app.ts'
 import {
   besluittypeBody,
   eigenschapBody,
@@ -249,4 +249,12 @@ t.test('the forced scopes alone are enough for changes and for what is below, no
   t.equal((await call('PATCH', zaaktype, { doel: 'x' }, { as: 'verwijderaar' })).status, 403)
   t.equal((await call('DELETE', zaaktype, undefined, { as: 'verwijderaar' })).status, 204)
   t.equal((await call('GET', eigenschap.body.url)).status, 404, 'what was below it goes with it')
+})
+
+t.test('publish takes an empty body that is called JSON, as existing clients send it', async (t) => {
+  const test = await testApp(t)
+  const url = await givenInformatieobjecttype(test, { concept: true })
+  const answer = await test.call('POST', `${url}/publish`, '', { headers: { 'content-type': 'application/json' } })
+  t.equal(answer.status, 200)
+  t.equal(answer.body.concept, false)
 })
