@@ -435,9 +435,13 @@ export interface Besluit {
    */
   verzenddatum: string | null;
   /**
-   * The case in which it was taken, if any. A case with decisions is not deleted: the reference does not cascade.
+   * The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.
    */
   zaakId: number | null;
+  /**
+   * The case in which it was taken, if that stands elsewhere.
+   */
+  zaakUrl: string | null;
 }
 
 export interface Besluitinformatieobject {
@@ -446,13 +450,17 @@ export interface Besluitinformatieobject {
    */
   besluitId: number;
   /**
-   * The document.
+   * The document, when it is one of ours.
    */
-  enkelvoudiginformatieobjectId: number;
+  enkelvoudiginformatieobjectId: number | null;
   /**
    * Internal key; order of lists.
    */
   id: Generated<number>;
+  /**
+   * The document when it stands elsewhere.
+   */
+  informatieobjectUrl: string | null;
   /**
    * Last part of its URL.
    */
@@ -1083,6 +1091,10 @@ export interface Import {
    */
   beeindigdOp: string | null;
   /**
+   * Name of the file as the browser gave it; empty for uploads of clients.
+   */
+  bestandsnaam: Generated<string>;
+  /**
    * When its last batch was committed.
    */
   bijgewerktOp: Generated<string>;
@@ -1098,6 +1110,10 @@ export interface Import {
    * Of these, rows that became a document.
    */
   geslaagd: Generated<number>;
+  /**
+   * Account of the administration pages that started it; empty: a client did.
+   */
+  gestartDoor: Generated<string>;
   /**
    * When its CSV was accepted.
    */
@@ -1142,6 +1158,145 @@ export interface Import {
    * When it was deleted; a job then removes its rows bit by bit.
    */
   verwijderdOp: string | null;
+}
+
+export interface ImportConcept {
+  /**
+   * Address under which the upload came in: URLs in rows that begin with it are ours.
+   */
+  basisUrl: string;
+  /**
+   * Name of the file as the browser gave it.
+   */
+  bestandsnaam: Generated<string>;
+  /**
+   * Account that uploaded it.
+   */
+  gemaaktDoor: Generated<string>;
+  /**
+   * When it was uploaded.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Header of the CSV, as an array of names.
+   */
+  kop: unknown | null;
+  /**
+   * Size of the file in bytes.
+   */
+  omvang: Generated<number>;
+  /**
+   * When the dry run ended.
+   */
+  proefBeeindigdOp: string | null;
+  /**
+   * Last progress of the dry run.
+   */
+  proefBijgewerktOp: string | null;
+  /**
+   * Of these, rows that would not be imported.
+   */
+  proefFouten: Generated<number>;
+  /**
+   * When the dry run began. It also tells two runs of its job apart: the older one ends.
+   */
+  proefGestartOp: string | null;
+  /**
+   * Why the dry run stopped.
+   */
+  proefReden: string | null;
+  /**
+   * Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.
+   */
+  proefStatus: string | null;
+  /**
+   * Rows that the dry run has looked at.
+   */
+  proefVerwerkt: Generated<number>;
+  /**
+   * Rows in the CSV.
+   */
+  totaal: Generated<number>;
+  /**
+   * Part of the addresses of its pages.
+   */
+  uuid: Generated<string>;
+  /**
+   * When it was imported or thrown away; a job then removes its rows bit by bit.
+   */
+  verwijderdOp: string | null;
+}
+
+export interface ImportConceptFoutsoort {
+  /**
+   * Rows that would fail for it.
+   */
+  aantal: number;
+  /**
+   * The upload.
+   */
+  conceptId: number;
+  /**
+   * The reason (function import_reden).
+   */
+  reden: string;
+  /**
+   * Hash of the reason.
+   */
+  sleutel: number;
+  /**
+   * The first few of them: nummer and opmerking.
+   */
+  voorbeelden: unknown;
+}
+
+export interface ImportConceptRegel {
+  /**
+   * The cells in their order.
+   */
+  cellen: unknown;
+  /**
+   * The upload.
+   */
+  conceptId: number;
+  /**
+   * Row number as people count it in the file: the header is 1, the first row is 2.
+   */
+  nummer: number;
+}
+
+export interface ImportConceptSleutel {
+  /**
+   * The upload.
+   */
+  conceptId: number;
+  /**
+   * A uuid, or a bronorganisatie and identificatie.
+   */
+  sleutel: string;
+}
+
+export interface ImportFoutsoort {
+  /**
+   * Rows that failed for it.
+   */
+  aantal: number;
+  /**
+   * The import.
+   */
+  importId: number;
+  /**
+   * The reason (function import_reden).
+   */
+  reden: string;
+  /**
+   * Hash of the reason.
+   */
+  sleutel: number;
 }
 
 export interface ImportOverzicht {
@@ -1467,9 +1622,17 @@ export interface Resultaat {
    */
   id: Generated<number>;
   /**
-   * The kind of outcome; of the zaaktype of the case (zrc-020).
+   * What a type elsewhere said of name and archiving when the row was written: omschrijving, archiefnominatie, archiefactietermijn, afleidingswijze, datumkenmerk, objecttype, procestermijn.
    */
-  resultaattypeId: number;
+  resultaattypeGegevens: unknown | null;
+  /**
+   * The kind of outcome, when it is one of ours; of the zaaktype of the case (zrc-020).
+   */
+  resultaattypeId: number | null;
+  /**
+   * The kind of outcome when it stands elsewhere.
+   */
+  resultaattypeUrl: string | null;
   /**
    * Explanation.
    */
@@ -1651,9 +1814,13 @@ export interface Rol {
    */
   roltoelichting: Generated<string>;
   /**
-   * As what; a roltype of the zaaktype of the case (zrc-019).
+   * As what, when the type is one of ours; a roltype of the zaaktype of the case (zrc-019).
    */
-  roltypeId: number;
+  roltypeId: number | null;
+  /**
+   * As what, when the type stands elsewhere.
+   */
+  roltypeUrl: string | null;
   /**
    * Last part of its URL.
    */
@@ -1695,11 +1862,81 @@ export interface Roltype {
   zaaktypeId: number;
 }
 
+export interface Spiegel {
+  /**
+   * Our table that holds the relation.
+   */
+  bron: string;
+  /**
+   * Our row in it.
+   */
+  bronUuid: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * What is posted: it also tells ours from others in that list.
+   */
+  inhoud: unknown;
+  /**
+   * URL of the list at the other side that it is posted to.
+   */
+  lijst: string;
+  /**
+   * Kind of resource at the other side.
+   */
+  soort: string;
+  /**
+   * The change that waits for it; empty: none.
+   */
+  spiegelingId: number | null;
+  /**
+   * Its URL; empty until the other side said it.
+   */
+  url: Generated<string>;
+  /**
+   * Whether our side is gone for good: a job removes it there, then here.
+   */
+  weg: Generated<boolean>;
+}
+
+export interface Spiegeling {
+  /**
+   * Who made the change, as audit records name him.
+   */
+  actor: unknown;
+  /**
+   * When it began.
+   */
+  begonnenOp: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
+   */
+  rijen: unknown;
+  /**
+   * maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then; vooraf: our row changes afterwards.
+   */
+  soort: string;
+  /**
+   * The changes as they will be recorded.
+   */
+  wijzigingen: unknown;
+}
+
 export interface Status {
   /**
    * When it was reached.
    */
   datumStatusGezet: string;
+  /**
+   * Whether a type elsewhere was the last of its zaaktype; of ours the type says so.
+   */
+  eindstatus: boolean | null;
   /**
    * The rol that set it; empty again when that goes, since a status is a fact of its own.
    */
@@ -1713,9 +1950,13 @@ export interface Status {
    */
   statustoelichting: Generated<string>;
   /**
-   * The stage; a statustype of the zaaktype of the case (zrc-016).
+   * The stage, when its type is one of ours; a statustype of the zaaktype of the case (zrc-016).
    */
-  statustypeId: number;
+  statustypeId: number | null;
+  /**
+   * The stage when its type stands elsewhere.
+   */
+  statustypeUrl: string | null;
   /**
    * Last part of its URL.
    */
@@ -2150,9 +2391,17 @@ export interface Zaak {
    */
   zaakgeometrieGrenzen: string | null;
   /**
-   * The version of the case type; it never changes.
+   * Catalogue of a case type elsewhere, as its register said when the case was made.
    */
-  zaaktypeId: number;
+  zaaktypeCatalogusUrl: Generated<string>;
+  /**
+   * The version of the case type, when that is one of ours; it never changes.
+   */
+  zaaktypeId: number | null;
+  /**
+   * The case type when it stands elsewhere; it never changes.
+   */
+  zaaktypeUrl: string | null;
 }
 
 export interface ZaakAndereZaak {
@@ -2242,9 +2491,13 @@ export interface Zaakcontactmoment {
 
 export interface Zaakeigenschap {
   /**
-   * The eigenschap; of the zaaktype of the case (zrc-018).
+   * The eigenschap, when it is one of ours; of the zaaktype of the case (zrc-018).
    */
-  eigenschapId: number;
+  eigenschapId: number | null;
+  /**
+   * The eigenschap when it stands elsewhere.
+   */
+  eigenschapUrl: string | null;
   /**
    * Internal key.
    */
@@ -2292,13 +2545,17 @@ export interface Zaakinformatieobject {
    */
   beschrijving: Generated<string>;
   /**
-   * The document; it cannot be deleted while this is here.
+   * The document, when it is one of ours; it cannot be deleted while this is here.
    */
-  enkelvoudiginformatieobjectId: number;
+  enkelvoudiginformatieobjectId: number | null;
   /**
    * Internal key.
    */
   id: Generated<number>;
+  /**
+   * The document when it stands elsewhere.
+   */
+  informatieobjectUrl: string | null;
   /**
    * When it was linked (zrc-004).
    */
@@ -2421,9 +2678,13 @@ export interface Zaakobject {
    */
   zaakId: number;
   /**
-   * The zaakobjecttype, when one was named.
+   * The zaakobjecttype, when one of ours was named.
    */
   zaakobjecttypeId: number | null;
+  /**
+   * The zaakobjecttype, when one elsewhere was named.
+   */
+  zaakobjecttypeUrl: string | null;
 }
 
 export interface Zaakobjecttype {
@@ -2750,6 +3011,11 @@ export interface DB {
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
   gebruiksrecht: Gebruiksrecht;
   import: Import;
+  importConcept: ImportConcept;
+  importConceptFoutsoort: ImportConceptFoutsoort;
+  importConceptRegel: ImportConceptRegel;
+  importConceptSleutel: ImportConceptSleutel;
+  importFoutsoort: ImportFoutsoort;
   importOverzicht: ImportOverzicht;
   importRegel: ImportRegel;
   importResultaat: ImportResultaat;
@@ -2766,6 +3032,8 @@ export interface DB {
   resultaattypeInformatieobjecttype: ResultaattypeInformatieobjecttype;
   rol: Rol;
   roltype: Roltype;
+  spiegel: Spiegel;
+  spiegeling: Spiegeling;
   status: Status;
   statustype: Statustype;
   substatus: Substatus;

@@ -6,11 +6,17 @@ type Rij = { nummer: number; zaakUuid: string; typeId: number }
 /**
  * Judges and locks the cases that rows name, as a POST of a zaakinformatieobject would. Who imports has all rights, so a
  * closed case is no fault.
+ * @param options.lock false: only judges, for when nothing is written
  * @returns what is wrong, by row
  */
-export async function judgeZaken(sql: postgres.TransactionSql, rows: readonly Rij[]): Promise<Map<number, string>> {
+export async function judgeZaken(
+  sql: postgres.Sql | postgres.TransactionSql,
+  rows: readonly Rij[],
+  { lock = true } = {},
+): Promise<Map<number, string>> {
   if (rows.length === 0) return new Map()
-  await sql`select 1 from zaak where uuid = any(${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[]) order by id for no key update`
+  if (lock)
+    await sql`select 1 from zaak where uuid = any(${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[]) order by id for no key update`
   const judged = await sql<{ nummer: number; bestaat: boolean; archiefstatus: string | null; past: boolean }[]>`
     select r.nummer, z.id is not null as bestaat, z.archiefstatus, exists (
       select from zaaktype_informatieobjecttype t

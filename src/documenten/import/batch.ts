@@ -37,16 +37,16 @@ type GelezenRij = {
   zaakUuid: string | null
   input: Metagegevens
 }
-type Getypeerd = GelezenRij & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
+export type Getypeerd = GelezenRij & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
 type Bestand = { sleutel: string; omvang: number; sha256: string }
 /** A row of which nothing but its file can be at fault, and what became of that. */
-type Kandidaat = Getypeerd & { bestand: Bestand | { fout: string } }
+export type Kandidaat = Getypeerd & { bestand: Bestand | { fout: string } }
 type MetBestand = Getypeerd & { bestand: Bestand }
 /** `fouten` are those of the cells themselves: they do not depend on other rows. */
 type Prepared = { rows: number; fouten: Map<number, string>; kandidaten: Kandidaat[] }
 
 /** Row number of the first row; the header is row 1. */
-const EERSTE = 2
+export const EERSTE = 2
 const WAIT_MS = 10_000
 
 /**
@@ -133,7 +133,7 @@ async function prepare(parts: BatchParts, row: ActiveImport, vanaf: number): Pro
 }
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
-function readRow(kop: string[], cellen: string[], nummer: number): GelezenRij | { fout: string } {
+export function readRow(kop: string[], cellen: string[], nummer: number): GelezenRij | { fout: string } {
   const values = waarden(kop, cellen, nummer)
   if ('fout' in values) return values
   const { body, uuid, bestandspad, zaakUuid, fouten } = naarDocument(values.rij)
@@ -161,7 +161,12 @@ function readFields(body: Record<string, unknown>, report: (fault: InvalidParam)
 }
 
 /** The checks of the type: one query, however many rows. */
-async function judgeTypes(db: Db, base: string, rows: GelezenRij[], fouten: Map<number, string>): Promise<Getypeerd[]> {
+export async function judgeTypes(
+  db: Db,
+  base: string,
+  rows: GelezenRij[],
+  fouten: Map<number, string>,
+): Promise<Getypeerd[]> {
   const typeUuid = (url: string) => localUuid(url, base, 'informatieobjecttype')
   const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
   if (wanted.length === 0) {
@@ -198,13 +203,13 @@ const BESTAAT = {
   identificatie: 'identificatie: Deze identificatie bestaat al binnen de bronorganisatie.',
 }
 
-const nummerKey = ({ bronorganisatie, identificatie }: { bronorganisatie: string; identificatie?: string }) =>
+export const nummerKey = ({ bronorganisatie, identificatie }: { bronorganisatie: string; identificatie?: string }) =>
   `${bronorganisatie} ${identificatie}`
 
 type Bezet = { uuids: Set<string>; nummers: Set<string> }
 
 /** Which of the uuids and numbers of these rows the register holds already. */
-async function existing(db: Db, rows: { uuid: string; input: Metagegevens }[]): Promise<Bezet> {
+export async function existing(db: Db, rows: { uuid: string; input: Metagegevens }[]): Promise<Bezet> {
   const uuids = rows.map(({ uuid }) => uuid)
   const numbered = rows.filter(({ input }) => input.identificatie)
   const found = await sql<{ uuid: string; bronorganisatie: string; identificatie: string }>`
@@ -219,7 +224,7 @@ async function existing(db: Db, rows: { uuid: string; input: Metagegevens }[]): 
 }
 
 /** What a row has in common with documents that exist; undefined when it is new. */
-function conflict({ uuid, input }: Getypeerd, { uuids, nummers }: Bezet): string | undefined {
+export function conflict({ uuid, input }: Getypeerd, { uuids, nummers }: Bezet): string | undefined {
   const faults: string[] = []
   if (uuids.has(uuid)) faults.push(BESTAAT.uuid)
   if (input.identificatie && nummers.has(nummerKey(input))) faults.push(BESTAAT.identificatie)
@@ -261,7 +266,10 @@ async function copyFiles(parts: BatchParts, rows: Getypeerd[]): Promise<Kandidaa
   return kandidaten
 }
 
-function contentFaults(input: Metagegevens, { omvang, controle }: { omvang: number; controle?: string }): string[] {
+export function contentFaults(
+  input: Metagegevens,
+  { omvang, controle }: { omvang: number; controle?: string },
+): string[] {
   const faults: string[] = []
   if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== omvang) {
     faults.push(`bestandsomvang: Het bestand is ${omvang} bytes groot.`)
@@ -376,11 +384,11 @@ async function insertDocuments(target: Target, rows: Kandidaat[], fouten: Map<nu
   return made
 }
 
-const withZaak = <R extends { zaakUuid: string | null }>(rows: R[]) =>
+export const withZaak = <R extends { zaakUuid: string | null }>(rows: R[]) =>
   rows.filter((row): row is R & { zaakUuid: string } => row.zaakUuid !== null)
 
 /** Which of the rows may become documents when each is held against the register and the rows before it. */
-function judgeInOrder(rows: Kandidaat[], { uuids, nummers }: Bezet, zaakFouten: Map<number, string>) {
+export function judgeInOrder(rows: Kandidaat[], { uuids, nummers }: Bezet, zaakFouten: Map<number, string>) {
   const bezet = { uuids: new Set(uuids), nummers: new Set(nummers) }
   const accepted: MetBestand[] = []
   const refused: [number, string][] = []

@@ -2,11 +2,11 @@
 import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { header } from '../../access.ts'
-import type { ReadDb } from '../../database.ts'
+import type { Database, ReadDb } from '../../database.ts'
 import { Moment, Url, Uuid } from '../../input.ts'
 import { link } from '../../links.ts'
 import type { Mutation } from '../../mutate.ts'
@@ -73,7 +73,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
   )
 
   app.post('/create', { config, schema: { response: { 201: Created } } }, async (request, reply) => {
-    const uuid = await app.mutate(request.actor, createImport)
+    const { uuid } = await app.mutate(request.actor, (m) => createImport(m))
     return reply.code(201).send(urls(request.base, uuid))
   })
 
@@ -100,35 +100,19 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get('/:uuid/report', { config, schema: { params: Params, querystring: ReportQuery } }, async (request, reply) => {
     const row = await requireImport(app.read, request.params.uuid)
-    if ((row.status !== 'finished' && row.status !== 'error') || row.kop === null || row.totaal === 0) throw notFound()
-    const rows = reportRows(parts.database, row, { toegekend: request.query.toegekend ?? false })
-    return reply
-      .type('text/csv; charset=utf-8')
-      .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
-      .send(rapportCsv(row.kop as string[], rows, { neutraliseer: request.query.formules === 'neutraliseren' }))
+    return sendReport(reply, parts.database, row, {
+      toegekend: request.query.toegekend ?? false,
+      neutraliseer: request.query.formules === 'neutraliseren',
+    })
   })
 
   app.post('/:uuid/cancel', { config, schema: { params: Params, response: { 200: Status } } }, async (request) => {
-    const row = await app.mutate(request.actor, async (m) => {
-      m.unrecorded('an import is no resource of the standard')
-      const found = await lockImportSoon(m, request.params.uuid)
-      if (found.status !== 'pending' && found.status !== 'active') {
-        throw importFault('invalid-status', `Deze import is al gestopt (${found.status}).`)
-      }
-      await stopImport(m.trx, found.id, 'Geannuleerd.')
-      return requireImport(m.read, found.uuid)
-    })
+    const row = await app.mutate(request.actor, (m) => cancelImport(m, request.params.uuid))
     return toStatus(row, request.base)
   })
 
   app.delete('/:uuid/delete', { config, schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, async (m) => {
-      m.unrecorded('an import is no resource of the standard')
-      const found = await lockImport(m, request.params.uuid, 'import-invalid-status')
-      if (found.status === 'active')
-        throw importFault('import-invalid-status', 'Een lopende import kan niet worden verwijderd.')
-      await removeImport(m, found.id)
-    })
+    await app.mutate(request.actor, (m) => deleteImport(m, request.params.uuid))
     return reply.code(204).send()
   })
 
@@ -142,31 +126,51 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     if (found.status !== 'pending')
       throw importFault('invalid-status', `Deze import heeft al een bestand (${found.status}).`)
     requireCsv(request)
-    // As long as the client keeps sending: a silent one is cut off by the server, `connectionTimeout`.
-    await m.sql`select set_config(name, '0', true) from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
+    await waitForClient(m)
     const { kop, regels } = await leesImportCsv(request.body as Readable)
     const lines = copyRegels(found.id, regels)
-    await copyInto(m, lines)
-    await m.trx
-      .updateTable('import')
-      .set({
-        status: 'active',
-        kop: sql`${JSON.stringify(kop)}::text::json`,
-        basisUrl: request.base,
-        batchgrootte: parts.config.importBatchSize,
-        totaal: lines.aantal,
-        gestartOp: sql`now()`,
-        bijgewerktOp: sql`now()`,
-      })
-      .where('id', '=', found.id)
-      .execute()
-    if (!(await finishWhenDone(m.trx, found.id))) await enqueueBatch(m.trx, { import: found.uuid, vanaf: 0 })
+    await copyInto(m, 'import_regel', lines)
+    await activateImport(m, found, {
+      kop,
+      basisUrl: request.base,
+      batchgrootte: parts.config.importBatchSize,
+      totaal: lines.aantal,
+    })
   }
 }
 
-/** Fills import_regel. */
-async function copyInto(m: Mutation, lines: AsyncIterable<Buffer>): Promise<void> {
-  const target = await m.sql`copy import_regel (import_id, nummer, cellen) from stdin`.writable()
+/** No time limits, as long as the client keeps sending: a silent one is cut off by the server, `connectionTimeout`. */
+export async function waitForClient(m: Mutation): Promise<void> {
+  await m.sql`select set_config(name, '0', true) from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
+}
+
+/** The rows of an import are there: it starts. */
+export async function activateImport(
+  m: Mutation,
+  { id, uuid }: { id: number; uuid: string },
+  { kop, ...values }: { kop: string[]; basisUrl: string; batchgrootte: number; totaal: number },
+): Promise<void> {
+  await m.trx
+    .updateTable('import')
+    .set({
+      ...values,
+      status: 'active',
+      kop: sql`${JSON.stringify(kop)}::text::json`,
+      gestartOp: sql`now()`,
+      bijgewerktOp: sql`now()`,
+    })
+    .where('id', '=', id)
+    .execute()
+  if (!(await finishWhenDone(m.trx, id))) await enqueueBatch(m.trx, { import: uuid, vanaf: 0 })
+}
+
+/** Fills a table of rows with the lines of `copyRegels`. */
+export async function copyInto(
+  m: Mutation,
+  table: 'import_regel' | 'import_concept_regel',
+  lines: AsyncIterable<Buffer>,
+): Promise<void> {
+  const target = await m.sql`copy ${m.sql(table)} from stdin`.writable()
   try {
     await pipeline(lines, target, { end: false })
   } catch (error) {
@@ -182,7 +186,7 @@ async function copyInto(m: Mutation, lines: AsyncIterable<Buffer>): Promise<void
  * Lets the rest of a refused upload come in, unused, for a while: closing the connection at once could cost a client that
  * is still sending the answer.
  */
-function readOn({ raw }: FastifyRequest): void {
+export function readOn({ raw }: Pick<FastifyRequest, 'raw'>): void {
   if (raw.readableEnded || raw.destroyed) return
   const limit = setTimeout(() => raw.destroy(), LINGER_MS).unref()
   raw.once('close', () => clearTimeout(limit)).resume()
@@ -190,11 +194,11 @@ function readOn({ raw }: FastifyRequest): void {
 
 const LINGER_MS = 30_000
 
-function imported(db: ReadDb) {
+export function imported(db: ReadDb) {
   return db.selectFrom('import').where('verwijderdOp', 'is', null)
 }
 
-async function requireImport(db: ReadDb, uuid: string) {
+export async function requireImport(db: ReadDb, uuid: string) {
   const row = await imported(db).where('uuid', '=', uuid).selectAll().executeTakeFirst()
   if (!row) throw notFound()
   return row
@@ -228,16 +232,22 @@ async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
 
 const BEZIG = 'Aan deze import wordt op dit moment al gewerkt.'
 
-/** Only one import is open at a time: the index `import_een_open` says so, this names the one that is. */
-async function createImport(m: Mutation): Promise<string> {
+/**
+ * Only one import is open at a time: the index `import_een_open` says so, this names the one that is.
+ * @throws Problem `existing-import-started` when there is one
+ */
+export async function createImport(
+  m: Mutation,
+  values: { gestartDoor?: string; bestandsnaam?: string } = {},
+): Promise<{ id: number; uuid: string }> {
   m.unrecorded('an import is no resource of the standard')
   const made = await m.trx
     .insertInto('import')
-    .values({ applicatieUuid: m.actor.applicatieUuid, clientId: m.actor.clientId })
+    .values({ applicatieUuid: m.actor.applicatieUuid, clientId: m.actor.clientId, ...values })
     .onConflict((conflict) => conflict.doNothing()) // naming the index takes its condition as parameters, which no plan can use
-    .returning('uuid')
+    .returning(['id', 'uuid'])
     .executeTakeFirst()
-  if (made) return made.uuid
+  if (made) return made
   await refuseOtherImport(m)
   throw new Problem(409, { detail: 'De open import is zojuist gestopt: probeer het opnieuw.' })
 }
@@ -252,6 +262,49 @@ async function refuseOtherImport(m: Mutation, id?: number): Promise<void> {
   if (!other) return
   const url = link(m.actor.base, 'import', other.uuid)
   throw importFault('existing-import-started', `Er is al een open import (${other.status}): ${url}/status`)
+}
+
+/** Ends an open import; what was imported stays. */
+export async function cancelImport(m: Mutation, uuid: string): Promise<ImportRow> {
+  m.unrecorded('an import is no resource of the standard')
+  const found = await lockImportSoon(m, uuid)
+  if (found.status !== 'pending' && found.status !== 'active') {
+    throw importFault('invalid-status', `Deze import is al gestopt (${found.status}).`)
+  }
+  await stopImport(m.trx, found.id, GEANNULEERD)
+  return requireImport(m.read, found.uuid)
+}
+
+/** The reason of an import that somebody cancelled. */
+export const GEANNULEERD = 'Geannuleerd.'
+
+/** Removes an import that does not run; its documents stay. @returns what it was */
+export async function deleteImport(m: Mutation, uuid: string): Promise<ImportRow> {
+  m.unrecorded('an import is no resource of the standard')
+  const found = await lockImport(m, uuid, 'import-invalid-status')
+  if (found.status === 'active')
+    throw importFault('import-invalid-status', 'Een lopende import kan niet worden verwijderd.')
+  await removeImport(m, found.id)
+  return found
+}
+
+/** Whether there is a report: the import has ended, and had rows. */
+export function hasReport(row: ImportRow): boolean {
+  return (row.status === 'finished' || row.status === 'error') && row.kop !== null && row.totaal > 0
+}
+
+/** Answers with the report. */
+export function sendReport(
+  reply: FastifyReply,
+  database: Database,
+  row: ImportRow,
+  options: { toegekend: boolean; neutraliseer: boolean },
+): FastifyReply {
+  if (!hasReport(row)) throw notFound()
+  return reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
+    .send(rapportCsv(row.kop as string[], reportRows(database, row, options), options))
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */
@@ -284,7 +337,7 @@ function csvProblem(fault: CsvFout): Problem {
   return importFault(fault.code, fault.message)
 }
 
-function importFault(code: string, reason: string): Problem {
+export function importFault(code: string, reason: string): Problem {
   return invalid('__all__', code, reason)
 }
 

@@ -219,7 +219,7 @@ async function copyToOpslag(
 
 const CHUNK = 256 * 1024
 
-async function* bytesOf(source: Bronbestand): AsyncGenerator<Buffer, void> {
+export async function* bytesOf(source: Bronbestand): AsyncGenerator<Buffer, void> {
   for (let position = 0; position < source.size; ) {
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK, source.size - position))
     const { bytesRead } = await readAt(source.fd, buffer, 0, buffer.length, position).catch(() => {

@@ -18,13 +18,23 @@ export function rapportCsv(
   rijen: AsyncIterable<Rapportrij>,
   { neutraliseer }: { neutraliseer: boolean },
 ): Readable {
-  const cel = neutraliseer ? (tekst: string) => csvCel(neutraliseerCel(tekst)) : csvCel
-  const line = (cellen: string[]) => `${cellen.map(cel).join(',')}\r\n`
-  async function* chunks(): AsyncGenerator<Buffer> {
-    let text = line([...kop, 'opmerking', 'resultaat'])
+  async function* records(): AsyncGenerator<string[]> {
+    yield [...kop, 'opmerking', 'resultaat']
     for await (const { cellen, opmerking, resultaat } of rijen) {
       const missing = Array<string>(Math.max(0, kop.length - cellen.length)).fill('')
-      text += line([...cellen.slice(0, kop.length), ...missing, opmerking, resultaat, ...cellen.slice(kop.length)])
+      yield [...cellen.slice(0, kop.length), ...missing, opmerking, resultaat, ...cellen.slice(kop.length)]
+    }
+  }
+  return csvStroom(records(), neutraliseer ? neutraliseerCel : (tekst) => tekst)
+}
+
+/** Records as CSV, as it is made rather than all at once. Cells go through `wijzig` first. */
+export function csvStroom(records: AsyncIterable<string[]>, wijzig = (tekst: string) => tekst): Readable {
+  const cel = (tekst: string) => csvCel(wijzig(tekst))
+  async function* chunks(): AsyncGenerator<Buffer> {
+    let text = ''
+    for await (const cellen of records) {
+      text += `${cellen.map(cel).join(',')}\r\n`
       if (text.length >= CHUNK) {
         yield Buffer.from(text)
         text = ''
