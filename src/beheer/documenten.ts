@@ -53,6 +53,8 @@ export function registerDocumenten(app: FastifyInstance): void {
   app.get('/documenten/:uuid', { config }, async (request, reply) => {
     const document = await vindDocument(request)
     const { sql: query } = app.parts.database
+    const [type] = await query`
+      select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
     const versies = await query`
       select v.versie, v.begin_registratie as op, v.titel, v.bestandsnaam, v.bestandsomvang, v.bestand_id is not null as inhoud
       from enkelvoudiginformatieobject_versie v where v.enkelvoudiginformatieobject_id = ${document.id}
@@ -66,6 +68,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       titel: document.titel,
       kruimels: [{ pad: '/documenten', naam: 'Documenten' }],
       document,
+      soort: type?.omschrijving || 'Zonder omschrijving',
       versies,
       relaties,
     })
