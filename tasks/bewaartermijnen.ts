@@ -1,9 +1,11 @@
-// bewaartermijnen: daily. Removes imports and notifications whose term is over, and stored bytes that nothing refers to.
+// bewaartermijnen: daily. Removes imports and notifications whose term is over, uploads that nobody imported, and stored bytes
+// that nothing refers to.
 import type { Task } from 'graphile-worker'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database.ts'
+import { removeOldConcepten } from '../src/documenten/import/concept.ts'
 import { removeImport } from '../src/documenten/import/index.ts'
 import { GRACE_MS, neededSleutels, usedBackends } from '../src/documenten/opslag/bestanden.ts'
 import { OpslagOnbeschikbaar, sweep } from '../src/documenten/opslag/index.ts'
@@ -24,6 +26,7 @@ type Parts = Opslagen & { config: Config; database: Database; log: Logger }
 export function bewaartermijnen(parts: Parts): Task {
   return async () => {
     const imports = await removeOldImports(parts)
+    await removeOldConcepten(parts.database.db)
     const notificaties = await removeOldNotificaties(parts.database.db, parts.config.notificationDaysRetained)
     const swept = await sweepOrphans(parts)
     parts.log.info({ imports, notificaties, ...swept }, 'retention done')

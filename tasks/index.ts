@@ -4,9 +4,11 @@ import type { BatchParts } from '../src/documenten/import/batch.ts'
 import type { Opslagen } from '../src/documenten/opslag/kiezen.ts'
 import { bewaartermijnen } from './bewaartermijnen.ts'
 import { importBatch } from './import-batch.ts'
+import { importProef } from './import-proef.ts'
 import { planNotificaties } from './plan-notificaties.ts'
 import { verwijderBestand } from './verwijder-bestand.ts'
 import { verwijderBytes } from './verwijder-bytes.ts'
+import { verwijderConcept } from './verwijder-concept.ts'
 import { verwijderImport } from './verwijder-import.ts'
 import { vouwDocumentaantallen } from './vouw-documentaantallen.ts'
 
@@ -16,7 +18,9 @@ export type TaskParts = BatchParts & Opslagen & { config: Config }
 export function taskList(parts: TaskParts): TaskList {
   return {
     'import-batch': importBatch(parts),
+    'import-proef': importProef(parts),
     'verwijder-import': verwijderImport(parts),
+    'verwijder-concept': verwijderConcept(parts),
     'verwijder-bestand': verwijderBestand(parts),
     'verwijder-bytes': verwijderBytes(parts),
     'vouw-documentaantallen': vouwDocumentaantallen(parts),
