@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql as statement } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../src/database.ts'
 import { startEmbedded } from '../src/embedded.ts'
@@ -81,3 +82,42 @@ t.test('a pool whose connections are cut all the time serves again when that sto
   const all = await Promise.all(Array.from({ length: 20 }, () => sql.begin((inner) => inner`select 1 as one`)))
   t.equal(all.flat().length, 20)
 })
+
+t.test(
+  'who waits for a connection while the server stops is answered, and the pool keeps all its connections',
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-driver-'))
+    await chmod(directory, 0o711)
+    let server = await startEmbedded(directory, { settings: ['fsync=off'] })
+    const { url } = server
+    const { sql, db, close } = openDatabase(url, { max: 3, name: 'test' })
+    t.teardown(async () => {
+      await close()
+      await server.stop()
+      await rm(directory, { recursive: true, force: true })
+    })
+    let done = false
+    let answered = 0
+    const readers = Array.from({ length: 12 }, async () => {
+      while (!done) {
+        // The query builder reserves a connection for each query.
+        await statement`select 1`.execute(db).then(
+          () => answered++,
+          () => {},
+        )
+        await new Promise(setImmediate)
+      }
+    })
+    for (let turn = 0; turn < 4; turn++) {
+      const before = answered
+      while (answered < before + 50) await new Promise(setImmediate)
+      await server.stop()
+      server = await startEmbedded(directory, { settings: ['fsync=off'], port: Number(new URL(url).port) })
+    }
+    done = true
+    await Promise.all(readers)
+    const all = await Promise.all([1, 2, 3].map(() => sql.reserve()))
+    t.equal(all.length, 3)
+    for (const connection of all) connection.release()
+  },
+)
