@@ -5,15 +5,19 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { forbidden } from '../problem.ts'
 import { registerAudit } from './audit.ts'
+import { registerBewaartermijnen } from './bewaartermijnen.ts'
 import { registerCatalogi } from './catalogi.ts'
 import { registerDocumenten } from './documenten.ts'
 import type { Formulier } from './formulier.ts'
 import { registerInloggen } from './inloggen.ts'
 import { basePath } from './lijst.ts'
+import { registerNotificatieInstellingen } from './notificatie-instellingen.ts'
+import { registerNotificaties } from './notificaties.ts'
 import { registerOverzicht } from './overzicht.ts'
 import { registerPagina } from './pagina.ts'
 import { findSessie, heeftRol } from './sessie.ts'
 import { registerStijl } from './stijl.ts'
+import { registerTaken } from './taken.ts'
 import { checkToken } from './token.ts'
 import { registerZaken } from './zaken.ts'
 
@@ -54,6 +58,10 @@ export async function beheer(app: FastifyInstance): Promise<void> {
 
   registerInloggen(app)
   registerOverzicht(app)
+  registerNotificaties(app)
+  registerNotificatieInstellingen(app)
+  registerTaken(app)
+  registerBewaartermijnen(app)
   registerZaken(app)
   registerDocumenten(app)
   await registerCatalogi(app)

@@ -1,0 +1,2 @@
+import type { FastifyInstance } from 'fastify'
+export function registerTaken(_app: FastifyInstance): void {}
