@@ -68,6 +68,35 @@ const Environment = Type.Object({
   API_CONTACT_URL: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s]+$', description: 'their page; unset: our page of the APIs' }),
   ),
+  BEHEER_TOTP_REQUIRED: Type.Boolean({
+    default: false,
+    description: 'true: whoever signs in with a password has to set up one-time codes',
+  }),
+  OIDC_ISSUER: Type.Optional(
+    Type.String({ pattern: '^https?://[^?#]+$', description: 'OpenID Connect provider for the administration pages' }),
+  ),
+  OIDC_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, description: 'our client id there' })),
+  OIDC_CLIENT_SECRET: Type.Optional(
+    Type.String({ minLength: 1, description: 'our secret there; unset: a public client, with PKCE alone' }),
+  ),
+  OIDC_LABEL: Type.String({
+    default: 'OpenID Connect',
+    minLength: 1,
+    maxLength: 60,
+    description: 'name of the provider',
+  }),
+  OIDC_SCOPES: Type.String({ default: 'openid profile email', pattern: '(^| )openid( |$)', description: 'scopes' }),
+  OIDC_ROLE_CLAIM: Type.String({
+    default: 'roles',
+    pattern: '^[^.]+(\\.[^.]+)*$',
+    description: 'claim of the ID token with the roles, with dots for a claim within a claim',
+  }),
+  OIDC_ROLE_VIEWER: Type.String({
+    default: 'viewer',
+    description: 'values of that claim that mean viewer, with commas',
+  }),
+  OIDC_ROLE_OPERATOR: Type.String({ default: 'operator', description: 'those that mean operator' }),
+  OIDC_ROLE_ADMINISTRATOR: Type.String({ default: 'administrator', description: 'those that mean administrator' }),
   JWT_EXPIRY: Type.Integer({ default: 3600, minimum: 1, description: 'seconds that a token lives after iat' }),
   JWT_LEEWAY: Type.Integer({ default: 0, minimum: 0, description: 'seconds of clock difference that are forgiven' }),
   DOCUMENTEN_DIR: Type.Optional(
@@ -206,6 +235,10 @@ export type Config = Readonly<{
   beheerTheme: { css: string | undefined; className: string | undefined }
   /** Whom the OpenAPI documents name. */
   apiContact: { name: string; email?: string; url?: string }
+  /** Who signs in to the pages with a password needs one-time codes as well. */
+  beheerTotpRequired: boolean
+  /** The provider that people may sign in to the pages with. */
+  oidc: OidcSettings | undefined
   jwtExpiry: number
   jwtLeeway: number
   documentenDir: string
@@ -231,6 +264,17 @@ export type Config = Readonly<{
   uploadChunkSize: number
   logLevel: Static<typeof Environment>['LOG_LEVEL']
 }>
+
+export type OidcSettings = {
+  issuer: string
+  clientId: string
+  clientSecret: string | undefined
+  label: string
+  scopes: string
+  roleClaim: string
+  /** Values of the claim that lead to each role. */
+  roles: { viewer: string[]; operator: string[]; administrator: string[] }
+}
 
 /** Thrown when the environment is wrong; `faults` names every setting that is, with the reason. */
 export class ConfigError extends Error {
@@ -266,6 +310,9 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   if ((values.BOOTSTRAP_ADMIN_USERNAME === undefined) !== (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)) {
     faults.push('BOOTSTRAP_ADMIN_USERNAME and BOOTSTRAP_ADMIN_PASSWORD go together')
   }
+  if ((values.OIDC_ISSUER === undefined) !== (values.OIDC_CLIENT_ID === undefined)) {
+    faults.push('OIDC_ISSUER and OIDC_CLIENT_ID go together')
+  }
   const { NOTIFICATIONS_API_ROOT: root, NOTIFICATIONS_CLIENT_ID: id, NOTIFICATIONS_SECRET: secret } = values
   if (new Set([root, id, secret].map((value) => value === undefined)).size > 1) {
     faults.push('NOTIFICATIONS_API_ROOT, NOTIFICATIONS_CLIENT_ID and NOTIFICATIONS_SECRET go together')
@@ -298,6 +345,8 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
       ...(valid.API_CONTACT_EMAIL && { email: valid.API_CONTACT_EMAIL }),
       ...(valid.API_CONTACT_URL && { url: valid.API_CONTACT_URL }),
     },
+    beheerTotpRequired: valid.BEHEER_TOTP_REQUIRED,
+    oidc: oidcSettings(valid),
     jwtExpiry: valid.JWT_EXPIRY,
     jwtLeeway: valid.JWT_LEEWAY,
     documentenDir: resolve(valid.DOCUMENTEN_DIR ?? `${dataDir}/documenten`),
@@ -326,6 +375,28 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     minUploadSize: valid.MIN_UPLOAD_SIZE,
     uploadChunkSize: valid.DOCUMENTEN_UPLOAD_CHUNK_SIZE ?? valid.MIN_UPLOAD_SIZE,
     logLevel: valid.LOG_LEVEL,
+  }
+}
+
+function oidcSettings(valid: Static<typeof Environment>): OidcSettings | undefined {
+  if (!valid.OIDC_ISSUER) return undefined
+  const values = (text: string) =>
+    text
+      .split(',')
+      .map((value) => value.trim())
+      .filter(Boolean)
+  return {
+    issuer: valid.OIDC_ISSUER,
+    clientId: valid.OIDC_CLIENT_ID!,
+    clientSecret: valid.OIDC_CLIENT_SECRET,
+    label: valid.OIDC_LABEL,
+    scopes: valid.OIDC_SCOPES,
+    roleClaim: valid.OIDC_ROLE_CLAIM,
+    roles: {
+      viewer: values(valid.OIDC_ROLE_VIEWER),
+      operator: values(valid.OIDC_ROLE_OPERATOR),
+      administrator: values(valid.OIDC_ROLE_ADMINISTRATOR),
+    },
   }
 }
 

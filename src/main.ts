@@ -9,6 +9,7 @@ import { systemActor } from './access.ts'
 import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
 import { listClients, revokeGeheim, rotateGeheim, UnknownClient } from './autorisaties/geheimen.ts'
 import { generateSecret, isShort } from './autorisaties/secrets.ts'
+import { addAccountCommands } from './beheer/commando.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './config.ts'
 import { type Database, openDatabase, type ReadDb } from './database.ts'
 import { openDiensten } from './diensten.ts'
@@ -312,6 +313,7 @@ program
   })
 
 addStorageCommands(program, withDatabase)
+addAccountCommands(program, withDatabase, (message) => new UsageError(message))
 
 const catalogus = program.command('catalogus').description('catalogues and zaaktypen as ZIP files')
 catalogus

@@ -225,13 +225,21 @@ function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
 
 export type ApplicatieInput = Static<typeof ApplicatieInput>
 
+/** `zonderRechten`: it may have no rights (yet), which the standard does not allow a client to write. */
+type Regels = { zonderRechten?: boolean }
+
 /** @param hosts addresses of ours, besides that of the actor, under which types may be written */
-export async function createApplicatie(m: Mutation, input: ApplicatieInput, hosts: string[] = []): Promise<Applicatie> {
+export async function createApplicatie(
+  m: Mutation,
+  input: ApplicatieInput,
+  hosts: string[] = [],
+  regels: Regels = {},
+): Promise<Applicatie> {
   const clientIds = [...new Set(input.clientIds)]
   throwFaults([...(await takenClientIds(m, clientIds, null)), ...incompleteRights(input)])
   const catalogusRechten = await readCatalogusRechten(m, input.catalogusAutorisaties ?? [], [])
   const rechten = readRechten(input.autorisaties ?? [], [m.actor.base, ...hosts])
-  requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length)
+  requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length, regels)
   const { id, uuid } = await m.trx
     .insertInto('applicatie')
     .values({
@@ -255,6 +263,7 @@ export async function changeApplicatie(
   uuid: string,
   input: Partial<ApplicatieInput>,
   hosts: string[] = [],
+  regels: Regels = {},
 ): Promise<Applicatie> {
   const { id } = await lockApplicatie(m, uuid)
   const before = await requireApplicatie(m.read, uuid)
@@ -266,7 +275,11 @@ export async function changeApplicatie(
     input.catalogusAutorisaties !== undefined
       ? await readCatalogusRechten(m, input.catalogusAutorisaties, before.catalogusRechten)
       : rechten && (alles ? [] : sentBack(before.catalogusRechten, rechten))
-  requireEither(alles, (rechten ?? before.rechten).length + (catalogusRechten ?? before.catalogusRechten).length)
+  requireEither(
+    alles,
+    (rechten ?? before.rechten).length + (catalogusRechten ?? before.catalogusRechten).length,
+    regels,
+  )
   await m.trx
     .updateTable('applicatie')
     .set({
@@ -383,14 +396,14 @@ async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | 
 }
 
 /** ac-002: all rights, or a list of them; not both and not neither. */
-function requireEither(alles: boolean, rights: number): void {
+function requireEither(alles: boolean, rights: number, { zonderRechten = false }: Regels): void {
   if (alles && rights > 0)
     throw invalid(
       'nonFieldErrors',
       'ambiguous-authorizations-specified',
       'Geef heeftAlleAutorisaties, of autorisaties; niet beide.',
     )
-  if (!alles && rights === 0)
+  if (!alles && rights === 0 && !zonderRechten)
     throw invalid(
       'nonFieldErrors',
       'missing-authorizations',

@@ -10,7 +10,11 @@ export type Pogingen = ReturnType<typeof countPogingen>
  * Counts failed authentication per client id and address, for a minute from the first failure; a success starts anew. In
  * the memory of this process, and bounded: what is longest ago makes way.
  */
-export function countPogingen({ limit = LIMIT, windowMs = WINDOW_MS } = {}) {
+export function countPogingen({
+  limit = LIMIT,
+  windowMs = WINDOW_MS,
+  detail = 'Te veel tokens die niet kloppen. Probeer het later opnieuw.',
+} = {}) {
   const failures = new LRUCache<string, { times: number }>({ max: 10_000, ttl: windowMs })
   return {
     /** The answer to a client that failed too often, undefined while it did not. */
@@ -18,7 +22,7 @@ export function countPogingen({ limit = LIMIT, windowMs = WINDOW_MS } = {}) {
       if ((failures.get(key)?.times ?? 0) < limit) return undefined
       const seconds = Math.max(1, Math.ceil(failures.getRemainingTTL(key) / 1000))
       return new Problem(429, {
-        detail: 'Te veel tokens die niet kloppen. Probeer het later opnieuw.',
+        detail,
         headers: { 'retry-after': String(seconds) },
       })
     },

@@ -4,6 +4,8 @@ import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { forbidden } from '../problem.ts'
+import { registerAccounts } from './accounts-paginas.ts'
+import { registerApplicaties } from './applicaties.ts'
 import { registerAudit } from './audit.ts'
 import { registerBewaartermijnen } from './bewaartermijnen.ts'
 import { registerCatalogi } from './catalogi.ts'
@@ -11,6 +13,7 @@ import { registerDocumenten } from './documenten.ts'
 import type { Formulier } from './formulier.ts'
 import { registerInloggen } from './inloggen.ts'
 import { basePath } from './lijst.ts'
+import { registerMijnAccount } from './mijn-account.ts'
 import { registerNotificatieInstellingen } from './notificatie-instellingen.ts'
 import { registerNotificaties } from './notificaties.ts'
 import { registerOverzicht } from './overzicht.ts'
@@ -18,7 +21,7 @@ import { registerPagina } from './pagina.ts'
 import { findSessie, heeftRol } from './sessie.ts'
 import { registerStijl } from './stijl.ts'
 import { registerTaken } from './taken.ts'
-import { checkToken } from './token.ts'
+import { checkToken, tokenCookie } from './token.ts'
 import { registerZaken } from './zaken.ts'
 
 export { eisToken } from './token.ts'
@@ -39,7 +42,13 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   await app.register(cookie)
   await app.register(formbody, { bodyLimit: 1024 * 1024 })
   await app.register(csrf, {
-    cookieKey: 'zaakstroom-formulier',
+    cookieKey: tokenCookie(config.publicUrl ?? ''),
+    cookieOpts: {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: config.publicUrl?.startsWith('https:') ?? false,
+    },
     getToken: (request) => request.formToken ?? String((request.body as Formulier | null)?._csrf ?? ''),
   })
   app.decorateRequest('beheerder')
@@ -62,6 +71,9 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerNotificatieInstellingen(app)
   registerTaken(app)
   registerBewaartermijnen(app)
+  registerApplicaties(app)
+  registerAccounts(app)
+  registerMijnAccount(app)
   registerZaken(app)
   registerDocumenten(app)
   await registerCatalogi(app)
@@ -90,6 +102,12 @@ async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise
     if (!isSafe(request)) throw forbidden(undefined, 'U bent niet (meer) ingelogd.')
     const verder = encodeURIComponent(request.originalUrl)
     return reply.redirect(`${basePath(request)}/beheer/inloggen${request.sessie ? '/code' : ''}?verder=${verder}`, 303)
+  }
+  const { totp, wachtwoord } = request.beheerder
+  const { beheerTotpRequired } = request.server.parts.config
+  if (beheerTotpRequired && wachtwoord && !totp && !request.routeOptions.config.zonderTotp) {
+    if (!isSafe(request)) throw forbidden(undefined, 'Stel eerst eenmalige codes in, bij Mijn account.')
+    return reply.redirect(`${basePath(request)}/beheer/mijn-account/codes`, 303)
   }
   if (!heeftRol(request.beheerder, rol!)) throw forbidden(undefined, `Hiervoor is de rol ${rol} nodig.`)
 }

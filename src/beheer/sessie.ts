@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../access.ts'
+import type { Db } from '../database.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { json } from '../mutate.ts'
 
@@ -32,8 +33,17 @@ export type Beheerder = {
   maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
   /** One-time codes are set up. */
   totp: boolean
+  /** False: signs in with OpenID Connect only. */
+  wachtwoord: boolean
 }
-export type Melding = { soort: 'goed' | 'fout' | 'info'; tekst: string }
+export type Melding = {
+  soort: 'goed' | 'fout' | 'info'
+  tekst: string
+  /** Secrets of clients that the next page shows, or of which it only uses the newest. */
+  geheimen?: { clientId: string; toon: boolean }[]
+  /** What that page alone may show, encrypted (`verzegel`). */
+  verzegeld?: string
+}
 export type Sessie = {
   id: number
   uuid: string
@@ -59,7 +69,7 @@ export async function findSessie(request: FastifyRequest): Promise<Sessie | unde
       update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
     )
     select g.id, g.uuid, g.stap, g.melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
-      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp
+      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord
     from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
   if (!row) return undefined
   return {
@@ -75,8 +85,18 @@ export async function findSessie(request: FastifyRequest): Promise<Sessie | unde
       rol: row.rol,
       maxVertrouwelijkheidaanduiding: row.max,
       totp: row.totp,
+      wachtwoord: row.wachtwoord,
     },
   }
+}
+
+/** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
+export async function levendeSessies({ sql }: FastifyRequest['server']['parts']['database'], ids: number[]): Promise<Set<number>> {
+  const rows = await sql<{ id: number }[]>`
+    select s.id from beheer_sessie s join beheer_account a on a.id = s.account_id and a.actief
+    where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.vervalt_op > now()
+      and s.gezien_op > now() - ${IDLE}::interval`
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Begins a session under a new value, in place of the one that the browser had. */
@@ -93,10 +113,11 @@ export async function startSessie(
     .slice(0, 300)
     .toWellFormed()
   await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
-  await sql`
+  const [row] = await sql`
     insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser)
     values (${sha256(value)}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
-      ${request.ip}, ${browser})`
+      ${request.ip}, ${browser}) returning id, uuid`
+  if (request.sessie) request.sessie = { ...request.sessie, id: row!.id, uuid: row!.uuid, stap }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }
 
@@ -116,6 +137,36 @@ export async function meld(request: FastifyRequest, melding: Melding | null): Pr
     .where('id', '=', request.sessie.id)
     .execute()
 }
+
+/** Ends sessions of an account: one, or all but one (`behalve`). Answers how many. */
+export async function beeindigSessies(
+  db: Db,
+  accountId: number,
+  which: { uuid: string } | { behalve: number | null },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('beheerSessie')
+    .where('accountId', '=', accountId)
+    .$if('uuid' in which, (query) => query.where('uuid', '=', (which as { uuid: string }).uuid))
+    .$if('behalve' in which && which.behalve !== null, (query) =>
+      query.where('id', '!=', (which as { behalve: number }).behalve),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** A text for the next page of this session alone: the session keeps it encrypted until then. */
+export function verzegel(request: FastifyRequest, tekst: string): string {
+  return request.server.parts.box.seal(tekst, owner(request)).toString('base64')
+}
+
+/** What the change before this page left for it; undefined when another page came first. */
+export function ontzegel(request: FastifyRequest): string | undefined {
+  const sealed = request.sessie?.melding?.verzegeld
+  return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
+}
+
+const owner = (request: FastifyRequest) => `sessie:${request.sessie!.uuid}`
 
 /** Whether the one who is signed in has this role, or a higher one. */
 export function heeftRol(beheerder: Beheerder | undefined, rol: Toegang): boolean {

@@ -18,4 +18,13 @@ export async function checkToken(request: FastifyRequest, reply: FastifyReply): 
   })
 }
 
+/** Whoever signs in gets a new one: what was in the browser before may be known to another. */
+export function vernieuwToken(request: FastifyRequest, reply: FastifyReply): void {
+  reply.clearCookie(tokenCookie(request.base), { path: '/' })
+}
+
+// The prefix makes browsers keep it to this host and to https.
+export const tokenCookie = (base: string) =>
+  base.startsWith('https:') ? '__Host-zaakstroom-formulier' : 'zaakstroom-formulier'
+
 const VERLOPEN = 'Dit formulier is verlopen. Ga terug, ververs de pagina en probeer het opnieuw.'

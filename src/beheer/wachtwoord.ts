@@ -1,6 +1,7 @@
 // wachtwoord: passwords as argon2id hashes (RFC 9106), written in the usual form so that the parameters can grow.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { Problem } from '../problem.ts'
 
 const hash = promisify(
   argon2 as (
@@ -12,6 +13,10 @@ const hash = promisify(
 // OWASP's first choice of parameters with more memory; about 50 ms.
 const COST = { memory: 47_104, passes: 2, parallelism: 1 }
 const KEY_LENGTH = 32
+
+// Each takes 46 MB and a thread of the few there are: more at once would keep files and names waiting.
+const AT_ONCE = 2
+const WAITING = 20
 
 /** At least this many characters; no other demands (NIST SP 800-63B). */
 export const MIN_WACHTWOORD = 12
@@ -34,7 +39,31 @@ export async function isWachtwoord(password: string, stored: string | null | und
 
 // NFKC: the same letters typed on another keyboard are the same password.
 function derive(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
-  return hash('argon2id', { message: Buffer.from(password.normalize('NFKC')), nonce, tagLength: KEY_LENGTH, ...cost })
+  return inTurn(() =>
+    hash('argon2id', { message: Buffer.from(password.normalize('NFKC')), nonce, tagLength: KEY_LENGTH, ...cost }),
+  )
+}
+
+let running = 0
+const queue: (() => void)[] = []
+
+/** @throws Problem 429 when so many wait already that it would take seconds */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) {
+    if (queue.length >= WAITING)
+      throw new Problem(429, {
+        detail: 'Er wordt nu te vaak tegelijk ingelogd. Probeer het over een paar seconden opnieuw.',
+        headers: { 'retry-after': '3' },
+      })
+    await new Promise<void>((resolve) => queue.push(resolve)) // whoever ends hands its place on
+  } else running++
+  try {
+    return await work()
+  } finally {
+    const next = queue.shift()
+    if (next) next()
+    else running--
+  }
 }
 
 const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')

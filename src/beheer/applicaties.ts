@@ -1,0 +1,345 @@
+// applicaties: who may use the APIs: list, detail, new, change, delete.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { changeApplicatie, createApplicatie, deleteApplicatie } from '../autorisaties/applicaties.ts'
+import { createGeheim } from '../autorisaties/geheimen.ts'
+import { isShort } from '../autorisaties/secrets.ts'
+import { OptionalText, Text } from '../input.ts'
+import { notFound } from '../problem.ts'
+import { registerApplicatieGeheimen, toonGeheimen } from './applicatie-geheimen.ts'
+import { registerApplicatieRechten, selectCatalogusRechten, selectRechten } from './applicatie-rechten.ts'
+import { COMPONENTEN } from './applicatie-woorden.ts'
+import { type Fouten, foutenVan, leesFormulier, weiger } from './formulier.ts'
+import { bladzij, type Cursor } from './lijst.ts'
+import { verder } from './pagina.ts'
+import { wijzig } from './wijzigen.ts'
+
+export const kijken = { access: 'beheer', rol: 'viewer' } as const
+export const beheren = { access: 'beheer', rol: 'administrator' } as const
+export type Params = { Params: { uuid: string } }
+
+const Formulier = Type.Object({
+  label: Text(100, { minLength: 1 }),
+  clientIds: OptionalText(5000),
+  heeftAlleAutorisaties: Type.Boolean(),
+  alleenIsGereedVoorPublicatie: Type.Boolean(),
+})
+const Nieuw = Type.Object({ ...Formulier.properties, geheim: Type.Optional(Text(255)) })
+const Gewijzigd = Type.Object({ ...Formulier.properties, bevestigd: Type.Boolean() })
+
+const RECHTEN: Record<string, { naam: string; kept: RawBuilder<boolean> }> = {
+  alle: { naam: 'Alle rechten', kept: sql<boolean>`a.heeft_alle_autorisaties` },
+  enkele: {
+    naam: 'Bepaalde rechten',
+    kept: sql<boolean>`not a.heeft_alle_autorisaties and (exists (select from autorisatie r where r.applicatie_id = a.id)
+      or exists (select from catalogus_autorisatie k where k.applicatie_id = a.id))`,
+  },
+  geen: {
+    naam: 'Geen rechten',
+    kept: sql<boolean>`not a.heeft_alle_autorisaties and not exists (select from autorisatie r where r.applicatie_id = a.id)
+      and not exists (select from catalogus_autorisatie k where k.applicatie_id = a.id)`,
+  },
+}
+
+export function registerApplicaties(app: FastifyInstance): void {
+  app.get<{ Querystring: { zoek?: string; rechten?: string } }>(
+    '/applicaties',
+    { config: kijken },
+    async (request, reply) => {
+      const { zoek, rechten } = request.query
+      const filters = { zoek: String(zoek ?? '').slice(0, 200), rechten: String(rechten ?? '') }
+      const lijst = await bladzij(request, {
+        key: ({ id, sleutel }: Rij) => `${id}:${sleutel}`,
+        rows: (limit, cursor) => selectLijst(app, filters, limit, cursor),
+      })
+      return reply.pagina('applicaties', {
+        titel: 'Applicaties',
+        lijst,
+        filters,
+        keuzes: [['', 'Alle'], ...Object.entries(RECHTEN).map(([waarde, { naam }]) => [waarde, naam])],
+      })
+    },
+  )
+
+  app.get('/applicaties/nieuw', { config: beheren }, async (_request, reply) =>
+    reply.pagina('applicatie-nieuw', { ...NIEUW, waarden: {}, fouten: {} }),
+  )
+
+  app.post('/applicaties', { config: beheren }, async (request, reply) => {
+    try {
+      const form = leesFormulier(Nieuw, request.body)
+      const clientIds = leesClientIds(form.clientIds)
+      if (form.geheim && clientIds.length > 1)
+        weiger({ geheim: 'Met meer dan een client-id maakt de dienst voor elk een eigen geheim. Laat dit veld leeg.' })
+      const uuid = await wijzig(request, async (m) => {
+        const { heeftAlleAutorisaties, alleenIsGereedVoorPublicatie, label } = form
+        const input = { label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }
+        const applicatie = await createApplicatie(m, input, [], { zonderRechten: true })
+        for (const clientId of clientIds) await createGeheim(m, app.parts.box, clientId, form.geheim)
+        const uuid = applicatie.url.split('/').at(-1)!
+        m.vastleggen({
+          handeling: 'applicatie-maken',
+          soort: 'applicatie',
+          id: uuid,
+          weergave: label,
+          nieuw: samenvatting(applicatie),
+        })
+        return uuid
+      })
+      return await toonGeheimen(request, reply, uuid, clientIds, `De applicatie ‘${form.label}’ is gemaakt.`)
+    } catch (error) {
+      return reply
+        .code(400)
+        .pagina('applicatie-nieuw', { ...NIEUW, waarden: request.body ?? {}, fouten: foutenInFormulier(error) })
+    }
+  })
+
+  app.get<Params>('/applicaties/:uuid', { config: kijken }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    const rechten = await bladzij(request, {
+      key: ({ id }: { id: number }) => String(id),
+      rows: (limit, cursor) => selectRechten(app.read, applicatie.id, request.base, limit, cursor),
+    })
+    return reply.pagina('applicatie', {
+      titel: applicatie.label,
+      kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }],
+      applicatie,
+      clients: await selectClients(app, applicatie.id),
+      rechten,
+      catalogusRechten: await selectCatalogusRechten(app.read, applicatie.id),
+      componenten: COMPONENTEN,
+    })
+  })
+
+  app.get<Params>('/applicaties/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    return reply.pagina('applicatie-wijzigen', {
+      ...wijzigPagina(applicatie),
+      waarden: { ...applicatie, clientIds: applicatie.clientIds.join('\n') },
+      fouten: {},
+    })
+  })
+
+  app.post<Params>('/applicaties/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    try {
+      const form = leesFormulier(Gewijzigd, request.body)
+      const clientIds = leesClientIds(form.clientIds)
+      const gone = applicatie.clientIds.filter((clientId) => !clientIds.includes(clientId))
+      if (gone.length > 0 && !form.bevestigd)
+        weiger({
+          bevestigd: `Zonder client-id ${gone.join(', ')} vervallen ook de geheimen ervan. Bevestig dit hieronder.`,
+        })
+      await wijzig(request, async (m) => {
+        const { label, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie } = form
+        const input = {
+          label,
+          clientIds,
+          heeftAlleAutorisaties,
+          alleenIsGereedVoorPublicatie,
+          // All rights come in place of those that there were.
+          ...(heeftAlleAutorisaties && { autorisaties: [], catalogusAutorisaties: [] }),
+        }
+        if (heeftAlleAutorisaties && !applicatie.heeftAlleAutorisaties && applicatie.aantalRechten > 0)
+          if (!form.bevestigd)
+            weiger({
+              bevestigd: `De ${applicatie.aantalRechten} autorisaties van deze applicatie vervallen: zij mag dan alles. Bevestig dit hieronder.`,
+            })
+        const nieuw = await changeApplicatie(m, 'update', applicatie.uuid, input, [], { zonderRechten: true })
+        m.vastleggen({
+          handeling: 'applicatie-wijzigen',
+          soort: 'applicatie',
+          id: applicatie.uuid,
+          weergave: label,
+          oud: samenvatting(applicatie),
+          nieuw: samenvatting(nieuw),
+        })
+      })
+      return await verder(request, reply, `/applicaties/${applicatie.uuid}`, 'De wijziging is opgeslagen.')
+    } catch (error) {
+      return reply.code(400).pagina('applicatie-wijzigen', {
+        ...wijzigPagina(applicatie),
+        waarden: request.body ?? {},
+        fouten: foutenInFormulier(error),
+      })
+    }
+  })
+
+  app.get<Params>('/applicaties/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    return reply.pagina('applicatie-verwijderen', {
+      titel: 'Applicatie verwijderen',
+      kruimels: kruimelsVan(applicatie),
+      applicatie,
+    })
+  })
+
+  app.post<Params>('/applicaties/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    await wijzig(request, async (m) => {
+      await deleteApplicatie(m, applicatie.uuid)
+      m.vastleggen({
+        handeling: 'applicatie-verwijderen',
+        soort: 'applicatie',
+        id: applicatie.uuid,
+        weergave: applicatie.label,
+        oud: samenvatting(applicatie),
+      })
+    })
+    return verder(request, reply, '/applicaties', `De applicatie ‘${applicatie.label}’ is verwijderd.`)
+  })
+
+  registerApplicatieGeheimen(app)
+  registerApplicatieRechten(app)
+}
+
+const NIEUW = { titel: 'Nieuwe applicatie', kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }] }
+
+const wijzigPagina = (applicatie: Applicatie) => ({
+  titel: 'Applicatie wijzigen',
+  kruimels: kruimelsVan(applicatie),
+  applicatie,
+})
+
+export const kruimelsVan = ({ uuid, label }: Applicatie) => [
+  { pad: '/applicaties', naam: 'Applicaties' },
+  { pad: `/applicaties/${uuid}`, naam: label },
+]
+
+/** One client id on a line. */
+function leesClientIds(text = ''): string[] {
+  const clientIds = [
+    ...new Set(
+      text
+        .split(/\r?\n/)
+        .map((line) => line.trim())
+        .filter((line) => line !== ''),
+    ),
+  ]
+  if (clientIds.length === 0) weiger({ clientIds: 'Vul ten minste een client-id in.' })
+  if (clientIds.length > 100) weiger({ clientIds: 'Een applicatie heeft hier ten hoogste 100 client-ids.' })
+  const wrong = clientIds.filter((clientId) => clientId.length > 50 || /\p{Cc}/u.test(clientId))
+  if (wrong.length > 0)
+    weiger({
+      clientIds: 'Een client-id heeft ten hoogste 50 tekens, zonder besturingstekens. Zet elk op een eigen regel.',
+    })
+  return clientIds
+}
+
+/** Faults of the API's body beside the fields of the form. */
+function foutenInFormulier(error: unknown): Fouten {
+  return Object.fromEntries(
+    Object.entries(foutenVan(error)).map(([name, reason]) => [name.replace(/^clientIds\..*/, 'clientIds'), reason]),
+  )
+}
+
+/** For the audit log: an application without the long list of its rights. */
+const samenvatting = ({ label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }: Samenvatting) => ({
+  label,
+  clientIds,
+  heeftAlleAutorisaties,
+  alleenIsGereedVoorPublicatie,
+})
+type Samenvatting = Partial<Static<typeof Formulier>> | Partial<Applicatie>
+
+// ---- reading ----
+
+type Rij = {
+  id: number
+  sleutel: string
+  uuid: string
+  label: string
+  heeftAlleAutorisaties: boolean
+  clientIds: string[]
+  rechten: number
+  geheimen: number
+}
+
+async function selectLijst(
+  app: FastifyInstance,
+  { zoek, rechten }: { zoek: string; rechten: string },
+  limit: number,
+  { na, voor }: Cursor,
+): Promise<Rij[]> {
+  const [, id, sleutel] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
+  const place =
+    id === undefined
+      ? sql`true`
+      : voor === undefined
+        ? sql`(lower(a.label), a.id) > (${sleutel}, ${Number(id)})`
+        : sql`(lower(a.label), a.id) < (${sleutel}, ${Number(id)})`
+  const order = voor === undefined ? sql`lower(a.label), a.id` : sql`lower(a.label) desc, a.id desc`
+  const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
+  const { rows } = await sql<Rij>`
+    select a.id, lower(a.label) as sleutel, a.uuid, a.label, a.heeft_alle_autorisaties,
+      array(select c.client_id from applicatie_client c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
+      (select count(*) from autorisatie r where r.applicatie_id = a.id)
+        + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as rechten,
+      (select count(*) from applicatie_client c join applicatie_geheim g on g.client_id = c.client_id
+        where c.applicatie_id = a.id and (g.verloopt_op is null or g.verloopt_op > now())) as geheimen
+    from applicatie a
+    where ${place} and ${RECHTEN[rechten]?.kept ?? sql<boolean>`true`}
+      and (${zoek} = '' or a.label ilike ${pattern}
+        or exists (select from applicatie_client c where c.applicatie_id = a.id and c.client_id ilike ${pattern}))
+    order by ${order} limit ${limit}`.execute(app.read as never)
+  return rows
+}
+
+export type Applicatie = {
+  id: number
+  uuid: string
+  label: string
+  heeftAlleAutorisaties: boolean
+  alleenIsGereedVoorPublicatie: boolean
+  gemaaktOp: string
+  clientIds: string[]
+  aantalRechten: number
+}
+
+/** The application of this address. @throws Problem 404 */
+export async function eisApplicatie(app: FastifyInstance, request: FastifyRequest): Promise<Applicatie> {
+  const { uuid } = request.params as { uuid: string }
+  if (!UUID.test(uuid)) throw notFound('Deze applicatie bestaat niet (meer).')
+  const { rows } = await sql<Applicatie>`
+    select a.id, a.uuid, a.label, a.heeft_alle_autorisaties, a.alleen_is_gereed_voor_publicatie, a.gemaakt_op,
+      array(select c.client_id from applicatie_client c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
+      (select count(*) from autorisatie r where r.applicatie_id = a.id)
+        + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as aantal_rechten
+    from applicatie a where a.uuid = ${uuid}`.execute(app.read as never)
+  if (!rows[0]) throw notFound('Deze applicatie bestaat niet (meer).')
+  return rows[0]
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+type Client = {
+  clientId: string
+  geheimen: { id: number; gemaaktOp: string; verlooptOp: string | null; staat: 'geldig' | 'kort' | 'onleesbaar' }[]
+}
+
+/** The client ids with what may be shown of their secrets. */
+async function selectClients(app: FastifyInstance, applicatieId: number): Promise<Client[]> {
+  const rows = await app.parts.database.sql<
+    { client_id: string; id: number | null; geheim: Buffer; gemaakt_op: string; verloopt_op: string | null }[]
+  >`
+    select c.client_id, g.id, g.geheim, g.gemaakt_op, g.verloopt_op
+    from applicatie_client c
+    left join applicatie_geheim g on g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now())
+    where c.applicatie_id = ${applicatieId} order by c.volgorde, c.client_id, g.id`
+  const clients = new Map<string, Client>()
+  for (const { client_id: clientId, id, geheim, gemaakt_op: gemaaktOp, verloopt_op: verlooptOp } of rows) {
+    const client = clients.get(clientId) ?? { clientId, geheimen: [] }
+    clients.set(clientId, client)
+    if (id !== null) client.geheimen.push({ id, gemaaktOp, verlooptOp, staat: staatVan(app, geheim, clientId) })
+  }
+  return [...clients.values()]
+}
+
+function staatVan(app: FastifyInstance, sealed: Buffer, clientId: string): Client['geheimen'][number]['staat'] {
+  try {
+    return isShort(app.parts.box.open(sealed, clientId)) ? 'kort' : 'geldig'
+  } catch {
+    return 'onleesbaar' // sealed under another SECRET_KEY
+  }
+}

@@ -1,0 +1,218 @@
+// oidc: signing in with an OpenID Connect provider: code flow with PKCE. The provider says who somebody is and, in a claim,
+// which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import * as openid from 'openid-client'
+import type { OidcSettings } from '../config.ts'
+import { Problem } from '../problem.ts'
+import { koppelOidc } from './accounts.ts'
+import { eigenPad, iedereen, naEersteStap } from './inloggen.ts'
+import { basePath } from './lijst.ts'
+import { cookieOptions, ROLLEN, type Rol } from './sessie.ts'
+import { schrijfAudit } from './wijzigen.ts'
+
+const SECONDS = 600
+const TIMEOUT_SECONDS = 10
+
+/** What the browser keeps, encrypted, while it is at the provider. */
+type Onderweg = { state: string; nonce: string; verifier: string; verder: string; tot: number }
+
+export function registerOidc(app: FastifyInstance): void {
+  const settings = app.parts.config.oidc
+  if (!settings) return
+  const provider = openProvider(settings)
+
+  app.get<{ Querystring: { verder?: string } }>('/inloggen/oidc', { config: iedereen }, async (request, reply) => {
+    const configuration = await provider(request)
+    const onderweg: Onderweg = {
+      state: openid.randomState(),
+      nonce: openid.randomNonce(),
+      verifier: openid.randomPKCECodeVerifier(),
+      verder: eigenPad(request.query.verder),
+      tot: Date.now() + SECONDS * 1000,
+    }
+    const target = openid.buildAuthorizationUrl(configuration, {
+      redirect_uri: returnAddress(request),
+      scope: settings.scopes,
+      response_type: 'code',
+      code_challenge: await openid.calculatePKCECodeChallenge(onderweg.verifier),
+      code_challenge_method: 'S256',
+      state: onderweg.state,
+      nonce: onderweg.nonce,
+    })
+    const sealed = app.parts.box.seal(JSON.stringify(onderweg), 'oidc').toString('base64url')
+    reply.setCookie(cookieName(request), sealed, { ...cookieOptions(request), maxAge: SECONDS })
+    return reply.redirect(target.href, 303)
+  })
+
+  app.get('/inloggen/oidc/terug', { config: iedereen }, async (request, reply) => {
+    const onderweg = readOnderweg(app, request)
+    reply.clearCookie(cookieName(request), cookieOptions(request))
+    if (!onderweg)
+      return weiger(request, reply, settings, 'Het inloggen duurde te lang, of begon in een andere browser.', 400)
+    const [, search = ''] = request.originalUrl.split('?', 2)
+    const configuration = await provider(request)
+    let claims: Record<string, unknown>
+    try {
+      const tokens = await openid.authorizationCodeGrant(
+        configuration,
+        new URL(`${returnAddress(request)}?${search}`),
+        {
+          pkceCodeVerifier: onderweg.verifier,
+          expectedState: onderweg.state,
+          expectedNonce: onderweg.nonce,
+          idTokenExpected: true,
+        },
+      )
+      claims = tokens.claims() as Record<string, unknown>
+    } catch (error) {
+      request.log.warn({ err: redacted(error) }, 'signing in with OpenID Connect failed')
+      if (isAway(error)) throw away(settings)
+      return weiger(request, reply, settings, redenVan(error), 401)
+    }
+    const rol = rolVan(claims, settings)
+    const naam = text(claims.preferred_username) || text(claims.email) || text(claims.sub)
+    if (!rol) {
+      await schrijfAudit(app.parts.database.db, request, [
+        { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
+      ])
+      const reden = `${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
+      return weiger(request, reply, settings, reden, 403)
+    }
+    const account = await koppelOidc(app.parts.database, {
+      issuer: settings.issuer,
+      subject: text(claims.sub, 255),
+      gebruikersnaam: naam,
+      naam: text(claims.name, 200),
+      email: text(claims.email, 254),
+      rol,
+    })
+    if ('geweigerd' in account) {
+      await schrijfAudit(app.parts.database.db, request, [
+        { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
+      ])
+      return weiger(request, reply, settings, account.geweigerd, 403)
+    }
+    if (account.gemaakt)
+      await schrijfAudit(app.parts.database.db, request, [
+        {
+          handeling: 'account-maken',
+          soort: 'account',
+          id: account.uuid,
+          weergave: account.gebruikersnaam,
+          gebruiker: account.gebruikersnaam,
+          nieuw: { rol, issuer: settings.issuer },
+        },
+      ])
+    else if (account.rolWas !== rol)
+      await schrijfAudit(app.parts.database.db, request, [
+        {
+          handeling: 'account-wijzigen',
+          soort: 'account',
+          id: account.uuid,
+          weergave: account.gebruikersnaam,
+          gebruiker: account.gebruikersnaam,
+          oud: { rol: account.rolWas },
+          nieuw: { rol },
+        },
+      ])
+    return naEersteStap(request, reply, account, onderweg.verder)
+  })
+}
+
+/** The role that follows from the claim: the highest, when several do. */
+export function rolVan(claims: Record<string, unknown>, { roleClaim, roles }: OidcSettings): Rol | undefined {
+  let value: unknown = Object.hasOwn(claims, roleClaim) ? claims[roleClaim] : claims
+  if (value === claims)
+    for (const part of roleClaim.split('.'))
+      value =
+        typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+          ? (value as Record<string, unknown>)[part]
+          : undefined
+  const given = new Set([value].flat().filter((one) => typeof one === 'string'))
+  return ROLLEN.toReversed().find((rol) => roles[rol].some((one) => given.has(one)))
+}
+
+/** The provider's addresses and keys, asked once it is there, and anew after an hour. */
+function openProvider(settings: OidcSettings): (request: FastifyRequest) => Promise<openid.Configuration> {
+  let known: { configuration: openid.Configuration; until: number } | undefined
+  return async (request) => {
+    if (known && known.until > performance.now()) return known.configuration
+    try {
+      const configuration = await openid.discovery(
+        new URL(settings.issuer),
+        settings.clientId,
+        settings.clientSecret,
+        settings.clientSecret ? undefined : openid.None(),
+        {
+          timeout: TIMEOUT_SECONDS,
+          // Only for a provider that the operator himself wrote with http.
+          execute: settings.issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [],
+        },
+      )
+      known = { configuration, until: performance.now() + 3_600_000 }
+      return configuration
+    } catch (error) {
+      request.log.error({ err: redacted(error) }, 'the OpenID Connect provider cannot be used')
+      throw away(settings)
+    }
+  }
+}
+
+const away = ({ label }: OidcSettings) =>
+  new Problem(503, {
+    detail: `${label} is nu niet bereikbaar. Probeer het later opnieuw, of log in met een wachtwoord.`,
+    headers: { 'retry-after': '30' },
+  })
+
+const returnAddress = (request: FastifyRequest) => `${request.base}/beheer/inloggen/oidc/terug`
+
+// `__Host-` as for the session.
+const cookieName = (request: FastifyRequest) =>
+  request.base.startsWith('https:') ? '__Host-zaakstroom-oidc' : 'zaakstroom-oidc'
+
+function readOnderweg(app: FastifyInstance, request: FastifyRequest): Onderweg | undefined {
+  try {
+    const sealed = Buffer.from(request.cookies[cookieName(request)] ?? '', 'base64url')
+    const onderweg = JSON.parse(app.parts.box.open(sealed, 'oidc')) as Onderweg
+    return onderweg.tot > Date.now() ? onderweg : undefined
+  } catch {
+    return undefined // none, or not one of ours
+  }
+}
+
+/** A page that says what went wrong and what to do. */
+function weiger(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { label }: OidcSettings,
+  reden: string,
+  status: number,
+): Promise<FastifyReply> {
+  return reply
+    .code(status)
+    .pagina('inloggen-oidc', { titel: `Inloggen met ${label} is niet gelukt`, reden, label, pad: basePath(request) })
+}
+
+function redenVan(error: unknown): string {
+  const { code, error: given } = error as { code?: string; error?: string }
+  if (given === 'access_denied') return 'Het inloggen is bij de aanbieder afgebroken of geweigerd.'
+  if (code === 'OAUTH_INVALID_RESPONSE' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED')
+    return 'Het antwoord hoort niet bij deze poging. Begin opnieuw.'
+  return 'De aanbieder gaf een antwoord dat niet klopt. Begin opnieuw; blijft het misgaan, meld het dan aan de beheerder.'
+}
+
+function isAway(error: unknown): boolean {
+  const { code, cause } = error as { code?: string; cause?: { name?: string } }
+  return code === 'OAUTH_TIMEOUT' || (error instanceof TypeError && cause !== undefined) || code === 'ECONNREFUSED'
+}
+
+/** An error without the answer of the provider, which may hold tokens. */
+function redacted(error: unknown): { code: unknown; message: unknown; reason: unknown } {
+  const { code, message, error: reason, cause } = error as Record<string, unknown>
+  return { code, message, reason: reason ?? (cause as { code?: unknown } | undefined)?.code }
+}
+
+/** A claim as text that can be stored. */
+function text(value: unknown, length = 150): string {
+  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed().slice(0, length) : ''
+}
