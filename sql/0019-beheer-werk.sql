@@ -15,6 +15,7 @@ drop index if exists notificatie_aanmaakdatum;
 drop index if exists notificatie_mislukt;
 create index notificatie_aanmaakdatum on notificatie (aanmaakdatum, id);
 create index notificatie_mislukt on notificatie (aanmaakdatum, id) where status = 'mislukt';
+create index notificatie_wacht on notificatie (aanmaakdatum, id) where status = 'gepland';
 create index notificatie_kanaal on notificatie (kanaal, aanmaakdatum, id);
 -- Messages of one object: the main object, or what lies below it by the uuid at the end of its URL.
 create index notificatie_hoofd_object on notificatie (hoofd_object_uuid);
