@@ -68,9 +68,9 @@ const ONDERDELEN: Record<
     // Of a BSN the last three digits: enough to recognise somebody by.
     select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as betrokkene_type, r.registratiedatum as op,
       coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
-        nullif(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
+        nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
           r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
-          r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam'), ''),
+          r.betrokkene_identificatie ->> 'achternaam', r.betrokkene_identificatie ->> 'naam')), ''),
         'BSN ••••••' || right(nullif(r.betrokkene_identificatie ->> 'inpBsn', ''), 3),
         nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '') as wie
       from rol r`,

@@ -1,6 +1,8 @@
 // A real Chromium against the application of the test, which listens on a port of its own.
+import { createHash, randomBytes } from 'node:crypto'
 import { access } from 'node:fs/promises'
 import { AxeBuilder } from '@axe-core/playwright'
+import type { LightMyRequestResponse } from 'fastify'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { maakAccount } from '../../src/beheer/accounts.ts'
 import type { Rol } from '../../src/beheer/sessie.ts'
@@ -34,20 +36,41 @@ export async function needsBrowser(): Promise<{ skip?: string }> {
   return (await findChromium()) ? {} : { skip: 'no Chromium found: install one, or name it in CHROMIUM' }
 }
 
-export type Opstelling = TestApp & { adres: string; browser: Browser }
+export type Opstelling = TestApp & {
+  adres: string
+  browser: Browser
+  /** Pages as somebody who is signed in gets them, without a browser. */
+  ingelogd(rol: Rol): Promise<(url: string) => Promise<LightMyRequestResponse>>
+}
 
 /** The application with accounts `viewer`, `operator` and `administrator`, listening, and a browser. */
-export async function opstelling(t: TestLike, env: Record<string, string> = {}): Promise<Opstelling> {
+export async function opstelling(
+  t: TestLike,
+  env: Record<string, string> = {},
+  withBrowser = true,
+): Promise<Opstelling> {
   const test = await testApp(t, env)
-  for (const rol of ['viewer', 'operator', 'administrator'] as const)
+  const accounts = new Map<Rol, number>()
+  for (const rol of ['viewer', 'operator', 'administrator'] as const) {
     await maakAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
+    const [row] = await test.database.sql`select id from beheer_account where gebruikersnaam = ${rol}`
+    accounts.set(rol, row!.id)
+  }
   const adres = await test.app.listen({ port: 0, host: '127.0.0.1' })
+  const ingelogd = async (rol: Rol) => {
+    const value = randomBytes(32).toString('base64url')
+    const sleutel = createHash('sha256').update(value).digest()
+    await test.database.sql`
+      insert into beheer_sessie (sleutel, account_id, vervalt_op) values (${sleutel}, ${accounts.get(rol)!}, now() + interval '1 hour')`
+    return (url: string) => test.app.inject({ url, headers: { host: 'localhost', cookie: `zaakstroom=${value}` } })
+  }
+  if (!withBrowser) return { ...test, adres, ingelogd, browser: undefined as unknown as Browser }
   const browser = await chromium.launch({
     executablePath: await findChromium(),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   })
   t.teardown(() => browser.close())
-  return { ...test, adres, browser }
+  return { ...test, adres, browser, ingelogd }
 }
 
 /** A page of somebody who is signed in. Whatever the browser complains about fails the test. */

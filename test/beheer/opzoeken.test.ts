@@ -1,0 +1,246 @@
+import { readFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
+import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+
+const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+
+async function givenZaak(test: TestApp, zaaktype: string, values: object = {}) {
+  const answer = await test.call(
+    'POST',
+    '/zaken/api/v1/zaken',
+    {
+      zaaktype,
+      bronorganisatie: '000000000',
+      verantwoordelijkeOrganisatie: '000000000',
+      startdatum: '2026-11-01',
+      ...values,
+    },
+    { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } },
+  )
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.body as { uuid: string; url: string; identificatie: string }
+}
+
+async function givenDocument(test: TestApp, informatieobjecttype: string, values: object = {}) {
+  const answer = await test.call('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten', {
+    informatieobjecttype,
+    bronorganisatie: '000000000',
+    creatiedatum: '2026-11-20',
+    titel: 'Een brief',
+    auteur: 'A. Schrijver',
+    taal: 'nld',
+    bestandsnaam: 'brief.txt',
+    bestandsomvang: 5,
+    inhoud: Buffer.from('hallo').toString('base64'),
+    ...values,
+  })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return { url: answer.body.url as string, uuid: uuidOf(answer.body.url) }
+}
+
+/** Everything that the pages can show, with script in every text. */
+async function givenAlles(test: TestApp) {
+  const catalogus = await givenCatalogus(test, { naam: SCRIPT })
+  const informatieobjecttype = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Brief' })
+  const concept = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Nog een concept', concept: true })
+  const zaaktype = await givenZaaktype(test, {
+    catalogus,
+    omschrijving: SCRIPT.slice(0, 80),
+    statustypen: ['Ontvangen', 'Afgehandeld'],
+    roltypen: [{ omschrijving: 'Indiener', omschrijvingGeneriek: 'initiator' }],
+    informatieobjecttypen: [informatieobjecttype],
+  })
+  const zaak = await givenZaak(test, zaaktype, { omschrijving: SCRIPT.slice(0, 80), toelichting: SCRIPT })
+  const { body: roltypen } = await test.call('GET', '/catalogi/api/v1/roltypen')
+  const rol = await test.call('POST', '/zaken/api/v1/rollen', {
+    zaak: zaak.url,
+    betrokkeneType: 'natuurlijk_persoon',
+    roltype: roltypen.results[0].url,
+    roltoelichting: SCRIPT,
+    betrokkeneIdentificatie: { inpBsn: '111222333' },
+  })
+  if (rol.status !== 201) throw new Error(rol.text)
+  const document = await givenDocument(test, informatieobjecttype, {
+    titel: SCRIPT,
+    beschrijving: SCRIPT,
+    auteur: SCRIPT,
+  })
+  await test.call('POST', '/zaken/api/v1/zaakinformatieobjecten', { zaak: zaak.url, informatieobject: document.url })
+  return { catalogus, zaaktype, informatieobjecttype, concept, zaak, document }
+}
+
+t.test('the pages to look things up', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const empty = ['/beheer/zaken', '/beheer/documenten', '/beheer/catalogi', '/beheer/audit?gebruiker=niemand']
+  await t.test('are accessible while there is nothing', (t) => toegankelijk(t, test, empty))
+
+  const alles = await givenAlles(test)
+  const { zaak, document } = alles
+  const pages = [
+    '/beheer/zaken',
+    `/beheer/zaken/${zaak.uuid}`,
+    `/beheer/zaken/${zaak.uuid}/documenten`,
+    `/beheer/zaken/${zaak.uuid}/rollen`,
+    `/beheer/zaken/${zaak.uuid}/geschiedenis`,
+    '/beheer/documenten',
+    `/beheer/documenten/${document.uuid}`,
+    `/beheer/documenten/${document.uuid}/geschiedenis`,
+    '/beheer/catalogi',
+    `/beheer/catalogi/${uuidOf(alles.catalogus)}`,
+    `/beheer/catalogi/${uuidOf(alles.catalogus)}?soort=informatieobjecttypen`,
+    `/beheer/catalogi/zaaktypen/${uuidOf(alles.zaaktype)}`,
+    `/beheer/catalogi/informatieobjecttypen/${uuidOf(alles.concept)}`,
+    '/beheer/audit',
+  ]
+  await t.test('are accessible when full, at 1280 and 320 pixels, and run no stored script', (t) =>
+    toegankelijk(t, test, pages),
+  )
+
+  await t.test('find a zaak by its identificatie, uuid or URL, with and without script', async (t) => {
+    for (const javaScriptEnabled of [true, false]) {
+      const { pagina, context } = await alsBeheerder(test, 'viewer', { javaScriptEnabled })
+      for (const zoek of [zaak.identificatie, zaak.uuid, zaak.url]) {
+        await pagina.goto('/beheer/zaken')
+        await pagina.fill('#veld-zoek', zoek)
+        await pagina.keyboard.press('Enter')
+        await pagina.waitForURL('**/zaken?zoek=*')
+        await pagina.click(`text=${zaak.identificatie}`)
+        t.match(await pagina.textContent('h1'), zaak.identificatie)
+      }
+      await context.close()
+    }
+  })
+
+  await t.test('show no whole BSN, also not in the history', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'viewer')
+    for (const deel of ['rollen', 'geschiedenis']) {
+      await pagina.goto(`/beheer/zaken/${zaak.uuid}/${deel}`)
+      const text = await pagina.content()
+      t.notMatch(text, '111222333')
+      t.match(text, '••••••333')
+    }
+  })
+
+  await t.test('download a document, which is recorded', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'viewer')
+    await pagina.goto(`/beheer/documenten/${document.uuid}`)
+    const waiting = pagina.waitForEvent('download')
+    await pagina.click('text=Downloaden')
+    const download = await waiting
+    t.equal(download.suggestedFilename(), 'brief.txt')
+    t.equal(await readFile(await download.path(), 'utf8'), 'hallo')
+    await pagina.goto('/beheer/audit?handeling=document-downloaden')
+    t.match(await pagina.textContent('tbody'), 'viewer')
+  })
+
+  await t.test('publish a type, by keyboard alone, with confirmation and a record', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    await pagina.goto(`/beheer/catalogi/informatieobjecttypen/${uuidOf(alles.concept)}`)
+    await pagina.focus('text=Publiceren')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/publiceren')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.focus('main button[type=submit]')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForSelector('.bericht-goed')
+    t.match(await pagina.textContent('main'), 'gepubliceerd')
+    const { body } = await test.call('GET', alles.concept)
+    t.equal(body.concept, false)
+    await pagina.goto('/beheer/audit?handeling=informatieobjecttype-publiceren')
+    await pagina.click('tbody th a')
+    t.match(await pagina.textContent('table'), /concept\s*ja\s*nee/)
+    t.same(await toegankelijkheid(pagina), [])
+  })
+
+  await t.test('take over a catalogue that was exported, or say what is wrong with a file', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator', { javaScriptEnabled: false })
+    await pagina.goto('/beheer/catalogi/importeren')
+    t.equal(await teBreed(pagina), false)
+    await pagina.setInputFiles('#veld-bestand', {
+      name: 'x.zip',
+      mimeType: 'application/zip',
+      buffer: Buffer.from('no zip'),
+    })
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('.fout'), 'geen ZIP-bestand')
+    const waiting = pagina.waitForEvent('download')
+    await pagina.goto(`/beheer/catalogi/${uuidOf(alles.catalogus)}`)
+    await pagina.click('text=Exporteren als ZIP')
+    const zip = await (await waiting).path()
+    await pagina.goto('/beheer/catalogi/importeren')
+    await pagina.setInputFiles('#veld-bestand', zip)
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('.fout'), /bestaat|uniek/i, 'the same domein and rsin are there already')
+  })
+})
+
+t.test('what is above the level of an account does not exist for it', async (t) => {
+  const test = await opstelling(t, {}, false)
+  await test.database
+    .sql`update beheer_account set max_vertrouwelijkheidaanduiding = 'intern' where gebruikersnaam = 'viewer'`
+  const { zaaktype, informatieobjecttype } = await givenAlles(test)
+  const zaak = await givenZaak(test, zaaktype, { vertrouwelijkheidaanduiding: 'geheim' })
+  const document = await givenDocument(test, informatieobjecttype, { vertrouwelijkheidaanduiding: 'geheim' })
+  const get = await test.ingelogd('viewer')
+  t.notMatch((await get('/beheer/zaken')).body, zaak.identificatie)
+  t.notMatch((await get(`/beheer/zaken?zoek=${zaak.uuid}`)).body, `zaken/${zaak.uuid}`)
+  for (const path of [
+    `/beheer/zaken/${zaak.uuid}`,
+    `/beheer/zaken/${zaak.uuid}/geschiedenis`,
+    `/beheer/zaken/${zaak.uuid}/documenten`,
+    `/beheer/documenten/${document.uuid}`,
+    `/beheer/documenten/${document.uuid}/download`,
+    `/beheer/documenten/${document.uuid}/geschiedenis`,
+  ])
+    t.equal((await get(path)).statusCode, 404, path)
+  t.notMatch((await get('/beheer/documenten')).body, document.uuid)
+})
+
+t.test('rubbish in an address is never a fault of ours', async (t) => {
+  const test = await opstelling(t, {}, false)
+  const get = await test.ingelogd('viewer')
+  const rubbish = ['%00', "'", '%F0%9F%92%A9', '9'.repeat(40), '-1', '[]', '2026-02-30', '0000-00-00', '\\', '%25']
+  for (const value of rubbish) {
+    for (const page of ['zaken', 'documenten', 'audit', 'catalogi']) {
+      const names = [
+        'zoek',
+        'na',
+        'voor',
+        'van',
+        'tot',
+        'type',
+        'zaaktype',
+        'object',
+        'staat',
+        'vertrouwelijkheidaanduiding',
+      ]
+      for (const name of names) {
+        const { statusCode } = await get(`/beheer/${page}?${name}=${value}`)
+        if (statusCode >= 500) t.fail(`${page}?${name}=${value}: ${statusCode}`)
+      }
+      const { statusCode } = await get(`/beheer/${page}/${value === '\\' ? '%5C' : value}`)
+      if (statusCode >= 500) t.fail(`${page}/${value}: ${statusCode}`)
+    }
+  }
+  t.equal((await get('/beheer/zaken/nergens')).statusCode, 404)
+  t.match((await get('/beheer/nergens')).body, 'Deze pagina bestaat niet')
+})
+
+async function toegankelijk(t: Test, test: Opstelling, paths: string[]): Promise<void> {
+  for (const width of [1280, 320]) {
+    const { pagina, context, klachten } = await alsBeheerder(test, 'administrator', { width })
+    pagina.on('dialog', (dialog) => {
+      t.fail('stored script ran')
+      void dialog.dismiss()
+    })
+    for (const path of paths) {
+      const answer = await pagina.goto(path)
+      t.equal(answer?.status(), 200, path)
+      t.same(await toegankelijkheid(pagina), [], `${path} at ${width}`)
+      t.equal(await teBreed(pagina), false, `${path} fits in ${width}`)
+    }
+    t.same(klachten, [])
+    await context.close()
+  }
+}
