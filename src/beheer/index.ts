@@ -11,6 +11,7 @@ import { registerBewaartermijnen } from './bewaartermijnen.ts'
 import { registerCatalogi } from './catalogi.ts'
 import { registerDocumenten } from './documenten.ts'
 import type { Formulier } from './formulier.ts'
+import { registerImports } from './imports.ts'
 import { registerInloggen } from './inloggen.ts'
 import { basePath } from './lijst.ts'
 import { registerMijnAccount } from './mijn-account.ts'
@@ -78,6 +79,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerDocumenten(app)
   await registerCatalogi(app)
   registerAudit(app)
+  await registerImports(app)
 }
 
 const isSafe = ({ method }: FastifyRequest) => ['GET', 'HEAD', 'OPTIONS'].includes(method)

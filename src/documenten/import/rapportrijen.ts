@@ -53,3 +53,25 @@ export async function* reportRows(
   // Deleted while it was read: a report that breaks off is better than one that looks complete.
   if (after !== row.totaal + 1) throw new Error('the rows of this import are being removed')
 }
+
+/**
+ * The original cells of the rows that did not become a document, in the order of the file: those that failed, and of an
+ * import that stopped also those behind its last batch.
+ */
+export async function* failedRows({ sql }: Database, { id, verwerkt }: ImportRow): AsyncGenerator<string[]> {
+  const position = verwerkt + 1 // number of the last row that was handled
+  const failed = (after: number) => sql<{ nummer: number; cellen: string[] }[]>`
+    select r.nummer, r.cellen from import_regel r join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
+    where u.import_id = ${id} and not u.geslaagd and u.nummer > ${after} order by u.nummer limit ${PAGE}`
+  const untried = (after: number) => sql<{ nummer: number; cellen: string[] }[]>`
+    select nummer, cellen from import_regel
+    where import_id = ${id} and nummer > ${Math.max(after, position)} order by nummer limit ${PAGE}`
+  for (const read of [failed, untried]) {
+    for (let after = 0; ; ) {
+      const rows = await read(after)
+      for (const { cellen } of rows) yield cellen
+      if (rows.length < PAGE) break
+      after = rows.at(-1)!.nummer
+    }
+  }
+}

@@ -1,0 +1,309 @@
+// imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { listConcepten } from '../documenten/import/concept.ts'
+import {
+  cancelImport,
+  deleteImport,
+  hasReport,
+  type ImportRow,
+  imported,
+  requireImport,
+  sendReport,
+} from '../documenten/import/index.ts'
+import { csvStroom } from '../documenten/import/rapport.ts'
+import { failedRows } from '../documenten/import/rapportrijen.ts'
+import { notFound } from '../problem.ts'
+import { foutenVan } from './formulier.ts'
+import { registerImportStarten } from './import-starten.ts'
+import { openStromen, type Stand } from './import-stroom.ts'
+import { gestoptTekst, importStaat, importStand, snelheid, type Voortgang } from './import-woorden.ts'
+import { bladzij } from './lijst.ts'
+import { tekst, uuidParam } from './opzoeken.ts'
+import { verder } from './pagina.ts'
+import { moment } from './weergave.ts'
+import { wijzig } from './wijzigen.ts'
+
+const viewer = { access: 'beheer', rol: 'viewer' } as const
+const operator = { access: 'beheer', rol: 'operator' } as const
+const LIJST = { pad: '/imports', naam: 'Imports' }
+
+/** Kinds of failures that one page shows. */
+const SOORTEN = 100
+
+export async function registerImports(app: FastifyInstance): Promise<void> {
+  const { database } = app.parts
+  const stroom = openStromen(app)
+  await registerImportStarten(app, stroom)
+
+  app.get('/imports', { config: viewer }, async (request, reply) => {
+    const lijst = await bladzij<ImportRow>(request, {
+      key: ({ id }) => String(id),
+      rows: (limit, { na, voor }) =>
+        imported(app.read)
+          .selectAll()
+          .$if(isNumber(na), (query) => query.where('id', '<', Number(na)))
+          .$if(isNumber(voor), (query) => query.where('id', '>', Number(voor)))
+          .orderBy('id', voor === undefined ? 'desc' : 'asc')
+          .limit(limit)
+          .execute(),
+    })
+    const concepten = await listConcepten(app.read, 20)
+    const loopt = lijst.rijen.some(({ status }) => status === 'active')
+    return reply.pagina('imports', {
+      titel: 'Imports',
+      lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...samenvatting(row) })) },
+      concepten,
+      loopt,
+    })
+  })
+
+  app.get('/imports/:uuid', { config: viewer }, async (request, reply) => {
+    const row = await vind(request)
+    const loopt = row.status === 'active'
+    const soorten = row.mislukt ? await foutsoorten(row) : []
+    return reply.pagina('import', {
+      titel: naam(row),
+      kruimels: [LIJST],
+      row,
+      ...samenvatting(row),
+      loopt,
+      stand: loopt || row.gestartOp ? (await leesStand(row.uuid))?.waarden : null,
+      gestopt: gestoptTekst(row),
+      rapport: hasReport(row),
+      nietGelukt: row.totaal - row.geslaagd,
+      soorten: soorten.slice(0, SOORTEN),
+      meerSoorten: soorten.length > SOORTEN,
+    })
+  })
+
+  app.get(
+    '/imports/:uuid/stroom',
+    { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
+    async (request, reply) => {
+      const { uuid } = await vind(request)
+      return stroom(request, reply, `import ${uuid}`, () => leesStand(uuid))
+    },
+  )
+
+  app.get('/imports/:uuid/rijen', { config: viewer }, async (request, reply) => {
+    const row = await vind(request)
+    const soort = await gekozenSoort(row, tekst(request, 'reden'))
+    const alleen = tekst(request, 'resultaat') === 'mislukt' && !soort
+    const lijst = await bladzij<Rij>(request, {
+      key: ({ nummer }) => String(nummer),
+      rows: (limit, { na, voor }) => {
+        const from = isRow(na)
+          ? sql`and u.nummer > ${Number(na)}`
+          : isRow(voor)
+            ? sql`and u.nummer < ${Number(voor)}`
+            : sql``
+        const which = soort
+          ? sql`and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = ${soort.sleutel}::bigint`
+          : alleen
+            ? sql`and not u.geslaagd`
+            : sql``
+        return rijen(row.id, sql`${which} ${from}`, limit, voor !== undefined)
+      },
+    })
+    const kop = row.kop as string[]
+    const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
+    return reply.pagina('import-rijen', {
+      titel: soort ? 'Rijen met dezelfde fout' : 'Rijen',
+      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: naam(row) }],
+      row,
+      soort,
+      keuze: alleen ? 'mislukt' : '',
+      lijst: {
+        ...lijst,
+        rijen: lijst.rijen.map(({ cellen, ...rij }) => ({
+          ...rij,
+          bestandspad: kort(cellen?.[pad]),
+          documentTitel: kort(cellen?.[titel]),
+        })),
+      },
+    })
+  })
+
+  app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
+    sendReport(reply, database, await vind(request), {
+      toegekend: true,
+      neutraliseer: tekst(request, 'formules') === 'neutraliseren',
+    }),
+  )
+
+  // Streamed: it may be all rows of the file.
+  app.get('/imports/:uuid/niet-geimporteerd', { config: viewer }, async (request, reply) => {
+    const row = await vind(request)
+    if (!hasReport(row)) throw notFound('Dit bestand is er pas als de import is gestopt.')
+    async function* records() {
+      yield row.kop as string[]
+      yield* failedRows(database, row)
+    }
+    return reply
+      .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
+      .type('text/csv; charset=utf-8')
+      .send(csvStroom(records()))
+  })
+
+  app.get('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
+    const row = await vind(request)
+    return bevestig(reply, row, {
+      titel: 'Import annuleren',
+      uitleg: [
+        'De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.',
+        'Een geannuleerde import kan niet verder gaan. De rijen die overblijven kunt u daarna downloaden.',
+      ],
+      knop: 'Import annuleren',
+      terug: 'Niet annuleren',
+    })
+  })
+
+  app.post('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
+    const row = await vind(request)
+    return change(request, reply, row, `/imports/${row.uuid}`, 'De import is geannuleerd.', async () => {
+      await wijzig(request, async (m) => {
+        const { status, verwerkt } = await cancelImport(m, row.uuid)
+        m.vastleggen({
+          handeling: 'import-annuleren',
+          ...object(row),
+          oud: { status: row.status },
+          nieuw: { status, verwerkt },
+        })
+      })
+    })
+  })
+
+  app.get('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
+    const row = await vind(request)
+    return bevestig(reply, row, {
+      titel: 'Import verwijderen',
+      uitleg: [
+        'U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.',
+        'De documenten die zijn geïmporteerd, blijven bestaan.',
+      ],
+      knop: 'Import verwijderen',
+      terug: 'Niet verwijderen',
+    })
+  })
+
+  app.post('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
+    const row = await vind(request)
+    return change(request, reply, row, '/imports', 'De import is verwijderd. De documenten zijn er nog.', async () => {
+      await wijzig(request, async (m) => {
+        const { status, totaal, geslaagd } = await deleteImport(m, row.uuid)
+        m.vastleggen({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
+      })
+    })
+  })
+
+  /** Does it, or says on the page of the import why not. */
+  async function change(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    row: ImportRow,
+    path: string,
+    done: string,
+    work: () => Promise<void>,
+  ): Promise<FastifyReply> {
+    try {
+      await work()
+    } catch (error) {
+      foutenVan(error)
+      const now = await requireImport(app.read, row.uuid)
+      return verder(
+        request,
+        reply,
+        `/imports/${row.uuid}`,
+        `Dat kan nu niet: de import staat op “${importStaat(now).tekst}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
+        'fout',
+      )
+    }
+    return verder(request, reply, path, done)
+  }
+
+  function bevestig(
+    reply: FastifyReply,
+    row: ImportRow,
+    tekst: { titel: string; uitleg: string[]; knop: string; terug: string },
+  ): Promise<FastifyReply> {
+    return reply.pagina('import-bevestigen', {
+      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: naam(row) }],
+      row,
+      ...samenvatting(row),
+      ...tekst,
+    })
+  }
+
+  async function vind(request: FastifyRequest): Promise<ImportRow> {
+    return requireImport(app.read, uuidParam(request))
+  }
+
+  async function leesStand(uuid: string): Promise<Stand | undefined> {
+    const [row] = await database.sql<Voortgang[]>`
+      select status, reden, totaal, verwerkt, mislukt,
+        extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
+        extract(epoch from now() - bijgewerkt_op)::float8 as stil,
+        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers
+      from import where uuid = ${uuid} and verwijderd_op is null`
+    return row && importStand(row)
+  }
+
+  async function foutsoorten({ id }: ImportRow): Promise<Soort[]> {
+    return database.sql<Soort[]>`
+      select s.sleutel::text, s.reden, s.aantal, array(
+        select u.nummer from import_resultaat u
+        where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = s.sleutel
+        order by u.nummer limit 5) as voorbeelden
+      from import_foutsoort s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${SOORTEN + 1}`
+  }
+
+  async function gekozenSoort({ id }: ImportRow, sleutel: string): Promise<Soort | undefined> {
+    if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
+    const [soort] = await database.sql<Soort[]>`
+      select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_foutsoort
+      where import_id = ${id} and sleutel = ${sleutel}::bigint`
+    return soort
+  }
+
+  async function rijen(id: number, where: ReturnType<typeof sql>, limit: number, back: boolean): Promise<Rij[]> {
+    const order = back ? sql`desc` : sql`asc`
+    const { rows } = await sql<Rij>`
+      select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid", r.cellen
+      from (select u.* from import_resultaat u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
+      left join import_regel r on r.import_id = u.import_id and r.nummer = u.nummer
+      order by u.nummer ${order}`.execute(database.db)
+    return rows
+  }
+}
+
+type Soort = { sleutel: string; reden: string; aantal: number; voorbeelden: number[] }
+type Rij = {
+  nummer: number
+  geslaagd: boolean
+  opmerking: string
+  documentUuid: string | null
+  cellen: string[] | null
+}
+
+function samenvatting(row: ImportRow) {
+  const end = row.beeindigdOp ? Date.parse(row.beeindigdOp) : Date.now()
+  const seconden = row.gestartOp ? Math.max(0.1, (end - Date.parse(row.gestartOp)) / 1000) : 0
+  return {
+    staat: importStaat(row),
+    door: row.gestartDoor || row.clientId || 'onbekend',
+    soortDoor: row.gestartDoor ? 'via deze pagina’s' : 'via de API',
+    seconden,
+    snelheid: snelheid(row.verwerkt, seconden),
+  }
+}
+
+/** The import for people. */
+export function naam({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
+  return bestandsnaam ? `Import van ${bestandsnaam}` : `Import van ${moment(gemaaktOp)}`
+}
+
+const object = (row: ImportRow) => ({ soort: 'import', id: row.uuid, weergave: naam(row) })
+const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
+const isRow = (text: string | undefined): text is string => isNumber(text) && Number(text) < 2 ** 31
+const kort = (text = '') => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
