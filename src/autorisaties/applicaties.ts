@@ -18,7 +18,6 @@ import {
   implied,
   incompleteRights,
   inhoud,
-  type MetType,
   type Recht,
   readCatalogusRechten,
   readRechten,
@@ -200,13 +199,13 @@ async function selectApplicaties(
   return rows
 }
 
-async function requireApplicatie(db: ReadDb, uuid: string): Promise<ApplicatieRow> {
+export async function requireApplicatie(db: ReadDb, uuid: string): Promise<ApplicatieRow> {
   const [row] = await selectApplicaties(db, sql<boolean>`a.uuid = ${uuid}`, 1)
   if (!row) throw notFound()
   return row
 }
 
-function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
+export function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
   const virtual = row.catalogusRechten
     .flatMap(implied)
     .sort((a, b) => (a.component < b.component ? -1 : a.component > b.component ? 1 : 0))
@@ -317,7 +316,7 @@ async function lockApplicatie(m: Mutation, uuid: string): Promise<{ id: number }
   return found
 }
 
-function recordApplicatie(
+export function recordApplicatie(
   m: Mutation,
   actie: 'create' | 'update' | 'partial_update' | 'destroy',
   oud: Applicatie | null,
@@ -336,40 +335,6 @@ function recordApplicatie(
     nieuw: actie === 'destroy' ? null : applicatie,
   })
   return applicatie
-}
-
-/**
- * Announces every application whose rights reach a type that was just made: consumers keep the rights of applications,
- * and look again only when told to. Whoever makes a type calls this in the same transaction.
- */
-export async function announceNewType(m: Mutation, component: MetType, typeUuid: string): Promise<void> {
-  const touched = await m.trx
-    .selectFrom('catalogusAutorisatie as k')
-    .innerJoin('autorisatieType as t', (join) =>
-      join.onRef('t.component', '=', 'k.component').onRef('t.catalogusId', '=', 'k.catalogusId'),
-    )
-    .innerJoin('applicatie as a', 'a.id', 'k.applicatieId')
-    .where('t.component', '=', component)
-    .where('t.uuid', '=', typeUuid)
-    .where((eb) => eb.or([eb('k.type', '=', ''), eb('k.type', '=', eb.ref('t.sleutel'))]))
-    .select(['a.uuid', 'a.label'])
-    .distinct()
-    .execute()
-  for (const { uuid, label } of touched) {
-    const url = link(m.actor.base, 'applicatie', uuid)
-    m.record({
-      component: 'ac',
-      actie: 'update',
-      resource: 'applicatie',
-      url,
-      uuid,
-      weergave: label,
-      kanaal: { naam: 'autorisaties', kenmerken: {} },
-      oud: null,
-      nieuw: null,
-      spoor: 'geen', // the application did not change
-    })
-  }
 }
 
 // ---- rules ----

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { announceNewType } from '../autorisaties/applicaties.ts'
+import { announceType, revokeType } from '../autorisaties/typen.ts'
 import type { ReadDb } from '../database.ts'
 import { isoDuration } from '../duration.ts'
 import { ExpandQuery } from '../expand.ts'
@@ -34,7 +34,6 @@ import {
   recordChange,
   requireCatalogus,
   requireNoOverlap,
-  revokeRights,
   StatusFilter,
   schrijven,
   verwijderen,
@@ -170,7 +169,7 @@ export async function createBesluittype(m: Mutation, input: Input, own: { uuid?:
   const row = (await findBesluittype(m.read, uuid))!
   const besluittype = toBesluittype(row, m.actor.base)
   recordChange(m, 'create', 'besluittype', named(row), null, besluittype)
-  await announceNewType(m, 'brc', row.uuid)
+  await announceType(m, 'brc', null, vindplaats(row))
   return besluittype
 }
 
@@ -210,6 +209,7 @@ async function changeBesluittype(
     )
   const besluittype = toBesluittype(row, m.actor.base)
   recordChange(m, actie, 'besluittype', named(row), oud, besluittype)
+  await announceType(m, 'brc', vindplaats(before), vindplaats(row))
   return besluittype
 }
 
@@ -238,7 +238,7 @@ async function deleteBesluittype(m: Mutation, uuid: string): Promise<void> {
     { table: 'resultaattype_besluittype', owner: 'resultaattype_id', column: 'besluittype_id' },
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('besluittype').where('id', '=', before.id).execute())
-  await revokeRights(m, uuid)
+  await revokeType(m, 'brc', uuid, vindplaats(before))
   recordChange(m, 'destroy', 'besluittype', named(before), toBesluittype(before, m.actor.base), null)
 }
 
@@ -297,6 +297,7 @@ function toRow(input: Input) {
   }
 }
 
+const vindplaats = ({ catalogusId, omschrijving: sleutel }: BesluittypeRow) => ({ catalogusId, sleutel })
 const named = (row: BesluittypeRow) => ({
   uuid: row.uuid,
   catalogusUuid: row.catalogusUuid,

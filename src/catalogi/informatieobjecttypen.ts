@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { announceNewType } from '../autorisaties/applicaties.ts'
+import { announceType, revokeType } from '../autorisaties/typen.ts'
 import type { ReadDb } from '../database.ts'
 import { ExpandQuery } from '../expand.ts'
 import {
@@ -40,7 +40,6 @@ import {
   recordChange,
   requireCatalogus,
   requireNoOverlap,
-  revokeRights,
   StatusFilter,
   schrijven,
   verwijderen,
@@ -186,7 +185,7 @@ export async function createInformatieobjecttype(m: Mutation, input: Input, own:
   const row = (await findType(m.read, uuid))!
   const type = toInformatieobjecttype(row, m.actor.base)
   recordChange(m, 'create', 'informatieobjecttype', named(row), null, type)
-  await announceNewType(m, 'drc', row.uuid)
+  await announceType(m, 'drc', null, vindplaats(row))
   return type
 }
 
@@ -216,6 +215,7 @@ async function changeInformatieobjecttype(
   if (!row.concept) await requireNoOverlap(m, 'informatieobjecttype', period, onlyEinde ? 'eindeGeldigheid' : undefined)
   const type = toInformatieobjecttype(row, m.actor.base)
   recordChange(m, actie, 'informatieobjecttype', named(row), oud, type)
+  await announceType(m, 'drc', vindplaats(before), vindplaats(row))
   return type
 }
 
@@ -243,7 +243,7 @@ async function deleteInformatieobjecttype(m: Mutation, uuid: string): Promise<vo
     { table: 'resultaattype_informatieobjecttype', owner: 'resultaattype_id', column },
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('informatieobjecttype').where('id', '=', before.id).execute())
-  await revokeRights(m, uuid)
+  await revokeType(m, 'drc', uuid, vindplaats(before))
   const oud = toInformatieobjecttype(before, m.actor.base)
   recordChange(m, 'destroy', 'informatieobjecttype', named(before), oud, null)
 }
@@ -277,6 +277,7 @@ function toRow(input: Input) {
   }
 }
 
+const vindplaats = ({ catalogusId, omschrijving: sleutel }: TypeRow) => ({ catalogusId, sleutel })
 const named = (row: TypeRow) => ({ uuid: row.uuid, catalogusUuid: row.catalogusUuid, weergave: row.omschrijving })
 
 function allTypes(db: ReadDb) {

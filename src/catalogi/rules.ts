@@ -401,11 +401,6 @@ export async function handOverRelaties(
   }
 }
 
-/** Rights that were given for a version end with it. */
-export async function revokeRights(m: Mutation, typeUuid: string): Promise<void> {
-  await m.trx.deleteFrom('autorisatie').where('typeUuid', '=', typeUuid).execute()
-}
-
 /** Where changes of a type are announced. */
 export function typeKanaal(naam: string, base: string, catalogusUuid: string) {
   return { naam, kenmerken: { catalogus: link(base, 'catalogus', catalogusUuid) } }

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import { announceNewType } from '../autorisaties/applicaties.ts'
+import { announceType, revokeType } from '../autorisaties/typen.ts'
 import { isoDuration } from '../duration.ts'
 import { Patch, readInput } from '../input.ts'
 import type { Mutation } from '../mutate.ts'
@@ -25,7 +25,6 @@ import {
   recordChange,
   requireCatalogus,
   requireNoOverlap,
-  revokeRights,
   schrijven,
   verwijderen,
 } from './rules.ts'
@@ -154,7 +153,7 @@ export async function createZaaktype(
   const row = (await findZaaktype(m.read, uuid))!
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, 'create', 'zaaktype', named(row), null, zaaktype)
-  await announceNewType(m, 'zrc', row.uuid)
+  await announceType(m, 'zrc', null, vindplaats(row))
   return zaaktype
 }
 
@@ -200,6 +199,7 @@ async function changeZaaktype(
     )
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, actie, 'zaaktype', named(row), oud, zaaktype)
+  await announceType(m, 'zrc', vindplaats(before), vindplaats(row))
   return zaaktype
 }
 
@@ -246,7 +246,7 @@ async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
     { table: 'zaaktype_gerelateerd_zaaktype', owner: 'zaaktype_id', column: 'gerelateerd_zaaktype_id' },
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('zaaktype').where('id', '=', before.id).execute())
-  await revokeRights(m, uuid)
+  await revokeType(m, 'zrc', uuid, vindplaats(before))
   recordChange(m, 'destroy', 'zaaktype', named(before), toZaaktype(before, m.actor.base), null)
 }
 
@@ -346,6 +346,7 @@ function toRow(input: ZaaktypeInput) {
   }
 }
 
+const vindplaats = ({ catalogusId, identificatie: sleutel }: ZaaktypeRow) => ({ catalogusId, sleutel })
 const named = (row: ZaaktypeRow) => ({
   uuid: row.uuid,
   catalogusUuid: row.catalogusUuid,

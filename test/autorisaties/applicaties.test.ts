@@ -1,6 +1,4 @@
 import t from 'tap'
-import { systemActor } from '../../src/access.ts'
-import { announceNewType } from '../../src/autorisaties/applicaties.ts'
 import {
   type Answer,
   BASE,
@@ -344,22 +342,5 @@ t.test('rights for a catalogue and for a type', async (t) => {
     t.strictSame(await allowed('type'), [brief, nieuw].map(uuidOf).sort())
     t.equal((await call('GET', all.url)).body.autorisaties.length, 4)
     t.equal((await call('GET', one.url)).body.autorisaties.length, 2)
-  })
-
-  t.test('who makes a type announces the applications whose rights reach it', async (t) => {
-    const all = await given({ catalogusAutorisaties: [recht()] })
-    const one = await given({ catalogusAutorisaties: [recht({ type: 'Kaart' })] }).catch(() => undefined)
-    t.notOk(one?.url, 'a type has to be there before it is named')
-    const kaart = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Kaart' })
-    const other = await given({ catalogusAutorisaties: [recht({ type: 'Nota' })] })
-    const before = (await test.database.sql`select coalesce(max(id), 0)::int as id from notificatie`)[0]!.id
-    await test.app.mutate(systemActor('test', BASE), async (m) => {
-      await announceNewType(m, 'drc', uuidOf(kaart))
-      m.unrecorded('only announcements')
-    })
-    const messages = await test.database.sql`select resource_url, kanaal, actie from notificatie where id > ${before}`
-    t.ok(messages.some((message) => message.resource_url === all.url))
-    t.notOk(messages.some((message) => message.resource_url === other.url))
-    for (const message of messages) t.match(message, { kanaal: 'autorisaties', actie: 'update' })
   })
 })
