@@ -172,6 +172,45 @@ const CONSTRAINTS: Record<string, () => Problem> = {
     invalid('identificatie', 'identificatie-niet-uniek', 'Deze identificatie bestaat al binnen de bronorganisatie.'),
 }
 
+/**
+ * References in a body, by the name of their foreign key, with the field and the code of the rule that such a thing exists.
+ * The rule has been checked by then; this is for what is removed at the same moment.
+ */
+const VERWIJZINGEN: Record<string, [name: string, code: string]> = {
+  zaak_zaaktype_id_fkey: ['zaaktype', 'bad-url'],
+  zaak_hoofdzaak_id_fkey: ['hoofdzaak', 'does_not_exist'],
+  status_statustype_id_fkey: ['statustype', 'bad-url'],
+  status_gezetdoor_id_fkey: ['gezetdoor', 'bad-url'],
+  resultaat_resultaattype_id_fkey: ['resultaattype', 'bad-url'],
+  rol_roltype_id_fkey: ['roltype', 'bad-url'],
+  zaakeigenschap_eigenschap_id_fkey: ['eigenschap', 'bad-url'],
+  zaakobject_zaakobjecttype_id_fkey: ['zaakobjecttype', 'bad-url'],
+  zaakinformatieobject_enkelvoudiginformatieobject_id_fkey: ['informatieobject', 'bad-url'],
+  zaakinformatieobject_status_id_fkey: ['status', 'bad-url'],
+  besluit_besluittype_id_fkey: ['besluittype', 'bad-url'],
+  besluit_zaak_bestaat: ['zaak', 'bad-url'],
+  besluitinformatieobject_enkelvoudiginformatieobject_id_fkey: ['informatieobject', 'bad-url'],
+  enkelvoudiginformatieobject_informatieobjecttype_id_fkey: ['informatieobjecttype', 'bad-url'],
+  enkelvoudiginformatieobject_versie_informatieobjecttype_id_fkey: ['informatieobjecttype', 'bad-url'],
+  objectinformatieobject_enkelvoudiginformatieobject_id_fkey: ['informatieobject', 'bad-url'],
+  gebruiksrecht_enkelvoudiginformatieobject_id_fkey: ['informatieobject', 'bad-url'],
+  verzending_enkelvoudiginformatieobject_id_fkey: ['informatieobject', 'bad-url'],
+  zaaktype_catalogus_id_fkey: ['catalogus', 'does_not_exist'],
+  besluittype_catalogus_id_fkey: ['catalogus', 'does_not_exist'],
+  informatieobjecttype_catalogus_id_fkey: ['catalogus', 'does_not_exist'],
+  zaaktype_besluittype_besluittype_id_fkey: ['besluittypen', 'does_not_exist'],
+  zaaktype_deelzaaktype_deelzaaktype_id_fkey: ['deelzaaktypen', 'does_not_exist'],
+  zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_fkey: ['gerelateerdeZaaktypen', 'does_not_exist'],
+  zaaktype_informatieobjecttype_informatieobjecttype_id_fkey: ['informatieobjecttype', 'does_not_exist'],
+  zaaktype_informatieobjecttype_statustype_id_fkey: ['statustype', 'does_not_exist'],
+  besluittype_informatieobjecttype_informatieobjecttype_id_fkey: ['informatieobjecttypen', 'does_not_exist'],
+  resultaattype_besluittype_besluittype_id_fkey: ['besluittypen', 'does_not_exist'],
+  resultaattype_informatieobjecttype_informatieobjecttype_id_fkey: ['informatieobjecttypen', 'does_not_exist'],
+  eigenschap_statustype_id_fkey: ['statustype', 'does_not_exist'],
+  zaakobjecttype_statustype_id_fkey: ['statustype', 'does_not_exist'],
+  catalogus_autorisatie_catalogus_id_fkey: ['catalogusAutorisaties', 'bad-url'],
+}
+
 /** What a failure means to the caller. Anything that is not ours to explain becomes a 500 without detail. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
@@ -181,6 +220,8 @@ export function toProblem(error: unknown): Problem {
     statusCode?: number
   }
   if (code === '23505' && constraint_name && CONSTRAINTS[constraint_name]) return CONSTRAINTS[constraint_name]()
+  const verwijzing = code === '23503' && constraint_name ? VERWIJZINGEN[constraint_name] : undefined
+  if (verwijzing) return invalid(...verwijzing, 'Wat hier wordt genoemd is net verwijderd.')
   if (code === '22021' || code === '22P05')
     return invalid('nonFieldErrors', 'invalid', 'De tekst bevat een teken dat niet kan worden bewaard.')
   if (code === '40001' || code === '40P01') return new Problem(409, { headers: { 'retry-after': '1' } })
