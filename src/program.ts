@@ -163,7 +163,7 @@ export async function runWorker(
       taskList: tasks,
       cron: CRONTAB,
       concurrency: config.workerConcurrency,
-      calmMs: 20, // it is told of every notification as well
+      calmMs: 100, // it is told of every notification as well
       log,
       checks: [(sql) => repairImports(kyselyOn(sql))],
     })
@@ -192,7 +192,8 @@ export async function runWorker(
  */
 async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
   const { config, url, log } = parts
-  const settings = { synchronous_commit: 'off' }
+  // Its few statements are the same however full the tables are: planning them anew would take longer than running them.
+  const settings = { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' }
   const database = openDatabase(url, { max: 5, name: 'notificaties', settings })
   try {
     const worker = await startWorker({
@@ -201,6 +202,7 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
       taskList: { 'verstuur-notificatie': verstuurNotificatie({ ...parts, database }) },
       concurrency: config.notificationsConcurrency,
       batch: config.notificationsConcurrency,
+      calmMs: 8,
       log,
     })
     return {

@@ -37,6 +37,7 @@ const REAP_MS = 1_000
 const REPAIR_MS = 5_000
 const LOST_AFTER_MS = 10_000
 const RERUNS = 5
+const COMPLETE_MS = 10 // of jobs that are fetched in portions
 
 export type WorkerParts = {
   databaseUrl: string
@@ -244,7 +245,11 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
       gracefulShutdownAbortTimeout: STOP_MS - 5_000,
       // Asked before every fetch: no job may be locked under an id that the other workers would not find when we die.
       ...(parts.batch
-        ? { preset: { worker: { localQueue: { size: parts.batch }, completeJobBatchDelay: 0, pollInterval: 1_000 } } }
+        ? {
+            preset: {
+              worker: { localQueue: { size: parts.batch }, completeJobBatchDelay: COMPLETE_MS, pollInterval: 1_000 },
+            },
+          }
         : { forbiddenFlags: async () => (await leased.promise)?.confirmed() ?? null }),
     })
     runner.promise.catch((error) => log.error({ err: error }, 'the job runner failed'))
@@ -342,20 +347,25 @@ function guard(task: Task, faults: () => number, exclusive: boolean): Task {
   }
 }
 
-/** Passes calls on, but no more than one in so many milliseconds; the last is never lost. */
+/** Passes calls on: at once, or so many milliseconds after the one before. Those that come meanwhile become one. */
 function calm(call: (count: number) => void, ms: number): (count: number) => void {
+  let last = Number.NEGATIVE_INFINITY
   let isWaiting = false
+  const pass = () => {
+    isWaiting = false
+    last = performance.now()
+    try {
+      call(1)
+    } catch {
+      // the pool ended meanwhile
+    }
+  }
   return () => {
     if (isWaiting) return
+    const rest = last + ms - performance.now()
+    if (rest <= 0) return pass()
     isWaiting = true
-    setTimeout(() => {
-      isWaiting = false
-      try {
-        call(1)
-      } catch {
-        // the pool ended meanwhile
-      }
-    }, ms).unref()
+    setTimeout(pass, rest).unref()
   }
 }
 

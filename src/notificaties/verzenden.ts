@@ -23,31 +23,31 @@ export type Bericht = {
   kenmerken: Record<string, string>
 }
 
-type Taken = Dienst &
-  Herhaling & {
-    uuid: string
-    nummer: number
-    herhalingen: number
-    bericht: Omit<Bericht, 'source'>
-    dienstUuid: string
-  }
+type Asked = { id: number; job: string }
+type Taken = Omit<Dienst, 'uuid'> &
+  Herhaling &
+  Omit<Bericht, 'source'> & { id: number; nummer: number; herhalingen: number; uuid: string; dienstUuid: string }
 type Attempt = { uitkomst: Uitkomst; httpStatus: number | null; antwoord: string | null; duurMs: number }
+type Ended = Attempt & { id: number; nummer: number; wacht: number | null }
 
 const MAX_ANSWER = 4096
+const COLLECT_MS = 8 // what ends within so many milliseconds is written down together
 
 /** Attempts to deliver a message, if that is to be done now. Settles when the outcome is written. */
 export function openVerzender(parts: VerzenderParts): (id: number, job: string, stop?: AbortSignal) => Promise<void> {
   const { config, database, box, log } = parts
   const agent = openAgent({ connections: config.notificationsConcurrency })
+  const neem = together(0, (asked: Asked[]) => neemAlle(database, asked))
+  const noteer = together(COLLECT_MS, (ended: Ended[]) => noteerAlle(database, ended))
   return async (id, job, stop) => {
-    const taken = await neem(database, id, job)
+    const taken = await neem({ id, job })
     if (!taken) return
     const attempt = await post(taken)
     const wacht = attempt.uitkomst === 'delivered' ? null : (delayAfter(taken.herhalingen, taken) ?? null)
-    const ours = await persist(() => noteer(database, id, taken.nummer, attempt, wacht), stop)
+    const ours = await persist(() => noteer({ id, nummer: taken.nummer, wacht, ...attempt }), stop)
     notificationAttempts.inc({ outcome: attempt.uitkomst })
     if (attempt.uitkomst === 'delivered') {
-      notificationDelay.observe(Math.max(0, Date.now() - Date.parse(taken.bericht.aanmaakdatum)) / 1000)
+      notificationDelay.observe(Math.max(0, Date.now() - Date.parse(taken.aanmaakdatum)) / 1000)
     }
     const facts = { notificatie: taken.uuid, attempt: taken.nummer, ms: attempt.duurMs }
     if (!ours) log.warn(facts, 'another worker has taken this notification over; this attempt does not count')
@@ -59,18 +59,29 @@ export function openVerzender(parts: VerzenderParts): (id: number, job: string, 
       )
   }
 
-  async function post({ uuid, bericht, ...taken }: Taken): Promise<Attempt> {
-    const body = { ...bericht, ...(config.notificationsSource && { source: config.notificationsSource }) }
+  async function post(taken: Taken): Promise<Attempt> {
+    const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken } = taken
+    const source = config.notificationsSource
+    const bericht: Bericht = {
+      kanaal,
+      ...(source && { source }),
+      hoofdObject,
+      resource,
+      resourceUrl,
+      actie,
+      aanmaakdatum,
+      kenmerken,
+    }
     const began = performance.now()
     const since = () => Math.round(performance.now() - began)
     try {
       const url = new URL('notificaties', taken.apiRoot)
-      const headers = { 'x-message-id': uuid }
+      const headers = { 'x-message-id': taken.uuid }
       const dienst = { ...taken, uuid: taken.dienstUuid }
       const answer = await send(agent, dienst, box, {
         url,
         method: 'POST',
-        body: JSON.stringify(body),
+        body: JSON.stringify(bericht),
         headers,
         limit: MAX_ANSWER,
       })
@@ -84,31 +95,61 @@ export function openVerzender(parts: VerzenderParts): (id: number, job: string, 
   }
 }
 
-async function neem({ sql }: Database, id: number, job: string): Promise<Taken | undefined> {
-  const [row] = await sql<Taken[]>`
-    select poging.nummer, poging.herhalingen, b.uuid,
-      json_build_object('kanaal', b.kanaal, 'hoofdObject', b.hoofd_object, 'resource', b.resource,
-        'resourceUrl', b.resource_url, 'actie', b.actie, 'aanmaakdatum', to_json(b.aanmaakdatum), 'kenmerken', b.kenmerken)
-        as bericht,
-      i.max_retries as "maxRetries", i.backoff, i.backoff_max as "backoffMax", i.base_factor as "baseFactor",
-      d.uuid as "dienstUuid", d.api_root as "apiRoot", d.authenticatie, d.client_id as "clientId", d.header, d.geheim,
-      d.gebruikers_id as "gebruikersId", d.gebruikers_weergave as "gebruikersWeergave", d.termijn_ms as "termijnMs"
-    from neem_notificatie(${id}, ${job}) as poging, notificatie b, notificatie_instelling i, dienst d
-    where poging.nummer is not null and b.id = ${id} and d.id = i.dienst_id`
-  return row
+async function neemAlle({ sql }: Database, asked: Asked[]): Promise<(Taken | undefined)[]> {
+  const ids = asked.map(({ id }) => id)
+  const jobs = asked.map(({ job }) => job)
+  const rows = await sql<Taken[]>`
+    select id, nummer, herhalingen, uuid, kanaal, hoofd_object as "hoofdObject", resource, resource_url as "resourceUrl",
+      actie, aanmaakdatum, kenmerken, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
+      base_factor as "baseFactor", dienst_uuid as "dienstUuid", api_root as "apiRoot", authenticatie,
+      client_id as "clientId", header, geheim, gebruikers_id as "gebruikersId",
+      gebruikers_weergave as "gebruikersWeergave", termijn_ms as "termijnMs"
+    from neem_notificaties(${ids}::bigint[], ${jobs}::bigint[])`
+  const taken = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => {
+    const row = taken.get(id)
+    taken.delete(id) // a message that was asked twice is sent once
+    return row
+  })
 }
 
-async function noteer(
-  { sql }: Database,
-  id: number,
-  nummer: number,
-  attempt: Attempt,
-  wacht: number | null,
-): Promise<boolean> {
-  const { uitkomst, httpStatus, antwoord, duurMs } = attempt
-  const [row] = await sql<{ ours: boolean }[]>`
-    select noteer_notificatie_poging(${id}, ${nummer}, ${uitkomst}, ${httpStatus}, ${antwoord}, ${duurMs}, ${wacht}) as ours`
-  return row!.ours
+async function noteerAlle({ sql }: Database, ended: Ended[]): Promise<boolean[]> {
+  const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name])
+  const [row] = await sql<{ ours: number[] }[]>`
+    select noteer_notificatie_pogingen(${column('id')}::bigint[], ${column('nummer')}::integer[],
+      ${column('uitkomst')}::text[], ${column('httpStatus')}::integer[], ${column('antwoord')}::text[],
+      ${column('duurMs')}::integer[], ${column('wacht')}::float8[]) as ours`
+  const ours = new Set(row!.ours)
+  return ended.map((_, index) => ours.has(index + 1))
+}
+
+/**
+ * Does in one go what is asked within so many milliseconds (0: at the same moment). When that fails, each is tried by
+ * itself, so that none fails because of another.
+ */
+function together<In, Out>(ms: number, work: (asked: In[]) => Promise<Out[]>): (one: In) => Promise<Out> {
+  let waiting: { one: In; resolve(out: Out | PromiseLike<Out>): void }[] = []
+  const flush = async () => {
+    const batch = waiting
+    waiting = []
+    try {
+      const out = await work(batch.map(({ one }) => one))
+      for (const [index, { resolve }] of batch.entries()) resolve(out[index]!)
+    } catch (error) {
+      const alone = async (one: In) => {
+        if (batch.length === 1) throw error
+        return (await work([one]))[0]!
+      }
+      for (const { one, resolve } of batch) resolve(alone(one))
+    }
+  }
+  return (one) =>
+    new Promise((resolve) => {
+      waiting.push({ one, resolve })
+      if (waiting.length > 1) return
+      if (ms === 0) setImmediate(flush)
+      else setTimeout(flush, ms)
+    })
 }
 
 /** What the receiver did cannot be asked again: while our own database is away, its answer is held on to. */

@@ -128,12 +128,13 @@ t.test('an attempt that was lost is written down so, uses no retry, and is made 
   const { sql } = test.database
   const [job] = await sql`select id from graphile_worker.jobs where task_identifier = 'verstuur-notificatie'`
   const [row] = await sql`select id from notificatie where uuid = ${uuid}`
-  await sql`select neem_notificatie(${row!.id}, ${job!.id})` // and then the worker dies
+  await sql`select neem_notificaties(array[${row!.id}]::bigint[], array[${job!.id}]::bigint[])` // and then the worker dies
   await test.runJobs()
   t.match(await pogingen(test, uuid), [{ uitkomst: 'lost' }, { uitkomst: 'delivered' }])
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', herhalingen: 0 })
-  const [late] = await sql`select noteer_notificatie_poging(${row!.id}, 1, 'http', 500, '', 1, 10) as ours`
-  t.equal(late!.ours, false, 'what the lost one had to say comes too late')
+  const [late] = await sql`
+    select noteer_notificatie_pogingen(array[${row!.id}]::bigint[], '{1}', '{http}', '{500}', '{""}', '{1}', '{10}') as ours`
+  t.same(late!.ours, [], 'what the lost one had to say comes too late')
   t.match(await stateOf(test, uuid), { status: 'afgeleverd' })
 })
 
@@ -143,10 +144,11 @@ t.test('two jobs for one message make one attempt', async (t) => {
   const { sql } = test.database
   const [row] = await sql`select id from notificatie where uuid = ${uuid}`
   const [job] = await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'x' returning id`
-  const [first] = await sql`select * from neem_notificatie(${row!.id}, ${job!.id})`
-  const [second] = await sql`select * from neem_notificatie(${row!.id}, ${Number(job!.id) + 1})`
-  t.match(first, { nummer: 1 })
-  t.match(second, { nummer: null })
+  const neem = (jobs: number[]) =>
+    sql`select * from neem_notificaties(${jobs.map(() => row!.id)}::bigint[], ${jobs}::bigint[])`
+  const id = Number(job!.id)
+  t.match(await neem([id, id + 1]), [{ nummer: 1 }], 'asked for at once')
+  t.same(await neem([id + 2]), [], 'asked for later')
 })
 
 t.test('delivered and failed messages go after their days, waiting ones stay', async (t) => {
