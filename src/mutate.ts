@@ -72,19 +72,27 @@ async function once<T>(
 ): Promise<T> {
   let records: Promise<void> | undefined
   const result = await database.sql.begin(async (connection) => {
-    const trx = kyselyOn(connection)
+    let builder: Db | undefined // made when it is asked for: much is written without
+    const trx = () => {
+      builder ??= kyselyOn(connection)
+      return builder
+    }
     const changes: Change[] = []
     let accounted = false
     const m: Mutation = {
-      trx,
-      read: trx as unknown as ReadDb,
+      get trx() {
+        return trx()
+      },
+      get read() {
+        return trx() as unknown as ReadDb
+      },
       sql: connection,
       actor,
       record: (change) => changes.push(change),
       unrecorded: () => {
         accounted = true
       },
-      enqueue: (name, payload, options) => enqueue(trx, name, payload, options),
+      enqueue: (name, payload, options) => enqueue(trx(), name, payload, options),
     }
     const value = await work(m)
     if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
@@ -129,9 +137,8 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
         resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean
       )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
         resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, volgnummer)
-    ), gewist as (
-      delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])
-    ), spoor as (
+    ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
+    spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
         hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw)
       select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
