@@ -207,12 +207,11 @@ type Made = { id: number; uuid: string; identificatie: string; laatst_gemuteerd:
 
 /** zrc-002: with the number of the client, which may be a reserved one, or the next free one. */
 async function insertZaak(m: Mutation, input: ZaakInput, values: object, number: string | null): Promise<Made> {
-  const row = (identificatie: string) =>
-    m.sql(
-      Object.fromEntries(
-        Object.entries({ ...values, identificatie }).map(([name, value]) => [name, encoded(m, name, value)]),
-      ) as never,
-    )
+  const row = (identificatie: string) => {
+    const columns: Record<string, unknown> = { ...values, identificatie }
+    for (const name of JSON_COLUMNS) if (columns[name] !== undefined) columns[name] = encoded(m, name, columns[name])
+    return m.sql(columns as never)
+  }
   if (number === null) {
     const [[made]] = await Promise.all([
       m.sql<Made[]>`insert into zaak ${row(input.identificatie!)}
@@ -234,8 +233,9 @@ async function insertZaak(m: Mutation, input: ZaakInput, values: object, number:
   throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })
 }
 
+const JSON_COLUMNS = ['kenmerken', 'zaakgeometrie']
 const encoded = (m: Mutation, name: string, value: unknown) =>
-  (name === 'kenmerken' || name === 'zaakgeometrie') && value !== null ? m.sql.json(value as never) : value
+  JSON_COLUMNS.includes(name) && value !== null ? m.sql.json(value as never) : value
 
 const COLUMNS_LEEG = {
   einddatum: null,
@@ -258,13 +258,18 @@ const RELATIES_LEEG = {
 }
 const ANDERE_LEEG = { overigeRelatie: '', toelichting: '' }
 
-const camelCased = (row: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  )
+function camelCased(row: Record<string, unknown>): Record<string, unknown> {
+  const result: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(row)) result[camelCase(name)] = value
+  return result
+}
+
+const names = new Map<string, string>()
+function camelCase(name: string): string {
+  const known = names.get(name) ?? name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  names.set(name, known)
+  return known
+}
 
 // ---- change ----
 
