@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,6 @@ import { type Database, openDatabase } from '../src/database.ts'
 import { startEmbedded } from '../src/embedded.ts'
 import { migrate } from '../src/migrate.ts'
 import { type Mutation, mutator } from '../src/mutate.ts'
-import { startReceiver } from './receiver.ts'
 
 export type Stack = {
   address: string
@@ -170,21 +170,35 @@ export async function drive(stack: Stack, scenario: Scenario, clients: number, m
   let refused = 0
   const client = async () => {
     while (performance.now() - began < ms) {
-      const { statusCode, body } = await pool.request({
-        method: 'POST',
-        path: scenario.path,
-        headers,
-        body: JSON.stringify(scenario.body()),
-      })
-      const text = await body.text()
-      if (statusCode === 201) count++
-      else if (refused++ === 0) console.error(`refused: ${statusCode} ${text.slice(0, 500)}`)
+      const { status, text } = await post(pool, scenario.path, headers, JSON.stringify(scenario.body()))
+      if (status === 201) count++
+      else if (refused++ === 0) console.error(`refused: ${status} ${text.slice(0, 500)}`)
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
   const seconds = (performance.now() - began) / 1000
   await pool.close()
   return { count, refused, seconds }
+}
+
+// Without the streams of `request`: what the clients use of the machine, the service cannot.
+function post(pool: Pool, path: string, headers: Record<string, string>, body: string) {
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let status = 0
+    pool.dispatch(
+      { method: 'POST', path, headers, body },
+      {
+        onRequestStart: () => {},
+        onResponseStart: (_controller, statusCode) => {
+          status = statusCode
+        },
+        onResponseData: (_controller, chunk) => chunks.push(chunk),
+        onResponseEnd: () => resolve({ status, text: status === 201 ? '' : Buffer.concat(chunks).toString() }),
+        onResponseError: (_controller, error) => reject(error),
+      },
+    )
+  })
 }
 
 /** The same transactions, from as many connections, on a database of their own; how many a second. */
@@ -396,12 +410,20 @@ async function receiverThread() {
   }
 }
 
+// No more than a receiver must: it only writes down what came when.
 if (!isMainThread) {
-  const receiver = await startReceiver()
-  parentPort!.on('message', () => {
-    parentPort!.postMessage(receiver.received.splice(0).map(({ id, at }) => [id, at]))
+  const arrivals: [string, number][] = []
+  const server = createHttpServer((request, response) => {
+    request.on('end', () => {
+      arrivals.push([String(request.headers['x-message-id']), performance.timeOrigin + performance.now()])
+      response.writeHead(201, { 'content-length': 2 }).end('{}')
+    })
+    request.resume()
   })
-  parentPort!.postMessage(receiver.root)
+  server.listen(0, '127.0.0.1', () => {
+    parentPort!.on('message', () => parentPort!.postMessage(arrivals.splice(0)))
+    parentPort!.postMessage(`http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1/`)
+  })
 }
 
 export async function freePort(): Promise<number> {
