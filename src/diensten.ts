@@ -206,7 +206,24 @@ export type CallAnswer = { status: number; body: Buffer; truncated: boolean; hea
 export async function send(agent: Dispatcher, dienst: Dienst, box: SecretBox, call: Call): Promise<CallAnswer> {
   const host = call.url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) && isForbidden(host)) throw blocked()
-  const signal = AbortSignal.timeout(dienst.termijnMs)
+  // Not AbortSignal.timeout: that one lives on, with its timer, long after the answer came.
+  const term = new AbortController()
+  const expired = () => term.abort(new DOMException('no answer within the term', 'TimeoutError'))
+  const timer = setTimeout(expired, dienst.termijnMs)
+  try {
+    return await sendUntil(term.signal, agent, dienst, box, call)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function sendUntil(
+  signal: AbortSignal,
+  agent: Dispatcher,
+  dienst: Dienst,
+  box: SecretBox,
+  call: Call,
+): Promise<CallAnswer> {
   const { statusCode, headers, body } = await request(call.url, {
     dispatcher: agent,
     method: call.method,
@@ -234,12 +251,25 @@ const TOKEN_LIFE_MS = 3_600_000
 
 function credentialHeaders(dienst: Dienst, box: SecretBox): Record<string, string> {
   if (dienst.authenticatie === 'geen' || !dienst.geheim) return {}
-  const secret = box.open(dienst.geheim, dienstOwner(dienst.uuid))
-  if (dienst.authenticatie === 'api_key') return { [dienst.header]: secret }
-  const sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
+  if (dienst.authenticatie === 'api_key')
+    return { [dienst.header]: box.open(dienst.geheim, dienstOwner(dienst.uuid)) }
   const { clientId, gebruikersId, gebruikersWeergave } = dienst
   const claims = { iss: clientId, client_id: clientId, user_id: gebruikersId, user_representation: gebruikersWeergave }
-  return { authorization: `Bearer ${sign(claims)}` }
+  return { authorization: `Bearer ${signerFor(dienst.uuid, dienst.geheim, box)(claims)}` }
+}
+
+const signers = new LRUCache<string, (claims: object) => string>({ max: 100 })
+
+// Every call has a token of its own; to open the secret for each as well would take longer than signing.
+function signerFor(uuid: string, geheim: Buffer, box: SecretBox): (claims: object) => string {
+  const key = `${uuid} ${geheim.toString('base64')}`
+  let sign = signers.get(key)
+  if (!sign) {
+    const secret = box.open(geheim, dienstOwner(uuid))
+    sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
+    signers.set(key, sign)
+  }
+  return sign
 }
 
 /** What the secret of a service is bound to when it is encrypted. */
