@@ -106,7 +106,14 @@ function sendFout(
   const titel = TITELS[fout.status] ?? (fout.status >= 500 ? 'Er ging iets mis' : 'Dit kon niet worden verwerkt')
   return reply
     .type('text/html; charset=utf-8')
-    .view('fout.eta', { titel, melding: null, csrf: '', ...fout, ...frame(request, stijl) })
+    .view('fout.eta', {
+      titel,
+      melding: null,
+      csrf: '',
+      ...fout,
+      ...frame(request, stijl),
+      gelezen: request.method === 'GET',
+    })
 }
 
 /** What the frame around every page shows. */

@@ -187,6 +187,21 @@ function testMessage(config: Config) {
   }
 }
 
+/**
+ * Whether something listens at the address of the service: the first steps of the test only, without sending anything.
+ * @returns why not, or undefined when it does
+ */
+export async function unreachable(apiRoot: string, ms: number): Promise<string | undefined> {
+  const { hostname, port, protocol } = new URL(apiRoot)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  try {
+    await opened(connect({ host, port: Number(port || (protocol === 'https:' ? 443 : 80)) }), 'connect', ms)
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
 async function opened(socket: ReturnType<typeof connect>, event: string, ms: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   socket.once(event, resolve)

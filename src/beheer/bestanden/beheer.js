@@ -1,10 +1,24 @@
 // Conveniences only: every page works without it.
 
-// data-ververs="15": keeps a part of the page up to date. It has an id, by which it is found in the page asked anew.
+// data-ververs="15": keeps a part of the page up to date. It has an id, by which it is found in the page asked anew. When
+// there is no answer it says that what stands there is old; data-stil does not say so.
 for (const part of document.querySelectorAll('[data-ververs]')) {
+  let last = new Date().toLocaleTimeString('nl-NL')
+  let notice
   setInterval(async () => {
-    if (document.hidden || part.contains(document.activeElement)) return
-    await replace(part, location.href).catch(() => {})
+    if (document.hidden || part.querySelector('input:focus, select:focus, textarea:focus')) return
+    const fresh = await replace(part, location.href).catch(() => false)
+    if (fresh) last = new Date().toLocaleTimeString('nl-NL')
+    if (fresh || 'stil' in part.dataset) {
+      notice?.remove()
+      notice = undefined
+    } else if (!notice) {
+      notice = document.createElement('div')
+      notice.className = 'bericht bericht-fout'
+      notice.setAttribute('role', 'alert')
+      notice.textContent = `Deze pagina kan niet worden bijgewerkt: de dienst of de database antwoordt niet. Wat hieronder staat is van ${last}.`
+      part.before(notice)
+    }
   }, Number(part.dataset.ververs) * 1000)
 }
 
@@ -63,8 +77,16 @@ for (const button of document.querySelectorAll('button[data-kopieer]')) {
 async function replace(part, url) {
   const answer = await fetch(url, { headers: { accept: 'text/html' } })
   if (answer.redirected) return location.reload()
-  if (!answer.ok) return
+  if (!answer.ok) return false
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
   const fresh = page.getElementById(part.id)
-  if (fresh && fresh.innerHTML !== part.innerHTML) part.innerHTML = fresh.innerHTML
+  if (!fresh)
+    location.reload() // another page by now
+  else if (fresh.innerHTML !== part.innerHTML) {
+    const places = () => [...part.querySelectorAll('a, button, [tabindex]')]
+    const focus = places().indexOf(document.activeElement)
+    part.innerHTML = fresh.innerHTML
+    places()[focus]?.focus({ preventScroll: true })
+  }
+  return true
 }
