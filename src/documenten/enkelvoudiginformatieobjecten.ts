@@ -15,6 +15,7 @@ import { Document } from './velden.ts'
 import {
   countDocuments,
   ignoreUnknown,
+  mayRead,
   Params,
   pageOfDocuments,
   reached,
@@ -107,8 +108,11 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     const page = await paginate(
       request,
       {
-        count: () => countDocuments(app.read, selectie),
-        rows: (limit, offset) => pageOfDocuments(app.read, selectie, limit, offset),
+        count: () => countDocuments(app.parts.database, selectie),
+        rows: async (limit, offset) =>
+          (await pageOfDocuments(app.parts.database, selectie, limit, offset)).filter((row) =>
+            mayRead(request.actor, row),
+          ),
       },
       (row) => toDocument(row, request.base),
     )
@@ -153,7 +157,7 @@ function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
   add('versie', filter.trefwoorden, () => sql`v.trefwoorden @> ${filter.trefwoorden}::text[]`)
   add('versie', filter.trefwoorden__overlap, () => sql`v.trefwoorden && ${filter.trefwoorden__overlap}::text[]`)
   for (const field of ['titel', 'auteur', 'beschrijving'] as const) {
-    add('versie', filter[field], () => sql`position(lower(${filter[field]}) in lower(${sql.ref(`v.${field}`)})) > 0`)
+    add('versie', filter[field], () => sql`lower(${sql.ref(`v.${field}`)}) like lower(${containing(filter[field]!)})`)
   }
   add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
   add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)
@@ -162,6 +166,9 @@ function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
   add('document', object ?? objectType, () => relatedTo(object, objectType, request.base))
   return selectie
 }
+
+/** A pattern for `like`, and so for the index on titles. */
+const containing = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 function ofType(url: string, base: string): RawBuilder<boolean> {
   if (resolveLink(url, base).kind === 'elsewhere') return sql`e.informatieobjecttype_url = ${url}`
@@ -188,13 +195,20 @@ const ORDERING: Record<string, string> = {
   vertrouwelijkheidaanduiding: 'v.vertrouwelijkheidaanduiding::text', // by its text, as existing clients know it
 }
 
-/** @throws Problem 400 on `ordering` for what a list cannot be ordered by */
+/**
+ * What is equal is ordered by age, in the direction of the last name: an index can then be read from either end.
+ * @throws Problem 400 on `ordering` for what a list cannot be ordered by
+ */
 function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
-  return (names ?? []).map((name) => {
+  if (!names?.length) return []
+  const order = names.map((name) => {
     const descending = name.startsWith('-')
     const column = ORDERING[descending ? name.slice(1) : name]
     if (!column)
       throw invalid('ordering', 'invalid_choice', `Mogelijk: ${Object.keys(ORDERING).join(', ')}, met - voor aflopend.`)
-    return sql`${sql.raw(column)} ${sql.raw(descending ? 'desc' : 'asc')}`
+    return { column, direction: descending ? 'desc' : 'asc' }
   })
+  return [...order, { column: 'e.id', direction: order.at(-1)!.direction }].map(
+    ({ column, direction }) => sql`${sql.raw(column)} ${sql.raw(direction)}`,
+  )
 }

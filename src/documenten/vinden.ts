@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type Actor, isAllowed, reach, type Subject } from '../access.ts'
-import type { ReadDb } from '../database.ts'
+import type { Database, ReadDb } from '../database.ts'
 import { Moment, Uuid } from '../input.ts'
 import { link } from '../links.ts'
 import { forbidden, notFound } from '../problem.ts'
@@ -150,38 +150,105 @@ export type Selectie = {
   geteld: RawBuilder<boolean>[]
   document: RawBuilder<boolean>[]
   versie: RawBuilder<boolean>[]
+  /** Complete: no two documents are equal by it. Empty: the oldest first. */
   volgorde: RawBuilder<unknown>[]
 }
 
-export async function countDocuments(db: ReadDb, { geteld, document, versie }: Selectie): Promise<number> {
-  const precounted = document.length === 0 && versie.length === 0
-  const query = precounted
-    ? sql<{
-        n: number
-      }>`select coalesce(sum(e.aantal), 0)::bigint as n from enkelvoudiginformatieobject_aantal e where ${all(geteld)}`
+export async function countDocuments(database: Database, selectie: Selectie): Promise<number> {
+  const { geteld, document, versie } = selectie
+  const query = isPrecounted(selectie)
+    ? countPrecounted(geteld)
     : sql<{
         n: number
       }>`select count(*) as n from ${from(versie.length > 0)} where ${all([...geteld, ...document, ...versie])}`
-  return (await query.execute(db as never)).rows[0]!.n
+  return (await planned(database, query))[0]!.n
 }
 
-// The page is found first, with nothing but ids: an index has them in order. Only its rows are joined to the wide tables.
+const isPrecounted = ({ document, versie }: Selectie) => document.length === 0 && versie.length === 0
+
+const countPrecounted = (geteld: RawBuilder<boolean>[]) =>
+  sql<{
+    n: number
+  }>`select coalesce(sum(e.aantal), 0)::bigint as n from enkelvoudiginformatieobject_aantal e where ${all(geteld)}`
+
+/**
+ * A page is found first, with nothing but ids, and only then its rows. Rights are part of the first statement only: who
+ * shows the rows asks `mayRead` of each, since a document may have become another's between the two.
+ */
 export async function pageOfDocuments(
-  db: ReadDb,
-  { geteld, document, versie, volgorde }: Selectie,
+  database: Database,
+  selectie: Selectie,
   limit: number,
   offset: number,
 ): Promise<DocumentRow[]> {
-  const page = sql<{ id: number; plaats: number }>`(
-    select p.id, row_number() over () as plaats from (
-      select e.id from ${from(versie.length > 0 || volgorde.length > 0)} where ${all([...geteld, ...document, ...versie])}
-      order by ${sql.join([...volgorde, sql`e.id`])} limit ${limit} offset ${offset}
-    ) p)`.as<'pagina'>('pagina')
-  return documentVersions(db)
-    .innerJoin(page, 'pagina.id', 'e.id')
+  const ids = await pageOfIds(database, selectie, limit, offset)
+  if (ids.length === 0) return []
+  const rowById = new Map((await latestVersions(database, ids)).map((row) => [row.id, row]))
+  return ids.flatMap((id) => rowById.get(id) ?? [])
+}
+
+/**
+ * The latest versions, in any order. The query builder would compile the same text for every page and rename the columns
+ * of every row; both are done once here, which is a quarter of the time that a page of 100 takes in all.
+ */
+async function latestVersions(database: Database, ids: number[]): Promise<DocumentRow[]> {
+  latestVersionsText ??= documentVersions(database.db as unknown as ReadDb)
     .whereRef('v.versie', '=', 'e.versie')
-    .orderBy('pagina.plaats')
-    .execute()
+    .where(sql<boolean>`e.id = any(${[]}::bigint[])`)
+    .compile().sql
+  const rows = await database.sql.unsafe(latestVersionsText, [ids as never], { prepare: true }).values()
+  const names = rows.columns.map(({ name }) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()))
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]
+    return row as DocumentRow
+  })
+}
+
+let latestVersionsText: string | undefined
+
+/** From how far into a list it pays to count first, and read from its end what is nearer to that. */
+const FAR = 10_000
+
+async function pageOfIds(database: Database, selectie: Selectie, limit: number, offset: number): Promise<number[]> {
+  const { geteld, document, versie, volgorde } = selectie
+  if (offset >= FAR && isPrecounted(selectie) && volgorde.length === 0) {
+    if (offset > (await countDocuments(database, selectie)) / 2) return idsFromEnd(database, geteld, limit, offset)
+  }
+  const rows = await planned(
+    database,
+    sql<{ id: number }>`
+    select e.id from ${from(versie.length > 0 || volgorde.length > 0)} where ${all([...geteld, ...document, ...versie])}
+    order by ${sql.join(volgorde.length > 0 ? volgorde : [sql`e.id`])} limit ${limit} offset ${offset}`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The same page, found by walking back from the last document. One statement, so that what it counts is what it walks. */
+async function idsFromEnd(
+  database: Database,
+  geteld: RawBuilder<boolean>[],
+  limit: number,
+  offset: number,
+): Promise<number[]> {
+  const rows = await planned(
+    database,
+    sql<{ id: number }>`
+    with geteld as materialized (${countPrecounted(geteld)})
+    select e.id from enkelvoudiginformatieobject e where ${all(geteld)} order by e.id desc
+    limit (select greatest(0, least(${limit}, n - ${offset})) from geteld)
+    offset (select greatest(0, n - ${offset} - ${limit}) from geteld)`,
+  )
+  return rows.map(({ id }) => id).reverse()
+}
+
+/**
+ * Runs a query as one that the database plans for these very values. The driver prepares all others, and after a few far
+ * pages a prepared one would be planned for "some page", which takes the first as long as the last.
+ */
+async function planned<Row extends object>(database: Database, query: RawBuilder<Row>): Promise<Row[]> {
+  const { sql: text, parameters } = query.compile(database.db)
+  return database.sql.unsafe<Row[]>(text, parameters as never[])
 }
 
 function from(withVersion: boolean): RawBuilder<unknown> {
