@@ -8,6 +8,7 @@ import { secretBox } from '../src/autorisaties/secrets.ts'
 import { type Database, openDatabase } from '../src/database.ts'
 import { SCOPES_LEZEN } from '../src/documenten/rules.ts'
 import { countDocuments, findDocument, pageOfDocuments, reached } from '../src/documenten/vinden.ts'
+import { link } from '../src/links.ts'
 import { givenType, type Service, startService } from './service.ts'
 
 const EIO = '/documenten/api/v1/enkelvoudiginformatieobjecten'
@@ -16,24 +17,34 @@ const SECRET = 'a secret of this benchmark only, 32+'
 const TYPES = 100
 const READABLE = 30
 
-/** `--documents 1000000 --runs 100`: how many there are, and how often each thing is measured. */
+/**
+ * `--documents 1000000 --runs 100`: how many there are, and how often each thing is measured. `--keep <directory>` keeps
+ * the database there, and takes the one that a run before left; `--only lists` (or details, creates) leaves the rest out.
+ */
 export async function bench(argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
-    options: { documents: { type: 'string', default: '1000000' }, runs: { type: 'string', default: '100' } },
+    options: {
+      documents: { type: 'string', default: '1000000' },
+      runs: { type: 'string', default: '100' },
+      keep: { type: 'string' },
+      only: { type: 'string', default: 'lists,details,creates' },
+    },
   })
   const documents = Number(values.documents)
   const runs = Number(values.runs)
-  const service = await startService({ SECRET_KEY: KEY })
+  const parts = values.only.split(',')
+  const service = await startService({ SECRET_KEY: KEY, ...(values.keep && { DATA_DIR: values.keep }) })
   const database = openDatabase(service.databaseUrl, { max: 2, name: 'bench', settings: { statement_timeout: '0' } })
   try {
-    const type = await givenType(service)
-    const started = performance.now()
-    await fill(database, documents)
-    console.log(`${documents} documents in ${((performance.now() - started) / 1000).toFixed(0)} s`)
-    await measureLists(service, database, runs)
-    await measureDetail(service, database, runs)
-    await measureCreates(service, type, runs)
+    if (await isEmpty(database)) {
+      const started = performance.now()
+      await fill(service, database, documents)
+      console.log(`${documents} documents in ${((performance.now() - started) / 1000).toFixed(0)} s`)
+    }
+    if (parts.includes('lists')) await measureLists(service, database, runs)
+    if (parts.includes('details')) await measureDetail(service, database, runs)
+    if (parts.includes('creates')) await measureCreates(service, database, runs)
     console.log(`peak memory of the service: ${await service.peakMemory()} MB`)
   } finally {
     await database.close()
@@ -41,7 +52,12 @@ export async function bench(argv: string[]): Promise<void> {
   }
 }
 
-async function fill({ sql }: Database, documents: number): Promise<void> {
+async function isEmpty({ sql }: Database): Promise<boolean> {
+  return (await sql`select from enkelvoudiginformatieobject limit 1`).length === 0
+}
+
+async function fill(service: Service, { sql }: Database, documents: number): Promise<void> {
+  await givenType(service)
   await sql`
     insert into informatieobjecttype (catalogus_id, omschrijving, vertrouwelijkheidaanduiding, begin_geldigheid, concept, informatieobjectcategorie)
     select c.id, 'Soort ' || n, 'openbaar', '2020-01-01', false, 'x' from catalogus c, generate_series(1, ${TYPES}::integer) n`
@@ -77,13 +93,10 @@ async function measureLists(service: Service, database: Database, runs: number):
     for (const [name, token, actor] of clients) {
       const geteld = [reached(actor, SCOPES_LEZEN)]
       const selectie = { geteld, document: [], versie: [], volgorde: [] }
-      const count = await countDocuments(database.db as never, selectie)
+      const count = await countDocuments(database, selectie)
       const number = page === 1 ? 1 : Math.max(1, Math.min(5000, Math.floor(count / 100)))
       const direct = await measure(runs, () =>
-        Promise.all([
-          countDocuments(database.db as never, selectie),
-          pageOfDocuments(database.db as never, selectie, 100, (number - 1) * 100),
-        ]),
+        Promise.all([countDocuments(database, selectie), pageOfDocuments(database, selectie, 100, (number - 1) * 100)]),
       )
       const api = await measure(runs, () => get(`${service.address}${EIO}?page=${number}`, token))
       medians.push(api.median)
@@ -97,13 +110,16 @@ async function measureLists(service: Service, database: Database, runs: number):
 async function givenRestricted(database: Database): Promise<Actor> {
   const { sql } = database
   const box = secretBox(KEY)
-  await createClient(database, box, { id: 'beperkt', label: 'Beperkt', alleAutorisaties: false, secret: SECRET })
   const types = await sql<{ id: number; uuid: string }[]>`
     select id, uuid from informatieobjecttype order by id offset 1 limit ${READABLE}`
-  await sql`
-    insert into autorisatie (applicatie_id, component, scopes, type_uuid, max_vertrouwelijkheidaanduiding)
-    select applicatie_id, 'drc', array['documenten.lezen'], t.uuid, 'zaakvertrouwelijk'
-    from applicatie_client, unnest(${types.map(({ uuid }) => uuid)}::uuid[]) t(uuid) where client_id = 'beperkt'`
+  const [known] = await sql`select from applicatie_client where client_id = 'beperkt'`
+  if (!known) {
+    await createClient(database, box, { id: 'beperkt', label: 'Beperkt', alleAutorisaties: false, secret: SECRET })
+    await sql`
+      insert into autorisatie (applicatie_id, component, scopes, type_uuid, max_vertrouwelijkheidaanduiding)
+      select applicatie_id, 'drc', array['documenten.lezen'], t.uuid, 'zaakvertrouwelijk'
+      from applicatie_client, unnest(${types.map(({ uuid }) => uuid)}::uuid[]) t(uuid) where client_id = 'beperkt'`
+  }
   const autorisaties = types.map(
     ({ id, uuid }): Autorisatie => ({
       component: 'drc',
@@ -128,7 +144,9 @@ async function measureDetail(service: Service, database: Database, runs: number)
   report('detail', await measure(runs, () => get(`${service.address}${EIO}/${next()}`, token)), direct)
 }
 
-async function measureCreates(service: Service, informatieobjecttype: string, runs: number): Promise<void> {
+async function measureCreates(service: Service, { sql }: Database, runs: number): Promise<void> {
+  const [type] = await sql<{ uuid: string }[]>`select uuid from informatieobjecttype order by id limit 1`
+  const informatieobjecttype = link(service.address, 'informatieobjecttype', type!.uuid)
   for (const [name, size, times] of [
     ['10 KB', 10_000, runs],
     ['10 MB', 10_000_000, Math.ceil(runs / 5)],

@@ -34,7 +34,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const secret = randomBytes(32).toString('hex')
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
-  const dataDir = join(directory, 'data')
+  const dataDir = env.DATA_DIR ?? join(directory, 'data')
   const child = spawn(
     process.execPath,
     ['--max-semi-space-size=8', join(import.meta.dirname, '../src/main.ts'), 'start'],
