@@ -17,6 +17,8 @@ export type Expansion = {
   scopes: readonly string[]
   /** The resources behind these URLs, by URL, in one query. What the caller may not read is left out, and so not shown. */
   load(urls: string[], request: FastifyRequest): Promise<Map<string, Resource>>
+  /** Where the field holds a list of objects: the member with their URL, `url` when left out. */
+  member?: string
   /** What can be expanded within them. A function, since relations go round in circles. */
   within?: () => ExpandTree
 }
@@ -73,7 +75,7 @@ function requireScopes(request: FastifyRequest, wanted: Wanted): void {
 async function expandLevel(request: FastifyRequest, resources: Resource[], wanted: Wanted): Promise<Resource[]> {
   const found = new Map<string, Map<string, Resource>>()
   for (const [field, { expansion, within }] of wanted) {
-    const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field])))]
+    const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field], expansion.member)))]
     let loaded = urls.length === 0 ? new Map<string, Resource>() : await expansion.load(urls, request)
     if (within.size > 0) {
       const deeper = await expandLevel(request, [...loaded.values()], within)
@@ -85,16 +87,19 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
     const _expand: Resource = {}
     for (const [field, loaded] of found) {
       const value = resource[field]
-      if (Array.isArray(value)) _expand[field] = urlsIn(value).flatMap((url) => loaded.get(url) ?? [])
-      else if (typeof value === 'string' && loaded.has(value)) _expand[field] = loaded.get(value)
+      if (Array.isArray(value)) {
+        _expand[field] = urlsIn(value, wanted.get(field)!.expansion.member).flatMap((url) => loaded.get(url) ?? [])
+      } else if (typeof value === 'string' && loaded.has(value)) _expand[field] = loaded.get(value)
     }
     return { ...resource, _expand }
   })
 }
 
-// A list holds URLs, or objects with one, as relevanteAndereZaken does.
-function urlsIn(value: unknown): string[] {
+// A list holds URLs, or objects with one, as relevanteAndereZaken and gerelateerdeZaaktypen do.
+function urlsIn(value: unknown, member = 'url'): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   if (!Array.isArray(value)) return []
-  return value.flatMap((item) => (typeof item === 'string' ? item : ((item as { url?: string })?.url ?? [])))
+  return value.flatMap((item) =>
+    typeof item === 'string' ? item : ((item as Record<string, string> | null)?.[member] ?? []),
+  )
 }

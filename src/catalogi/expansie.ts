@@ -38,6 +38,7 @@ const FIELDS: Partial<Record<Resource, Record<string, Resource>>> = {
     roltypen: 'roltype',
     besluittypen: 'besluittype',
     deelzaaktypen: 'zaaktype',
+    gerelateerdeZaaktypen: 'zaaktype',
     zaakobjecttypen: 'zaakobjecttype',
   },
   informatieobjecttype: { catalogus: 'catalogus', zaaktypen: 'zaaktype', besluittypen: 'besluittype' },
@@ -77,9 +78,17 @@ export function expansionTo(resource: Resource): Expansion {
   }
 }
 
+// Where a field holds objects, the URL in them.
+const MEMBERS: Record<string, string> = { gerelateerdeZaaktypen: 'zaaktype' }
+
 export function catalogiTree(resource: Resource): ExpandTree {
   const fields = Object.entries(FIELDS[resource] ?? {})
-  return Object.fromEntries(fields.map(([field, target]) => [field, expansionTo(target)]))
+  return Object.fromEntries(
+    fields.map(([field, target]) => {
+      const member = MEMBERS[field]
+      return [field, { ...expansionTo(target), ...(member && { member }) }]
+    }),
+  )
 }
 
 /**

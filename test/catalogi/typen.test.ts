@@ -279,6 +279,20 @@ t.test('the statustype with the highest volgnummer is the end, whichever is adde
   t.same((await call('PATCH', made.body.url, { checklistitemStatustype: [] })).body.checklistitemStatustype, [])
 })
 
+t.test('a stage lasts one to 999 days', async (t) => {
+  const zaaktype = await givenZaaktype(test, { concept: true })
+  let volgnummer = 0
+  const create = (doorlooptijd: string | null) =>
+    call('POST', `${ZTC}/statustypen`, { zaaktype, omschrijving: 'x', volgnummer: ++volgnummer, doorlooptijd })
+  for (const taken of ['P1D', 'PT24H', 'P2Y', 'P33M', 'P999D', null])
+    t.same(faults(await create(taken)), [], `${taken} is taken`)
+  for (const short of ['PT23H', 'P0D']) t.same(faults(await create(short)), ['doorlooptijd min_value'])
+  for (const long of ['P1000D', 'P3Y', 'P143W']) t.same(faults(await create(long)), ['doorlooptijd max_value'])
+  const made = (await create('P5D')).body.url
+  t.same(faults(await call('PATCH', made, { doorlooptijd: 'P1000D' })), ['doorlooptijd max_value'])
+  t.equal((await call('PATCH', made, { doorlooptijd: 'P6D' })).body.doorlooptijd, 'P6D')
+})
+
 t.test('names and numbers are unique within a zaaktype', async (t) => {
   const catalogus = await givenCatalogus(test)
   const zaaktype = await post(test, 'zaaktypen', zaaktypeBody(catalogus))
@@ -437,6 +451,25 @@ t.test('expand includes types in lists and details, to three levels', async (t) 
   )
   for (const path of ['anders', 'zaaktype.catalogus.zaaktypen.catalogus'])
     t.same(faults(await call('GET', `${statustype}?expand=${path}`)), ['expand invalid_choice'])
+})
+
+t.test('expand includes related zaaktypen of ours', async (t) => {
+  const catalogus = await givenCatalogus(test)
+  const vervolg = await givenZaaktype(test, { catalogus, identificatie: 'VERVOLG' })
+  const zaaktype = await givenZaaktype(test, {
+    catalogus,
+    gerelateerdeZaaktypen: [
+      { zaaktype: 'https://elders.example/zaaktypen/1', aardRelatie: 'bijdrage' },
+      { zaaktype: vervolg, aardRelatie: 'vervolg' },
+    ],
+  })
+  const { body } = await call('GET', `${zaaktype}?expand=gerelateerdeZaaktypen.catalogus`)
+  const included = body._expand.gerelateerdeZaaktypen
+  t.same(
+    included.map(({ url }: { url: string }) => url),
+    [vervolg],
+  )
+  t.equal(included[0]._expand.catalogus.url, catalogus)
 })
 
 t.test('a page of zaaktypen takes as many queries as one zaaktype', async (t) => {
