@@ -6,9 +6,7 @@ const PARTS =
  * days. Days stay days: a month has no fixed length. Zero is `P0D`. The format was checked with the input.
  */
 export function isoDuration(text: string): string {
-  const [, years, months, weeks, days, hours, minutes, seconds] = (PARTS.exec(text) ?? []).map((part) =>
-    Number(part ?? 0),
-  )
+  const [years, months, weeks, days, hours, minutes, seconds] = partsOf(text)
   const allMonths = years! * 12 + months!
   const allSeconds = (hours! * 60 + minutes!) * 60 + seconds!
   const allDays = weeks! * 7 + days! + Math.trunc(allSeconds / 86_400)
@@ -21,6 +19,14 @@ export function isoDuration(text: string): string {
   if (date === '' && time === '') return 'P0D'
   return `P${date}${time && `T${time}`}`
 }
+
+/** About how many days a duration lasts, to compare it with a bound: a month counts as 30 days, a year as 365. */
+export function inDays(text: string): number {
+  const [years, months, weeks, days, hours, minutes, seconds] = partsOf(text)
+  return years! * 365 + months! * 30 + weeks! * 7 + days! + ((hours! * 60 + minutes!) * 60 + seconds!) / 86_400
+}
+
+const partsOf = (text: string) => (PARTS.exec(text) ?? []).slice(1).map((part) => Number(part ?? 0))
 
 function part(amount: number, letter: string): string {
   return amount === 0 ? '' : `${amount}${letter}`

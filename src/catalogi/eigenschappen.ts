@@ -13,11 +13,9 @@ import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
   dateFaults,
-  deleteUnlessInUse,
+  deleteOnderdeel,
   holdOnderdeel,
   lezen,
-  mayForceDelete,
-  NON_CONCEPT_ZAAKTYPE,
   OnderZaaktypeFilter,
   onderZaaktype,
   recordChange,
@@ -167,13 +165,12 @@ async function changeEigenschap(
 
 async function deleteEigenschap(m: Mutation, uuid: string): Promise<void> {
   const before = await eigenschapForChange(m, uuid)
-  if (!before.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE]) // ztc-010
-  await deleteUnlessInUse(() => m.trx.deleteFrom('eigenschap').where('id', '=', before.id).execute())
+  await deleteOnderdeel(m, 'eigenschap', before)
   recordChange(m, 'destroy', 'eigenschap', named(before), toEigenschap(before, m.actor.base), null)
 }
 
 async function eigenschapForChange(m: Mutation, uuid: string): Promise<EigenschapRow> {
-  if (!(await holdOnderdeel(m, 'eigenschap', uuid))) throw notFound()
+  await holdOnderdeel(m, 'eigenschap', uuid)
   return (await findEigenschap(m.read, uuid))!
 }
 

@@ -33,15 +33,13 @@ import {
   ANDERE_CATALOGUS,
   bijwerken,
   dateFaults,
-  deleteUnlessInUse,
+  deleteOnderdeel,
   findRelaties,
   getoondeVersies,
   holdOnderdeel,
   lezen,
   mayForce,
-  mayForceDelete,
   NON_CONCEPT_RELATION,
-  NON_CONCEPT_ZAAKTYPE,
   OnderZaaktypeFilter,
   onderZaaktype,
   type Relatie,
@@ -270,13 +268,12 @@ async function changeResultaattype(
 
 async function deleteResultaattype(m: Mutation, uuid: string): Promise<void> {
   const before = await resultaattypeForChange(m, uuid)
-  if (!before.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE]) // ztc-010
-  await deleteUnlessInUse(() => m.trx.deleteFrom('resultaattype').where('id', '=', before.id).execute())
+  await deleteOnderdeel(m, 'resultaattype', before)
   recordChange(m, 'destroy', 'resultaattype', named(before), toResultaattype(before, m.actor.base), null)
 }
 
 async function resultaattypeForChange(m: Mutation, uuid: string): Promise<ResultaattypeRow> {
-  if (!(await holdOnderdeel(m, 'resultaattype', uuid))) throw notFound()
+  await holdOnderdeel(m, 'resultaattype', uuid)
   return (await findResultaattype(m.read, uuid))!
 }
 

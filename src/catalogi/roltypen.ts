@@ -14,11 +14,9 @@ import {
   bijwerken,
   contains,
   dateFaults,
-  deleteUnlessInUse,
+  deleteOnderdeel,
   holdOnderdeel,
   lezen,
-  mayForceDelete,
-  NON_CONCEPT_ZAAKTYPE,
   OnderZaaktypeFilter,
   onderZaaktype,
   recordChange,
@@ -168,13 +166,12 @@ async function changeRoltype(
 
 async function deleteRoltype(m: Mutation, uuid: string): Promise<void> {
   const before = await roltypeForChange(m, uuid)
-  if (!before.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE]) // ztc-010
-  await deleteUnlessInUse(() => m.trx.deleteFrom('roltype').where('id', '=', before.id).execute())
+  await deleteOnderdeel(m, 'roltype', before)
   recordChange(m, 'destroy', 'roltype', named(before), toRoltype(before, m.actor.base), null)
 }
 
 async function roltypeForChange(m: Mutation, uuid: string): Promise<RoltypeRow> {
-  if (!(await holdOnderdeel(m, 'roltype', uuid))) throw notFound()
+  await holdOnderdeel(m, 'roltype', uuid)
   return (await findRoltype(m.read, uuid))!
 }
 

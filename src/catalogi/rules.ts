@@ -5,7 +5,7 @@ import type { ReadDb } from '../database.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link, localUuid, type Resource, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
-import { type InvalidParam, invalid, invalidAll, Problem } from '../problem.ts'
+import { type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../problem.ts'
 
 // ---- rights ----
 
@@ -85,7 +85,7 @@ export const NON_CONCEPT_OBJECT = onObject(
   'non-concept-object',
   'Dit type is gepubliceerd en kan niet worden gewijzigd.',
 )
-export const NON_CONCEPT_ZAAKTYPE = onObject(
+const NON_CONCEPT_ZAAKTYPE = onObject(
   'non-concept-zaaktype',
   'Het zaaktype is gepubliceerd: wat eronder hangt kan niet worden gewijzigd.',
 )
@@ -349,14 +349,24 @@ export function zaaktypeFaults(m: Mutation, zaaktypen: { concept: boolean }[]): 
   return !mayForce(m.actor) && zaaktypen.some(({ concept }) => !concept) ? [NON_CONCEPT_ZAAKTYPE] : []
 }
 
-/** Holds a part of a zaaktype, and that zaaktype, until the change is made; false when there is no such part. */
-export async function holdOnderdeel(m: Mutation, table: Onderdeel, uuid: string): Promise<boolean> {
+/** Holds a part of a zaaktype, and that zaaktype, until the change is made. @throws Problem 404 when there is no such part */
+export async function holdOnderdeel(m: Mutation, table: Onderdeel, uuid: string): Promise<void> {
   const { rows } = await sql<{ id: number }>`
     select z.id from ${sql.table(table)} t join zaaktype z on z.id = t.zaaktype_id where t.uuid = ${uuid}
     for share of z`.execute(m.trx)
-  if (rows.length === 0) return false
+  if (rows.length === 0) throw notFound()
   const held = await sql`select 1 from ${sql.table(table)} t where t.uuid = ${uuid} for update`.execute(m.trx)
-  return held.rows.length > 0
+  if (held.rows.length === 0) throw notFound()
+}
+
+/** ztc-010 for a removal: what is below a published zaaktype stays, without the forced scope for that. */
+export async function deleteOnderdeel(
+  m: Mutation,
+  table: Exclude<Onderdeel, 'zaaktype_informatieobjecttype'>,
+  part: { id: number; concept: boolean },
+): Promise<void> {
+  if (!part.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE])
+  await deleteUnlessInUse(() => sql`delete from ${sql.table(table)} where id = ${part.id}`.execute(m.trx))
 }
 
 export type Onderdeel =

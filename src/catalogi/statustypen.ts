@@ -3,22 +3,20 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database.ts'
-import { isoDuration } from '../duration.ts'
+import { inDays, isoDuration } from '../duration.ts'
 import { ExpandQuery } from '../expand.ts'
 import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../input.ts'
 import { link } from '../links.ts'
 import { json, type Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { notFound, throwFaults } from '../problem.ts'
+import { type InvalidParam, notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
   dateFaults,
-  deleteUnlessInUse,
+  deleteOnderdeel,
   holdOnderdeel,
   lezen,
-  mayForceDelete,
-  NON_CONCEPT_ZAAKTYPE,
   OnderZaaktypeFilter,
   onderZaaktype,
   recordChange,
@@ -132,6 +130,7 @@ expandable('statustype', async (read, base, uuids) => {
 /** @param own a uuid to use instead of a new one */
 export async function createStatustype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults(doorlooptijdFaults(input.doorlooptijd))
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
   const { uuid } = await m.trx
     .insertInto('statustype')
@@ -154,6 +153,7 @@ async function changeStatustype(
   const oud = toStatustype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(StatustypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults(doorlooptijdFaults(body.doorlooptijd))
   throwFaults([...zaaktypeFaults(m, [before, zaaktype]), ...dateFaults(input)])
   await m.trx
     .updateTable('statustype')
@@ -168,14 +168,22 @@ async function changeStatustype(
 
 async function deleteStatustype(m: Mutation, uuid: string): Promise<void> {
   const before = await statustypeForChange(m, uuid)
-  if (!before.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE]) // ztc-010
-  await deleteUnlessInUse(() => m.trx.deleteFrom('statustype').where('id', '=', before.id).execute())
+  await deleteOnderdeel(m, 'statustype', before)
   recordChange(m, 'destroy', 'statustype', named(before), toStatustype(before, m.actor.base), null)
 }
 
 async function statustypeForChange(m: Mutation, uuid: string): Promise<StatustypeRow> {
-  if (!(await holdOnderdeel(m, 'statustype', uuid))) throw notFound()
+  await holdOnderdeel(m, 'statustype', uuid)
   return (await findStatustype(m.read, uuid))!
+}
+
+/** A stage lasts one to 999 days; months count as 30 days here, and years as 365. */
+function doorlooptijdFaults(doorlooptijd: string | null | undefined): InvalidParam[] {
+  if (!doorlooptijd) return []
+  const days = inDays(doorlooptijd)
+  const fault = (code: string, reason: string) => [{ name: 'doorlooptijd', code, reason }]
+  if (days < 1) return fault('min_value', 'De doorlooptijd is ten minste een dag (P1D).')
+  return days > 999 ? fault('max_value', 'De doorlooptijd is ten hoogste 999 dagen (P999D).') : []
 }
 
 function toRow(input: Input) {

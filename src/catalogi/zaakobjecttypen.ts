@@ -13,12 +13,10 @@ import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
   dateFaults,
-  deleteUnlessInUse,
+  deleteOnderdeel,
   filterUuid,
   holdOnderdeel,
   lezen,
-  mayForceDelete,
-  NON_CONCEPT_ZAAKTYPE,
   OnderZaaktypeFilter,
   onderZaaktype,
   recordChange,
@@ -171,13 +169,12 @@ async function changeZaakobjecttype(
 
 async function deleteZaakobjecttype(m: Mutation, uuid: string): Promise<void> {
   const before = await zaakobjecttypeForChange(m, uuid)
-  if (!before.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE]) // ztc-010
-  await deleteUnlessInUse(() => m.trx.deleteFrom('zaakobjecttype').where('id', '=', before.id).execute())
+  await deleteOnderdeel(m, 'zaakobjecttype', before)
   recordChange(m, 'destroy', 'zaakobjecttype', named(before), toZaakobjecttype(before, m.actor.base), null)
 }
 
 async function zaakobjecttypeForChange(m: Mutation, uuid: string): Promise<ZaakobjecttypeRow> {
-  if (!(await holdOnderdeel(m, 'zaakobjecttype', uuid))) throw notFound()
+  await holdOnderdeel(m, 'zaakobjecttype', uuid)
   return (await findZaakobjecttype(m.read, uuid))!
 }
 

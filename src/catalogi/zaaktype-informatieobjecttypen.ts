@@ -231,7 +231,7 @@ async function deleteZaaktypeInformatieobjecttype(m: Mutation, uuid: string): Pr
 }
 
 async function relatieForChange(m: Mutation, uuid: string): Promise<ZaaktypeInformatieobjecttypeRow> {
-  if (!(await holdOnderdeel(m, 'zaaktype_informatieobjecttype', uuid))) throw notFound()
+  await holdOnderdeel(m, 'zaaktype_informatieobjecttype', uuid)
   return (await findZaaktypeInformatieobjecttype(m.read, uuid))!
 }
 
