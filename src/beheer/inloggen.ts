@@ -56,7 +56,7 @@ export function registerInloggen(app: FastifyInstance): void {
         titel: 'Inloggen',
         verder: eigenPad(form.verder),
         gebruikersnaam: form.gebruikersnaam,
-        fout: 'Deze gegevens kloppen niet, of het account is tijdelijk geblokkeerd.',
+        weigering: 'Deze gegevens kloppen niet, of het account is tijdelijk geblokkeerd.',
         oidc,
       })
     }
@@ -83,7 +83,7 @@ export function registerInloggen(app: FastifyInstance): void {
       return reply.code(401).pagina('inloggen-code', {
         titel: 'Code invullen',
         verder: eigenPad(form.verder),
-        fout: 'Deze code klopt niet, is al gebruikt, of het account is tijdelijk geblokkeerd.',
+        weigering: 'Deze code klopt niet, is al gebruikt, of het account is tijdelijk geblokkeerd.',
       })
     }
     pogingen.succeeded(request.ip)

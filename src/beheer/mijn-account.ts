@@ -108,7 +108,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
 
   app.get('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
     if (!request.beheerder!.totp) return verder(request, reply, '/mijn-account')
-    return reply.pagina('mijn-account-codes-weg', { ...CODES_WEG, verplicht: app.parts.config.beheerTotpRequired })
+    return reply.pagina('mijn-account-codes-weg', { ...CODES_WEG, vereist: app.parts.config.beheerTotpRequired })
   })
 
   app.post('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
@@ -131,7 +131,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     } catch (error) {
       return reply.code(400).pagina('mijn-account-codes-weg', {
         ...CODES_WEG,
-        verplicht: app.parts.config.beheerTotpRequired,
+        vereist: app.parts.config.beheerTotpRequired,
         fouten: foutenVan(error),
       })
     }
@@ -213,7 +213,7 @@ async function toonCodes(
   return reply.pagina('mijn-account-codes', {
     titel: 'Eenmalige codes instellen',
     kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
-    verplicht: settings.beheerTotpRequired && !request.beheerder!.totp && request.beheerder!.wachtwoord,
+    vereist: settings.beheerTotpRequired && !request.beheerder!.totp && request.beheerder!.wachtwoord,
     nieuw: await lopend(database, box, request.beheerder!, `Zaakstroom ${host}`.replaceAll(':', ' ')),
     fouten,
   })

@@ -2,6 +2,7 @@
 // which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as openid from 'openid-client'
+import { countPogingen } from '../autorisaties/pogingen.ts'
 import type { OidcSettings } from '../config.ts'
 import { Problem } from '../problem.ts'
 import { koppelOidc } from './accounts.ts'
@@ -20,6 +21,10 @@ export function registerOidc(app: FastifyInstance): void {
   const settings = app.parts.config.oidc
   if (!settings) return
   const provider = openProvider(settings)
+  const pogingen = countPogingen({
+    limit: 20,
+    detail: 'Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.',
+  })
 
   app.get<{ Querystring: { verder?: string } }>('/inloggen/oidc', { config: iedereen }, async (request, reply) => {
     const configuration = await provider(request)
@@ -49,6 +54,9 @@ export function registerOidc(app: FastifyInstance): void {
     reply.clearCookie(cookieName(request), cookieOptions(request))
     if (!onderweg)
       return weiger(request, reply, settings, 'Het inloggen duurde te lang, of begon in een andere browser.', 400)
+    const refusal = pogingen.refusal(request.ip)
+    if (refusal) throw refusal
+    pogingen.failed(request.ip)
     const [, search = ''] = request.originalUrl.split('?', 2)
     const configuration = await provider(request)
     let claims: Record<string, unknown>
@@ -115,6 +123,7 @@ export function registerOidc(app: FastifyInstance): void {
           nieuw: { rol },
         },
       ])
+    pogingen.succeeded(request.ip)
     return naEersteStap(request, reply, account, onderweg.verder)
   })
 }
@@ -132,29 +141,39 @@ export function rolVan(claims: Record<string, unknown>, { roleClaim, roles }: Oi
   return ROLLEN.toReversed().find((rol) => roles[rol].some((one) => given.has(one)))
 }
 
-/** The provider's addresses and keys, asked once it is there, and anew after an hour. */
+const KNOWN_MS = 3_600_000
+const AWAY_MS = 5000
+
+/** The provider's addresses and keys: asked at the first sign-in, anew after an hour, and soon again when it was away. */
 function openProvider(settings: OidcSettings): (request: FastifyRequest) => Promise<openid.Configuration> {
-  let known: { configuration: openid.Configuration; until: number } | undefined
-  return async (request) => {
-    if (known && known.until > performance.now()) return known.configuration
+  let known: { configuration: Promise<openid.Configuration>; until: number } | undefined
+  const discover = async (request: FastifyRequest) => {
     try {
-      const configuration = await openid.discovery(
+      return await openid.discovery(
         new URL(settings.issuer),
         settings.clientId,
         settings.clientSecret,
         settings.clientSecret ? undefined : openid.None(),
         {
           timeout: TIMEOUT_SECONDS,
-          // Only for a provider that the operator himself wrote with http.
-          execute: settings.issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [],
+          execute: [
+            openid.enableNonRepudiationChecks, // the signature of the ID token, which the library leaves to TLS
+            // Only for a provider that the operator himself wrote with http.
+            ...(settings.issuer.startsWith('http:') ? [openid.allowInsecureRequests] : []),
+          ],
         },
       )
-      known = { configuration, until: performance.now() + 3_600_000 }
-      return configuration
     } catch (error) {
       request.log.error({ err: redacted(error) }, 'the OpenID Connect provider cannot be used')
+      known = known && { ...known, until: performance.now() + AWAY_MS }
       throw away(settings)
     }
+  }
+  return (request) => {
+    if (!known || known.until < performance.now()) {
+      known = { configuration: discover(request), until: performance.now() + KNOWN_MS }
+    }
+    return known.configuration
   }
 }
 

@@ -1,0 +1,205 @@
+import t from 'tap'
+import { listAccounts, maakAccount, telMislukt, wijzigAccount } from '../../src/beheer/accounts.ts'
+import { kyselyOn } from '../../src/database.ts'
+import { testApp } from '../app.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
+import { klant } from './klant.ts'
+
+const SCRIPT = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
+
+t.test('accounts', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const uuidVan = async (naam: string) => {
+    const [row] = await test.database.sql`select uuid from beheer_account where gebruikersnaam = ${naam}`
+    return row!.uuid as string
+  }
+
+  t.test('an administrator makes one by keyboard alone, with a password that is shown once', async (t) => {
+    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    await pagina.goto('/beheer/accounts')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.focus('text=Nieuw account')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/nieuw')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.focus('#veld-gebruikersnaam')
+    await pagina.keyboard.type('j.jansen')
+    await pagina.keyboard.press('Tab')
+    await pagina.keyboard.type('Jan Jansen')
+    await pagina.keyboard.press('Tab')
+    await pagina.keyboard.type('geen adres')
+    await pagina.keyboard.press('Tab')
+    await pagina.keyboard.type('op')
+    await pagina.focus('main button[type=submit]')
+    await pagina.keyboard.press('Enter')
+    // The browser itself stops at what is no address.
+    t.equal(await pagina.evaluate(`document.activeElement.id`), 'veld-email')
+    await pagina.fill('#veld-email', 'jan@gemeente.example')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/wachtwoord')
+    t.same(await toegankelijkheid(pagina), [])
+    const wachtwoord = (await pagina.textContent('#wachtwoord'))!
+    t.equal((await klant(test.app).login('j.jansen', wachtwoord)).statusCode, 303)
+    await pagina.reload()
+    t.notMatch(await pagina.content(), wachtwoord, 'it is shown once')
+    const [{ n }] = await test.database.sql<[{ n: number }]>`
+      select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
+        select melding::text from beheer_sessie) x where tekst like ${`%${wachtwoord}%`}`
+    t.equal(n, 0)
+    t.match((await listAccounts(test.app.read, { zoek: 'JANSEN' }))[0], {
+      rol: 'operator',
+      email: 'jan@gemeente.example',
+    })
+    t.same(klachten, [])
+  })
+
+  t.test('without script, at 320 pixels: faults keep what was entered, and everything can be changed', async (t) => {
+    const { pagina, klachten } = await alsBeheerder(test, 'administrator', { javaScriptEnabled: false, width: 320 })
+    await pagina.goto('/beheer/accounts/nieuw')
+    await pagina.fill('#veld-gebruikersnaam', 'Viewer')
+    await pagina.fill('#veld-naam', 'Nog een')
+    await pagina.selectOption('#veld-wijze', 'typen')
+    await pagina.fill('#veld-wachtwoord', 'te kort')
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('#veld-wachtwoord-fout'), 'ten minste 12 tekens')
+    t.equal(await pagina.inputValue('#veld-naam'), 'Nog een')
+    await pagina.fill('#veld-wachtwoord', WACHTWOORD)
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('#veld-gebruikersnaam-fout'), 'al in gebruik')
+    await pagina.fill('#veld-gebruikersnaam', 'nog een')
+    await pagina.fill('#veld-wachtwoord', WACHTWOORD)
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('#veld-gebruikersnaam-fout'), 'zonder spaties')
+    t.equal(await teBreed(pagina), false)
+    await pagina.fill('#veld-gebruikersnaam', 'nog.een')
+    await pagina.fill('#veld-wachtwoord', WACHTWOORD)
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('main'), 'Het account nog.een is gemaakt')
+    t.equal(await teBreed(pagina), false)
+
+    const ander = klant(test.app)
+    t.equal((await ander.login('nog.een', WACHTWOORD)).statusCode, 303)
+    await pagina.selectOption('#veld-rol', 'operator')
+    await pagina.selectOption('#veld-maxVertrouwelijkheidaanduiding', 'zeer_geheim')
+    await pagina.click('main button:has-text("Opslaan")')
+    t.match(await pagina.textContent('main'), 'De wijziging is opgeslagen')
+    t.match((await ander.get('/beheer/mijn-account')).body, 'zeer geheim', 'it counts from the next request on')
+    await pagina.click('text=Sessies beëindigen')
+    t.equal(await teBreed(pagina), false)
+    await pagina.click('main button')
+    t.equal((await ander.get('/beheer/')).statusCode, 303)
+
+    for (let count = 0; count < 5; count++) await ander.login('nog.een', 'verkeerd')
+    t.equal((await ander.login('nog.een', WACHTWOORD)).statusCode, 401)
+    await pagina.goto(`/beheer/accounts/${await uuidVan('nog.een')}`)
+    t.match(await pagina.textContent('main'), 'geblokkeerd')
+    await pagina.click('text=Ontgrendelen')
+    await pagina.click('main button')
+    t.match(await pagina.textContent('main'), 'is ontgrendeld')
+    t.equal((await ander.login('nog.een', WACHTWOORD)).statusCode, 303)
+
+    await pagina.click('text=Nieuw wachtwoord')
+    await pagina.click('main button')
+    const nieuw = (await pagina.textContent('#wachtwoord'))!
+    t.equal((await ander.get('/beheer/')).statusCode, 303, 'a new password ends the sessions')
+    t.equal((await ander.login('nog.een', nieuw)).statusCode, 303)
+    await pagina.click('text=Naar het account')
+    await pagina.uncheck('#veld-actief')
+    await pagina.click('main button:has-text("Opslaan")')
+    t.match(await pagina.textContent('main'), 'niet actief')
+    t.equal((await ander.get('/beheer/')).statusCode, 303)
+    await pagina.click('text=Verwijderen')
+    await pagina.click('main button')
+    t.match(await pagina.textContent('main'), 'is verwijderd')
+    t.same(klachten, [])
+  })
+
+  t.test('script in a name is text', async (t) => {
+    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    await test.database.sql`
+      insert into beheer_account (gebruikersnaam, naam, email, rol, totp_sinds, geblokkeerd_tot)
+      values (${SCRIPT.replaceAll(' ', '_')}, ${SCRIPT}, ${SCRIPT}, 'viewer', now(), now() + interval '1 hour')`
+    const uuid = await uuidVan(SCRIPT.replaceAll(' ', '_'))
+    for (const pad of [
+      '',
+      `/${uuid}`,
+      `/${uuid}/wachtwoord`,
+      `/${uuid}/verwijderen`,
+      `/${uuid}/ontgrendelen`,
+      `/${uuid}/codes`,
+      `?zoek=${encodeURIComponent(SCRIPT)}`,
+    ]) {
+      await pagina.goto(`/beheer/accounts${pad}`)
+      t.match(await pagina.content(), '&lt;script&gt;alert(1)', pad)
+      t.equal(await pagina.locator('main img, main script').count(), 0, pad)
+    }
+    await pagina.goto(`/beheer/accounts/${uuid}`)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('text=Eenmalige codes verwijderen')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('main button')
+    t.match(await pagina.textContent('main'), 'zijn verwijderd')
+    t.same(klachten, [])
+  })
+
+  t.test('one cannot lock oneself out', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    const uuid = await uuidVan('administrator')
+    await pagina.goto(`/beheer/accounts/${uuid}`)
+    t.equal(await pagina.locator('main a:has-text("Verwijderen")').count(), 0)
+    await pagina.selectOption('#veld-rol', 'operator')
+    await pagina.click('main button:has-text("Opslaan")')
+    t.match(await pagina.textContent('#veld-rol-fout'), 'laatste actieve administrator')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.selectOption('#veld-rol', 'administrator')
+    await pagina.uncheck('#veld-actief')
+    await pagina.click('main button:has-text("Opslaan")')
+    t.match(await pagina.textContent('#veld-actief-fout'), 'uw eigen account')
+  })
+})
+
+t.test('only an administrator sees accounts, and forms of others are refused', async (t) => {
+  const { app, database } = await testApp(t)
+  await maakAccount(database.db, { gebruikersnaam: 'admin', rol: 'administrator', wachtwoord: WACHTWOORD })
+  const { uuid } = await maakAccount(database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await maakAccount(database.db, { gebruikersnaam: 'doener', rol: 'operator', wachtwoord: WACHTWOORD })
+  const forms: [string, Record<string, string>][] = [
+    ['', { gebruikersnaam: 'nieuw', rol: 'administrator', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'maken' }],
+    [`/${uuid}`, { rol: 'administrator', maxVertrouwelijkheidaanduiding: 'openbaar', actief: 'true' }],
+    [`/${uuid}/wachtwoord`, { wijze: 'typen', wachtwoord: 'een ander wachtwoord' }],
+    ...['verwijderen', 'sessies', 'codes', 'ontgrendelen'].map((name): [string, object] => [`/${uuid}/${name}`, {}]),
+  ] as [string, Record<string, string>][]
+  for (const naam of ['kijker', 'doener']) {
+    const browser = klant(app)
+    await browser.login(naam, WACHTWOORD)
+    for (const [pad, form] of forms) {
+      t.equal((await browser.get(`/beheer/accounts${pad}`)).statusCode, 403, `${naam} GET ${pad}`)
+      t.equal((await browser.post(`/beheer/accounts${pad}`, form, '/beheer/')).statusCode, 403, `${naam} POST ${pad}`)
+    }
+  }
+  const browser = klant(app)
+  await browser.login('admin', WACHTWOORD)
+  for (const onzin of ['/%00', '/niets', `/${uuid}/niets`, '?zoek=%00&zoek=x', '?na=%00', '?voor=%F0'])
+    t.ok((await browser.get(`/beheer/accounts${onzin}`)).statusCode < 500, onzin)
+  t.equal((await browser.get('/beheer/accounts/niets')).statusCode, 404)
+  t.equal((await browser.post(`/beheer/accounts/${uuid}`, { rol: 'keizer' })).statusCode, 400)
+})
+
+t.test('of two administrators who take each other out at once, one stays', async (t) => {
+  const { database } = await testApp(t)
+  const ids: number[] = []
+  for (const gebruikersnaam of ['a', 'b']) {
+    const { uuid } = await maakAccount(database.db, { gebruikersnaam, rol: 'administrator' })
+    const [row] = await database.sql`select id from beheer_account where uuid = ${uuid}`
+    ids.push(row!.id)
+  }
+  const demote = (id: number) =>
+    database.sql.begin(async (connection) => {
+      await wijzigAccount(kyselyOn(connection), id, { rol: 'viewer' })
+    })
+  const outcomes = await Promise.allSettled(ids.map(demote))
+  t.same(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  const [row] = await database.sql`select count(*) as n from beheer_account where rol = 'administrator'`
+  t.equal(row!.n, 1)
+  await telMislukt(database, ids[0]!)
+})

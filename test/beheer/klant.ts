@@ -1,0 +1,50 @@
+// A browser without a browser: it keeps cookies and sends the forms of pages, through `inject`. For what is about requests
+// and not about what one sees.
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+
+export type Klant = {
+  cookies: Map<string, string>
+  get(url: string): Promise<LightMyRequestResponse>
+  /** Sends a form with the token of the page where it stands (`van`, or else the address itself). */
+  post(url: string, form?: Record<string, string>, van?: string): Promise<LightMyRequestResponse>
+  login(gebruikersnaam: string, wachtwoord: string): Promise<LightMyRequestResponse>
+}
+
+/** @param options.origin our address as this browser knows it */
+export function klant(
+  app: FastifyInstance,
+  { origin = 'http://localhost', remoteAddress = '127.0.0.1', cookies = new Map<string, string>() } = {},
+): Klant {
+  const { host } = new URL(origin)
+  const send = async (method: 'GET' | 'POST', url: string, form?: Record<string, string>) => {
+    const answer = await app.inject({
+      method,
+      url: url.replace(origin, ''),
+      remoteAddress,
+      headers: {
+        host,
+        origin,
+        'user-agent': 'klant',
+        cookie: [...cookies].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('; '),
+        ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+      ...(form && { payload: new URLSearchParams(form).toString() }),
+    })
+    for (const { name, value, expires, maxAge } of answer.cookies) {
+      if (value === '' || maxAge === 0 || (expires && expires.getTime() < Date.now())) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return answer
+  }
+  const self: Klant = {
+    cookies,
+    get: (url) => send('GET', url),
+    post: async (url, form = {}, van = url) => {
+      const { body } = await send('GET', van)
+      const [, _csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(body) ?? []
+      return send('POST', url, { _csrf, ...form })
+    },
+    login: (gebruikersnaam, wachtwoord) => self.post('/beheer/inloggen', { gebruikersnaam, wachtwoord }),
+  }
+  return self
+}

@@ -1,0 +1,288 @@
+import { createHash, createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { maakAccount } from '../../src/beheer/accounts.ts'
+import { rolVan } from '../../src/beheer/oidc.ts'
+import { type TestApp, testApp } from '../app.ts'
+import { needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
+import { klant } from './klant.ts'
+
+const SECRET = 'secret of the test at the provider'
+
+type Provider = Awaited<ReturnType<typeof provider>>
+
+/** A provider that checks what a real one does: client, redirect address, PKCE, and that a code is used once. */
+async function provider(t: { teardown(work: () => unknown): unknown }) {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  const codes = new Map<string, { challenge: string; nonce: string; redirect: string }>()
+  const state = {
+    claims: { sub: 'persoon-1', preferred_username: 'j.jansen', name: 'Jan Jansen', roles: ['operator'] } as Record<
+      string,
+      unknown
+    >,
+    /** What it does wrong. */
+    fault: undefined as undefined | 'nonce' | 'issuer' | 'audience' | 'expired' | 'key' | 'none' | 'denied' | 'broken',
+    asked: [] as string[],
+  }
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url!, issuer)
+    state.asked.push(url.pathname)
+    const json = (status: number, body: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    if (url.pathname === '/realm/.well-known/openid-configuration')
+      return json(200, {
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        code_challenge_methods_supported: ['S256'],
+      })
+    if (url.pathname === '/realm/keys')
+      return json(200, {
+        keys: [{ ...createPublicKey(privateKey).export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'RS256' }],
+      })
+    if (url.pathname === '/realm/auth') {
+      const query = Object.fromEntries(url.searchParams)
+      const back = new URL(query.redirect_uri!)
+      back.searchParams.set('state', query.state!)
+      if (query.client_id !== 'zaakstroom' || query.code_challenge_method !== 'S256' || query.response_type !== 'code')
+        return json(400, query)
+      if (state.fault === 'denied') back.searchParams.set('error', 'access_denied')
+      else {
+        const code = randomUUID()
+        codes.set(code, { challenge: query.code_challenge!, nonce: query.nonce!, redirect: query.redirect_uri! })
+        back.searchParams.set('code', code)
+      }
+      return response.writeHead(302, { location: back.href }).end()
+    }
+    if (url.pathname === '/realm/token') {
+      const form = new URLSearchParams(await text(request))
+      const known = codes.get(form.get('code') ?? '')
+      codes.delete(form.get('code') ?? '')
+      const challenge = createHash('sha256')
+        .update(form.get('code_verifier') ?? '')
+        .digest('base64url')
+      if (!isOurClient(request, form)) return json(401, { error: 'invalid_client' })
+      if (!known || known.challenge !== challenge || known.redirect !== form.get('redirect_uri'))
+        return json(400, { error: 'invalid_grant' })
+      if (state.fault === 'broken') return json(500, { error: 'server_error', secret_detail: 'canary' })
+      return json(200, { access_token: 'x', token_type: 'Bearer', id_token: idToken(known.nonce) })
+    }
+    return json(404, {})
+  })
+  const idToken = (nonce: string) => {
+    const now = Math.floor(Date.now() / 1000)
+    const { fault, claims } = state
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const head = part({ alg: fault === 'none' ? 'none' : 'RS256', kid: 'k1' })
+    const body = part({
+      iss: fault === 'issuer' ? 'https://elders.example' : issuer,
+      aud: fault === 'audience' ? 'somebody else' : 'zaakstroom',
+      exp: fault === 'expired' ? now - 3600 : now + 300,
+      iat: fault === 'expired' ? now - 7200 : now,
+      nonce: fault === 'nonce' ? 'another' : nonce,
+      ...claims,
+    })
+    const signature = sign('sha256', Buffer.from(`${head}.${body}`), fault === 'key' ? other : privateKey)
+    return `${head}.${body}.${fault === 'none' ? '' : signature.toString('base64url')}`
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/realm`
+  const stop = async () => {
+    if (!server.listening) return
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+  t.teardown(stop)
+  return { issuer, state, stop }
+}
+
+function isOurClient(request: IncomingMessage, form: URLSearchParams): boolean {
+  const basic = Buffer.from(String(request.headers.authorization ?? '').replace('Basic ', ''), 'base64').toString()
+  const [id, secret] = basic
+    ? basic.split(':').map((part) => decodeURIComponent(part.replaceAll('+', ' ')))
+    : [form.get('client_id'), form.get('client_secret')]
+  return id === 'zaakstroom' && secret === SECRET
+}
+
+const settings = (issuer: string) => ({
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: 'zaakstroom',
+  OIDC_CLIENT_SECRET: SECRET,
+  OIDC_LABEL: 'Gemeentelogin',
+})
+
+/** From our page to the provider, and back with what it says. */
+async function inloggen({ app }: TestApp, browser = klant(app), verder = '') {
+  const away = await browser.get(`/beheer/inloggen/oidc${verder}`)
+  if (away.statusCode !== 303) return { answer: away, browser, terug: '' }
+  const { headers } = await fetch(away.headers.location!, { redirect: 'manual' })
+  const terug = headers.get('location')!
+  return { answer: await browser.get(terug), browser, terug }
+}
+
+t.test('signing in with OpenID Connect', async (t) => {
+  const idp: Provider = await provider(t)
+  const test = await testApp(t, settings(idp.issuer))
+  const accounts = () => test.database.sql`
+    select gebruikersnaam, naam, rol, oidc_subject, wachtwoord from beheer_account order by id`
+
+  t.test('makes an account at the first time, with the role of the claim', async (t) => {
+    t.same(idp.state.asked, [], 'nobody asked the provider before somebody wanted to sign in')
+    const { answer, browser } = await inloggen(test, undefined, '?verder=/beheer/imports')
+    t.equal(answer.statusCode, 303)
+    t.equal(answer.headers.location, '/beheer/imports')
+    t.match((await browser.get('/beheer/')).body, 'Jan Jansen')
+    t.match(await accounts(), [
+      { gebruikersnaam: 'j.jansen', naam: 'Jan Jansen', rol: 'operator', oidc_subject: 'persoon-1', wachtwoord: null },
+    ])
+    t.notOk(browser.cookies.has('zaakstroom-oidc'), 'what the browser kept on the way is gone')
+    const audit = await test.database.sql<{ handeling: string }[]>`select handeling from beheer_audit order by id`
+    t.same(
+      audit.map(({ handeling }) => handeling),
+      ['account-maken', 'inloggen'],
+    )
+    t.equal((await klant(test.app).login('j.jansen', '')).statusCode, 400, 'it has no password')
+    t.equal((await klant(test.app).login('j.jansen', 'x'.repeat(12))).statusCode, 401)
+  })
+
+  t.test('updates the role at every time, in both directions, and knows the person by the subject', async (t) => {
+    idp.state.claims = {
+      ...idp.state.claims,
+      preferred_username: 'jan.jansen-de-vries',
+      roles: ['iets anders', 'administrator'],
+    }
+    t.equal((await inloggen(test)).answer.statusCode, 303)
+    t.match(await accounts(), [{ gebruikersnaam: 'j.jansen', rol: 'administrator' }])
+    idp.state.claims.roles = 'viewer'
+    const { browser } = await inloggen(test)
+    t.match(await accounts(), [{ rol: 'viewer' }])
+    t.equal((await browser.get('/beheer/accounts')).statusCode, 403)
+  })
+
+  t.test('refuses who has no role, also one who had', async (t) => {
+    for (const roles of [undefined, [], ['iets anders'], { viewer: true }, 7, ['VIEWER']]) {
+      idp.state.claims.roles = roles
+      const { answer, browser } = await inloggen(test)
+      t.equal(answer.statusCode, 403)
+      t.match(answer.body, 'geen rol')
+      t.equal((await browser.get('/beheer/')).statusCode, 303)
+    }
+    idp.state.claims.roles = ['viewer']
+  })
+
+  t.test('never takes an account that has a password, whatever name the provider gives', async (t) => {
+    await maakAccount(test.database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
+    idp.state.claims = { sub: 'persoon-2', preferred_username: 'BAAS', roles: ['viewer'] }
+    const { answer } = await inloggen(test)
+    t.equal(answer.statusCode, 403)
+    t.match(answer.body, 'Er is hier al een account')
+    t.match((await accounts())[1], { gebruikersnaam: 'baas', rol: 'administrator', oidc_subject: null })
+  })
+
+  t.test('takes the account that was made for it beforehand', async (t) => {
+    await maakAccount(test.database.db, { gebruikersnaam: 'p.pieters', naam: 'Piet', rol: 'viewer' })
+    idp.state.claims = { sub: 'persoon-3', preferred_username: 'P.Pieters', roles: ['operator'] }
+    t.equal((await inloggen(test)).answer.statusCode, 303)
+    t.match((await accounts()).at(-1), {
+      gebruikersnaam: 'p.pieters',
+      naam: 'Piet',
+      rol: 'operator',
+      oidc_subject: 'persoon-3',
+    })
+    await test.database.sql`update beheer_account set actief = false where oidc_subject = 'persoon-3'`
+    t.match((await inloggen(test)).answer, { statusCode: 403, body: /niet-actief/ })
+  })
+
+  t.test('refuses an answer that does not hold, with a page that says so', async (t) => {
+    idp.state.claims = { sub: 'persoon-1', roles: ['administrator'] }
+    for (const fault of ['nonce', 'issuer', 'audience', 'expired', 'key', 'none', 'denied', 'broken'] as const) {
+      idp.state.fault = fault
+      const { answer, browser } = await inloggen(test)
+      t.equal(answer.statusCode, 401, fault)
+      t.match(answer.body, 'Inloggen met Gemeentelogin is niet gelukt')
+      t.notMatch(answer.body, 'canary')
+      t.equal((await browser.get('/beheer/')).statusCode, 303, fault)
+    }
+    idp.state.fault = undefined
+  })
+
+  t.test('refuses an answer to another attempt, or one that comes twice', async (t) => {
+    const { terug, browser } = await inloggen(test)
+    t.equal((await browser.get(terug)).statusCode, 400, 'the cookie of the way is gone')
+    const victim = klant(test.app)
+    t.equal((await victim.get(terug)).statusCode, 400, 'a link that somebody else sends')
+    await victim.get('/beheer/inloggen/oidc')
+    t.equal((await victim.get(terug)).statusCode, 401, 'also while an own attempt is on the way')
+    await victim.get('/beheer/inloggen/oidc')
+    const cookie = victim.cookies.get('zaakstroom-oidc')!
+    t.notMatch(Buffer.from(cookie, 'base64url').toString('latin1'), 'verifier', 'the cookie cannot be read')
+    victim.cookies.set('zaakstroom-oidc', `${cookie.slice(0, -2)}AA`)
+    t.equal((await victim.get(terug)).statusCode, 400, 'nor made')
+  })
+
+  t.test('goes back to no other place than a page of ours', async (t) => {
+    for (const verder of ['https://evil.example', '//evil.example', '/\\evil.example', '/zaken']) {
+      const { answer } = await inloggen(test, undefined, `?verder=${encodeURIComponent(verder)}`)
+      t.equal(answer.headers.location, '/beheer/')
+    }
+  })
+
+  t.test('a provider that is away is a clear page; signing in with a password goes on', async (t) => {
+    await idp.stop()
+    const fresh = await testApp(t, settings(idp.issuer))
+    await maakAccount(fresh.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+    const { answer } = await inloggen(fresh)
+    t.equal(answer.statusCode, 503)
+    t.match(answer.body, 'Gemeentelogin is nu niet bereikbaar')
+    t.equal((await klant(fresh.app).login('jan', WACHTWOORD)).statusCode, 303)
+  })
+})
+
+t.test('a role follows from the claim that the settings name', async (t) => {
+  const oidc = {
+    issuer: '',
+    clientId: '',
+    clientSecret: undefined,
+    label: '',
+    scopes: '',
+    roleClaim: 'realm_access.roles',
+    roles: { viewer: ['kijker', 'gast'], operator: ['behandelaar'], administrator: ['beheerder'] },
+  }
+  const rol = (claims: Record<string, unknown>, roleClaim = oidc.roleClaim) => rolVan(claims, { ...oidc, roleClaim })
+  t.equal(rol({ realm_access: { roles: ['gast', 'behandelaar'] } }), 'operator')
+  t.equal(rol({ realm_access: { roles: [] } }), undefined)
+  t.equal(rol({ realm_access: null }), undefined)
+  t.equal(rol({ roles: ['beheerder'] }), undefined)
+  t.equal(rol({ 'https://gemeente.example/rol': 'beheerder' }, 'https://gemeente.example/rol'), 'administrator')
+  t.equal(rol({}, 'constructor.name'), undefined)
+})
+
+t.test('by hand, in a browser', await needsBrowser(), async (t) => {
+  const idp = await provider(t)
+  const test = await opstelling(t, settings(idp.issuer))
+  const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 320, height: 800 } })
+  const pagina = await context.newPage()
+  await pagina.goto('/beheer/audit')
+  t.same(await toegankelijkheid(pagina), [])
+  t.equal(await teBreed(pagina), false)
+  await pagina.click('text=Inloggen met Gemeentelogin')
+  await pagina.waitForURL('**/beheer/audit')
+  t.match(await pagina.textContent('.kop-account'), 'Jan Jansen')
+  await pagina.goto('/beheer/mijn-account')
+  t.match(await pagina.textContent('main'), 'Dit account heeft hier geen wachtwoord')
+  await pagina.click('text=Uitloggen')
+  idp.state.claims.roles = []
+  await pagina.click('text=Inloggen met Gemeentelogin')
+  t.match(await pagina.textContent('h1'), 'is niet gelukt')
+  t.same(await toegankelijkheid(pagina), [])
+  t.equal(await teBreed(pagina), false)
+})
