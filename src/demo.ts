@@ -43,12 +43,15 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-demo-'))
   await chmod(directory, 0o711) // the database may run as another user
   const secret = generateSecret()
+  const password = generateSecret()
   const receiver = await startReceiver()
   const config = readConfig({
     DATA_DIR: join(directory, 'data'),
     IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import-data'),
     BOOTSTRAP_CLIENT_ID: CLIENT,
     BOOTSTRAP_CLIENT_SECRET: secret,
+    BOOTSTRAP_ADMIN_USERNAME: CLIENT,
+    BOOTSTRAP_ADMIN_PASSWORD: password,
     NOTIFICATIONS_API_ROOT: receiver.root,
     NOTIFICATIONS_CLIENT_ID: CLIENT,
     NOTIFICATIONS_SECRET: secret,
@@ -65,7 +68,7 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
     const told = await notify(call, receiver, catalogus)
     const all = good && same && told
     say(all ? '\nAll as expected.' : '\nNOT as expected.')
-    if (options.keep) await stay(service.address, secret, type, options.signal)
+    if (options.keep) await stay(service.address, { secret, password }, type, options.signal)
     return all
   } finally {
     await service.stop()
@@ -306,9 +309,15 @@ async function within(seconds: number, condition: () => boolean): Promise<boolea
   return true
 }
 
-async function stay(address: string, secret: string, type: string, signal: AbortSignal): Promise<void> {
+async function stay(
+  address: string,
+  { secret, password }: { secret: string; password: string },
+  type: string,
+  signal: AbortSignal,
+): Promise<void> {
   say(`
-It stays up until Ctrl-C. To go on with (the token is good for one hour):
+It stays up until Ctrl-C. The administration pages: ${address}/beheer/ as ${CLIENT}, with the password ${password}
+To go on with (the token is good for one hour):
 
   TOKEN=${signToken(CLIENT, secret, { id: 'demo', name: 'Demo' })}
   curl -H "Authorization: Bearer $TOKEN" ${address}/documenten/api/v1/enkelvoudiginformatieobjecten?pageSize=2
