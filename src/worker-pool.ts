@@ -18,64 +18,97 @@ export type WorkerPool = {
 /**
  * Opens the pool. `connect()` waits, for as long as it takes, until the database can be reached. A query that is cut off
  * fails with the one code that graphile-worker takes for a passing fault of the connection, so that it repeats what may be
- * repeated: completing and failing a job, which are harmless to do twice, and looking for the next job, after which
- * `returnLostJobs` gives back a job of which the news never arrived.
+ * repeated: failing a job, which is harmless to do twice, and looking for the next job, after which `returnLostJobs` gives
+ * back a job of which the news never arrived. Completing a job is seen to here: graphile-worker ends its pool when that
+ * fails within a batch.
+ * @param uncertain what to do about jobs whose completion met an outage, if what they did may have been lost in it as well.
+ *   Default: they are completed as soon as the database is back. Called again when it is cut off itself.
  */
-export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.PoolConfig): WorkerPool {
-  const pool = new pg.Pool({
+export function openWorkerPool(
+  databaseUrl: string,
+  log: Logger,
+  settings: pg.PoolConfig,
+  uncertain?: (spare: pg.Pool, jobs: string[]) => Promise<unknown>,
+): WorkerPool {
+  const options: pg.PoolConfig = {
     connectionString: databaseUrl,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     idle_in_transaction_session_timeout: 30_000,
     ...settings,
-  })
+  }
+  const pool = new pg.Pool(options)
+  // Apart from the others: they may all be held by who waits for this one.
+  const spare = new pg.Pool({ ...options, max: 1, idleTimeoutMillis: 1_000 })
   const clients = new Set<pg.PoolClient>()
+  const late = new WeakSet<pg.PoolClient>() // fresh, from an outage
   let closed = false
   let unreachable = false
 
-  // Without these listeners a connection that breaks would end the process. There is nothing to do: pg drops it.
-  // Only the message is logged: pg hangs the client onto the error, with all that it knows.
-  pool.on('error', ({ message }) => log.debug({ reason: message }, 'an idle database connection of the worker broke'))
-  pool.on('connect', (client) => {
-    clients.add(client)
-    client.on('error', ({ message }) => log.debug({ reason: message }, 'a database connection of the worker broke'))
-    makeFaultsRetryable(client)
-  })
-  pool.on('remove', (client) => clients.delete(client))
+  const complete: Complete = {
+    isUncertain: (client) => late.delete(client) && uncertain !== undefined,
+    async later(query) {
+      for (;;) {
+        try {
+          return await (uncertain ? uncertain(spare, query.values.flat()) : spare.query(query))
+        } catch (error) {
+          if (closed || !isConnectionFault(error)) throw error
+        }
+      }
+    },
+  }
+  for (const each of [pool, spare]) {
+    // Without these listeners a connection that breaks would end the process. There is nothing to do: pg drops it.
+    // Only the message is logged: pg hangs the client onto the error, with all that it knows.
+    each.on('error', ({ message }) => log.debug({ reason: message }, 'an idle database connection of the worker broke'))
+    each.on('connect', (client) => {
+      clients.add(client)
+      client.on('error', ({ message }) => log.debug({ reason: message }, 'a database connection of the worker broke'))
+      makeFaultsRetryable(client, each === pool ? complete : undefined)
+    })
+    each.on('remove', (client) => clients.delete(client))
+  }
 
-  const connectOnce = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
-  const connect = async (): Promise<pg.PoolClient> => {
-    for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
-      if (closed) throw Object.assign(new Error('the worker has let go of the database'), { code: 'CONNECTION_ENDED' })
-      try {
-        const client = await connectOnce()
-        if (unreachable) log.info('the worker reaches the database again')
-        unreachable = false
-        return client
-      } catch (error) {
-        if (!isConnectionFault(error)) throw error
-        if (!unreachable)
-          log.warn({ reason: (error as Error).message }, 'the worker cannot reach the database; it keeps trying')
-        unreachable = true
-        await sleep(delay)
+  waitInConnect(pool)
+  waitInConnect(spare)
+
+  function waitInConnect(each: pg.Pool): void {
+    const connectOnce = each.connect.bind(each) as () => Promise<pg.PoolClient>
+    const connect = async (): Promise<pg.PoolClient> => {
+      for (let delay = 50, tries = 0; ; delay = Math.min(delay * 2, 1_000), tries++) {
+        if (closed)
+          throw Object.assign(new Error('the worker has let go of the database'), { code: 'CONNECTION_ENDED' })
+        try {
+          const client = await connectOnce()
+          if (unreachable) log.info('the worker reaches the database again')
+          unreachable = false
+          if (tries > 0) late.add(client)
+          return client
+        } catch (error) {
+          if (!isConnectionFault(error)) throw error
+          if (!unreachable)
+            log.warn({ reason: (error as Error).message }, 'the worker cannot reach the database; it keeps trying')
+          unreachable = true
+          await sleep(delay)
+        }
       }
     }
+    // Everything goes through connect(), query() too, and graphile-worker calls it in both styles.
+    type Callback = (
+      error: Error | undefined,
+      client: pg.PoolClient | undefined,
+      release: (error?: Error | boolean) => void,
+    ) => void
+    const connectInBothStyles = (callback?: Callback) => {
+      if (!callback) return connect()
+      connect().then(
+        (client) => callback(undefined, client, client.release),
+        (error) => callback(error, undefined, () => {}),
+      )
+    }
+    each.connect = connectInBothStyles as typeof each.connect
   }
-  // Everything goes through connect(), pool.query() too, and graphile-worker calls it in both styles.
-  type Callback = (
-    error: Error | undefined,
-    client: pg.PoolClient | undefined,
-    release: (error?: Error | boolean) => void,
-  ) => void
-  const connectInBothStyles = (callback?: Callback) => {
-    if (!callback) return connect()
-    connect().then(
-      (client) => callback(undefined, client, client.release),
-      (error) => callback(error, undefined, () => {}),
-    )
-  }
-  pool.connect = connectInBothStyles as typeof pool.connect
 
   const cut = () => {
     for (const client of clients) streamOf(client)?.destroy()
@@ -86,7 +119,7 @@ export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.Po
     async close() {
       closed = true
       // A connection that is still in use, or hangs, is not waited for.
-      await Promise.race([pool.end(), sleep(2_000, undefined, { ref: false }).then(cut)])
+      await Promise.race([Promise.all([pool.end(), spare.end()]), sleep(2_000, undefined, { ref: false }).then(cut)])
     },
   }
 }
@@ -108,14 +141,21 @@ const UNREACHABLE = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EHOSTDO
 const PG_FAULT =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exceeded when trying to connect|timeout expired)/
 
-function makeFaultsRetryable(client: pg.PoolClient): void {
+const COMPLETION = /^complete_jobs?(_q)?\// // names of graphile-worker's statements
+type Completion = pg.QueryConfig & { values: unknown[] }
+type Complete = { isUncertain(client: pg.PoolClient): boolean; later(query: Completion): Promise<unknown> }
+
+function makeFaultsRetryable(client: pg.PoolClient, complete?: Complete): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   client.query = ((...args: unknown[]) => {
+    const completion = COMPLETION.test(String((args[0] as pg.QueryConfig).name)) && (args[0] as Completion)
+    if (complete?.isUncertain(client) && completion) return complete.later(completion)
     const result = query(...args)
     if (!(result instanceof Promise)) return result
     return result.catch((error: Error) => {
       if (!isConnectionFault(error)) throw error
       streamOf(client)?.destroy() // pg may not have noticed yet, and would hand it out once more
+      if (complete && completion) return complete.later(completion)
       throw Object.assign(new Error(error.message, { cause: error }), { code: '57P03' })
     })
   }) as typeof client.query

@@ -205,10 +205,13 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
   const { databaseUrl, taskList, cron, concurrency, log, name } = parts
   // One connection listens; the others are for as many jobs that end at once, and for cron.
   // No limit on waiting for locks: that fault is none that graphile-worker repeats, and the job would stay locked.
-  const connections = openWorkerPool(databaseUrl, log, {
+  const settings = {
     max: concurrency + 2,
     application_name: `zaakstroom ${name}`,
-  })
+  }
+  // Tasks of a batch may not have waited for the disk: a crash that cut their completion off may have undone their work.
+  const runAgain = (spare: Pool, ids: string[]) => returnLostJobs(spare, pool!.id, ids)
+  const connections = openWorkerPool(databaseUrl, log, settings, parts.batch === undefined ? undefined : runAgain)
   const jobs: Shift['jobs'] = new Map()
   let pool: GraphilePool | undefined // as a variable: the pool is a thenable, a promise of it would wait until it ends
   const events = new EventEmitter()

@@ -44,7 +44,13 @@ export function openVerzender(parts: VerzenderParts): (id: number, job: string, 
     if (!taken) return
     const attempt = await post(taken)
     const wacht = attempt.uitkomst === 'delivered' ? null : (delayAfter(taken.herhalingen, taken) ?? null)
-    const ours = await persist(() => noteer({ id, nummer: taken.nummer, wacht, ...attempt }), stop)
+    const note = (nummer: number) => persist(() => noteer({ id, nummer, wacht, ...attempt }), stop)
+    let ours = await note(taken.nummer)
+    if (!ours) {
+      // The attempt was begun without waiting for the disk: a crash of the database may have undone that.
+      const again = await persist(() => neem({ id, job }), stop)
+      if (again) ours = await note(again.nummer)
+    }
     notificationAttempts.inc({ outcome: attempt.uitkomst })
     if (attempt.uitkomst === 'delivered') {
       notificationDelay.observe(Math.max(0, Date.now() - Date.parse(taken.aanmaakdatum)) / 1000)
