@@ -42,7 +42,7 @@ export function supervise(t: Test, command: string, env: Record<string, string>)
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (data) => {
         lines.push(String(data))
-        if (lines.length > 200) lines.shift()
+        if (lines.length > 1000) lines.shift()
       })
     child.once('exit', async (code, signal) => {
       if (isStopping) return
@@ -68,7 +68,12 @@ export function supervise(t: Test, command: string, env: Record<string, string>)
   }
   t.teardown(async () => {
     await end('SIGKILL')
-    if (!t.passing()) for (const line of lines.join('').split('\n').slice(-60)) t.comment(`${command}: ${line}`)
+    if (t.passing()) return
+    const telling = lines
+      .join('')
+      .split('\n')
+      .filter((line) => !line.includes('"service_unavailable"'))
+    for (const line of telling.slice(-60)) t.comment(`${command}: ${line.slice(0, 500)}`)
   })
   start()
   return proces
@@ -253,6 +258,8 @@ export async function verifyAccount(t: Test, service: Service, creates: Antwoord
 
 /** Ends all processes as a deployment does. */
 export async function endAll(t: Test, { test, apis, workers }: Service): Promise<void> {
+  const registered = async () => (await test.database.sql`select from worker`).length
+  await until('the killed workers signed off', async () => (await registered()) === 2 * workers.length)
   const codes = await Promise.all([...apis, ...workers].map((proces) => proces.stop()))
   t.same([...new Set(codes)], [0], 'all end in order')
   t.same(
@@ -260,7 +267,7 @@ export async function endAll(t: Test, { test, apis, workers }: Service): Promise
     [],
     'and none ended by itself before',
   )
-  t.equal((await test.database.sql`select from worker`).length, 0, 'no worker is left registered')
+  t.equal(await registered(), 0, 'no worker is left registered')
 }
 
 // ---- small things ----
