@@ -30,6 +30,7 @@ const LIJST = { pad: '/imports', naam: 'Imports' }
 const VOORBEELD_ROWS = 20
 const SOORTEN = 100
 const LINGER_MS = 30_000
+const STUCK_MS = 120_000
 
 export async function registerImportStarten(app: FastifyInstance, stroom: Stroom): Promise<void> {
   const { config, database } = app.parts
@@ -87,6 +88,8 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
         cellen: cellen.slice(0, kop.length + 5).map(kort),
       })),
       bezig,
+      // A run that was lost can be asked for again.
+      vast: bezig && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
       stand: bezig ? (await leesProef(concept.uuid))?.waarden : null,
       soorten: soorten.slice(0, SOORTEN),
       meerSoorten: soorten.length > SOORTEN,

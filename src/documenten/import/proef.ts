@@ -39,7 +39,8 @@ type Run = {
 }
 
 const PORTION = 500
-/** Files that are looked at before others get their turn. */
+/** Rows and files that are looked at before others get their turn. */
+const ROWS = 100
 const FILES = 50
 const EXAMPLES = 5
 
@@ -94,11 +95,13 @@ async function judge(config: Config, database: Database, run: Run, vanaf: number
     select nummer, cellen from import_concept_regel
     where concept_id = ${run.id} and nummer >= ${vanaf + EERSTE} and nummer < ${vanaf + EERSTE + PORTION} order by nummer`
   const fouten = new Map<number, string>()
-  const gelezen = regels.flatMap(({ nummer, cellen }) => {
+  const gelezen: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
+  for (const [index, { nummer, cellen }] of regels.entries()) {
+    if (index % ROWS === ROWS - 1) await yieldToOthers()
     const result = readRow(run.kop, cellen, nummer)
     if ('fout' in result) fouten.set(nummer, result.fout)
-    return 'fout' in result ? [] : [result]
-  })
+    else gelezen.push(result)
+  }
   const rows = await judgeTypes(db, run.basisUrl, gelezen, fouten)
   if (rows.length === 0) return fouten
   const bezet = await existing(db, rows)
