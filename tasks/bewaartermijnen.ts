@@ -1,48 +1,79 @@
 // bewaartermijnen: daily. Removes imports and notifications whose term is over, uploads that nobody imported, and stored bytes
 // that nothing refers to.
 import type { Task } from 'graphile-worker'
-import { sql } from 'kysely'
+import type { Updateable } from 'kysely'
 import type { Logger } from 'pino'
+import Type, { type Static } from 'typebox'
+import { isOudeImport } from '../src/bewaartermijnen.ts'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database.ts'
+import type { BewaartermijnRun } from '../src/database-types.ts'
 import { removeOldConcepten } from '../src/documenten/import/concept.ts'
 import { removeImport } from '../src/documenten/import/index.ts'
 import { GRACE_MS, neededSleutels, usedBackends } from '../src/documenten/opslag/bestanden.ts'
 import { OpslagOnbeschikbaar, sweep } from '../src/documenten/opslag/index.ts'
 import type { Opslagen } from '../src/documenten/opslag/kiezen.ts'
+import { readInput } from '../src/input.ts'
 import { removeOldNotificaties } from '../src/notificaties/plannen.ts'
 import { enqueue } from '../src/queue.ts'
 
+const Payload = Type.Object({ door: Type.Optional(Type.String()) })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      bewaartermijnen: Record<string, never>
+      bewaartermijnen: Static<typeof Payload>
     }
   }
 }
 
 type Parts = Opslagen & { config: Config; database: Database; log: Logger }
 
+const RUNS = 100
+
 export function bewaartermijnen(parts: Parts): Task {
-  return async () => {
-    const imports = await removeOldImports(parts)
-    await removeOldConcepten(parts.database.db)
-    const notificaties = await removeOldNotificaties(parts.database.db, parts.config.notificationDaysRetained)
-    const swept = await sweepOrphans(parts)
-    parts.log.info({ imports, notificaties, ...swept }, 'retention done')
+  const { database, config, log } = parts
+  return async (payload) => {
+    const { door = '' } = readInput(Payload, payload)
+    const { id } = await database.db
+      .insertInto('bewaartermijnRun')
+      .values({ gestartDoor: door })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    // What was done before a fault stays done, so it is written down part by part.
+    const note = (done: Updateable<BewaartermijnRun>) =>
+      database.db.updateTable('bewaartermijnRun').set(done).where('id', '=', id).execute()
+    try {
+      const imports = await removeOldImports(parts)
+      await note({ imports })
+      await removeOldConcepten(database.db)
+      const notificaties = await removeOldNotificaties(database.db, config.notificationDaysRetained)
+      await note({ notificaties })
+      const { overgeslagen, ...swept } = await sweepOrphans(parts)
+      await note({
+        bestanden: swept.removed,
+        onafgemaakt: swept.unfinished,
+        overgeslagen,
+        beeindigdOp: new Date().toISOString(),
+      })
+      log.info({ imports, notificaties, ...swept }, 'retention done')
+    } catch (error) {
+      const fout = 'De worker kon het opruimen niet afmaken. De oorzaak staat in zijn logboek.'
+      await note({ fout, beeindigdOp: new Date().toISOString() }).catch(() => {}) // the database may be what failed
+      throw error
+    }
+    await database.db
+      .deleteFrom('bewaartermijnRun')
+      .where('id', '<=', id - RUNS)
+      .execute()
   }
 }
 
-/** Imports that ended, or that were made and never got a file, more than IMPORT_RETENTION_DAYS ago. */
+/** Removes imports whose term is over. */
 export async function removeOldImports({ config, database }: Pick<Parts, 'config' | 'database'>): Promise<number> {
   return database.db.transaction().execute(async (trx) => {
     const old = await trx
       .selectFrom('import')
-      .where('status', '!=', 'active')
-      .where('verwijderdOp', 'is', null)
-      .where(
-        sql<boolean>`coalesce(beeindigd_op, gemaakt_op) < now() - make_interval(days => ${config.importRetentionDays})`,
-      )
+      .where(isOudeImport(config))
       .select('id')
       .forUpdate()
       .skipLocked() // one that is being uploaded right now
@@ -54,7 +85,7 @@ export async function removeOldImports({ config, database }: Pick<Parts, 'config
 
 /** Bytes that a crash left without a row, in every store that we use. One that is away does not hold up the others. */
 async function sweepOrphans(parts: Parts) {
-  const total = { seen: 0, removed: 0, unfinished: 0 }
+  const total = { seen: 0, removed: 0, unfinished: 0, overgeslagen: [] as string[] }
   for (const backend of await usedBackends(parts)) {
     try {
       const swept = await sweep(parts.opslagVoor(backend), {
@@ -64,6 +95,7 @@ async function sweepOrphans(parts: Parts) {
       for (const name of ['seen', 'removed', 'unfinished'] as const) total[name] += swept[name]
     } catch (error) {
       if (!(error instanceof OpslagOnbeschikbaar)) throw error
+      total.overgeslagen.push(backend)
       parts.log.warn({ backend, code: error.code }, 'a document storage was not swept')
     }
   }

@@ -1,4 +1,5 @@
 import type { TaskList } from 'graphile-worker'
+import { CRON } from '../src/bewaartermijnen.ts'
 import type { Config } from '../src/config.ts'
 import type { BatchParts } from '../src/documenten/import/batch.ts'
 import type { Opslagen } from '../src/documenten/opslag/kiezen.ts'
@@ -31,7 +32,7 @@ export function taskList(parts: TaskParts): TaskList {
 
 /** What runs by the clock (UTC). A run that was missed because no worker was there is made up for within a day. */
 export const CRONTAB = `
-17 2 * * * bewaartermijnen ?fill=1d&jobKey=bewaartermijnen
+${CRON} bewaartermijnen ?fill=1d&jobKey=bewaartermijnen
 * * * * * plan-notificaties ?jobKey=plan-notificaties
 */5 * * * * vouw-documentaantallen ?jobKey=vouw-documentaantallen
 `

@@ -96,6 +96,11 @@ export async function stuurNu(m: Mutation, uuids: string[]): Promise<number> {
   return rows.length
 }
 
+/** Messages that were delivered or failed, and are older than so many days. On table `notificatie`. */
+export function isOud(days: number): RawBuilder<boolean> {
+  return sql`notificatie.status <> 'gepland' and notificatie.aanmaakdatum < now() - make_interval(days => ${days}::int)`
+}
+
 /**
  * Removes messages that were delivered or failed and are older than so many days, with their attempts.
  * @returns how many
@@ -107,8 +112,7 @@ export async function removeOldNotificaties(db: Db, days: number): Promise<numbe
       .where('id', 'in', (eb) =>
         eb
           .selectFrom('notificatie')
-          .where('status', '!=', 'gepland')
-          .where('aanmaakdatum', '<', new Date(Date.now() - days * 86_400_000).toISOString())
+          .where(isOud(days))
           .select('id')
           .limit(10 * PORTION),
       )
