@@ -17,7 +17,7 @@ import {
   zetWachtwoord,
 } from './accounts.ts'
 import { VERTROUWELIJKHEID } from './applicatie-woorden.ts'
-import { foutenVan, leesFormulier, weiger } from './formulier.ts'
+import { foutenVan, leesFormulier, Wachtwoordveld, weiger } from './formulier.ts'
 import { basePath, bladzij } from './lijst.ts'
 import { verder } from './pagina.ts'
 import { beeindigSessies, meld, ontzegel, ROLLEN, verzegel } from './sessie.ts'
@@ -37,12 +37,12 @@ const Nieuw = Type.Object({
   gebruikersnaam: Type.String({ maxLength: 150 }),
   ...Gegevens.properties,
   wijze: Type.Enum(WIJZEN),
-  wachtwoord: Type.Optional(Type.String({ maxLength: 1000 })),
+  wachtwoord: Type.Optional(Wachtwoordveld),
 })
 const Gewijzigd = Type.Object({ ...Gegevens.properties, actief: Type.Boolean() })
 const Wachtwoord = Type.Object({
   wijze: Type.Enum(['maken', 'typen']),
-  wachtwoord: Type.Optional(Type.String({ maxLength: 1000 })),
+  wachtwoord: Type.Optional(Wachtwoordveld),
 })
 
 export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = {
@@ -80,7 +80,7 @@ export function registerAccounts(app: FastifyInstance): void {
       const { wijze, wachtwoord, ...form } = leesFormulier(Nieuw, request.body)
       if (!new RegExp(GEBRUIKERSNAAM).test(form.gebruikersnaam))
         weiger({ gebruikersnaam: 'Gebruik letters, cijfers en leestekens, zonder spaties of accenten.' })
-      const gekozen = kiesWachtwoord(wijze, request.body, wachtwoord)
+      const gekozen = kiesWachtwoord(wijze, wachtwoord)
       const uuid = await wijzig(request, async (m) => {
         const made = await maakAccount(m.trx, { ...form, ...(gekozen !== undefined && { wachtwoord: gekozen }) })
         m.vastleggen({
@@ -147,7 +147,7 @@ export function registerAccounts(app: FastifyInstance): void {
     const account = await eisAccount(app, request)
     try {
       const { wijze, wachtwoord } = leesFormulier(Wachtwoord, request.body)
-      const gekozen = kiesWachtwoord(wijze, request.body, wachtwoord)!
+      const gekozen = kiesWachtwoord(wijze, wachtwoord)!
       const own = account.id === request.beheerder!.id
       await wijzig(request, async (m) => {
         await zetWachtwoord(m.trx, account.id, gekozen, own ? request.sessie!.id : null)
@@ -288,12 +288,12 @@ async function eisAccount(app: FastifyInstance, request: FastifyRequest): Promis
   return account
 }
 
-/** As typed: a password may begin or end with a space. Undefined: none. */
-function kiesWachtwoord(wijze: (typeof WIJZEN)[number], body: unknown, typed: string | undefined): string | undefined {
+/** Undefined: none. */
+function kiesWachtwoord(wijze: (typeof WIJZEN)[number], typed: string | undefined): string | undefined {
   if (wijze === 'oidc') return undefined
   if (wijze === 'maken') return genereerWachtwoord()
   if (typed === undefined) weiger({ wachtwoord: 'Vul een wachtwoord in.' })
-  return (body as { wachtwoord: string }).wachtwoord
+  return typed
 }
 
 /** To the page that shows a made password once. */

@@ -12,37 +12,37 @@ const LOCK_MINUTES = 15
 
 /** What a name and a password lead to: the account, or undefined whatever was wrong with them. */
 export async function controleerWachtwoord(
-  { sql }: Database,
+  { sql }: Pick<Database, 'sql'>,
   gebruikersnaam: string,
   wachtwoord: string,
 ): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | undefined> {
   const [account] = await sql`
-    select id, uuid, gebruikersnaam, wachtwoord, totp_sinds is not null as totp, actief,
-      coalesce(geblokkeerd_tot > now(), false) as geblokkeerd
+    select id, uuid, gebruikersnaam, wachtwoord, totp_sinds is not null as totp
     from beheer_account where lower(gebruikersnaam) = lower(${gebruikersnaam})`
   const right = await isWachtwoord(wachtwoord, account?.wachtwoord)
-  if (!account || account.geblokkeerd) return undefined
-  if (!right || !account.actief) {
-    await telMislukt({ sql }, account.id)
-    return undefined
-  }
-  return { id: account.id, uuid: account.uuid, gebruikersnaam: account.gebruikersnaam, totp: account.totp }
+  // Only now: others may have failed in the meantime. No account costs the same questions.
+  const id = account?.id ?? 0
+  const [open] = await sql`select 1 from beheer_account where id = ${id} and ${mag(sql)}`
+  if (account && right && open)
+    return { id, uuid: account.uuid, gebruikersnaam: account.gebruikersnaam, totp: account.totp }
+  if (!right) await neemPoging({ sql }, id)
+  return undefined
 }
 
-/** Whether it may sign in at this moment: not locked, and not taken out of use. */
-export async function mag({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<boolean> {
-  const [row] = await sql`
-    select actief and coalesce(geblokkeerd_tot <= now(), true) as mag from beheer_account where id = ${accountId}`
-  return row?.mag ?? false
-}
+/** Neither locked nor taken out of use. */
+const mag = (sql: Database['sql']) => sql`actief and coalesce(geblokkeerd_tot <= now(), true)`
 
-/** Counts a wrong password or code; from the fifth on the account is locked, each time twice as long, up to a day. */
-export async function telMislukt({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<void> {
-  await sql`
+/**
+ * Counts a wrong password, or a code before it is looked at, so that many at once get no more chances; `telGelukt` ends the
+ * count. From the fifth on the account is locked, each time twice as long, up to a day. Answers whether it was open.
+ */
+export async function neemPoging({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<boolean> {
+  const { count } = await sql`
     update beheer_account set mislukte_pogingen = mislukte_pogingen + 1,
       geblokkeerd_tot = case when mislukte_pogingen + 1 >= ${ATTEMPTS} then now() + least(interval '1 day',
         ${LOCK_MINUTES} * interval '1 minute' * 2 ^ least(mislukte_pogingen + 1 - ${ATTEMPTS}, 10)) end
-    where id = ${accountId}`
+    where id = ${accountId} and ${mag(sql)}`
+  return count === 1
 }
 
 /** Notes that somebody signed in, which ends the count of what went wrong. */

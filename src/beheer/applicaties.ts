@@ -102,7 +102,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       rows: (limit, cursor) => selectRechten(app.read, applicatie.id, request.base, limit, cursor),
     })
     return reply.pagina('applicatie', {
-      titel: applicatie.label,
+      titel: applicatie.label || '(zonder label)',
       kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }],
       applicatie,
       clients: await selectClients(app, applicatie.id),
@@ -126,11 +126,9 @@ export function registerApplicaties(app: FastifyInstance): void {
     try {
       const form = leesFormulier(Gewijzigd, request.body)
       const clientIds = leesClientIds(form.clientIds)
-      const gone = applicatie.clientIds.filter((clientId) => !clientIds.includes(clientId))
-      if (gone.length > 0 && !form.bevestigd)
-        weiger({
-          bevestigd: `Zonder client-id ${gone.join(', ')} vervallen ook de geheimen ervan. Bevestig dit hieronder.`,
-        })
+      const verlies = watVervalt(applicatie, clientIds, form.heeftAlleAutorisaties)
+      if (verlies.length > 0 && !form.bevestigd)
+        weiger({ bevestigd: [...verlies, 'Bevestig dit hieronder.'].join(' ') })
       await wijzig(request, async (m) => {
         const { label, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie } = form
         const input = {
@@ -141,11 +139,6 @@ export function registerApplicaties(app: FastifyInstance): void {
           // All rights come in place of those that there were.
           ...(heeftAlleAutorisaties && { autorisaties: [], catalogusAutorisaties: [] }),
         }
-        if (heeftAlleAutorisaties && !applicatie.heeftAlleAutorisaties && applicatie.aantalRechten > 0)
-          if (!form.bevestigd)
-            weiger({
-              bevestigd: `De ${applicatie.aantalRechten} autorisaties van deze applicatie vervallen: zij mag dan alles. Bevestig dit hieronder.`,
-            })
         const nieuw = await changeApplicatie(m, 'update', applicatie.uuid, input, [], { zonderRechten: true })
         m.vastleggen({
           handeling: 'applicatie-wijzigen',
@@ -206,6 +199,17 @@ export const kruimelsVan = ({ uuid, label }: Applicatie) => [
   { pad: '/applicaties', naam: 'Applicaties' },
   { pad: `/applicaties/${uuid}`, naam: label },
 ]
+
+/** What would be lost with a change, in sentences. */
+function watVervalt(applicatie: Applicatie, clientIds: string[], alles: boolean): string[] {
+  const gone = applicatie.clientIds.filter((clientId) => !clientIds.includes(clientId))
+  return [
+    ...(gone.length > 0 ? [`Zonder client-id ${gone.join(', ')} vervallen ook de geheimen ervan.`] : []),
+    ...(alles && applicatie.aantalRechten > 0
+      ? [`De applicatie mag dan alles; de autorisaties die er nu zijn (${applicatie.aantalRechten}) vervallen.`]
+      : []),
+  ]
+}
 
 /** One client id on a line. */
 function leesClientIds(text = ''): string[] {

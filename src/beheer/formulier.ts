@@ -1,5 +1,5 @@
 // formulier: what a form sends, checked against a schema with the words of the API.
-import type { Static, TObject } from 'typebox'
+import Type, { type Static, type TObject } from 'typebox'
 import { readInput } from '../input.ts'
 import { type InvalidParam, invalidAll, Problem } from '../problem.ts'
 
@@ -7,6 +7,11 @@ import { type InvalidParam, invalidAll, Problem } from '../problem.ts'
 export type Formulier = Record<string, string | string[] | undefined>
 /** Per field what is wrong with it; '' holds what is about the form as a whole. */
 export type Fouten = Record<string, string>
+
+type Veld = { type?: unknown; 'x-letterlijk'?: boolean }
+
+/** A password, as it was typed: it may begin or end with a space. */
+export const Wachtwoordveld = Type.String({ maxLength: 1000, 'x-letterlijk': true })
 
 /**
  * Reads the fields of the schema from a form: an empty field counts as left out, a checkbox is a boolean, a list field may
@@ -16,13 +21,13 @@ export type Fouten = Record<string, string>
 export function leesFormulier<T extends TObject>(schema: T, form: unknown): Static<T> {
   const given = (form ?? {}) as Formulier
   const values: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(schema.properties) as [string, { type?: unknown }][]) {
+  for (const [name, field] of Object.entries(schema.properties) as [string, Veld][]) {
     const value = given[name]
     const list = value === undefined ? [] : [value].flat()
     const last = list.at(-1)
     if (field.type === 'array') values[name] = list.filter((part) => part !== '')
     else if (field.type === 'boolean') values[name] = last !== undefined && last !== '' && last !== 'false'
-    else if (last !== undefined && last.trim() !== '') values[name] = last.trim()
+    else if (last !== undefined && last.trim() !== '') values[name] = field['x-letterlijk'] ? last : last.trim()
   }
   return readInput(schema, values)
 }
@@ -35,7 +40,7 @@ export function weiger(fouten: Fouten): void {
 
 /** What to show beside the fields after a failure; whatever is no refusal of the input is thrown on. */
 export function foutenVan(error: unknown): Fouten {
-  if (!(error instanceof Problem) || error.status >= 500 || error.status === 403 || error.status === 404) throw error
+  if (!(error instanceof Problem) || error.status >= 500 || [403, 404, 429].includes(error.status)) throw error
   if (!error.invalidParams) return { '': error.detail }
   return Object.fromEntries(
     error.invalidParams.map(({ name, reason }) => [name === 'nonFieldErrors' ? '' : name, reason]),

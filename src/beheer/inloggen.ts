@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countPogingen } from '../autorisaties/pogingen.ts'
-import { controleerWachtwoord, mag, telGelukt, telMislukt } from './accounts.ts'
-import { leesFormulier } from './formulier.ts'
+import { controleerWachtwoord, neemPoging, telGelukt } from './accounts.ts'
+import { leesFormulier, Wachtwoordveld } from './formulier.ts'
 import { basePath } from './lijst.ts'
 import { registerOidc } from './oidc.ts'
 import { endSessie, startSessie } from './sessie.ts'
@@ -13,7 +13,7 @@ import { schrijfAudit } from './wijzigen.ts'
 
 const Inloggegevens = Type.Object({
   gebruikersnaam: Type.String({ maxLength: 150 }),
-  wachtwoord: Type.String({ maxLength: 1000 }),
+  wachtwoord: Wachtwoordveld,
   verder: Type.Optional(Type.String({ maxLength: 2000 })),
 })
 const Code = Type.Object({
@@ -74,9 +74,9 @@ export function registerInloggen(app: FastifyInstance): void {
     if (!account) return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
     const form = leesFormulier(Code, request.body)
     tel(request)
-    const right = (await mag(database, account.id)) && (await gebruikCode(database, box, account, form.code ?? ''))
+    const right =
+      (await neemPoging(database, account.id)) && (await gebruikCode(database, box, account, form.code ?? ''))
     if (!right) {
-      await telMislukt(database, account.id)
       await schrijfAudit(database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
       ])

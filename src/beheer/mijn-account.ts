@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countPogingen } from '../autorisaties/pogingen.ts'
-import { controleerWachtwoord, telMislukt, verwijderTotp, zetWachtwoord } from './accounts.ts'
-import { foutenVan, leesFormulier, weiger } from './formulier.ts'
+import { controleerWachtwoord, neemPoging, verwijderTotp, zetWachtwoord } from './accounts.ts'
+import { foutenVan, leesFormulier, Wachtwoordveld, weiger } from './formulier.ts'
 import { verder } from './pagina.ts'
 import { beeindigSessies, startSessie } from './sessie.ts'
 import { begin, gebruikCode, lopend } from './totp.ts'
@@ -20,11 +20,7 @@ declare module 'fastify' {
   }
 }
 
-const Wachtwoord = Type.Object({
-  oud: Type.String({ maxLength: 1000 }),
-  nieuw: Type.String({ maxLength: 1000 }),
-  herhaald: Type.String({ maxLength: 1000 }),
-})
+const Wachtwoord = Type.Object({ oud: Wachtwoordveld, nieuw: Wachtwoordveld, herhaald: Wachtwoordveld })
 const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
 export function registerMijnAccount(app: FastifyInstance): void {
@@ -51,7 +47,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const { id, gebruikersnaam, wachtwoord, uuid } = request.beheerder!
     try {
       if (!wachtwoord) weiger({ '': 'Dit account heeft geen wachtwoord.' })
-      const form = leesWachtwoord(request.body)
+      const form = leesFormulier(Wachtwoord, request.body)
       if (form.nieuw !== form.herhaald) weiger({ herhaald: 'Dit is niet hetzelfde als het nieuwe wachtwoord.' })
       const right = await beproef(
         request,
@@ -116,7 +112,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     try {
       const { code } = leesFormulier(Code, request.body)
       if (!(await beproef(request, () => gebruikCode(database, box, beheerder, code)))) {
-        await telMislukt(database, beheerder.id)
+        await neemPoging(database, beheerder.id)
         weiger({ code: 'Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.' })
       }
       await wijzig(request, async (m) => {
@@ -164,15 +160,6 @@ const CODES_WEG = {
   titel: 'Eenmalige codes verwijderen',
   kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
   fouten: {},
-}
-
-/** As typed: a password may begin or end with a space. */
-function leesWachtwoord(body: unknown) {
-  const form = (body ?? {}) as Record<string, unknown>
-  const fields = leesFormulier(Wachtwoord, body)
-  for (const name of ['oud', 'nieuw', 'herhaald'] as const)
-    if (typeof form[name] === 'string') fields[name] = form[name]
-  return fields
 }
 
 type Sessie = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }

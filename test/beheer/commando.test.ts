@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import t from 'tap'
-import { controleerWachtwoord, telMislukt } from '../../src/beheer/accounts.ts'
+import { controleerWachtwoord, neemPoging } from '../../src/beheer/accounts.ts'
 import { openDatabase } from '../../src/database.ts'
 import { testDatabase } from '../setup.ts'
 
@@ -36,7 +36,7 @@ t.test('accounts from the command line, also when nobody can sign in', async (t)
   t.ok(await controleerWachtwoord(database, 'beheer', 'een zelf bedacht wachtwoord'))
 
   const [{ id }] = await database.sql<[{ id: number }]>`select id from beheer_account where gebruikersnaam = 'j.jansen'`
-  for (let count = 0; count < 5; count++) await telMislukt(database, id)
+  for (let count = 0; count < 5; count++) await neemPoging(database, id)
   t.match(JSON.parse((await run(['list', '--json'])).stdout), [
     { username: 'beheer', role: 'administrator', locked: false },
     { username: 'j.jansen', role: 'operator', active: true, locked: true, totp: false },

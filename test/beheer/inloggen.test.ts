@@ -263,6 +263,15 @@ t.test('with one-time codes', async (t) => {
     t.ok(row?.geblokkeerd)
   })
 
+  t.test('many codes at once get no more chances than one after another', async (t) => {
+    await test.database.sql`update beheer_account set totp_stap = null, mislukte_pogingen = 0, geblokkeerd_tot = null`
+    const browser = klant(test.app, { remoteAddress: '10.0.0.10' })
+    await browser.login('jan', WACHTWOORD)
+    await Promise.all(Array.from({ length: 12 }, () => inlogcode(browser, '000000')))
+    const [row] = await test.database.sql`select mislukte_pogingen as n from beheer_account`
+    t.equal(row!.n, 5)
+  })
+
   t.test('the secret is stored encrypted, for this account alone', async (t) => {
     const [row] = await test.database.sql`select totp_geheim from beheer_account where id = ${test.account.id}`
     t.throws(() => test.parts.box.open(row!.totp_geheim, 'totp:another'))
