@@ -6,7 +6,7 @@ import type { Mutation } from '../mutate.ts'
 import { type NotificatieFilter, voldoetAan } from './filter.ts'
 
 const PORTION = 1000
-const JOB_LOST_AFTER = '10 minutes' // longer than an attempt takes
+const JOB_LOST_AFTER = '1 minute' // not sooner, to leave the queue itself the time to give a lost job back
 
 /**
  * Plans what waits without a job although nothing holds it up (any more): a service was set, messages were resent, the
