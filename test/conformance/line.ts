@@ -7,6 +7,8 @@ export type Line = {
   /** Its name in audit records and notifications. */
   resource: string
   path: string
+  /** Where `path` has parameters: the path for this body. */
+  at?(body: Record<string, unknown>): string
   /** A body that a POST takes, every time a new one. What it refers to is made here too. */
   given(test: TestApp): Promise<Record<string, unknown>>
   /** Rights that are just enough for everything below, for what `given` made. */
@@ -26,6 +28,8 @@ export type Line = {
   query?(resource: Record<string, unknown>): string
   /** Headers that every request needs (Accept-Crs and so on). */
   headers?: Record<string, string>
+  /** The standard keeps no record of its changes. */
+  unrecorded?: true
   /** Audit rows and notifications of one POST, when not one each. */
   records?: number
   messages?: number

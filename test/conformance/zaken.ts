@@ -1,8 +1,20 @@
-import { givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
-import { CRS, givenDocument, givenResultaattype, givenZaak, ZAKEN, zaakBody } from '../zaken/gegeven.ts'
+import { givenBesluittype, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
+import { givenBesluit } from '../besluiten/gegeven.ts'
+import {
+  CRS,
+  givenDocument,
+  givenEigenschap,
+  givenResultaattype,
+  givenZaak,
+  ZAKEN,
+  zaakBody,
+} from '../zaken/gegeven.ts'
 import type { Line, Right } from './line.ts'
 
-type Typen = { zaaktype: string; statustype: string; resultaattype: string; roltype: string; documenttype: string }
+type Typen = Record<
+  'zaaktype' | 'statustype' | 'resultaattype' | 'roltype' | 'documenttype' | 'eigenschap' | 'besluittype',
+  string
+>
 const types = new WeakMap<TestApp, Promise<Typen>>()
 let known: Typen
 
@@ -17,17 +29,20 @@ async function theTypes(test: TestApp): Promise<Typen> {
 async function makeTypes(test: TestApp): Promise<Typen> {
   const documenttype = await givenInformatieobjecttype(test, { omschrijving: 'Bij een zaak' })
   const { catalogus } = (await test.call('GET', documenttype)).body
+  const besluittype = await givenBesluittype(test, { catalogus, omschrijving: 'In een zaak' })
   const zaaktype = await givenZaaktype(test, {
     catalogus,
+    besluittypen: [besluittype],
     statustypen: ['Begin', 'Eind'],
     roltypen: [{ omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' }],
     informatieobjecttypen: [documenttype],
   })
   const resultaattype = await givenResultaattype(test, zaaktype, { afleidingswijze: 'afgehandeld' })
+  const eigenschap = await givenEigenschap(test, zaaktype, 'kleur')
   const { statustypen, roltypen } = (await test.call('GET', zaaktype)).body
   const found = await Promise.all(statustypen.map(async (url: string) => (await test.call('GET', url)).body))
   const statustype = found.find(({ isEindstatus }) => !isEindstatus).url
-  return { zaaktype, statustype, resultaattype, roltype: roltypen[0], documenttype }
+  return { zaaktype, statustype, resultaattype, roltype: roltypen[0], documenttype, eigenschap, besluittype }
 }
 
 const rights = (): Right[] => [
@@ -130,6 +145,49 @@ export const zaken: Line[] = [
     list: ['GET', 'POST'],
     one: ['GET'],
     kanaal: 'zaken',
+  },
+  {
+    resource: 'zaakeigenschap',
+    path: `${ZAKEN}/zaken/:zaakUuid/zaakeigenschappen`,
+    at: ({ zaak }) => `${ZAKEN}/zaken/${uuidOf(String(zaak))}/zaakeigenschappen`,
+    given: below(({ eigenschap }) => ({ eigenschap, waarde: 'rood' })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    kanaal: 'zaken',
+    bare: true,
+  },
+  {
+    resource: 'zaakbesluit',
+    path: `${ZAKEN}/zaken/:zaakUuid/besluiten`,
+    at: ({ zaak }) => `${ZAKEN}/zaken/${uuidOf(String(zaak))}/besluiten`,
+    given: below(async ({ besluittype }, test, zaak) => ({
+      besluit: (await givenBesluit(test, { besluittype, zaak })).url,
+    })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'DELETE'],
+    kanaal: 'zaken',
+    onlyCreateAnnounced: true,
+    bare: true,
+    // The besluit says that it belongs to the case; a POST asks whether it does.
+    records: 0,
+    messages: 0,
+    // A besluit of ours takes the relation with it. What is deleted here is one with a besluit elsewhere.
+    beforeDelete: async ({ database: { sql } }, { url }) => {
+      await sql`update zaakbesluit set besluit_uuid = null, besluit_url = 'https://elders.example/besluiten/1'
+        where uuid = ${uuidOf(String(url))}`
+    },
+  },
+  {
+    resource: 'zaaknotitie',
+    path: `${ZAKEN}/zaaknotities`,
+    given: below((_, __, zaak) => ({ onderwerp: 'Gebeld', tekst: 'Belt terug', gerelateerdAan: zaak })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    kanaal: null,
+    unrecorded: true,
   },
 ]
 
