@@ -1,0 +1,287 @@
+// The pages on which imports are followed and acted upon.
+import t, { type Test } from 'tap'
+import { givenInformatieobjecttype } from '../app.ts'
+import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importeren.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { alsKlant, endAll, letOpScript, SCRIPT, until } from './importpaginas.ts'
+
+t.test('the pages of imports', await needsBrowser(), async (t) => {
+  const test = await opstelling(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
+  const { call, database } = test
+  const type = await givenInformatieobjecttype(test)
+  await givenFile(test, 'brief.txt')
+  const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
+
+  /** In both widths, with and without script: no violations, nothing sticks out, nothing runs. */
+  async function inAlleVormen(t: Test, path: string, check: (text: string) => void): Promise<void> {
+    for (const width of [1280, 320])
+      for (const javaScriptEnabled of [true, false]) {
+        const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { width, javaScriptEnabled })
+        const gedraaid = letOpScript(pagina)
+        await pagina.goto(path)
+        check((await pagina.textContent('main'))!)
+        if (javaScriptEnabled) t.same(await toegankelijkheid(pagina), [], `${path} at ${width}`)
+        t.equal(await teBreed(pagina), false, `${path} fits in ${width}`)
+        t.same([...klachten, ...gedraaid], [])
+        await context.close()
+      }
+  }
+
+  async function givenActive(rows: number): Promise<string> {
+    const uuid = await givenImport(test)
+    const { status } = await call('POST', `${API}/${uuid}/upload`, csvText(Array.from({ length: rows }, () => good())))
+    if (status !== 200) throw new Error('refused')
+    return uuid
+  }
+
+  await t.test('without any import the list says so, and how to begin', async (t) => {
+    await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, 'Er zijn nog geen imports'))
+    const { pagina, context } = await alsBeheerder(test, 'viewer')
+    await pagina.goto('/beheer/imports')
+    t.equal(await pagina.locator('main a').count(), 0, 'a viewer starts none')
+    await context.close()
+  })
+
+  await t.test('a finished import shows its failures by reason, with their rows and files to download', async (t) => {
+    const fouten = [
+      good({ titel: '' }),
+      good({ titel: '', auteur: '' }),
+      good({ titel: SCRIPT, bestandspad: `${SCRIPT}.txt` }),
+      good({ titel: '' }),
+      ['te', 'kort'],
+      good({ titel: '=1+1', bestandsomvang: '12345' }),
+    ]
+    const csv = csvText([good({ titel: SCRIPT }), ...fouten.slice(0, 3), good(), ...fouten.slice(3)])
+    const { uuid } = await runImport(test, csv)
+    const page = `/beheer/imports/${uuid}`
+    await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, /Klaar, met fouten/))
+    await inAlleVormen(t, page, (text) => {
+      t.match(text, /titel: Dit veld is verplicht\.\s+2\s+rij 3, 7/)
+      t.match(text, /Het bestand is groter of kleiner dan hier staat/)
+      t.match(text, /te weinig waarden \(2, de kopregel heeft er 27\)/)
+    })
+    await inAlleVormen(t, `${page}/rijen`, (text) => t.match(text, SCRIPT))
+
+    const { pagina, context } = await alsBeheerder(test, 'viewer')
+    await pagina.goto(page)
+    await pagina.click('tr:has(td.getal:text-is("2")) >> text=Bekijken')
+    t.same(await pagina.locator('tbody th').allTextContents(), ['3', '7'])
+    await pagina.click('text=Alle rijen met een fout')
+    t.equal(await pagina.locator('tbody tr').count(), 6)
+    await pagina.selectOption('#veld-resultaat', '')
+    await pagina.click('text=Tonen')
+    t.equal(await pagina.locator('tbody tr').count(), 8)
+    await context.close()
+
+    const klant = await alsKlant(test, 'viewer')
+    const failed = await klant.get(`${page}/niet-geimporteerd`)
+    t.match(failed.headers.get('content-disposition'), /attachment/)
+    t.equal(await failed.text(), csvText(fouten), 'exactly the rows that failed, ready to correct')
+    t.match(await (await klant.get(`${page}/rapport`)).text(), /,=1\+1,/)
+    t.match(await (await klant.get(`${page}/rapport?formules=neutraliseren`)).text(), /,'=1\+1,/)
+    t.equal(
+      (await klant.get(`${page}/rijen?reden=99999999999999999999&na=x&voor=%00`)).status,
+      200,
+      'rubbish is no error',
+    )
+  })
+
+  await t.test('the failed rows of an import that stopped include those that were never tried', async (t) => {
+    const rows = Array.from({ length: 25 }, (_, n) => good({ titel: n === 3 ? '' : `Rij ${n}` }))
+    const uuid = await givenImport(test)
+    await call('POST', `${API}/${uuid}/upload`, csvText(rows))
+    const running = test.runJobs()
+    await until(async () => (await call('GET', `${API}/${uuid}`)).body.processed >= 10)
+    await call('POST', `${API}/${uuid}/cancel`)
+    await running
+    const { processed } = (await call('GET', `${API}/${uuid}`)).body
+    const klant = await alsKlant(test, 'viewer')
+    const text = await (await klant.get(`/beheer/imports/${uuid}/niet-geimporteerd`)).text()
+    t.equal(text, csvText([rows[3]!, ...rows.slice(processed)]))
+    await inAlleVormen(t, `/beheer/imports/${uuid}`, (text) =>
+      t.match(text, /Geannuleerd.*Wat al was geïmporteerd, blijft staan/s),
+    )
+  })
+
+  await t.test('a running import keeps its page up to date, and the page is complete when it ends', async (t) => {
+    const uuid = await givenActive(40)
+    const page = `/beheer/imports/${uuid}`
+    const { pagina, context, klachten } = await alsBeheerder(test, 'viewer')
+    await pagina.goto(page)
+    t.match(await pagina.textContent('main'), /Er draait geen worker|Loopt/)
+    t.same(await toegankelijkheid(pagina), [])
+    for (const [verwerkt, percent] of [
+      [10, 25],
+      [20, 50],
+    ] as const) {
+      await database.sql`update import set verwerkt = ${verwerkt}, geslaagd = ${verwerkt - 1} where uuid = ${uuid}`
+      await pagina.waitForSelector(`[data-waarde=procent]:text-is("${percent}%")`, { timeout: 10_000 })
+      t.equal(await pagina.evaluate("document.querySelector('progress').value"), percent)
+      t.equal(await pagina.textContent('[data-waarde=verwerkt]'), String(verwerkt))
+      t.equal(await pagina.textContent('[data-waarde=mislukt]'), '1')
+    }
+    t.equal(await pagina.textContent('[role=status][data-waarde]'), '', 'nothing is spoken in the first seconds')
+    await database.sql`update import set reden = 'Wacht op de importmap.' where uuid = ${uuid}`
+    await pagina.waitForSelector('text=Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat')
+    t.same(await toegankelijkheid(pagina), [])
+
+    const smal = await alsBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
+    await smal.pagina.goto(page)
+    t.equal(await teBreed(smal.pagina), false)
+    t.equal(
+      (await smal.pagina.locator('noscript').count()) > 0 || (await smal.pagina.content()).includes('refresh'),
+      true,
+    )
+    await database.sql`update import set verwerkt = 30 where uuid = ${uuid}`
+    await smal.pagina.waitForSelector('text=30 van 40 rijen', { timeout: 20_000 }) // it asks anew by itself
+
+    await database.sql`update import set verwerkt = 0, geslaagd = 0, reden = null where uuid = ${uuid}`
+    await test.runJobs()
+    await pagina.waitForSelector('.staat:text-is("Klaar")')
+    t.equal(await pagina.locator('progress').count(), 0)
+    t.same(klachten, [])
+    await context.close()
+    await smal.context.close()
+  })
+
+  await t.test('the stream of an import', async (t) => {
+    const uuid = await givenActive(40)
+    const klant = await alsKlant(test, 'viewer')
+    const path = `/beheer/imports/${uuid}/stroom`
+
+    t.test('is no page to keep, tells when to come again, and where it stands', async (t) => {
+      const { read, headers, close } = await openStroom(await klant.get(path))
+      t.match(headers, { 'content-type': /text\/event-stream/, 'x-accel-buffering': 'no', 'cache-control': 'no-store' })
+      const first = await read(/event: stand\n.*\n\n/)
+      t.match(first, /^retry: 3000\n/)
+      t.match(JSON.parse(/data: (.*)/.exec(first)![1]!), { percent: 0, verwerkt: '0', totaal: '40', gelukt: '0' })
+      const id = /id: (.*)/.exec(first)![1]!
+      const again = await openStroom(await klant.get(path, { 'last-event-id': id }))
+      await database.sql`update import set verwerkt = 10 where uuid = ${uuid}`
+      t.match(
+        JSON.parse(/data: (.*)/.exec(await again.read(/event: stand\n.*\n\n/))![1]!),
+        { verwerkt: '10' },
+        'only what is new',
+      )
+      await close()
+      await again.close()
+    })
+
+    t.test('ends when the session does', async (t) => {
+      const other = await alsKlant(test, 'operator')
+      const { end } = await openStroom(await other.get(path))
+      await database.sql`delete from beheer_sessie using beheer_account a where a.id = account_id and a.gebruikersnaam = 'operator'`
+      t.match(await end, /event: klaar\n/, 'the page is asked anew, which leads to signing in')
+    })
+
+    t.test('ends with the import', async (t) => {
+      const { end } = await openStroom(await klant.get(path))
+      await endAll(test)
+      t.match(await end, /event: klaar\n/)
+      t.match(await (await openStroom(await klant.get(path))).end, /event: klaar\n/, 'also when it had ended before')
+      t.equal((await klant.get('/beheer/imports/6f9619ff-8b86-4d01-b42d-00cf4fc964ff/stroom')).status, 404)
+    })
+  })
+
+  await t.test('only an operator cancels and deletes, and only what the state allows', async (t) => {
+    const uuid = await givenActive(30)
+    const viewer = await alsKlant(test, 'viewer')
+    for (const path of ['annuleren', 'verwijderen']) {
+      t.equal((await viewer.post(`/beheer/imports/${uuid}/${path}`)).status, 403, path)
+      t.equal((await viewer.get(`/beheer/imports/${uuid}/${path}`)).status, 403, path)
+    }
+    const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { javaScriptEnabled: false })
+    const operator = await alsKlant(test, 'operator')
+    await operator.post(`/beheer/imports/${uuid}/verwijderen`)
+    await pagina.goto(`/beheer/imports/${uuid}`)
+    t.match(await pagina.textContent('main'), 'Loopt')
+    t.equal(await pagina.locator('text=Import verwijderen').count(), 0, 'a running import is not deleted')
+
+    // By keyboard alone.
+    await pagina.focus('text=Import annuleren')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/annuleren')
+    await pagina.focus('button:has-text("Import annuleren")')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL(`**/imports/${uuid}`)
+    t.match(await pagina.textContent('main'), 'De import is geannuleerd.')
+    t.match((await call('GET', `${API}/${uuid}`)).body, { status: 'error', reason: 'Geannuleerd.' })
+    await operator.post(`/beheer/imports/${uuid}/annuleren`)
+    await pagina.reload()
+    await pagina.click('text=Import verwijderen')
+    await pagina.click('button:has-text("Import verwijderen")')
+    await pagina.waitForURL('**/beheer/imports')
+    t.match(await pagina.textContent('main'), 'De import is verwijderd')
+    t.equal((await call('GET', `${API}/${uuid}`)).status, 404)
+    t.same(klachten, [])
+    await context.close()
+    const audit = await database.sql<{ handeling: string; gebruiker: string; oud: object }[]>`
+      select handeling, gebruiker, oud from beheer_audit where object_id = ${uuid} order by id`
+    t.match(Array.from(audit), [
+      { handeling: 'import-annuleren', gebruiker: 'operator', oud: { status: 'active' } },
+      { handeling: 'import-verwijderen', gebruiker: 'operator', oud: { status: 'error' } },
+    ])
+    t.equal(audit.length, 2)
+  })
+
+  await t.test('an import that waits for its file says that it holds up others', async (t) => {
+    const uuid = await givenImport(test)
+    await inAlleVormen(t, `/beheer/imports/${uuid}`, (text) =>
+      t.match(text, /Wacht op een bestand.*kan er geen andere import starten/s),
+    )
+    await endAll(test)
+  })
+
+  await t.test('a long list goes on from where the page ended', async (t) => {
+    await database.sql`insert into import (status, totaal) select 'finished', 0 from generate_series(1, 120)`
+    const { pagina, context } = await alsBeheerder(test, 'viewer')
+    await pagina.goto('/beheer/imports')
+    const links = () => pagina.locator('tbody th a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    const first = await links()
+    await pagina.click('text=Volgende')
+    const second = await links()
+    t.equal(new Set([...first, ...second]).size, 100)
+    await pagina.click('text=Vorige')
+    t.same(await links(), first)
+    await context.close()
+  })
+})
+
+t.test('the application closes while pages are being kept up to date', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const uuid = await givenImport(test)
+  await test.database
+    .sql`update import set status = 'active', totaal = 10, kop = '[]', gestart_op = now() where uuid = ${uuid}`
+  const klant = await alsKlant(test, 'viewer')
+  const { read, end } = await openStroom(await klant.get(`/beheer/imports/${uuid}/stroom`))
+  await read(/event: stand/)
+  await Promise.all([test.app.close(), end])
+  t.pass('closing did not wait for the client to go')
+})
+
+/** Reads a stream of events. */
+async function openStroom(response: Response) {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let seen = ''
+  const next = async () => {
+    const { value, done } = await reader.read()
+    seen += value ?? ''
+    return !done
+  }
+  return {
+    headers: Object.fromEntries(response.headers),
+    /** All that came, once it matches. */
+    async read(pattern: RegExp): Promise<string> {
+      while (!pattern.test(seen)) if (!(await next())) throw new Error(`ended before ${pattern}: ${seen}`)
+      return seen
+    },
+    /** All of it, at its end. */
+    get end(): Promise<string> {
+      return (async () => {
+        while (await next());
+        return seen
+      })()
+    },
+    close: () => reader.cancel(),
+  }
+}
