@@ -1,5 +1,6 @@
--- Indexes for what clients filter documents by, and for the orders that people want to see them in. An operator notices
--- that this takes a few minutes with many millions of documents, during which nothing is written to them.
+-- Indexes for what clients filter documents by, and for the orders that people want to see them in; and the size of the
+-- rows of an import, by which its batches are bounded. An operator notices that this takes a few minutes with many millions
+-- of documents, during which nothing is written to them.
 
 create index enkelvoudiginformatieobject_versie_trefwoorden on enkelvoudiginformatieobject_versie using gin (trefwoorden);
 create index enkelvoudiginformatieobject_versie_creatiedatum on enkelvoudiginformatieobject_versie (creatiedatum, enkelvoudiginformatieobject_id);
@@ -25,3 +26,6 @@ begin
       on enkelvoudiginformatieobject_versie using gin (lower(titel) %I.gin_trgm_ops)', plaats);
   end if;
 end $$;
+
+alter table import_regel add column omvang integer not null generated always as (octet_length(cellen::text)) stored;
+comment on column import_regel.omvang is 'Size of the cells in bytes.';

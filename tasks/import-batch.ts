@@ -7,7 +7,11 @@ import { type BatchParts, verwerkBatch, vooruit } from '../src/documenten/import
 import { stopImport } from '../src/documenten/import/verloop.ts'
 import { readInput } from '../src/input.ts'
 
-const Payload = Type.Object({ import: Type.String({ format: 'uuid' }), vanaf: Type.Integer({ minimum: 0 }) })
+const Payload = Type.Object({
+  import: Type.String({ format: 'uuid' }),
+  vanaf: Type.Integer({ minimum: 0 }),
+  perRijTot: Type.Optional(Type.Integer({ minimum: 0 })),
+})
 declare global {
   namespace GraphileWorker {
     interface Tasks {
@@ -21,7 +25,9 @@ export function importBatch(parts: BatchParts): Task {
   return async (payload, { job }) => {
     const batch = readInput(Payload, payload)
     try {
-      await verwerkBatch(parts, ahead, batch)
+      const [crash] = await parts.database.sql<{ aantal: number }[]>`
+        select aantal from worker_crash where job_id = ${job.id}`
+      await verwerkBatch(parts, ahead, batch, crash?.aantal)
     } catch (error) {
       if (job.attempts < job.max_attempts || isUnavailable(error)) throw error
       parts.log.error({ import: batch.import, err: error }, 'import stopped: its batch failed at every attempt')

@@ -44,19 +44,31 @@ export type Kandidaat = Getypeerd & { bestand: Bestand | { fout: string } }
 type MetBestand = Getypeerd & { bestand: Bestand }
 /** `fouten` are those of the cells themselves: they do not depend on other rows. */
 type Prepared = { rows: number; fouten: Map<number, string>; kandidaten: Kandidaat[] }
+/** Judged but not copied. */
+type Beoordeeld = { rows: number; fouten: Map<number, string>; getypeerd: Getypeerd[] }
+/** A batch in preparation: how many rows it takes is known before their files are copied. */
+type Voorbereiding = { beoordeeld: Promise<Beoordeeld>; klaar: Promise<Prepared> }
 
 /** Row number of the first row; the header is row 1. */
 export const EERSTE = 2
 const WAIT_MS = 10_000
+/** A batch ends with the row that fills it to this size: a record may be a thousand times as large as most. */
+const BATCH_BYTES = 8 * 1024 * 1024
+
+// A batch during which workers die again and again goes on row by row, to find the row that kills them. That one is left
+// out when it is alone. More than one crash, because a worker may die for reasons of its own.
+const CRASHES_OF_BATCH = 5
+const CRASHES_OF_ROW = 3
 
 /**
  * Handles one batch. Returns normally when there is nothing (more) to do for this job, and when the batch has to wait
  * for something that it needs: then a job for later is there, and no attempt was used. Throws when the batch failed and
  * is to be tried again.
+ * @param crashes how often a worker died during this job
  */
-export async function verwerkBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch): Promise<void> {
+export async function verwerkBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch, crashes = 0): Promise<void> {
   try {
-    await tryBatch(parts, vooruit, batch)
+    await tryBatch(parts, vooruit, batch, crashes)
   } catch (error) {
     const reden = waitsFor(error)
     if (!reden) throw error
@@ -76,18 +88,35 @@ function waitsFor(error: unknown): string | undefined {
   return /^(53[0-9A-Z]{3}|25006)$/.test(code) ? 'Wacht op de database.' : undefined // full, or read-only
 }
 
-async function tryBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch): Promise<void> {
+async function tryBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch, crashes: number): Promise<void> {
   const ahead = vooruit.take(batch)
   const row = await activeImport(parts.database.db, batch)
   if (!row) {
-    if (ahead) await discard(parts, (await ahead.catch(() => undefined))?.kandidaten)
+    if (ahead) await discard(parts, (await ahead.klaar.catch(() => undefined))?.kandidaten)
     return
   }
-  const prepared = await (ahead ?? prepare(parts, row, batch.vanaf))
-  const next = { import: batch.import, vanaf: batch.vanaf + prepared.rows }
-  if (next.vanaf < row.totaal) vooruit.start(next, () => prepare(parts, row, next.vanaf))
-  await discard(parts, await commit(parts, row.id, batch, prepared))
+  const alone = batch.perRijTot !== undefined
+  if (!alone && crashes >= CRASHES_OF_BATCH) {
+    parts.log.warn({ import: batch.import, vanaf: batch.vanaf }, 'workers die during this batch: it goes on row by row')
+    await parts.database.db
+      .transaction()
+      .execute((trx) => enqueueBatch(trx, { ...batch, perRijTot: batch.vanaf + row.batchgrootte }))
+    return
+  }
+  if (alone && crashes >= CRASHES_OF_ROW) {
+    parts.log.error({ import: batch.import, row: batch.vanaf + EERSTE }, 'workers die of this row: it is left out')
+    await commit(parts, row, batch, { rows: 1, fouten: new Map([[batch.vanaf + EERSTE, GIFTIG]]), kandidaten: [] })
+    return
+  }
+  const work = ahead ?? prepare(parts, row, batch.vanaf, alone ? 1 : row.batchgrootte)
+  const next = { import: batch.import, vanaf: batch.vanaf + (await work.beoordeeld).rows }
+  // Not after a crash: who dies of a row must die during its own batch.
+  if (next.vanaf < row.totaal && !alone && crashes === 0)
+    vooruit.start(next, () => prepare(parts, row, next.vanaf, row.batchgrootte))
+  await discard(parts, await commit(parts, row, batch, await work.klaar))
 }
+
+const GIFTIG = 'Deze rij is overgeslagen: bij het verwerken ervan viel het programma telkens uit.'
 
 async function activeImport(db: Db, batch: Batch) {
   const row = await db
@@ -106,30 +135,36 @@ type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 // ---- prepare ----
 
 /**
- * Judges the rows of a batch and copies the files of those that pass. Nothing is written to the database.
- * @throws OpslagOnbeschikbaar when storage or the import directory is away: that is no row's fault
+ * Judges the rows of a batch and copies the files of those that pass. Nothing is written to the database. `aantal` is how
+ * many rows at most; large ones make it fewer, and what becomes of a row does not depend on that.
+ * Both promises reject with OpslagOnbeschikbaar when storage or the import directory is away: that is no row's fault.
  */
-async function prepare(parts: BatchParts, row: ActiveImport, vanaf: number): Promise<Prepared> {
+function prepare(parts: BatchParts, row: ActiveImport, vanaf: number, aantal: number): Voorbereiding {
+  const beoordeeld = judge(parts, row, vanaf, aantal)
+  const klaar = beoordeeld.then(async ({ rows, fouten, getypeerd }) => {
+    return { rows, fouten, kandidaten: await copyFiles(parts, getypeerd) }
+  })
+  klaar.catch(() => {}) // whoever takes it sees the failure
+  return { beoordeeld, klaar }
+}
+
+async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, aantal: number): Promise<Beoordeeld> {
   const fault = importBaseDirFault(parts.config)
   if (fault) throw new OpslagOnbeschikbaar(fault.code, 'import directory')
   const { db } = parts.database
-  const regels = await db
-    .selectFrom('importRegel')
-    .where('importId', '=', row.id)
-    .where('nummer', '>=', vanaf + EERSTE)
-    .where('nummer', '<', vanaf + EERSTE + row.batchgrootte)
-    .orderBy('nummer')
-    .select(['nummer', 'cellen'])
-    .execute()
+  const { rows: regels } = await sql<{ nummer: number; cellen: string[] }>`
+    select nummer, cellen from (
+      select nummer, cellen, sum(omvang) over (order by nummer) - omvang as ervoor from import_regel
+      where import_id = ${row.id} and nummer >= ${vanaf + EERSTE} and nummer < ${vanaf + EERSTE + aantal}
+    ) r where ervoor < ${BATCH_BYTES} order by nummer`.execute(db)
   if (regels.length === 0) throw new Error('the rows of this import are gone')
   const fouten = new Map<number, string>()
   const gelezen = regels.flatMap(({ nummer, cellen }) => {
-    const result = readRow(row.kop, cellen as string[], nummer)
+    const result = readRow(row.kop, cellen, nummer)
     if ('fout' in result) fouten.set(nummer, result.fout)
     return 'fout' in result ? [] : [result]
   })
-  const getypeerd = await judgeTypes(db, row.basisUrl, gelezen, fouten)
-  return { rows: regels.length, fouten, kandidaten: await copyFiles(parts, getypeerd) }
+  return { rows: regels.length, fouten, getypeerd: await judgeTypes(db, row.basisUrl, gelezen, fouten) }
 }
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
@@ -293,10 +328,10 @@ function hasFile(row: Kandidaat): row is MetBestand {
 // ---- commit ----
 
 /** Writes the batch. @returns the rows whose copied file is not needed after all */
-async function commit(parts: BatchParts, id: number, batch: Batch, prepared: Prepared): Promise<Kandidaat[]> {
+async function commit(parts: BatchParts, row: ActiveImport, batch: Batch, prepared: Prepared): Promise<Kandidaat[]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const made = await parts.database.sql.begin((connection) => writeBatch(parts, connection, id, batch, prepared))
+      const made = await parts.database.sql.begin((connection) => writeBatch(parts, connection, row, batch, prepared))
       return made ? prepared.kandidaten.filter(({ nummer }) => !made.has(nummer)) : prepared.kandidaten
     } catch (error) {
       if (attempt === 3 || !isRetryable(error)) throw error
@@ -308,11 +343,15 @@ async function commit(parts: BatchParts, id: number, batch: Batch, prepared: Pre
 async function writeBatch(
   { opslag }: BatchParts,
   connection: postgres.TransactionSql,
-  id: number,
+  { id, totaal }: ActiveImport,
   batch: Batch,
   prepared: Prepared,
 ): Promise<Made | undefined> {
   const trx = kyselyOn(connection)
+  const vanaf = batch.vanaf + prepared.rows
+  // What a crash of the database may lose of this is done again: position, documents and report go together. The last
+  // batch waits for the disk, and so for all before it.
+  if (vanaf < totaal) await connection`set local synchronous_commit = off`
   // A process that is frozen in here must lose its locks before the others take over its job: they need those rows.
   await connection`set local idle_in_transaction_session_timeout = '10s'`
   const current = await trx
@@ -336,8 +375,10 @@ async function writeBatch(
     }))
     .where('id', '=', id)
     .execute()
-  if (!(await finishWhenDone(trx, id)))
-    await enqueueBatch(trx, { import: batch.import, vanaf: batch.vanaf + prepared.rows })
+  if (!(await finishWhenDone(trx, id))) {
+    const { perRijTot = 0 } = batch
+    await enqueueBatch(trx, { import: batch.import, vanaf, ...(vanaf < perRijTot && { perRijTot }) })
+  }
   return made
 }
 
@@ -513,33 +554,32 @@ async function insertResults(trx: Db, importId: number, made: Made, fouten: Map<
 
 /** Batches that are being prepared before their job came. */
 export type Vooruit = {
-  take(batch: Batch): Promise<Prepared> | undefined
-  start(batch: Batch, work: () => Promise<Prepared>): void
+  take(batch: Batch): Voorbereiding | undefined
+  start(batch: Batch, work: () => Voorbereiding): void
 }
 
 /** Keeps one batch ahead, for this process. What no job asks for in half a minute was done elsewhere: it is discarded. */
 export function vooruit(parts: BatchParts): Vooruit {
-  let kept: { batch: Batch; prepared: Promise<Prepared>; timer: NodeJS.Timeout } | undefined
+  let kept: { batch: Batch; work: Voorbereiding; timer: NodeJS.Timeout } | undefined
   const drop = () => {
     const dropped = kept
     kept = undefined
     if (!dropped) return
     clearTimeout(dropped.timer)
-    void dropped.prepared.then((prepared) => discard(parts, prepared.kandidaten)).catch(() => {})
+    void dropped.work.klaar.then((prepared) => discard(parts, prepared.kandidaten)).catch(() => {})
   }
   return {
     take(batch) {
       if (kept?.batch.import !== batch.import || kept.batch.vanaf !== batch.vanaf) return undefined
-      const { prepared, timer } = kept
+      if (batch.perRijTot !== undefined) return void drop()
+      const { work, timer } = kept
       clearTimeout(timer)
       kept = undefined
-      return prepared
+      return work
     },
     start(batch, work) {
       drop()
-      const prepared = work()
-      prepared.catch(() => {}) // whoever takes it sees the failure
-      kept = { batch, prepared, timer: setTimeout(drop, 30_000).unref() }
+      kept = { batch, work: work(), timer: setTimeout(drop, 30_000).unref() }
     },
   }
 }

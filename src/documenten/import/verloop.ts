@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../database.ts'
 import { enqueue } from '../../queue.ts'
 
-export type Batch = { import: string; vanaf: number }
+/** `perRijTot`: up to this position the rows are handled one at a time, since a batch of them killed its workers. */
+export type Batch = { import: string; vanaf: number; perRijTot?: number }
 
 /** Attempts of one batch before the import ends as `error`. Waiting for storage or database does not count. */
 export const BATCH_ATTEMPTS = 6
