@@ -1626,9 +1626,17 @@ export interface Resultaat {
    */
   id: Generated<number>;
   /**
-   * The kind of outcome; of the zaaktype of the case (zrc-020).
+   * What a type elsewhere said of name and archiving when the row was written: omschrijving, archiefnominatie, archiefactietermijn, afleidingswijze, datumkenmerk, objecttype, procestermijn.
    */
-  resultaattypeId: number;
+  resultaattypeGegevens: unknown | null;
+  /**
+   * The kind of outcome, when it is one of ours; of the zaaktype of the case (zrc-020).
+   */
+  resultaattypeId: number | null;
+  /**
+   * The kind of outcome when it stands elsewhere.
+   */
+  resultaattypeUrl: string | null;
   /**
    * Explanation.
    */
@@ -1810,9 +1818,13 @@ export interface Rol {
    */
   roltoelichting: Generated<string>;
   /**
-   * As what; a roltype of the zaaktype of the case (zrc-019).
+   * As what, when the type is one of ours; a roltype of the zaaktype of the case (zrc-019).
    */
-  roltypeId: number;
+  roltypeId: number | null;
+  /**
+   * As what, when the type stands elsewhere.
+   */
+  roltypeUrl: string | null;
   /**
    * Last part of its URL.
    */
@@ -1926,6 +1938,10 @@ export interface Status {
    */
   datumStatusGezet: string;
   /**
+   * Whether a type elsewhere was the last of its zaaktype; of ours the type says so.
+   */
+  eindstatus: boolean | null;
+  /**
    * The rol that set it; empty again when that goes, since a status is a fact of its own.
    */
   gezetdoorId: number | null;
@@ -1938,9 +1954,13 @@ export interface Status {
    */
   statustoelichting: Generated<string>;
   /**
-   * The stage; a statustype of the zaaktype of the case (zrc-016).
+   * The stage, when its type is one of ours; a statustype of the zaaktype of the case (zrc-016).
    */
-  statustypeId: number;
+  statustypeId: number | null;
+  /**
+   * The stage when its type stands elsewhere.
+   */
+  statustypeUrl: string | null;
   /**
    * Last part of its URL.
    */
@@ -2375,9 +2395,17 @@ export interface Zaak {
    */
   zaakgeometrieGrenzen: string | null;
   /**
-   * The version of the case type; it never changes.
+   * Catalogue of a case type elsewhere, as its register said when the case was made.
    */
-  zaaktypeId: number;
+  zaaktypeCatalogusUrl: Generated<string>;
+  /**
+   * The version of the case type, when that is one of ours; it never changes.
+   */
+  zaaktypeId: number | null;
+  /**
+   * The case type when it stands elsewhere; it never changes.
+   */
+  zaaktypeUrl: string | null;
 }
 
 export interface ZaakAndereZaak {
@@ -2467,9 +2495,13 @@ export interface Zaakcontactmoment {
 
 export interface Zaakeigenschap {
   /**
-   * The eigenschap; of the zaaktype of the case (zrc-018).
+   * The eigenschap, when it is one of ours; of the zaaktype of the case (zrc-018).
    */
-  eigenschapId: number;
+  eigenschapId: number | null;
+  /**
+   * The eigenschap when it stands elsewhere.
+   */
+  eigenschapUrl: string | null;
   /**
    * Internal key.
    */
@@ -2650,9 +2682,13 @@ export interface Zaakobject {
    */
   zaakId: number;
   /**
-   * The zaakobjecttype, when one was named.
+   * The zaakobjecttype, when one of ours was named.
    */
   zaakobjecttypeId: number | null;
+  /**
+   * The zaakobjecttype, when one elsewhere was named.
+   */
+  zaakobjecttypeUrl: string | null;
 }
 
 export interface Zaakobjecttype {
