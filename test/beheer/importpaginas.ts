@@ -1,14 +1,14 @@
 // What the tests of the pages of imports share.
+import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
 import type { Rol } from '../../src/beheer/sessie.ts'
 import { API } from '../documenten/importeren.ts'
-import { alsBeheerder, type Opstelling } from './browser.ts'
+import { alsBeheerder, type Opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 /** Text that would run as script wherever it is put into a page unescaped. */
 export const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
-
-export const GRENS = 'grens-van-de-test'
 
 export type Klant = {
   cookie: string
@@ -22,16 +22,49 @@ export type Klant = {
 
 /** Somebody who is signed in, without a browser. */
 export async function alsKlant(test: Opstelling, rol: Rol): Promise<Klant> {
-  const { context, pagina } = await alsBeheerder(test, rol)
-  await pagina.goto('/beheer/imports')
-  const token = await pagina.getAttribute('input[name=_csrf]', 'value')
-  const klant = klantVan(test, await cookieVan(context), token!)
-  await context.close()
-  return klant
+  const value = randomBytes(32).toString('base64url')
+  const sleutel = createHash('sha256').update(value).digest()
+  await test.database.sql`
+    insert into beheer_sessie (sleutel, account_id, vervalt_op)
+    select ${sleutel}, id, now() + interval '1 hour' from beheer_account where gebruikersnaam = ${rol}`
+  const session = `zaakstroom=${value}`
+  const page = await fetch(`${test.adres}/beheer/imports`, { headers: { cookie: session } })
+  const [, token] = /name="_csrf" value="([^"]+)"/.exec(await page.text()) ?? []
+  if (!token) throw new Error(`no token in a page of ${rol}: ${page.status}`)
+  const cookies = [session, ...page.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)]
+  return klantVan(test, cookies.join('; '), token)
 }
 
-export async function cookieVan(context: BrowserContext): Promise<string> {
-  return (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+/**
+ * Shows pages in both widths, with and without script, to somebody who stays signed in: without violations, with nothing
+ * that sticks out, and nothing that runs.
+ */
+export async function alleVormen(
+  test: Opstelling,
+  rol: Rol,
+): Promise<(t: Test, path: string, check: (text: string) => void) => Promise<void>> {
+  const vormen: (Awaited<ReturnType<typeof alsBeheerder>> & { vorm: string; script: boolean; gedraaid: string[] })[] =
+    []
+  for (const width of [1280, 320])
+    for (const script of [true, false]) {
+      const made = await alsBeheerder(test, rol, { width, javaScriptEnabled: script })
+      vormen.push({
+        ...made,
+        script,
+        vorm: `${width}, ${script ? 'with' : 'without'} script`,
+        gedraaid: letOpScript(made.pagina),
+      })
+    }
+  return async (t, path, check) => {
+    for (const { pagina, klachten, gedraaid, vorm, script } of vormen) {
+      await pagina.goto(path)
+      check((await pagina.textContent('main'))!)
+      if (script) t.same(await toegankelijkheid(pagina), [], `${path}: ${vorm}`)
+      t.equal(await teBreed(pagina), false, `${path}: ${vorm}`)
+      t.same([...klachten.splice(0), ...gedraaid.splice(0)], [], `${path}: ${vorm}`)
+      await pagina.goto('about:blank')
+    }
+  }
 }
 
 function klantVan({ adres }: Opstelling, cookie: string, token: string): Klant {

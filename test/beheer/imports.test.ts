@@ -1,9 +1,9 @@
 // The pages on which imports are followed and acted upon.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { givenInformatieobjecttype } from '../app.ts'
 import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importeren.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
-import { alsKlant, endAll, letOpScript, SCRIPT, until } from './importpaginas.ts'
+import { alleVormen, alsKlant, endAll, SCRIPT, until } from './importpaginas.ts'
 
 t.test('the pages of imports', await needsBrowser(), async (t) => {
   const test = await opstelling(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
@@ -12,20 +12,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
   await givenFile(test, 'brief.txt')
   const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
 
-  /** In both widths, with and without script: no violations, nothing sticks out, nothing runs. */
-  async function inAlleVormen(t: Test, path: string, check: (text: string) => void): Promise<void> {
-    for (const width of [1280, 320])
-      for (const javaScriptEnabled of [true, false]) {
-        const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { width, javaScriptEnabled })
-        const gedraaid = letOpScript(pagina)
-        await pagina.goto(path)
-        check((await pagina.textContent('main'))!)
-        if (javaScriptEnabled) t.same(await toegankelijkheid(pagina), [], `${path} at ${width}`)
-        t.equal(await teBreed(pagina), false, `${path} fits in ${width}`)
-        t.same([...klachten, ...gedraaid], [])
-        await context.close()
-      }
-  }
+  const inAlleVormen = await alleVormen(test, 'operator')
 
   async function givenActive(rows: number): Promise<string> {
     const uuid = await givenImport(test)
@@ -168,9 +155,9 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     })
 
     t.test('ends when the session does', async (t) => {
-      const other = await alsKlant(test, 'operator')
+      const other = await alsKlant(test, 'administrator')
       const { end } = await openStroom(await other.get(path))
-      await database.sql`delete from beheer_sessie using beheer_account a where a.id = account_id and a.gebruikersnaam = 'operator'`
+      await database.sql`delete from beheer_sessie using beheer_account a where a.id = account_id and a.gebruikersnaam = 'administrator'`
       t.match(await end, /event: klaar\n/, 'the page is asked anew, which leads to signing in')
     })
 
