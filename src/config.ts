@@ -206,6 +206,12 @@ const Environment = Type.Object({
   DOCUMENTEN_UPLOAD_CHUNK_SIZE: Type.Optional(
     Type.Integer({ minimum: 1, description: 'size of a bestandsdeel in bytes; default MIN_UPLOAD_SIZE' }),
   ),
+  STOP_DELAY_SECONDS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 20,
+    description: 'seconds that the API goes on after a signal, while /readyz is 503 and a balancer turns away from it',
+  }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'least severe level that is logged',
@@ -262,6 +268,8 @@ export type Config = Readonly<{
   metricsPort: number | undefined
   minUploadSize: number
   uploadChunkSize: number
+  /** How long requests are still served after the stop was announced. */
+  stopDelaySeconds: number
   logLevel: Static<typeof Environment>['LOG_LEVEL']
 }>
 
@@ -374,6 +382,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     metricsPort: valid.METRICS_PORT,
     minUploadSize: valid.MIN_UPLOAD_SIZE,
     uploadChunkSize: valid.DOCUMENTEN_UPLOAD_CHUNK_SIZE ?? valid.MIN_UPLOAD_SIZE,
+    stopDelaySeconds: valid.STOP_DELAY_SECONDS,
     logLevel: valid.LOG_LEVEL,
   }
 }

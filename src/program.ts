@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { CRONTAB, taskList } from '../tasks/index.ts'
 import { verstuurNotificatie } from '../tasks/verstuur-notificatie.ts'
@@ -131,6 +132,7 @@ export async function runApi(
       failed: NEVER,
       stop: async () => {
         app.announceStop()
+        await sleep(config.stopDelaySeconds * 1000)
         await app.close()
         await credentials.close()
         await diensten.close()

@@ -18,9 +18,13 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const DATABASE_AWAY = 69
 /** No answer may take longer; a client then gives up. */
 const ANSWER_MS = 10_000
+/** A start on a machine that is busy with other tests. */
+const START_MS = 120_000
 
 export type Proces = {
   kill(signal: NodeJS.Signals): void
+  /** Ends it with SIGTERM, after which it is started again; its exit code. */
+  restart(): Promise<number | null>
   /** Ends it with SIGTERM, and leaves it ended; its exit code. */
   stop(): Promise<number | null>
   /** How often it was started again. */
@@ -34,6 +38,7 @@ export function supervise(t: Test, command: string, env: Record<string, string>)
   const lines: string[] = []
   let child: ChildProcess
   let isStopping = false
+  let isAsked = false
   const start = () => {
     child = spawn(process.execPath, [MAIN, command], {
       env: { PATH: process.env.PATH, ...env },
@@ -47,8 +52,9 @@ export function supervise(t: Test, command: string, env: Record<string, string>)
     child.once('exit', async (code, signal) => {
       if (isStopping) return
       if (code === DATABASE_AWAY) await sleep(100)
-      else if (signal !== 'SIGKILL') proces.faults.push(`${command} ended with ${signal ?? code}`)
+      else if (signal !== 'SIGKILL' && !isAsked) proces.faults.push(`${command} ended with ${signal ?? code}`)
       if (isStopping) return
+      isAsked = false
       proces.restarts++
       start()
     })
@@ -62,6 +68,12 @@ export function supervise(t: Test, command: string, env: Record<string, string>)
   }
   const proces: Proces = {
     kill: (signal) => void child.kill(signal),
+    async restart() {
+      isAsked = true
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      return (await exited)[0] as number | null
+    },
     stop: () => end('SIGTERM'),
     restarts: 0,
     faults: [],
@@ -117,7 +129,7 @@ export async function givenService(
     apis.push(Object.assign(api, { address: `http://127.0.0.1:${port}` }))
   }
   const workers = Array.from({ length: counts.workers }, () => supervise(t, 'worker', settings))
-  for (const { address } of apis) await until('the api', () => isReady(address))
+  for (const { address } of apis) await until('the api', () => isReady(address), START_MS)
   // Each worker process has two workers: one for notifications, one for all else.
   await until('the workers', async () => {
     return (await test.database.sql`select from worker`).length === 2 * counts.workers
