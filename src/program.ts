@@ -159,7 +159,8 @@ export async function runWorker(
     const { opslag } = opslagen
     const pool = openKopieer(config, opslag)
     const box = await findSecretBox(config, false)
-    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, log })
+    const diensten = openDiensten(database, box, config, log)
+    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, diensten, log })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,
@@ -177,6 +178,7 @@ export async function runWorker(
       failed: NEVER,
       stop: async () => {
         await Promise.all([worker.stop(), notifications.stop()])
+        await diensten.close()
         await pool.stop()
         await database.close()
       },
@@ -194,8 +196,15 @@ export async function runWorker(
  */
 async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
   const { config, url, log } = parts
-  // Its few statements are the same however full the tables are: planning them anew would take longer than running them.
-  const settings = { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' }
+  // Its few statements find rows by their keys, however full the tables are: they are planned once, and so that a plan which
+  // was made when a table was small does not read all of it later.
+  const settings = {
+    synchronous_commit: 'off',
+    plan_cache_mode: 'force_generic_plan',
+    enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
+  }
   const database = openDatabase(url, { max: 5, name: 'notificaties', settings })
   try {
     const worker = await startWorker({

@@ -32,6 +32,7 @@ type Ended = Attempt & { id: number; nummer: number; wacht: number | null }
 
 const MAX_ANSWER = 4096
 const COLLECT_MS = 8 // what ends within so many milliseconds is written down together
+const PORTION = 20 // in one statement; the next need not wait for it
 
 /** Attempts to deliver a message, if that is to be done now. Settles when the outcome is written. */
 export function openVerzender(parts: VerzenderParts): (id: number, job: string, stop?: AbortSignal) => Promise<void> {
@@ -130,14 +131,17 @@ async function noteerAlle({ sql }: Database, ended: Ended[]): Promise<boolean[]>
 }
 
 /**
- * Does in one go what is asked within so many milliseconds (0: at the same moment). When that fails, each is tried by
- * itself, so that none fails because of another.
+ * Does in one go what is asked within so many milliseconds (0: at the same moment), or as soon as it is a portion. When that
+ * fails, each is tried by itself, so that none fails because of another.
  */
 function together<In, Out>(ms: number, work: (asked: In[]) => Promise<Out[]>): (one: In) => Promise<Out> {
   let waiting: { one: In; resolve(out: Out | PromiseLike<Out>): void }[] = []
+  let timer: NodeJS.Timeout | undefined
   const flush = async () => {
+    clearTimeout(timer)
     const batch = waiting
     waiting = []
+    if (batch.length === 0) return
     try {
       const out = await work(batch.map(({ one }) => one))
       for (const [index, { resolve }] of batch.entries()) resolve(out[index]!)
@@ -152,9 +156,10 @@ function together<In, Out>(ms: number, work: (asked: In[]) => Promise<Out[]>): (
   return (one) =>
     new Promise((resolve) => {
       waiting.push({ one, resolve })
-      if (waiting.length > 1) return
-      if (ms === 0) setImmediate(flush)
-      else setTimeout(flush, ms)
+      if (waiting.length === PORTION) flush()
+      else if (waiting.length > 1) return
+      else if (ms === 0) setImmediate(flush)
+      else timer = setTimeout(flush, ms)
     })
 }
 
