@@ -30,7 +30,10 @@ type Vraag = Params & { Querystring: { component?: string; zoek?: string } }
 const RechtFormulier = Type.Object({
   component: Type.Enum(Object.keys(COMPONENTEN) as Component[]),
   scopes: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 }),
-  voor: Type.Array(Type.String({ maxLength: 1100 }), { maxItems: 1000 }),
+  // A catalogue with a type in it or without, a version of a type, or the URL of one elsewhere.
+  voor: Type.Array(Type.String({ maxLength: 1100, pattern: '^(c:[0-9a-f-]{36}:.*|t:[0-9a-f-]{36}|u:https?://.+)$' }), {
+    maxItems: 1000,
+  }),
   max: OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN),
 })
 type RechtFormulier = Static<typeof RechtFormulier>
@@ -197,7 +200,7 @@ async function vervang(
   await wijzig(request, async (m) => {
     // Locked, so that what we read stays until all is replaced.
     await m.trx.selectFrom('applicatie').where('id', '=', applicatie.id).select('id').forUpdate().execute()
-    const typen = await selectRechten(m.read, applicatie.id, request.base)
+    const typen = await selectRechten(m.read, applicatie.id)
     const catalogi = await selectCatalogusRechten(m.read, applicatie.id)
     if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw veranderd()
     const keep = (recht: Recht) => recht.id !== oud?.id || recht.soort !== oud.soort
@@ -255,30 +258,31 @@ export type Recht = {
   voor: string
 }
 
-/** All versions of types that rights can be about. */
-const VERSIES = sql`(select 'zrc' as component, id, uuid, catalogus_id, identificatie as sleutel, omschrijving, begin_geldigheid, concept from zaaktype
-  union all select 'drc', id, uuid, catalogus_id, omschrijving, omschrijving, begin_geldigheid, concept from informatieobjecttype
-  union all select 'brc', id, uuid, catalogus_id, omschrijving, omschrijving, begin_geldigheid, concept from besluittype)`
-const NAAM = sql`v.omschrijving || case when v.sleutel <> v.omschrijving then ' (' || v.sleutel || ')' else '' end`
 const CATALOGUS = sql`coalesce(nullif(c.naam, ''), c.domein)`
+// Joined apart: over a union of the three the planner looks at every version for every right.
+const TYPE_VAN_RECHT = sql`
+  left join zaaktype z on r.component = 'zrc' and z.uuid = r.type_uuid
+  left join informatieobjecttype i on r.component = 'drc' and i.uuid = r.type_uuid
+  left join besluittype b on r.component = 'brc' and b.uuid = r.type_uuid`
+const NAAM_VAN_RECHT = sql`coalesce(
+    z.omschrijving || case when z.identificatie <> z.omschrijving then ' (' || z.identificatie || ')' else '' end,
+    i.omschrijving, b.omschrijving)
+  || ', versie vanaf ' || to_char(coalesce(z.begin_geldigheid, i.begin_geldigheid, b.begin_geldigheid), 'DD-MM-YYYY')`
 
 /** The rights for one version of a type each, or for none, in the order of the API. */
 export async function selectRechten(
   db: ReadDb,
   applicatieId: number,
-  base: string,
-  limit?: number,
-  { na, voor }: Cursor = {},
+  { limit, na, voor, id }: Cursor & { limit?: number; id?: string } = {},
 ): Promise<Recht[]> {
-  const [edge] = /^\d{1,15}$/.exec(voor ?? na ?? '') ?? []
-  const place = edge === undefined ? sql`true` : voor === undefined ? sql`r.id > ${edge}` : sql`r.id < ${edge}`
+  const [edge] = /^\d{1,15}$/.exec(voor ?? na ?? id ?? '') ?? []
+  const sign = id !== undefined ? sql`=` : voor !== undefined ? sql`<` : sql`>`
+  const place = edge === undefined ? sql`true` : sql`r.id ${sign} ${edge}`
   const { rows } = await sql<Omit<Recht, 'voor' | 'soort' | 'keuze'> & Verwijzing>`
-    select r.id, r.component, r.scopes, r.max_vertrouwelijkheidaanduiding as max, r.type_url, r.type_uuid, v.naam
-    from autorisatie r
-    left join lateral (select ${NAAM} || ', versie vanaf ' || to_char(v.begin_geldigheid, 'DD-MM-YYYY')
-        || ', catalogus ' || ${CATALOGUS} as naam
-      from ${VERSIES} v join catalogus c on c.id = v.catalogus_id
-      where v.component = r.component and v.uuid = r.type_uuid) v on true
+    select r.id, r.component, r.scopes, r.max_vertrouwelijkheidaanduiding as max, r.type_url, r.type_uuid,
+      ${NAAM_VAN_RECHT} || ', catalogus ' || ${CATALOGUS} as naam
+    from autorisatie r ${TYPE_VAN_RECHT}
+    left join catalogus c on c.id = coalesce(z.catalogus_id, i.catalogus_id, b.catalogus_id)
     where r.applicatie_id = ${applicatieId} and ${place}
     order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(
     db as never,
@@ -287,7 +291,7 @@ export async function selectRechten(
     ...recht,
     soort: 'type',
     keuze: typeUuid ? `t:${typeUuid}` : typeUrl ? `u:${typeUrl}` : '',
-    voor: naam ?? (typeUuid ? `een type dat niet meer bestaat (${typeUrl || `${base} ${typeUuid}`})` : typeUrl),
+    voor: naam ?? (typeUuid ? `een type dat niet meer bestaat (${typeUrl || typeUuid})` : typeUrl),
   }))
 }
 type Verwijzing = { typeUrl: string; typeUuid: string | null; naam: string | null }
@@ -314,7 +318,7 @@ async function eisRecht(db: ReadDb, applicatie: Applicatie, request: FastifyRequ
   const { soort, id } = request.params as RechtParams['Params']
   const rechten =
     soort === 'type'
-      ? await selectRechten(db, applicatie.id, request.base)
+      ? await selectRechten(db, applicatie.id, { id: /^\d{1,15}$/.test(id) ? id : '0' })
       : soort === 'catalogus'
         ? await selectCatalogusRechten(db, applicatie.id)
         : []
@@ -323,7 +327,17 @@ async function eisRecht(db: ReadDb, applicatie: Applicatie, request: FastifyRequ
   return recht
 }
 
-const MEEST = 200
+const MEEST = 100
+/** Where versions of types are, and what those of one type have in common. */
+const VERSIES = {
+  zrc: {
+    tabel: sql.table('zaaktype'),
+    sleutel: sql.ref('identificatie'),
+    naam: sql`v.omschrijving || case when v.identificatie <> v.omschrijving then ' (' || v.identificatie || ')' else '' end`,
+  },
+  drc: { tabel: sql.table('informatieobjecttype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
+  brc: { tabel: sql.table('besluittype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
+}
 type Keuze = { waarde: string; naam: string }
 type Groep = { catalogus: string; alle: Keuze; typen: (Keuze & { versies: Keuze[] })[] }
 
@@ -335,23 +349,31 @@ async function selectKeuzes(
   gekozen: string[],
 ): Promise<{ groepen: Groep[]; losse: Keuze[]; meer: boolean }> {
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
-  const chosen = sql<boolean>`('c:' || c.uuid || ':' || v.sleutel = any(${gekozen}::text[]) or 't:' || v.uuid = any(${gekozen}::text[]))`
-  const catalogi = await sql<{ uuid: string; naam: string }>`
-    select c.uuid, ${CATALOGUS} as naam from catalogus c order by 2, 1 limit 1000`.execute(db as never)
-  const typen = await sql<{ catalogus: string; sleutel: string; naam: string; versies: Versie[] }>`
-    select c.uuid as catalogus, v.sleutel, max(${NAAM}) as naam,
-      jsonb_agg(jsonb_build_object('uuid', v.uuid, 'vanaf', to_char(v.begin_geldigheid, 'DD-MM-YYYY'), 'concept', v.concept)
-        order by v.begin_geldigheid desc, v.id desc) as versies
-    from ${VERSIES} v join catalogus c on c.id = v.catalogus_id
-    where v.component = ${component} and (v.omschrijving ilike ${pattern} or v.sleutel ilike ${pattern} or ${chosen})
-    group by c.uuid, v.sleutel order by bool_or(${chosen}) desc, 3, 2 limit ${MEEST + 1}`.execute(db as never)
+  const { tabel, sleutel, naam } = VERSIES[component as 'zrc']
+  const catalogi = await sql<{ id: number; uuid: string; naam: string }>`
+    select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db as never)
+  const typen = await sql<{ catalogusId: number; sleutel: string; naam: string; versies: Versie[] }>`
+    with gevonden as (
+      select v.catalogus_id, v.${sleutel} as sleutel, max(${naam}) as naam, bool_or(g.keuze is not null) as gekozen
+      from ${tabel} v
+      left join lateral (select keuze from unnest(${gekozen}::text[]) keuze
+        where keuze = 't:' || v.uuid
+          or keuze = 'c:' || (select c.uuid from catalogus c where c.id = v.catalogus_id) || ':' || v.${sleutel}) g on true
+      where v.omschrijving ilike ${pattern} or v.${sleutel} ilike ${pattern} or g.keuze is not null
+      group by 1, 2 order by 4 desc, 3, 2 limit ${MEEST + 1}
+    )
+    select t.catalogus_id, t.sleutel, t.naam, (
+      select jsonb_agg(jsonb_build_object('uuid', v.uuid, 'vanaf', to_char(v.begin_geldigheid, 'DD-MM-YYYY'), 'concept', v.concept)
+        order by v.begin_geldigheid desc, v.id desc)
+      from ${tabel} v where v.catalogus_id = t.catalogus_id and v.${sleutel} = t.sleutel) as versies
+    from gevonden t order by t.gekozen desc, t.naam, t.sleutel`.execute(db as never)
   const shown = typen.rows.slice(0, MEEST)
   const groepen = catalogi.rows.map(
-    ({ uuid, naam }): Groep => ({
+    ({ id, uuid, naam }): Groep => ({
       catalogus: naam,
       alle: { waarde: `c:${uuid}:`, naam: `Alle ${TYPEN[component]!.meer}, ook die er later bij komen` },
       typen: shown
-        .filter(({ catalogus }) => catalogus === uuid)
+        .filter(({ catalogusId }) => catalogusId === id)
         .map(({ sleutel, naam: typeNaam, versies }) => ({
           waarde: `c:${uuid}:${sleutel}`,
           naam: typeNaam,
@@ -418,10 +440,9 @@ function alleRechten(id: number): RawBuilder<unknown> {
   const scopes = (column: RawBuilder<unknown>) => sql`array(select distinct s from unnest(${column}) s order by s)`
   return sql`
     select r.component, ${scopes(sql`r.scopes`)} as scopes, r.max_vertrouwelijkheidaanduiding as max,
-      coalesce(v.naam, nullif(r.type_url, ''), case when r.type_uuid is not null then 'een type dat niet meer bestaat' end, '') as voor
-    from autorisatie r
-    left join lateral (select ${NAAM} || ', versie vanaf ' || to_char(v.begin_geldigheid, 'DD-MM-YYYY') as naam
-      from ${VERSIES} v where v.component = r.component and v.uuid = r.type_uuid) v on true
+      coalesce(${NAAM_VAN_RECHT}, nullif(r.type_url, ''),
+        case when r.type_uuid is not null then 'een type dat niet meer bestaat' end, '') as voor
+    from autorisatie r ${TYPE_VAN_RECHT}
     where r.applicatie_id = ${id}
     union all
     select k.component, ${scopes(sql`k.scopes`)}, k.max_vertrouwelijkheidaanduiding,

@@ -99,7 +99,7 @@ export function registerApplicaties(app: FastifyInstance): void {
     const applicatie = await eisApplicatie(app, request)
     const rechten = await bladzij(request, {
       key: ({ id }: { id: number }) => String(id),
-      rows: (limit, cursor) => selectRechten(app.read, applicatie.id, request.base, limit, cursor),
+      rows: (limit, cursor) => selectRechten(app.read, applicatie.id, { ...cursor, limit }),
     })
     return reply.pagina('applicatie', {
       titel: applicatie.label || '(zonder label)',

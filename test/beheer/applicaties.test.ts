@@ -1,46 +1,11 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
-import type { Page } from 'playwright-core'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { maakAccount } from '../../src/beheer/accounts.ts'
 import { SCOPES } from '../../src/beheer/applicatie-woorden.ts'
 import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
-import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
-
-const SCRIPT = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
-
-/** Runs the line as a shell would, and answers the status. */
-async function voerUit(regel: string): Promise<number> {
-  const { stdout } = await promisify(execFile)('bash', ['-c', `${regel} -s -o /dev/null -w '%{http_code}'`])
-  return Number(stdout)
-}
-
-/** axe needs a page that runs script; whether it fits is judged without as well. */
-async function goed(t: Tap, pagina: Page, script = true): Promise<void> {
-  if (script) t.same(await toegankelijkheid(pagina), [], pagina.url())
-  t.equal(await teBreed(pagina), false, pagina.url())
-}
-type Tap = { same(a: unknown, b: unknown, m: string): void; equal(a: unknown, b: unknown, m: string): void }
-
-/** Sends a form of a page with its cookies and token, as somebody who made the form himself. */
-async function post(pagina: Page, pad: string, form: Record<string, string>): Promise<number> {
-  const _csrf = await pagina.locator('input[name=_csrf]').first().inputValue()
-  const origin = new URL(pagina.url()).origin
-  const answer = await pagina.request.post(pad, { form: { _csrf, ...form }, headers: { origin }, maxRedirects: 0 })
-  return answer.status()
-}
-
-const uuidVan = (pagina: Page) => /applicaties\/([0-9a-f-]{36})/.exec(pagina.url())![1]!
-
-async function maakApplicatie(pagina: Page, label: string, clientId: string, alles = false): Promise<string> {
-  await pagina.goto('/beheer/applicaties/nieuw')
-  await pagina.fill('#veld-label', label)
-  await pagina.fill('#veld-clientIds', clientId)
-  if (alles) await pagina.check('#veld-heeftAlleAutorisaties')
-  await pagina.click('main button[type=submit]')
-  await pagina.waitForURL('**/geheim')
-  return uuidVan(pagina)
-}
+import { goed, maakApplicatie, tabNaar, voerUit } from './applicatiehulp.ts'
+import { alsBeheerder, needsBrowser, type Opstelling, opstelling, WACHTWOORD } from './browser.ts'
+import { klant } from './klant.ts'
 
 t.test('applications', await needsBrowser(), async (t) => {
   const test: Opstelling = await opstelling(t)
@@ -86,6 +51,28 @@ t.test('applications', await needsBrowser(), async (t) => {
       where tekst like ${`%${geheim}%`}`
     t.equal(n, 0, 'no record holds it')
     t.same(klachten, [])
+  })
+
+  t.test('the same by keyboard alone', async (t) => {
+    const { pagina, context } = await alsBeheerder(test, 'administrator')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: test.adres })
+    await pagina.goto('/beheer/applicaties')
+    await tabNaar(pagina, 'a[href$="/applicaties/nieuw"]')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/nieuw')
+    await tabNaar(pagina, '#veld-label')
+    await pagina.keyboard.type('Toetsen')
+    await tabNaar(pagina, '#veld-clientIds')
+    await pagina.keyboard.type('toetsen')
+    await tabNaar(pagina, '#veld-heeftAlleAutorisaties')
+    await pagina.keyboard.press('Space')
+    await tabNaar(pagina, 'main button[type=submit]')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/geheim')
+    await tabNaar(pagina, '[data-kopieer="#curl-0"]')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForSelector('text=Gekopieerd')
+    t.equal(await voerUit(String(await pagina.evaluate('navigator.clipboard.readText()'))), 200)
   })
 
   t.test('without script: rights, what they come to, and rotation, at 320 pixels', async (t) => {
@@ -189,166 +176,55 @@ t.test('applications', await needsBrowser(), async (t) => {
       ],
     )
   })
+})
 
-  t.test('the list is searched and filtered in its address, and paged', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'viewer')
-    await test.database
-      .sql`insert into applicatie (label) select 'Reeks ' || lpad(n::text, 3, '0') from generate_series(1, 120) n`
-    await test.database.sql`insert into applicatie_client (client_id, applicatie_id)
-      select 'reeks-' || id, id from applicatie where label like 'Reeks %'`
-    await pagina.goto('/beheer/applicaties?zoek=REEKS&rechten=geen')
-    t.equal(await pagina.locator('main tbody tr').count(), 50)
-    await pagina.click('text=Volgende')
-    t.match(await pagina.textContent('main tbody th'), 'Reeks 051')
-    await pagina.click('text=Volgende')
-    t.equal(await pagina.locator('main tbody tr').count(), 20)
-    await pagina.click('text=Vorige')
-    t.match(await pagina.textContent('main tbody th'), 'Reeks 051')
-    await goed(t, pagina)
-    await pagina.goto('/beheer/applicaties?rechten=alle&zoek=beheer')
-    t.equal(await pagina.locator('main tbody tr').count(), 1)
-    await pagina.goto('/beheer/applicaties?zoek=bestaat%25niet')
-    t.match(await pagina.textContent('main'), 'Geen applicatie voldoet hieraan')
-    for (const onzin of ['na=x', 'voor=%00', 'zoek=%00', 'na=1:%F0%9F', 'rechten=toString&zoek=a&zoek=b']) {
-      const answer = await pagina.request.get(`/beheer/applicaties?${onzin}`)
-      t.ok(answer.status() < 500, onzin)
+t.test('only an administrator changes something, whatever the page offers', async (t) => {
+  const { app, database } = await testApp(t)
+  for (const rol of ['viewer', 'operator', 'administrator'] as const)
+    await maakAccount(database.db, { gebruikersnaam: rol, rol, wachtwoord: WACHTWOORD })
+  const [row] = await database.sql`select uuid from applicatie`
+  const { uuid } = row as unknown as { uuid: string }
+  const posts = [
+    '',
+    '/wijzigen',
+    '/verwijderen',
+    '/geheim/nieuw',
+    '/geheim/proef',
+    '/geheim/intrekken',
+    '/rechten/nieuw',
+  ]
+  const form = {
+    label: 'Anders',
+    clientIds: 'beheer',
+    client: 'beheer',
+    id: '1',
+    wijze: 'erbij',
+    component: 'ztc',
+    scopes: 'catalogi.lezen',
+  }
+  for (const rol of ['viewer', 'operator']) {
+    const browser = klant(app)
+    await browser.login(rol, WACHTWOORD)
+    const { body } = await browser.get(`/beheer/applicaties/${uuid}`)
+    t.notMatch(body.slice(body.indexOf('<main')), /<form|wijzigen|Recht toevoegen/)
+    for (const pad of posts) {
+      const url = pad === '' ? '/beheer/applicaties' : `/beheer/applicaties/${uuid}${pad}`
+      t.equal((await browser.post(url, form, '/beheer/')).statusCode, 403, `${rol} ${pad}`)
     }
-  })
-
-  t.test('faults stand beside their fields, and what would be lost is asked first', async (t) => {
-    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
-    await pagina.goto('/beheer/applicaties/nieuw')
-    await pagina.fill('#veld-label', 'Dubbel')
-    await pagina.fill('#veld-clientIds', 'beheer')
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('#veld-clientIds-fout'), 'horen al bij een andere applicatie')
-    t.equal(await pagina.inputValue('#veld-label'), 'Dubbel')
-    await goed(t, pagina)
-    await pagina.fill('#veld-clientIds', 'x'.repeat(51))
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('#veld-clientIds-fout'), '50 tekens')
-    await pagina.fill('#veld-clientIds', 'een\ntwee')
-    await pagina.fill('#veld-geheim', 'kort')
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('#veld-geheim-fout'), 'Laat dit veld leeg')
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL('**/geheim')
-    t.equal(await pagina.locator('pre[id^=geheim]').count(), 2)
-
-    await pagina.goto(`/beheer/applicaties/${uuidVan(pagina)}/wijzigen`)
-    await goed(t, pagina)
-    await pagina.fill('#veld-clientIds', 'een')
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('#veld-bevestigd-fout'), 'Zonder client-id twee vervallen ook de geheimen')
-    await goed(t, pagina)
-    await pagina.check('#veld-bevestigd')
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('main'), 'De wijziging is opgeslagen')
-    t.equal(await pagina.locator('h3:has-text("twee")').count(), 0)
-    const uuid = uuidVan(pagina)
-    await post(pagina, `/beheer/applicaties/${uuid}/rechten/nieuw`, { component: 'ztc', scopes: 'catalogi.lezen' })
-    await pagina.goto(`/beheer/applicaties/${uuid}/wijzigen`)
-    await pagina.check('#veld-heeftAlleAutorisaties')
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('#veld-bevestigd-fout'), 'de autorisaties die er nu zijn (1) vervallen')
-    await pagina.check('#veld-bevestigd')
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('main'), 'Deze applicatie heeft alle autorisaties')
-    await pagina.goto(`/beheer/applicaties/${uuid}/wat-mag`)
-    t.match(await pagina.textContent('main'), /mag\s+alles/)
-    await goed(t, pagina)
-    t.same(klachten, [])
-  })
-
-  t.test('a short secret of its own is taken, with a warning', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    await pagina.goto('/beheer/applicaties/nieuw')
-    await pagina.fill('#veld-label', 'Oud systeem')
-    await pagina.fill('#veld-clientIds', 'oud-systeem')
-    await pagina.fill('#veld-geheim', 'geheim')
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL('**/geheim')
-    t.match(await pagina.textContent('main'), 'minder dan 32 tekens')
-    await pagina.click('text=Naar de applicatie')
-    t.match(await pagina.textContent('main'), /kort\s+Minder dan 32 tekens/)
-    await goed(t, pagina)
-  })
-
-  t.test('script in a name is text, wherever it is shown', async (t) => {
-    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
-    pagina.on('dialog', () => t.fail('script ran'))
-    const uuid = await maakApplicatie(pagina, SCRIPT, SCRIPT.slice(0, 50))
-    await test.database.sql`insert into autorisatie (applicatie_id, component, scopes, type_url)
-      select id, 'zrc', array[${SCRIPT}], ${`http://elders.nl/${SCRIPT}`} from applicatie where uuid = ${uuid}`
-    const [{ id }] = await test.database.sql<[{ id: number }]>`select max(id) as id from autorisatie`
-    const client = encodeURIComponent(SCRIPT.slice(0, 50))
-    await pagina.setViewportSize({ width: 320, height: 800 })
-    for (const vraag of ['', '?component=ztc', '?component=drc&zoek=brief']) {
-      await pagina.goto(`/beheer/applicaties/${uuid}/rechten/nieuw${vraag}`)
-      await goed(t, pagina)
-    }
-    for (const pad of [
-      '',
-      '/wijzigen',
-      '/verwijderen',
-      '/wat-mag',
-      `/rechten/type/${id}`,
-      `/rechten/type/${id}/verwijderen`,
-      `/geheim/nieuw?client=${client}`,
-    ]) {
-      await pagina.goto(`/beheer/applicaties/${uuid}${pad}`)
-      t.match(await pagina.content(), '&lt;script&gt;alert(1)', pad)
-      t.equal(await pagina.locator('main img, main script').count(), 0, pad)
-      await goed(t, pagina, /rechten.type.\d+$|wat-mag|nieuw/.test(pad))
-    }
-    await pagina.goto(`/beheer/applicaties?zoek=${encodeURIComponent(SCRIPT.slice(0, 20))}`)
-    t.equal(await pagina.locator('main tbody tr').count(), 1)
-    t.same(klachten, [])
-  })
-
-  t.test('only an administrator changes something, whatever the page offers', async (t) => {
-    const { pagina: beheerder } = await alsBeheerder(test, 'administrator')
-    const uuid = await maakApplicatie(beheerder, 'Vast', 'vast')
-    for (const rol of ['viewer', 'operator'] as const) {
-      const { pagina } = await alsBeheerder(test, rol)
-      await pagina.goto(`/beheer/applicaties/${uuid}`)
-      t.equal(
-        await pagina.locator('main a:has-text("Wijzigen"), main button, main a:has-text("Recht toevoegen")').count(),
-        0,
-      )
-      await goed(t, pagina)
-      const form = {
-        label: 'Anders',
-        clientIds: 'vast',
-        client: 'vast',
-        id: '1',
-        wijze: 'erbij',
-        component: 'ztc',
-        scopes: 'catalogi.lezen',
-      }
-      for (const pad of [
-        '',
-        `/${uuid}/wijzigen`,
-        `/${uuid}/verwijderen`,
-        `/${uuid}/geheim/nieuw`,
-        `/${uuid}/geheim/proef`,
-        `/${uuid}/geheim/intrekken`,
-        `/${uuid}/rechten/nieuw`,
-      ])
-        t.equal(await post(pagina, `/beheer/applicaties${pad}`, form), 403, `${rol} ${pad}`)
-      for (const pad of ['/nieuw', `/${uuid}/wijzigen`, `/${uuid}/geheim`])
-        t.equal((await pagina.request.get(`/beheer/applicaties${pad}`)).status(), 403, pad)
-    }
-    t.equal(
-      await post(beheerder, `/beheer/applicaties/${uuid}/rechten/nieuw`, {
-        component: 'ztc',
-        scopes: 'catalogi.lezen',
-      }),
-      303,
-    )
-    for (const pad of [`/${uuid}/rechten/type/0`, `/${uuid}/rechten/x/1`, '/niets', `/${uuid}/geheim/nieuw?client=x`])
-      t.equal((await beheerder.request.get(`/beheer/applicaties${pad}`)).status(), 404, pad)
-  })
+    for (const pad of ['nieuw', `${uuid}/wijzigen`, `${uuid}/geheim`, `${uuid}/rechten/nieuw`])
+      t.equal((await browser.get(`/beheer/applicaties/${pad}`)).statusCode, 403, pad)
+    t.equal((await browser.get(`/beheer/applicaties/${uuid}/wat-mag`)).statusCode, 200)
+  }
+  const browser = klant(app)
+  await browser.login('administrator', WACHTWOORD)
+  for (const pad of [
+    `${uuid}/rechten/type/0`,
+    `${uuid}/rechten/x/1`,
+    `${uuid}/rechten/type/x`,
+    'niets',
+    `${uuid}/geheim/nieuw?client=x`,
+  ])
+    t.equal((await browser.get(`/beheer/applicaties/${pad}`)).statusCode, 404, pad)
 })
 
 t.test('every scope that a route asks for has words', async (t) => {

@@ -52,7 +52,7 @@ t.test('signing in', await needsBrowser(), async (t) => {
 })
 
 t.test('forms from elsewhere are refused', async (t) => {
-  const test = await opstelling(t)
+  const test = await opstelling(t, {}, false)
   const post = (headers: Record<string, string>, body: Record<string, string>) =>
     test.app.inject({
       method: 'POST',
@@ -112,6 +112,7 @@ t.test('a session', async (t) => {
     const browser = klant(test.app)
     t.equal((await browser.login('jan', WACHTWOORD)).statusCode, 303)
     const first = new Map(browser.cookies)
+    t.notOk(first.has('zaakstroom-formulier'), 'so has the token of forms')
     t.equal((await browser.get('/beheer/')).statusCode, 200)
     await browser.post('/beheer/uitloggen', {}, '/beheer/')
     t.equal((await browser.get('/beheer/')).statusCode, 303)

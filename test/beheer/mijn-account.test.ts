@@ -91,6 +91,17 @@ t.test("one's own account", await needsBrowser(), async (t) => {
     t.same(klachten, [])
   })
 
+  t.test('script in what a browser calls itself is text', async (t) => {
+    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    const script = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
+    await test.database.sql`update beheer_sessie set browser = ${script}, adres = ${script}`
+    await pagina.goto('/beheer/mijn-account')
+    t.match(await pagina.content(), '&lt;script&gt;alert(1)')
+    t.equal(await pagina.locator('main img, main script').count(), 0)
+    t.same(klachten, [])
+    await test.database.sql`delete from beheer_sessie`
+  })
+
   t.test('the password is changed, which ends the other sessions', async (t) => {
     const { pagina } = await alsBeheerder(test, 'administrator')
     const elders = klant(test.app)

@@ -202,6 +202,15 @@ t.test('signing in with OpenID Connect', async (t) => {
     t.match((await inloggen(test)).answer, { statusCode: 403, body: /niet-actief/ })
   })
 
+  t.test('asks the one-time code of an account that has them', async (t) => {
+    idp.state.claims = { sub: 'persoon-1', roles: ['viewer'] }
+    await test.database.sql`update beheer_account set totp_sinds = now() where oidc_subject = 'persoon-1'`
+    const { answer, browser } = await inloggen(test, undefined, '?verder=/beheer/zaken')
+    t.equal(answer.headers.location, '/beheer/inloggen/code?verder=%2Fbeheer%2Fzaken')
+    t.equal((await browser.get('/beheer/')).statusCode, 303)
+    await test.database.sql`update beheer_account set totp_sinds = null`
+  })
+
   t.test('refuses an answer that does not hold, with a page that says so', async (t) => {
     idp.state.claims = { sub: 'persoon-1', roles: ['administrator'] }
     for (const fault of ['nonce', 'issuer', 'audience', 'expired', 'key', 'none', 'denied', 'broken'] as const) {
