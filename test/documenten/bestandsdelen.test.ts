@@ -48,6 +48,27 @@ t.test('parts come in any order and become the content when the lock is given ba
   t.equal((await Array.fromAsync(test.parts.opslag.list())).length, 1, 'the files of the parts are gone')
 })
 
+t.test('the ETag of a document changes with every part that comes, and with the lock', async (t) => {
+  const test = await testApp(t, CHUNKS)
+  const { url, lock, bestandsdelen } = await givenUpload(test, 1500)
+  let known = ''
+  const changed = async () => {
+    const { status, headers } = await test.call('GET', url, undefined, { headers: { 'if-none-match': known } })
+    t.equal((await test.call('HEAD', url)).headers.etag, headers.etag)
+    known = String(headers.etag)
+    return status === 200
+  }
+  t.ok(await changed())
+  t.notOk(await changed(), 'as it was')
+  for (const deel of bestandsdelen) {
+    await put(test, deel, lock, Buffer.alloc(deel.omvang))
+    t.ok(await changed(), `part ${deel.volgnummer} has come`)
+    t.notOk(await changed())
+  }
+  await test.call('POST', `${url}/unlock`, { lock })
+  t.ok(await changed(), 'the parts have become the content')
+})
+
 t.test('a part has exactly its size, needs the lock, and may come again', async (t) => {
   const test = await testApp(t, CHUNKS)
   const { url, lock, bestandsdelen } = await givenUpload(test, 1500)
