@@ -1,0 +1,132 @@
+import t from 'tap'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+
+const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+
+t.test('the queue of jobs', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const { sql } = test.database
+  await sql`delete from graphile_worker._private_jobs`
+  const { pagina, klachten } = await alsBeheerder(test, 'operator')
+  const main = () => pagina.textContent('main')
+  const geef = async (
+    values: { taak?: string; run_at?: string; attempts?: number; last_error?: string; locked_by?: string } = {},
+  ) => {
+    const [job] =
+      await sql`select id from graphile_worker.add_job(${values.taak ?? 'plan-notificaties'}, run_at => ${values.run_at ?? null}::timestamptz, max_attempts => 5)`
+    await sql`update graphile_worker._private_jobs set attempts = ${values.attempts ?? 0}, last_error = ${values.last_error ?? null},
+      locked_by = ${values.locked_by ?? null}, locked_at = case when ${values.locked_by ?? null}::text is null then null else now() - interval '3 minutes' end
+      where id = ${job!.id}`
+    return job!.id as string
+  }
+  const straks = new Date(Date.now() + 3_600_000).toISOString()
+
+  t.test('an empty queue says so', async (t) => {
+    await pagina.goto('/beheer/taken')
+    t.match(await main(), 'Er zijn geen taken')
+    t.same(await toegankelijkheid(pagina), [])
+  })
+
+  t.test('every state says why it waits and what to do about it', async (t) => {
+    const cases: [string, RegExp][] = [
+      [await geef(), /Wacht.*Er draait geen worker die deze taak kan uitvoeren/s],
+      [await geef({ run_at: straks }), /Gepland.*gepland voor een later moment.*U hoeft niets te doen/s],
+      [await geef({ run_at: straks, attempts: 2, last_error: KWAAD }), /Poging 2 mislukte.*vanzelf opnieuw/s],
+      [await geef({ locked_by: 'weg' }), /Bezig.*bestaat niet meer.*Duurt al.*3 min/s],
+      [await geef({ attempts: 5, last_error: KWAAD }), /Mislukt.*Alle 5 pogingen zijn gebruikt/s],
+    ]
+    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('worker', '1', ${KWAAD}, 1, 'leeft')`
+    cases.push([await geef({ locked_by: 'leeft' }), /actief en werkt aan deze taak/])
+    await sql`insert into worker (naam, versie, host, pid, pool_id, gezien_op) values ('worker', '1', 'h', 2, 'stil', now() - interval '12 seconds')`
+    cases.push([await geef({ locked_by: 'stil' }), /stil sinds 1\d s/])
+    cases[0]![1] = /alle plaatsen bij de workers zijn bezet/
+    for (const [id, expected] of cases) {
+      await sql`update worker set gezien_op = now() - case pool_id when 'stil' then interval '12 seconds' else interval '0' end`
+      await pagina.goto(`/beheer/taken/${id}`)
+      t.match(await main(), expected)
+      if (id === cases[4]![0]) t.same(await toegankelijkheid(pagina), [])
+    }
+    await pagina.goto(`/beheer/taken/${cases[2]![0]}`)
+    t.match(await pagina.textContent('pre'), KWAAD)
+    await sql`delete from worker`
+    await pagina.goto(`/beheer/taken/${cases[0]![0]}`)
+    t.match(await main(), 'Er draait geen worker')
+  })
+
+  t.test('filters count and show, and rubbish is no fault', async (t) => {
+    for (const [query, rows] of [
+      ['', 7],
+      ['staat=mislukt', 1],
+      ['staat=bezig', 3],
+      ['staat=gepland', 2],
+      ['taak=import-batch', 0],
+      ['staat=x&na=x', 7],
+    ] as const) {
+      await pagina.goto(`/beheer/taken?${query}`)
+      t.equal((await pagina.$$('tbody tr')).length, rows, query)
+    }
+    t.match(await main(), 'Mislukt: 1')
+    t.same(await toegankelijkheid(pagina), [])
+    t.equal((await pagina.goto('/beheer/taken/99999999'))!.status(), 404)
+    t.equal((await pagina.goto('/beheer/taken/x'))!.status(), 404)
+  })
+
+  t.test('a failed job is run again, by keyboard', async (t) => {
+    const id = await geef({ attempts: 5, last_error: 'kapot' })
+    await pagina.goto(`/beheer/taken/${id}`)
+    await pagina.focus('button:text-is("Opnieuw uitvoeren")')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForSelector('text=De taak wordt opnieuw uitgevoerd')
+    const [job] = await sql`select attempts, run_at <= now() as nu from graphile_worker._private_jobs where id = ${id}`
+    t.same(job, { attempts: 0, nu: true })
+    const [row] = await sql`select * from beheer_audit where handeling = 'taak-opnieuw'`
+    t.match(row, { object_id: String(id), gebruiker: 'operator', oud: { laatsteFout: 'kapot' } })
+  })
+
+  t.test('a failed job is removed after a question, also without script; one that a worker has is not', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'operator', { javaScriptEnabled: false, width: 320 })
+    const id = await geef({ attempts: 5 })
+    await pagina.goto(`/beheer/taken/${id}`)
+    await pagina.click('main >> text=Verwijderen')
+    t.equal((await sql`select from graphile_worker._private_jobs where id = ${id}`).length, 1)
+    await pagina.click('text=Ja, verwijderen')
+    t.match(await pagina.textContent('main'), 'De taak is verwijderd')
+    t.equal((await sql`select from graphile_worker._private_jobs where id = ${id}`).length, 0)
+    const bezig = await geef({ attempts: 5 })
+    await pagina.goto(`/beheer/taken/${bezig}/verwijderen`)
+    await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'x' where id = ${bezig}`
+    await pagina.click('text=Ja, verwijderen')
+    t.match(await pagina.textContent('main'), 'De taak is intussen veranderd')
+    t.equal((await sql`select from graphile_worker._private_jobs where id = ${bezig}`).length, 1)
+  })
+
+  t.test('a long queue goes a page at a time; a viewer only looks', async (t) => {
+    await sql`select graphile_worker.add_job('plan-notificaties', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
+    const { pagina, context, klachten } = await alsBeheerder(test, 'viewer', { width: 320 })
+    await pagina.goto('/beheer/taken?staat=gepland')
+    const seen = new Set<string>()
+    for (;;) {
+      for (const href of await pagina.$$eval('tbody a', (links) => links.map((link) => link.getAttribute('href')!)))
+        seen.add(href)
+      const next = await pagina.getAttribute('a[rel=next]', 'href', { timeout: 200 }).catch(() => null)
+      if (!next) break
+      await pagina.goto(next)
+    }
+    const [planned] = await sql`select count(*)::int as n from taak_overzicht where staat = 'gepland'`
+    t.equal(seen.size, planned!.n)
+    t.equal(await teBreed(pagina), false)
+    t.same(await toegankelijkheid(pagina), [])
+    const _csrf = await pagina.inputValue('input[name=_csrf]')
+    const [job] = await sql`select id from taak_overzicht where staat = 'mislukt'`
+    for (const path of ['opnieuw', 'verwijderen']) {
+      const answer = await context.request.post(`/beheer/taken/${job!.id}/${path}`, {
+        form: { _csrf },
+        headers: { origin: test.adres },
+      })
+      t.equal(answer.status(), 403)
+    }
+    t.same(klachten, [])
+  })
+
+  t.same(klachten, [])
+})
