@@ -58,7 +58,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
         const uuid = await ontvang(request, reply)
         return await verder(request, reply, `/imports/concept/${uuid}`)
       } catch (error) {
-        if (request.raw.errored || request.raw.destroyed)
+        if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
           throw new Problem(400, { detail: 'De verbinding is verbroken. Er is niets bewaard.' })
         if (!(error instanceof CsvFout)) throw error
         return formulier(reply.code(400), { bestand: `${error.message} ${WAT_TE_DOEN[error.code]}` })
