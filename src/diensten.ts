@@ -39,8 +39,17 @@ export type Diensten = {
    * unless `fresh`.
    */
   fetchJson(url: string, options?: { fresh?: boolean }): Promise<Fetched>
+  /** Has a registered service make or remove something. Never tried twice here: it may have arrived without our knowing. */
+  call(method: 'POST' | 'DELETE', url: string, body?: unknown): Promise<Called>
   close(): Promise<void>
 }
+
+export type Called =
+  /** Answered, with whatever status. `body` is undefined when the answer is not JSON. */
+  | { kind: 'answered'; status: number; body: unknown }
+  | { kind: 'unregistered' }
+  /** `unknown`: the service may have done it all the same. */
+  | { kind: 'failed'; reason: string; unknown: boolean }
 
 const MAX_ANSWER = 2 * 1024 * 1024
 const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
@@ -49,13 +58,17 @@ const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
 export function openDiensten(database: Database, box: SecretBox, config: Config, log: Logger): Diensten {
   const agent = openAgent({ connections: 10 })
   const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
+  // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
+  async function find(text: string) {
+    const url = outgoingUrl(text)
+    const dienst = url && findDienst(url, await registered(database, config))
+    return dienst && { url, dienst }
+  }
   return {
     async fetchJson(text, { fresh = false } = {}) {
-      const url = outgoingUrl(text)
-      if (!url) return { kind: 'unregistered' }
-      // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
-      const dienst = findDienst(url, await registered(database, config))
-      if (!dienst) return { kind: 'unregistered' }
+      const found = await find(text)
+      if (!found) return { kind: 'unregistered' }
+      const { url, dienst } = found
       const key = `${dienst.uuid} ${url.href}`
       const kept = fresh ? undefined : cache.get(key)
       if (kept) return { kind: 'ok', body: kept.body }
@@ -72,9 +85,27 @@ export function openDiensten(database: Database, box: SecretBox, config: Config,
         return { kind: 'failed', reason: FAILURES[kind] }
       }
     },
+    async call(method, text, body) {
+      const found = await find(text)
+      if (!found) return { kind: 'unregistered' }
+      const { url, dienst } = found
+      cache.delete(`${dienst.uuid} ${url.href}`)
+      try {
+        const content = body === undefined ? {} : { body: JSON.stringify(body) }
+        const answer = await send(agent, dienst, box, { url, method, limit: MAX_ANSWER, ...content })
+        return { kind: 'answered', status: answer.status, body: answer.truncated ? undefined : parseJson(answer.body) }
+      } catch (error) {
+        const kind = failureKind(error)
+        log.info({ dienst: dienst.uuid, kind, reason: (error as Error).message }, 'a service did not answer')
+        return { kind: 'failed', reason: FAILURES[kind], unknown: !NOT_SENT.includes(kind) }
+      }
+    },
     close: () => agent.destroy(),
   }
 }
+
+/** Failures before anything was asked. */
+const NOT_SENT: readonly FailureKind[] = ['refused', 'dns', 'blocked']
 
 function parseJson(body: Buffer): unknown {
   try {
@@ -191,7 +222,7 @@ export async function saveDienst(m: Mutation, box: SecretBox, input: DienstInput
 
 export type Call = {
   url: URL
-  method: 'GET' | 'POST' | 'PUT'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   body?: string
   headers?: Record<string, string>
   limit: number
@@ -251,8 +282,7 @@ const TOKEN_LIFE_MS = 3_600_000
 
 function credentialHeaders(dienst: Dienst, box: SecretBox): Record<string, string> {
   if (dienst.authenticatie === 'geen' || !dienst.geheim) return {}
-  if (dienst.authenticatie === 'api_key')
-    return { [dienst.header]: box.open(dienst.geheim, dienstOwner(dienst.uuid)) }
+  if (dienst.authenticatie === 'api_key') return { [dienst.header]: box.open(dienst.geheim, dienstOwner(dienst.uuid)) }
   const { clientId, gebruikersId, gebruikersWeergave } = dienst
   const claims = { iss: clientId, client_id: clientId, user_id: gebruikersId, user_representation: gebruikersWeergave }
   return { authorization: `Bearer ${signerFor(dienst.uuid, dienst.geheim, box)(claims)}` }

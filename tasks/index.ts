@@ -1,19 +1,21 @@
 import type { TaskList } from 'graphile-worker'
 import { CRON } from '../src/bewaartermijnen.ts'
 import type { Config } from '../src/config.ts'
+import type { Diensten } from '../src/diensten.ts'
 import type { BatchParts } from '../src/documenten/import/batch.ts'
 import type { Opslagen } from '../src/documenten/opslag/kiezen.ts'
 import { bewaartermijnen } from './bewaartermijnen.ts'
 import { importBatch } from './import-batch.ts'
 import { importProef } from './import-proef.ts'
 import { planNotificaties } from './plan-notificaties.ts'
+import { spiegelTasks } from './spiegels.ts'
 import { verwijderBestand } from './verwijder-bestand.ts'
 import { verwijderBytes } from './verwijder-bytes.ts'
 import { verwijderConcept } from './verwijder-concept.ts'
 import { verwijderImport } from './verwijder-import.ts'
 import { vouwDocumentaantallen } from './vouw-documentaantallen.ts'
 
-export type TaskParts = BatchParts & Opslagen & { config: Config }
+export type TaskParts = BatchParts & Opslagen & { config: Config; diensten: Diensten }
 
 /** Every kind of job, by the name under which it is queued, but for `verstuur-notificatie`: that has a worker of its own. */
 export function taskList(parts: TaskParts): TaskList {
@@ -27,6 +29,7 @@ export function taskList(parts: TaskParts): TaskList {
     'vouw-documentaantallen': vouwDocumentaantallen(parts),
     bewaartermijnen: bewaartermijnen(parts),
     'plan-notificaties': planNotificaties(parts),
+    ...spiegelTasks(parts),
   }
 }
 

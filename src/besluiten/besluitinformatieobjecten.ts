@@ -8,10 +8,16 @@ import { ExpandQuery, expand } from '../expand.ts'
 import { Url } from '../input.ts'
 import { link, localUuid } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
-import { Problem } from '../problem.ts'
+import { type InvalidParam, invalid, Problem } from '../problem.ts'
+import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../spiegels.ts'
 import { lockBesluit } from './besluiten.ts'
 import { besluitinformatieobjectTree } from './expansies.ts'
 import {
+  type DocumentElders,
+  type Documenttype,
+  documenttypeElders,
+  fetchDocumentElsewhere,
+  fetchDocumenttypen,
   informatieobjecttypeFaults,
   judgeDocumentUrl,
   refuse,
@@ -25,6 +31,7 @@ import {
   type BesluitRow,
   besluitenKanaal,
   besluitinformatieobjecten as besluitinformatieobjectRows,
+  findBesluit,
   LEZEN,
   met,
   reached,
@@ -38,6 +45,9 @@ const Filter = Type.Object({ ...ExpandQuery, besluit: Type.Optional(Url()), info
 const DetailQuery = Type.Object(ExpandQuery)
 
 export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
+  const { diensten } = app.parts
+  const spiegels = openSpiegels(app.mutate, diensten)
+
   app.get(
     '/besluitinformatieobjecten',
     { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Besluitinformatieobject) } } },
@@ -47,8 +57,8 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
       if (besluit !== undefined)
         query = query.where('b.uuid', 'is not distinct from', localUuid(besluit, request.base, 'besluit') ?? null)
       if (informatieobject !== undefined) {
-        const uuid = localUuid(informatieobject, request.base, 'enkelvoudiginformatieobject') ?? null
-        query = query.where('e.uuid', 'is not distinct from', uuid)
+        const uuid = localUuid(informatieobject, request.base, 'enkelvoudiginformatieobject')
+        query = uuid ? query.where('e.uuid', '=', uuid) : query.where('i.informatieobjectUrl', '=', informatieobject)
       }
       const rows = await query.orderBy('i.id').execute()
       const found = rows.map((row) => toBesluitinformatieobject(row, request.base))
@@ -64,10 +74,14 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
     },
     async (request, reply) => {
       const besluitUuid = requireBesluitUrl(request.body.besluit, request.base)
-      const made = await app.mutate(request.actor, async (m) => {
+      const { informatieobject } = request.body
+      const document = await fetchDocumentElsewhere(diensten, informatieobject, request.base)
+      const known = await findBesluit(app.read, besluitUuid)
+      const typen = await fetchDocumenttypen(diensten, known?.besluittypeUrl ?? null)
+      const made = await spiegels.maken(request.actor, async (m, elders) => {
         const besluit = await lockNamedBesluit(m, besluitUuid)
         requireMay(m.actor, AANMAKEN, besluit)
-        return createBesluitinformatieobject(m, besluit, request.body.informatieobject)
+        return createBesluitinformatieobject(m, besluit, informatieobject, { document, typen, elders })
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -94,13 +108,14 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
     async (request, reply) => {
       const { uuid } = request.params
       const { besluitUuid } = await requireBesluitinformatieobject(app.read, request.actor, VERWIJDEREN, uuid)
-      await app.mutate(request.actor, async (m) => {
+      await spiegels.verwijderen(request.actor, { tabel: 'besluitinformatieobject', uuid }, async (m) => {
         const besluit = await lockBesluit(m, besluitUuid)
         const row = await requireBesluitinformatieobject(m.read, m.actor, VERWIJDEREN, uuid)
         await m.trx.deleteFrom('besluitinformatieobject').where('id', '=', row.id).execute()
         const documentId = row.enkelvoudiginformatieobjectId
-        await ontkoppelObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005
-        recordRelatie(m, 'destroy', besluit, row, row.documentIdentificatie)
+        if (documentId !== null)
+          await ontkoppelObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005
+        recordRelatie(m, 'destroy', besluit, row, row.documentIdentificatie ?? row.informatieobjectUrl!)
       })
       return reply.code(204).send()
     },
@@ -113,31 +128,75 @@ async function lockNamedBesluit(m: Mutation, uuid: string): Promise<BesluitRow> 
   })
 }
 
+/** What was asked elsewhere before, and where the other side of the relation is noted. */
+type Verwijzing = { document: DocumentElders | InvalidParam | undefined; typen: string[]; elders: Elders }
+
 /** Lays a besluit down in a document. The besluit is locked, and the actor may change it. */
 export async function createBesluitinformatieobject(
   m: Mutation,
   besluit: BesluitRow,
   informatieobject: string,
+  { document: found, typen, elders }: Verwijzing = { document: undefined, typen: [], elders: nietsElders() },
 ): Promise<Besluitinformatieobject> {
+  const { base } = m.actor
+  if (found && 'code' in found) return refused([found]) // brc-003
+  const document = found ? await documentElders(m, found) : await lockDocument(m, informatieobject)
+  const { id, url, identificatie, type } = document
+  refuse(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, type, typen)) // brc-008
+  const [made] = await m.sql<{ uuid: string }[]>`
+    insert into besluitinformatieobject (besluit_id, enkelvoudiginformatieobject_id, informatieobject_url)
+    values (${besluit.id}, ${id}, ${url})
+    on conflict (besluit_id, informatieobject_url) where informatieobject_url is not null do nothing returning uuid`
+  if (!made) throw invalid('nonFieldErrors', 'unique', 'Het document hoort al bij dit besluit.')
+  const { uuid } = made
+  if (id !== null)
+    await koppelObject(m, { documentId: id, objectType: 'besluit', objectUuid: besluit.uuid }) // brc-005
+  else {
+    elders.rijen.push({ tabel: 'besluitinformatieobject', uuid })
+    elders.spiegels.push({
+      soort: 'objectinformatieobject',
+      bron: 'besluitinformatieobject',
+      bronUuid: uuid,
+      lijst: lijstNaast(url!, 'objectinformatieobjecten'),
+      inhoud: { informatieobject: url!, object: link(base, 'besluit', besluit.uuid), objectType: 'besluit' },
+    })
+  }
+  const row = { uuid, besluitUuid: besluit.uuid, documentUuid: document.uuid, informatieobjectUrl: url }
+  recordRelatie(m, 'create', besluit, row, identificatie)
+  return toBesluitinformatieobject(row, base)
+}
+
+type Document = {
+  id: number | null
+  uuid: string | null
+  url: string | null
+  identificatie: string
+  type: Documenttype
+}
+
+async function documentElders(m: Mutation, { url, identificatie, ...found }: DocumentElders): Promise<Document> {
+  const type = await documenttypeElders(m.read, found.informatieobjecttype, m.actor.base)
+  return { id: null, uuid: null, url, identificatie, type }
+}
+
+async function lockDocument(m: Mutation, informatieobject: string): Promise<Document> {
   const named = judgeDocumentUrl(informatieobject, m.actor.base) // brc-003
   if ('code' in named) return refused([named])
-  const document = await m.trx
+  const row = await m.trx
     .selectFrom('enkelvoudiginformatieobject')
     .where('uuid', '=', named.uuid)
-    .select(['id', 'uuid', 'identificatie', 'informatieobjecttypeId'])
+    .select(['id', 'uuid', 'identificatie', 'informatieobjecttypeId', 'informatieobjecttypeUrl'])
     .forKeyShare() // so that it is not deleted meanwhile
     .executeTakeFirst()
-  if (!document) return refused([unknownDocument()])
-  refuse(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, document.informatieobjecttypeId)) // brc-008
-  const { uuid } = await m.trx
-    .insertInto('besluitinformatieobject')
-    .values({ besluitId: besluit.id, enkelvoudiginformatieobjectId: document.id })
-    .returning('uuid')
-    .executeTakeFirstOrThrow()
-  await koppelObject(m, { documentId: document.id, objectType: 'besluit', objectUuid: besluit.uuid }) // brc-005
-  const row = { uuid, besluitUuid: besluit.uuid, documentUuid: document.uuid }
-  recordRelatie(m, 'create', besluit, row, document.identificatie)
-  return toBesluitinformatieobject(row, m.actor.base)
+  if (!row) return refused([unknownDocument()])
+  const { id, uuid, identificatie } = row
+  return {
+    id,
+    uuid,
+    url: null,
+    identificatie,
+    type: { id: row.informatieobjecttypeId, url: row.informatieobjecttypeUrl },
+  }
 }
 
 function refused(faults: Parameters<typeof refuse>[0]): never {

@@ -165,7 +165,7 @@ export async function zaaktypeFaults(
 
 // ---- documents ----
 
-/** brc-003: what a besluit is laid down in is a document of ours. */
+/** brc-003: what a besluit is laid down in is a document of ours, unless `fetchDocumentElsewhere` found it. */
 export function judgeDocumentUrl(url: string, base: string): { uuid: string } | InvalidParam {
   const target = resolveLink(url, base)
   if (target.kind !== 'ours') return unknownDocument()
@@ -175,18 +175,63 @@ export function judgeDocumentUrl(url: string, base: string): { uuid: string } | 
 }
 export const unknownDocument = () => fault('informatieobject', 'bad-url', 'Dit document bestaat niet.')
 
-/** brc-008: decisions of this type are laid down in documents of that type. Both are ours, or the relation is unknown. */
+/** A document at another server, as far as the rules look at it. */
+export type DocumentElders = { url: string; identificatie: string; informatieobjecttype: string }
+
+/** brc-003, zrc-003 for a document elsewhere: to be asked before a transaction begins. Undefined for a URL of ours. */
+export async function fetchDocumentElsewhere(
+  diensten: Diensten,
+  url: string,
+  base: string,
+): Promise<DocumentElders | InvalidParam | undefined> {
+  if (resolveLink(url, base).kind !== 'elsewhere') return undefined
+  const fetched = await diensten.fetchJson(url)
+  if (fetched.kind !== 'ok') return fault('informatieobject', 'bad-url', 'Dit document is niet op te vragen.')
+  const { identificatie, informatieobjecttype, bronorganisatie } = (fetched.body ?? {}) as Record<string, unknown>
+  if (typeof informatieobjecttype !== 'string' || typeof bronorganisatie !== 'string')
+    return fault('informatieobject', 'invalid-resource', 'Deze URL is niet van een document.')
+  return { url, identificatie: typeof identificatie === 'string' ? identificatie : '', informatieobjecttype }
+}
+
+/** The types of document that a besluittype elsewhere names; none when it is ours or does not answer. */
+export async function fetchDocumenttypen(diensten: Diensten, besluittypeUrl: string | null): Promise<string[]> {
+  const fetched = besluittypeUrl === null ? undefined : await diensten.fetchJson(besluittypeUrl)
+  const body = fetched?.kind === 'ok' ? (fetched.body as { informatieobjecttypen?: unknown } | null) : undefined
+  const named = body?.informatieobjecttypen
+  return Array.isArray(named) ? named.filter((url) => typeof url === 'string') : []
+}
+
+/** The type of a document: one of ours, or one elsewhere. */
+export type Documenttype = { id: number | null; url: string | null }
+
+/** What the type of a document elsewhere is to us: it may well be one of ours. */
+export async function documenttypeElders(db: ReadDb, url: string, base: string): Promise<Documenttype> {
+  const target = resolveLink(url, base)
+  if (target.kind !== 'ours') return { id: null, url }
+  const own = target.resource === 'informatieobjecttype' ? target.uuid : null
+  const row = await db
+    .selectFrom('informatieobjecttype')
+    .where('uuid', 'is not distinct from', own)
+    .select('id')
+    .executeTakeFirst()
+  return { id: row?.id ?? null, url }
+}
+
+/**
+ * brc-008: decisions of this type are laid down in documents of that type. Both are ours or both stand elsewhere.
+ * @param typenElders what `fetchDocumenttypen` found
+ */
 export async function informatieobjecttypeFaults(
   db: ReadDb,
   besluittypeId: number | null,
-  informatieobjecttypeId: number | null,
+  type: Documenttype,
+  typenElders: readonly string[],
 ): Promise<InvalidParam[]> {
-  if (
-    besluittypeId !== null &&
-    informatieobjecttypeId !== null &&
-    (await hoortInformatieobjecttypeBijBesluittype(db, besluittypeId, informatieobjecttypeId))
-  )
-    return []
+  const related =
+    besluittypeId === null
+      ? type.url !== null && typenElders.includes(type.url)
+      : type.id !== null && (await hoortInformatieobjecttypeBijBesluittype(db, besluittypeId, type.id))
+  if (related) return []
   const code = 'missing-besluittype-informatieobjecttype-relation'
   return [onObject(code, 'Het informatieobjecttype van het document hoort niet bij het besluittype.')]
 }

@@ -141,7 +141,7 @@ export function besluitinformatieobjecten(db: ReadDb) {
   return db
     .selectFrom('besluitinformatieobject as i')
     .innerJoin('besluit as b', 'b.id', 'i.besluitId')
-    .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'i.enkelvoudiginformatieobjectId')
+    .leftJoin('enkelvoudiginformatieobject as e', 'e.id', 'i.enkelvoudiginformatieobjectId')
     .leftJoin('besluittype as t', 't.id', 'b.besluittypeId')
     .selectAll('i')
     .select(['b.uuid as besluitUuid', 't.uuid as besluittypeUuid', 'b.besluittypeUrl'])
@@ -165,12 +165,14 @@ export async function requireBesluitinformatieobject(
 }
 
 export function toBesluitinformatieobject(
-  row: Pick<BesluitinformatieobjectRow, 'uuid' | 'besluitUuid' | 'documentUuid'>,
+  row: Pick<BesluitinformatieobjectRow, 'uuid' | 'besluitUuid' | 'documentUuid' | 'informatieobjectUrl'>,
   base: string,
 ): Besluitinformatieobject {
   return {
     url: link(base, 'besluitinformatieobject', row.uuid),
-    informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),
+    informatieobject: row.documentUuid
+      ? link(base, 'enkelvoudiginformatieobject', row.documentUuid)
+      : row.informatieobjectUrl!,
     besluit: link(base, 'besluit', row.besluitUuid),
   }
 }

@@ -1,0 +1,174 @@
+// Relations of besluiten with another server: a real one, that makes and removes the other side, refuses, or dies on the way.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { type TestApp, testApp } from '../app.ts'
+import { BIO, faults, givenTypen, made } from './gegeven.ts'
+
+type Elders = Awaited<ReturnType<typeof givenElders>>
+
+/** A registered server with resources by path, and lists that can be posted to. `antwoord` stands in its way. */
+async function givenElders(t: Test, test: TestApp, resources: Record<string, unknown> = {}) {
+  const lists = new Map<string, Map<string, Record<string, unknown>>>()
+  const calls: string[] = []
+  const state = {
+    resources,
+    lists,
+    calls,
+    root: '',
+    antwoord: undefined as undefined | number | 'weg' | 'doet en valt weg',
+  }
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { pathname } = new URL(request.url!, 'http://x')
+    const isList = /(objectinformatieobjecten|besluiten)$/.test(pathname)
+    const answer = (status: number, body: unknown) => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(body))
+    }
+    if (request.method !== 'GET') {
+      calls.push(`${request.method} ${pathname}`)
+      if (state.antwoord === 'weg') return void request.socket.destroy()
+      if (typeof state.antwoord === 'number') return answer(state.antwoord, {})
+    }
+    if (request.method === 'POST' && isList) {
+      const uuid = crypto.randomUUID()
+      const one = { ...JSON.parse(Buffer.concat(chunks).toString()), url: `${state.root}${pathname}/${uuid}` }
+      lists.set(pathname, (lists.get(pathname) ?? new Map()).set(uuid, one))
+      if (state.antwoord === 'doet en valt weg') return void request.socket.destroy()
+      return answer(201, one)
+    }
+    if (request.method === 'DELETE') {
+      const list = lists.get(pathname.slice(0, pathname.lastIndexOf('/')))
+      return answer(list?.delete(pathname.slice(pathname.lastIndexOf('/') + 1)) ? 204 : 404, undefined)
+    }
+    if (isList) return answer(200, [...(lists.get(pathname)?.values() ?? [])])
+    const found = resources[pathname]
+    answer(found ? 200 : 404, found ?? {})
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  state.root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await test.database.sql`insert into dienst (label, slug, soort, api_root, termijn_ms)
+    values ('Elders', 'elders', 'orc', ${`${state.root}/`}, 2000)`
+  return { ...state, state, staat: (path: string) => [...(lists.get(path)?.values() ?? [])] }
+}
+
+/** The jobs for later, now. */
+async function runLater(test: TestApp) {
+  await test.database.sql`update graphile_worker._private_jobs set run_at = now()`
+  await test.runJobs()
+}
+
+const counts = async ({ database }: TestApp, resource: string) => {
+  const [row] = await database.sql`select
+    (select count(*) from audit where resource = ${resource})::int as audit,
+    (select count(*) from notificatie where resource = ${resource})::int as berichten,
+    (select count(*) from spiegeling)::int as open`
+  return row as { audit: number; berichten: number; open: number }
+}
+
+async function givenDocumentElders(t: Test) {
+  const test = await testApp(t)
+  const typen = await givenTypen(test)
+  const elders: Elders = await givenElders(t, test, {
+    '/drc/documenten/1': {
+      identificatie: 'D1',
+      bronorganisatie: '517439943',
+      informatieobjecttype: typen.informatieobjecttype,
+    },
+    '/drc/documenten/anders': { bronorganisatie: '517439943', informatieobjecttype: 'https://elders.example/typen/1' },
+    '/drc/documenten/iets': { naam: 'iets' },
+  })
+  const besluit = (await typen.besluit()).url
+  const informatieobject = `${elders.root}/drc/documenten/1`
+  return {
+    test,
+    elders,
+    besluit,
+    informatieobject,
+    body: { besluit, informatieobject },
+    lijst: '/drc/objectinformatieobjecten',
+  }
+}
+
+t.test('brc-003, brc-008: a document elsewhere is fetched and judged by its type', async (t) => {
+  const { test, elders, besluit, body } = await givenDocumentElders(t)
+  const post = (path: string) => test.call('POST', BIO, { besluit, informatieobject: `${elders.root}${path}` })
+  t.same(faults(await post('/drc/documenten/weg')), ['informatieobject: bad-url'])
+  t.same(faults(await post('/drc/documenten/iets')), ['informatieobject: invalid-resource'])
+  t.same(faults(await post('/drc/documenten/anders')), [
+    'nonFieldErrors: missing-besluittype-informatieobjecttype-relation',
+  ])
+  t.same(elders.calls, [], 'nothing was made over there')
+  made(await test.call('POST', BIO, body))
+  t.same(faults(await test.call('POST', BIO, body)), ['nonFieldErrors: unique'])
+})
+
+t.test('brc-005: the other side of a document elsewhere comes and goes with the relation', async (t) => {
+  const { test, elders, body, lijst, informatieobject, besluit } = await givenDocumentElders(t)
+  const relatie = made(await test.call('POST', BIO, body))
+  t.match(relatie, body)
+  t.match(elders.staat(lijst), [{ informatieobject, object: besluit, objectType: 'besluit' }])
+  const list = await test.call('GET', `${BIO}?informatieobject=${encodeURIComponent(informatieobject)}`)
+  t.same(list.body, [relatie], 'that server can look whether it is true')
+  t.same(await counts(test, 'besluitinformatieobject'), { audit: 1, berichten: 1, open: 0 })
+  t.equal((await test.call('DELETE', relatie.url)).status, 204)
+  t.same(elders.staat(lijst), [])
+  t.equal((await test.call('GET', relatie.url)).status, 404)
+  t.same(await counts(test, 'besluitinformatieobject'), { audit: 2, berichten: 2, open: 0 })
+  await runLater(test)
+  t.equal(elders.calls.length, 2, 'a job that finds all done does nothing')
+})
+
+t.test('brc-005: what the other side refuses did not happen here, and was told to nobody', async (t) => {
+  const { test, elders, body, lijst } = await givenDocumentElders(t)
+  for (const antwoord of [403, 500, 'weg', 'doet en valt weg'] as const) {
+    elders.state.antwoord = antwoord
+    t.same(faults(await test.call('POST', BIO, body)), ['informatieobject: pending-relations'], String(antwoord))
+    t.same((await test.call('GET', BIO)).body, [])
+  }
+  t.same(await counts(test, 'besluitinformatieobject'), { audit: 0, berichten: 0, open: 0 })
+  t.equal(elders.staat(lijst).length, 1, 'made, but we did not hear it')
+  elders.state.antwoord = undefined
+  await runLater(test)
+  t.same(elders.staat(lijst), [], 'removed afterwards')
+
+  const relatie = made(await test.call('POST', BIO, body))
+  elders.state.antwoord = 403
+  t.same(faults(await test.call('DELETE', relatie.url)), ['informatieobject: pending-relations'])
+  t.same((await test.call('GET', relatie.url)).body, relatie, 'it is back')
+  elders.state.antwoord = undefined
+  t.equal((await test.call('DELETE', relatie.url)).status, 204)
+  t.same(elders.staat(lijst), [])
+})
+
+t.test('brc-005: a change that a process left halfway is ended by the job, once', async (t) => {
+  const { test, elders, body, lijst } = await givenDocumentElders(t)
+  // The second transaction, which records the change or takes it back, never comes: as when the process dies before it.
+  for (const bereikt of [true, false]) {
+    await test.database.sql`create or replace function val_weg() returns trigger language plpgsql as
+      'begin raise exception using errcode = ''57P01''; end'`
+    await test.database.sql`create trigger val_weg before delete on spiegeling execute function val_weg()`
+    if (!bereikt) elders.state.antwoord = 'weg'
+    const answer = await test.call('POST', BIO, body)
+    t.ok(answer.status >= 400, 'no answer that it was made')
+    await test.database.sql`drop trigger val_weg on spiegeling`
+    elders.state.antwoord = undefined
+    t.match(await counts(test, 'besluitinformatieobject'), { audit: 0, open: 1 })
+    await runLater(test)
+    t.equal(elders.staat(lijst).length, 1, 'once at the other side')
+    t.same(await counts(test, 'besluitinformatieobject'), { audit: 1, berichten: 1, open: 0 })
+    const [found] = (await test.call('GET', BIO)).body
+    const [line] = await test.database
+      .sql`select gebruikers_id, applicatie_weergave from audit where resource = 'besluitinformatieobject'`
+    t.match(line, { gebruikers_id: 'gebruiker-1', applicatie_weergave: 'Beheer' }, 'recorded as who asked for it')
+    t.equal((await test.call('DELETE', found.url)).status, 204)
+    await test.database.sql`truncate audit, notificatie cascade`
+  }
+})
