@@ -176,7 +176,7 @@ const Environment = Type.Object({
     Type.String({ minLength: 1, maxLength: 100, description: 'member source of every notification' }),
   ),
   NOTIFICATIONS_CONCURRENCY: Type.Integer({
-    default: 20,
+    default: 50,
     minimum: 1,
     maximum: 500,
     description: 'notifications that one worker sends at once',
