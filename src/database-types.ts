@@ -1626,17 +1626,9 @@ export interface Resultaat {
    */
   id: Generated<number>;
   /**
-   * What a type elsewhere said of name and archiving when the row was written: omschrijving, archiefnominatie, archiefactietermijn, afleidingswijze, datumkenmerk, objecttype, procestermijn.
+   * The kind of outcome; of the zaaktype of the case (zrc-020).
    */
-  resultaattypeGegevens: unknown | null;
-  /**
-   * The kind of outcome, when it is one of ours; of the zaaktype of the case (zrc-020).
-   */
-  resultaattypeId: number | null;
-  /**
-   * The kind of outcome when it stands elsewhere.
-   */
-  resultaattypeUrl: string | null;
+  resultaattypeId: number;
   /**
    * Explanation.
    */
@@ -1818,13 +1810,9 @@ export interface Rol {
    */
   roltoelichting: Generated<string>;
   /**
-   * As what, when the type is one of ours; a roltype of the zaaktype of the case (zrc-019).
+   * As what; a roltype of the zaaktype of the case (zrc-019).
    */
-  roltypeId: number | null;
-  /**
-   * As what, when the type stands elsewhere.
-   */
-  roltypeUrl: string | null;
+  roltypeId: number;
   /**
    * Last part of its URL.
    */
@@ -1938,10 +1926,6 @@ export interface Status {
    */
   datumStatusGezet: string;
   /**
-   * Whether a type elsewhere was the last of its zaaktype; of ours the type says so.
-   */
-  eindstatus: boolean | null;
-  /**
    * The rol that set it; empty again when that goes, since a status is a fact of its own.
    */
   gezetdoorId: number | null;
@@ -1954,13 +1938,9 @@ export interface Status {
    */
   statustoelichting: Generated<string>;
   /**
-   * The stage, when its type is one of ours; a statustype of the zaaktype of the case (zrc-016).
+   * The stage; a statustype of the zaaktype of the case (zrc-016).
    */
-  statustypeId: number | null;
-  /**
-   * The stage when its type stands elsewhere.
-   */
-  statustypeUrl: string | null;
+  statustypeId: number;
   /**
    * Last part of its URL.
    */
@@ -2395,17 +2375,9 @@ export interface Zaak {
    */
   zaakgeometrieGrenzen: string | null;
   /**
-   * Catalogue of a case type elsewhere, as its register said when the case was made.
+   * The version of the case type; it never changes.
    */
-  zaaktypeCatalogusUrl: Generated<string>;
-  /**
-   * The version of the case type, when that is one of ours; it never changes.
-   */
-  zaaktypeId: number | null;
-  /**
-   * The case type when it stands elsewhere; it never changes.
-   */
-  zaaktypeUrl: string | null;
+  zaaktypeId: number;
 }
 
 export interface ZaakAndereZaak {
@@ -2495,13 +2467,9 @@ export interface Zaakcontactmoment {
 
 export interface Zaakeigenschap {
   /**
-   * The eigenschap, when it is one of ours; of the zaaktype of the case (zrc-018).
+   * The eigenschap; of the zaaktype of the case (zrc-018).
    */
-  eigenschapId: number | null;
-  /**
-   * The eigenschap when it stands elsewhere.
-   */
-  eigenschapUrl: string | null;
+  eigenschapId: number;
   /**
    * Internal key.
    */
@@ -2682,13 +2650,9 @@ export interface Zaakobject {
    */
   zaakId: number;
   /**
-   * The zaakobjecttype, when one of ours was named.
+   * The zaakobjecttype, when one was named.
    */
   zaakobjecttypeId: number | null;
-  /**
-   * The zaakobjecttype, when one elsewhere was named.
-   */
-  zaakobjecttypeUrl: string | null;
 }
 
 export interface Zaakobjecttype {
