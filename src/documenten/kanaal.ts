@@ -1,4 +1,6 @@
+import type { Parts } from '../app.ts'
 import { link } from '../links.ts'
+import { fetchTypeElsewhere } from './rules.ts'
 import type { DocumentRow } from './vinden.ts'
 
 /** How people name a document. */
@@ -20,4 +22,22 @@ export function documentenKanaal(row: DocumentRow, base: string, catalogus = '')
         : catalogus,
     },
   }
+}
+
+/**
+ * The catalogue of a document whose type stands elsewhere, as that service said (it is remembered for a while); `''` when
+ * the type is ours, or does not answer. To be asked before a transaction begins.
+ */
+export async function catalogusElders(
+  { database, diensten }: Pick<Parts, 'database' | 'diensten'>,
+  uuid: string,
+  base: string,
+): Promise<string> {
+  const row = await database.db
+    .selectFrom('enkelvoudiginformatieobject')
+    .where('uuid', '=', uuid)
+    .select('informatieobjecttypeUrl')
+    .executeTakeFirst()
+  const type = await fetchTypeElsewhere(diensten, row?.informatieobjecttypeUrl ?? undefined, base)
+  return type && 'catalogus' in type ? type.catalogus : ''
 }

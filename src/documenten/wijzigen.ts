@@ -10,7 +10,7 @@ import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem } from '../problem.ts'
 import { discard, inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './inhoud.ts'
-import { documentenKanaal, weergave } from './kanaal.ts'
+import { catalogusElders, documentenKanaal, weergave } from './kanaal.ts'
 import { nieuweSleutel, type Opgeslagen } from './opslag/index.ts'
 import {
   aanmaken,
@@ -88,7 +88,9 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
     '/enkelvoudiginformatieobjecten/:uuid',
     { config: verwijderen, schema: { params: Params } },
     async (request, reply) => {
-      await app.mutate(request.actor, (m) => deleteDocument(m, request.params.uuid))
+      const { uuid } = request.params
+      const catalogus = await catalogusElders(app.parts, uuid, request.base)
+      await app.mutate(request.actor, (m) => deleteDocument(m, uuid, catalogus))
       return reply.code(204).send()
     },
   )
@@ -99,8 +101,9 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
       requireValidBody(request, FIELDS, inhoudFaults(request, given?.inhoud))
       const bytes = await receivedBytes(app, request, given)
       const elsewhere = await fetchTypeElsewhere(diensten, given.informatieobjecttype, request.base)
+      const catalogus = given.informatieobjecttype ? '' : await catalogusElders(app.parts, uuid, request.base)
       const { document, used } = await app.mutate(request.actor, (m) =>
-        changeDocument(m, app.parts, { actie, uuid, given, bytes, elsewhere }),
+        changeDocument(m, app.parts, { actie, uuid, given, bytes, elsewhere, catalogus }),
       )
       if (!used) await discard(opslag, bytes)
       return document
@@ -286,13 +289,15 @@ type Wijziging = {
   given: DocumentPatch
   bytes: Opgeslagen | null
   elsewhere: Elsewhere
+  /** Of the type that it keeps, when that stands elsewhere. */
+  catalogus: string
 }
 
 /** Adds a version. `used` says whether the document has the bytes now. */
 export async function changeDocument(
   m: Mutation,
   parts: Parts,
-  { actie, uuid, given, bytes, elsewhere }: Wijziging,
+  { actie, uuid, given, bytes, elsewhere, catalogus }: Wijziging,
 ): Promise<{ document: Document; used: boolean }> {
   const { base } = m.actor
   const before = await lockDocument(m, uuid)
@@ -350,7 +355,7 @@ export async function changeDocument(
     url: document.url,
     uuid,
     weergave: weergave(after),
-    kanaal: documentenKanaal(after, base, judged?.type?.catalogus),
+    kanaal: documentenKanaal(after, base, judged?.type?.catalogus ?? catalogus),
     oud,
     nieuw: document,
   })
@@ -440,7 +445,7 @@ function newContent(
 // ---- delete ----
 
 /** Removes a document with all its versions and what hangs on it; its bytes go by a job after the commit. */
-async function deleteDocument(m: Mutation, uuid: string): Promise<void> {
+async function deleteDocument(m: Mutation, uuid: string, catalogus: string): Promise<void> {
   const row = await lockDocument(m, uuid)
   requireMay(m.actor, SCOPES_VERWIJDEREN, row)
   await requireNoRelations(m.read, row.id)
@@ -462,7 +467,7 @@ async function deleteDocument(m: Mutation, uuid: string): Promise<void> {
     url: link(m.actor.base, 'enkelvoudiginformatieobject', uuid),
     uuid,
     weergave: weergave(row),
-    kanaal: documentenKanaal(row, m.actor.base),
+    kanaal: documentenKanaal(row, m.actor.base, catalogus),
     oud: toDocument(row, m.actor.base),
     nieuw: null,
     spoor: 'wis',
