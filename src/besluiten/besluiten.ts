@@ -11,6 +11,7 @@ import { link, localUuid, resolveLink } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
 import { type InvalidParam, notFound, Problem } from '../problem.ts'
+import { laatLos } from '../spiegels.ts'
 import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
 import { besluitTree } from './expansies.ts'
 import {
@@ -274,6 +275,13 @@ async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
   const zaak = await zaakOf(m, row)
   if (zaak) requireOpenZaak(zaak, m.actor)
   await ontkoppelAlles(m, [uuid])
+  const elders = await m.sql<{ uuid: string }[]>`
+    select uuid from besluitinformatieobject where besluit_id = ${row.id} and informatieobject_url is not null`
+  await laatLos(
+    m,
+    'besluitinformatieobject',
+    elders.map((one) => one.uuid),
+  )
   await m.trx.deleteFrom('besluit').where('id', '=', row.id).execute()
   recordBesluit(m, 'destroy', row, toBesluit(row, m.actor.base), null)
   await syncZaakbesluit(m, { row, zaak }, null) // brc-006

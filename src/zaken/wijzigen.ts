@@ -8,6 +8,7 @@ import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
 import { type InvalidParam, notFound, Problem } from '../problem.ts'
+import { laatLos } from '../spiegels.ts'
 import { grenzen, judgeGeometrie } from './geometrie.ts'
 import {
   AANMAKEN,
@@ -366,6 +367,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
     m,
     family.map((one) => one.uuid),
   )
+  await laatDocumentenLos(m, ids)
   await m.sql`delete from zaak where id = any(${ids}::bigint[])`
   for (const one of family) {
     m.record({
@@ -381,6 +383,17 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
       spoor: 'wis',
     })
   }
+}
+
+/** Documents elsewhere are told afterwards that the case has gone. */
+async function laatDocumentenLos(m: Mutation, ids: number[]): Promise<void> {
+  const rows = await m.sql<{ uuid: string }[]>`
+    select uuid from zaakinformatieobject where zaak_id = any(${ids}::bigint[]) and informatieobject_url is not null`
+  await laatLos(
+    m,
+    'zaakinformatieobject',
+    rows.map(({ uuid }) => uuid),
+  )
 }
 
 // ---- rules ----

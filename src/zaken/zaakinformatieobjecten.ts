@@ -3,12 +3,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { type DocumentElders, fetchDocumentElsewhere } from '../besluiten/rules.ts'
 import { koppelObject, ontkoppelObject } from '../documenten/koppelen.ts'
 import { ExpandQuery } from '../expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
-import { link, localUuid } from '../links.ts'
+import { link, localUuid, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
-import { invalid, invalidAll } from '../problem.ts'
+import { type InvalidParam, invalid, invalidAll } from '../problem.ts'
+import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../spiegels.ts'
 import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
 import {
   archiefFault,
@@ -56,9 +58,10 @@ const Filter = Type.Object({
 const DetailQuery = Type.Object(ExpandQuery)
 
 type ZioRow = Onder & {
-  enkelvoudiginformatieobjectId: number
-  documentUuid: string
-  documentIdentificatie: string
+  enkelvoudiginformatieobjectId: number | null
+  documentUuid: string | null
+  documentIdentificatie: string | null
+  informatieobjectUrl: string | null
   titel: string
   beschrijving: string
   registratiedatum: string
@@ -69,13 +72,22 @@ const bron: Bron<ZioRow, ReturnType<typeof toZio>> = {
   soort: 'zaakinformatieobject',
   table: 'zaakinformatieobject',
   columns: sql`e.uuid as document_uuid, e.identificatie as document_identificatie, s.uuid as status_uuid`,
-  joins: sql`join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
+  joins: sql`left join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
     left join status s on s.id = x.status_id`,
   order: sql`x.id desc`,
   toResource: toZio,
 }
 
+function byDocument(url: string | undefined, base: string) {
+  if (url === undefined || resolveLink(url, base).kind !== 'elsewhere')
+    return byUrl('e.uuid', url, base, 'enkelvoudiginformatieobject')
+  return [sql`x.informatieobject_url = ${url}`]
+}
+
 export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
+  const { diensten } = app.parts
+  const spiegels = openSpiegels(app.mutate, diensten)
+
   readable(bron)
 
   app.get(
@@ -84,7 +96,7 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
     async (request) =>
       sendAll(request, bron, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
-        ...byUrl('e.uuid', request.query.informatieobject, request.base, 'enkelvoudiginformatieobject'),
+        ...byDocument(request.query.informatieobject, request.base),
       ]),
   )
 
@@ -92,8 +104,9 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
     '/zaakinformatieobjecten',
     { config: met(KOPPELEN), schema: { body: ZioInput, response: { 201: Zio } } },
     async (request, reply) => {
-      const zio = await app.mutate(request.actor, async (m) =>
-        createZio(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body),
+      const document = await fetchDocumentElsewhere(diensten, request.body.informatieobject, request.base)
+      const zio = await spiegels.maken(request.actor, async (m, elders) =>
+        createZio(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body, { document, elders }),
       )
       return reply.code(201).header('location', zio.url).send(zio)
     },
@@ -122,30 +135,72 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
     '/zaakinformatieobjecten/:uuid',
     { config: met(ONTKOPPELEN), schema: { params: Params } },
     async (request, reply) => {
-      await app.mutate(request.actor, (m) => deleteZio(m, request.params.uuid))
+      const { uuid } = request.params
+      await spiegels.verwijderen(request.actor, { tabel: 'zaakinformatieobject', uuid }, (m) => deleteZio(m, uuid))
       return reply.code(204).send()
     },
   )
 }
 
+/** What was asked elsewhere before, and where the other side of the relation is noted. */
+type Verwijzing = { document: DocumentElders | InvalidParam | undefined; elders: Elders }
+
 /** Links a document to a case, on both sides. */
-export async function createZio(m: Mutation, zaak: Zaakkern, input: ZioDeel) {
-  const documentId = await requireDocument(m, input.informatieobject, zaak)
+export async function createZio(
+  m: Mutation,
+  zaak: Zaakkern,
+  input: ZioDeel,
+  { document, elders }: Verwijzing = { document: undefined, elders: nietsElders() },
+) {
+  if (document && 'code' in document) refuse([document]) // zrc-003
+  const found = document as DocumentElders | undefined
+  const documentId = found ? null : await requireDocument(m, input.informatieobject, zaak)
+  if (found) await requireTypeElders(m, found, zaak)
   const statusId = await findStatus(m, input.status)
   refuse(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   const values = {
     zaak_id: zaak.id,
     enkelvoudiginformatieobject_id: documentId,
+    informatieobject_url: found?.url ?? null,
     titel: input.titel ?? '',
     beschrijving: input.beschrijving ?? '',
     vernietigingsdatum: input.vernietigingsdatum ?? null,
     status_id: statusId,
   }
-  const [made] = await m.sql<{ uuid: string }[]>`insert into zaakinformatieobject ${m.sql(values)} returning uuid`
-  await koppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
+  const [made] = await m.sql<{ uuid: string }[]>`insert into zaakinformatieobject ${m.sql(values)}
+    on conflict (zaak_id, informatieobject_url) where informatieobject_url is not null do nothing returning uuid`
+  if (!made) throw invalid('nonFieldErrors', 'unique', 'Het document hoort al bij deze zaak.')
+  if (documentId !== null) await koppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
+  if (found) {
+    const { uuid } = made
+    const object = link(m.actor.base, 'zaak', zaak.uuid)
+    elders.rijen.push({ tabel: 'zaakinformatieobject', uuid })
+    elders.spiegels.push({
+      soort: 'objectinformatieobject',
+      bron: 'zaakinformatieobject',
+      bronUuid: uuid,
+      lijst: lijstNaast(found.url, 'objectinformatieobjecten'),
+      inhoud: { informatieobject: found.url, object, objectType: 'zaak' },
+    })
+  }
   await touchZaak(m, zaak.id)
-  return record(m, zaak, 'create', null, made!.uuid)
+  return record(m, zaak, 'create', null, made.uuid)
+}
+
+/** zrc-017 for a document elsewhere: its type may well be one of ours. */
+async function requireTypeElders(m: Mutation, { informatieobjecttype }: DocumentElders, zaak: Zaakkern): Promise<void> {
+  const uuid = localUuid(informatieobjecttype, m.actor.base, 'informatieobjecttype') ?? null
+  const [past] = await m.sql`
+    select 1 from zaaktype_informatieobjecttype r
+    join informatieobjecttype genoemd on genoemd.id = r.informatieobjecttype_id
+    join informatieobjecttype eigen on eigen.uuid = ${uuid}::uuid
+    where r.zaaktype_id = ${zaak.zaaktypeId} and genoemd.catalogus_id = eigen.catalogus_id
+      and genoemd.omschrijving = eigen.omschrijving limit 1`
+  if (!past)
+    throw invalidAll([
+      onObject('missing-zaaktype-informatieobjecttype-relation', 'Dit type document hoort niet bij het zaaktype.'),
+    ])
 }
 
 async function changeZio(
@@ -183,7 +238,7 @@ async function deleteZio(m: Mutation, uuid: string): Promise<void> {
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakinformatieobject where id = ${before.id}`
   const documentId = before.enkelvoudiginformatieobjectId
-  await ontkoppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
+  if (documentId !== null) await ontkoppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
   await touchZaak(m, zaak.id)
   const oud = toZio(before, m.actor.base)
   recordBelow(m, zaak, {
@@ -191,7 +246,7 @@ async function deleteZio(m: Mutation, uuid: string): Promise<void> {
     resource: 'zaakinformatieobject',
     url: oud.url,
     uuid,
-    detail: before.documentIdentificatie,
+    detail: before.documentIdentificatie ?? oud.informatieobject,
     oud,
     nieuw: null,
     stil: true,
@@ -233,7 +288,7 @@ async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | n
     resource: 'zaakinformatieobject',
     url: nieuw.url,
     uuid,
-    detail: row.documentIdentificatie,
+    detail: row.documentIdentificatie ?? nieuw.informatieobject,
     oud,
     nieuw,
     stil: actie !== 'create', // the standard announces no more of it
@@ -245,7 +300,9 @@ function toZio(row: ZioRow, base: string) {
   return {
     url: link(base, 'zaakinformatieobject', row.uuid),
     uuid: row.uuid,
-    informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),
+    informatieobject: row.documentUuid
+      ? link(base, 'enkelvoudiginformatieobject', row.documentUuid)
+      : row.informatieobjectUrl!,
     zaak: link(base, 'zaak', row.zaakUuid),
     aardRelatieWeergave: 'Hoort bij, omgekeerd: kent',
     titel: row.titel,

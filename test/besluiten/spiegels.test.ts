@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { type TestApp, testApp } from '../app.ts'
+import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { givenZaak, ZAKEN } from '../zaken/gegeven.ts'
 import { BIO, faults, givenTypen, made } from './gegeven.ts'
 
 type Elders = Awaited<ReturnType<typeof givenElders>>
@@ -171,4 +172,48 @@ t.test('brc-005: a change that a process left halfway is ended by the job, once'
     t.equal((await test.call('DELETE', found.url)).status, 204)
     await test.database.sql`truncate audit, notificatie cascade`
   }
+})
+
+t.test('brc-009: who goes takes the other side of its documents along, afterwards', async (t) => {
+  const { test, elders, body, besluit, lijst } = await givenDocumentElders(t)
+  made(await test.call('POST', BIO, body))
+  elders.state.antwoord = 503
+  t.equal((await test.call('DELETE', besluit)).status, 204)
+  elders.state.antwoord = undefined
+  t.equal(elders.staat(lijst).length, 1)
+  await runLater(test)
+  t.same(elders.staat(lijst), [])
+})
+
+t.test('zrc-005: a document elsewhere belongs to a case on both sides, and goes with the case', async (t) => {
+  const test = await testApp(t)
+  const documenttype = await givenInformatieobjecttype(test)
+  const { catalogus } = (await test.call('GET', documenttype)).body
+  const zaaktype = await givenZaaktype(test, { catalogus, informatieobjecttypen: [documenttype] })
+  const zaak = (await givenZaak(test, { zaaktype })).url
+  const elders = await givenElders(t, test, {
+    '/drc/documenten/1': { identificatie: 'D1', bronorganisatie: '517439943', informatieobjecttype: documenttype },
+    '/drc/documenten/2': { bronorganisatie: '517439943', informatieobjecttype: 'https://elders.example/typen/1' },
+  })
+  const ZIO = `${ZAKEN}/zaakinformatieobjecten`
+  const post = (path: string) => test.call('POST', ZIO, { zaak, informatieobject: `${elders.root}${path}` })
+  t.same(faults(await post('/drc/documenten/weg')), ['informatieobject: bad-url'])
+  t.same(faults(await post('/drc/documenten/2')), ['nonFieldErrors: missing-zaaktype-informatieobjecttype-relation'])
+  elders.state.antwoord = 403
+  t.same(faults(await post('/drc/documenten/1')), ['informatieobject: pending-relations'])
+  elders.state.antwoord = undefined
+  t.same((await test.call('GET', ZIO)).body, [])
+  const informatieobject = `${elders.root}/drc/documenten/1`
+  const zio = made(await post('/drc/documenten/1'))
+  t.match(zio, { zaak, informatieobject })
+  t.same(faults(await post('/drc/documenten/1')), ['nonFieldErrors: unique'])
+  const lijst = '/drc/objectinformatieobjecten'
+  t.match(elders.staat(lijst), [{ informatieobject, object: zaak, objectType: 'zaak' }])
+  t.same((await test.call('GET', `${ZIO}?informatieobject=${encodeURIComponent(informatieobject)}`)).body, [zio])
+  t.equal((await test.call('DELETE', zio.url)).status, 204)
+  t.same(elders.staat(lijst), [])
+  made(await post('/drc/documenten/1'))
+  t.equal((await test.call('DELETE', zaak)).status, 204)
+  await runLater(test)
+  t.same(elders.staat(lijst), [])
 })
