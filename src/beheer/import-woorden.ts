@@ -14,10 +14,14 @@ export function importStaat({ status, reden, mislukt }: Pick<ImportRow, 'status'
 }
 
 /** Rows per second, over the whole time that it ran. */
+export function perSeconde(verwerkt: number, seconden: number): string {
+  const rate = verwerkt / seconden
+  return getal(rate >= 10 ? Math.round(rate) : rate)
+}
+
 export function snelheid(verwerkt: number, seconden: number): string {
   if (verwerkt === 0 || seconden <= 0) return 'nog niet bekend'
-  const rate = verwerkt / seconden
-  return `${getal(rate >= 10 ? Math.round(rate) : rate)} rijen per seconde`
+  return `${perSeconde(verwerkt, seconden)} rijen per seconde`
 }
 
 function nogTeGaan(verwerkt: number, totaal: number, seconden: number): string {

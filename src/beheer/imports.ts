@@ -17,7 +17,7 @@ import { notFound } from '../problem.ts'
 import { foutenVan } from './formulier.ts'
 import { registerImportStarten } from './import-starten.ts'
 import { openStromen, type Stand } from './import-stroom.ts'
-import { gestoptTekst, importStaat, importStand, snelheid, type Voortgang } from './import-woorden.ts'
+import { gestoptTekst, importStaat, importStand, perSeconde, snelheid, type Voortgang } from './import-woorden.ts'
 import { bladzij } from './lijst.ts'
 import { tekst, uuidParam } from './opzoeken.ts'
 import { verder } from './pagina.ts'
@@ -295,6 +295,7 @@ function samenvatting(row: ImportRow) {
     soortDoor: row.gestartDoor ? 'via deze pagina’s' : 'via de API',
     seconden,
     snelheid: snelheid(row.verwerkt, seconden),
+    perSeconde: row.verwerkt > 0 && seconden > 0 ? perSeconde(row.verwerkt, seconden) : '–',
   }
 }
 

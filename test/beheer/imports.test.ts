@@ -51,7 +51,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
 
     const { pagina, context } = await alsBeheerder(test, 'viewer')
     await pagina.goto(page)
-    await pagina.click('tr:has(td.getal:text-is("2")) >> text=Bekijken')
+    await pagina.click('tr:has(td.getal:text-is("2")) >> a')
     t.same(await pagina.locator('tbody th').allTextContents(), ['3', '7'])
     await pagina.click('text=Alle rijen met een fout')
     t.equal(await pagina.locator('tbody tr').count(), 6)
