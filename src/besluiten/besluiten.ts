@@ -11,7 +11,7 @@ import { link, localUuid, resolveLink } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
 import { type InvalidParam, notFound, Problem } from '../problem.ts'
-import { laatLos } from '../spiegels.ts'
+import { type Elders, laatLos, openSpiegels, type Spiegel } from '../spiegels.ts'
 import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
 import { besluitTree } from './expansies.ts'
 import {
@@ -19,12 +19,15 @@ import {
   besluittypeChangeFaults,
   datumFaults,
   fetchBesluittypeElsewhere,
+  fetchZaakElsewhere,
   identificatieChangeFaults,
   identificatieFaults,
   judgeZaak,
   publishedFaults,
   refuse,
   requireBesluittype,
+  type ZaakElders,
+  zaaktypeEldersFaults,
   zaaktypeFaults,
 } from './rules.ts'
 import { Besluit, BesluitInput, BesluitPatch, Params } from './velden.ts'
@@ -59,6 +62,7 @@ const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
   const { config, diensten } = app.parts
   const leeway = config.jwtLeeway
+  const spiegels = openSpiegels(app.mutate, diensten)
 
   app.get(
     '/besluiten',
@@ -80,7 +84,10 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     { config: met(AANMAKEN), schema: { body: BesluitInput, response: { 201: Besluit } } },
     async (request, reply) => {
       const elsewhere = await fetchBesluittypeElsewhere(diensten, request.body.besluittype, request.base)
-      const row = await app.mutate(request.actor, (m) => createBesluit(m, request.body, { elsewhere, leeway }))
+      const zaakElders = await fetchZaakElsewhere(diensten, request.body.zaak, request.base)
+      const row = await spiegels.maken(request.actor, (m, elders) =>
+        createBesluit(m, request.body, { elsewhere, leeway, zaakElders, elders }),
+      )
       const besluit = toBesluit(row, request.base)
       return reply.code(201).header('location', besluit.url).send(besluit)
     },
@@ -126,7 +133,8 @@ function filtered(filter: Static<typeof Filter>, { actor, base }: FastifyRequest
   if (filter.besluittype !== undefined) conditions.push(ofType(filter.besluittype, base))
   if (filter.zaak !== undefined) {
     const uuid = localUuid(filter.zaak, base, 'zaak') ?? null
-    conditions.push(sql<boolean>`b.zaak_id = (select z.id from zaak z where z.uuid = ${uuid}::uuid)`)
+    if (resolveLink(filter.zaak, base).kind === 'elsewhere') conditions.push(sql<boolean>`b.zaak_url = ${filter.zaak}`)
+    else conditions.push(sql<boolean>`b.zaak_id = (select z.id from zaak z where z.uuid = ${uuid}::uuid)`)
   }
   return conditions
 }
@@ -139,16 +147,30 @@ function ofType(url: string, base: string): RawBuilder<boolean> {
 
 // ---- create ----
 
-/** @param context.elsewhere what `fetchBesluittypeElsewhere` found */
+/**
+ * @param context.elsewhere what `fetchBesluittypeElsewhere` found
+ * @param context.zaakElders what `fetchZaakElsewhere` found, with `elders` for the other side of it (brc-006)
+ */
 export async function createBesluit(
   m: Mutation,
   input: BesluitInput,
-  context: { elsewhere: Besluittype | InvalidParam | undefined; leeway: number },
+  context: {
+    elsewhere: Besluittype | InvalidParam | undefined
+    leeway: number
+    zaakElders?: ZaakElders | InvalidParam | undefined
+    elders?: Elders
+  },
 ): Promise<BesluitRow> {
   const { base } = m.actor
   const type = await requireBesluittype(m.read, input.besluittype, base, context.elsewhere) // brc-001
   requireMay(m.actor, AANMAKEN, type)
-  const { zaak, faults } = await judgeZaak(m, input.zaak)
+  const { zaakElders } = context
+  const elders = zaakElders && 'url' in zaakElders ? zaakElders : null
+  const { zaak, faults } = elders
+    ? { zaak: null, faults: await zaaktypeEldersFaults(m.read, type, elders, base) } // brc-007
+    : zaakElders && 'code' in zaakElders
+      ? { zaak: null, faults: [zaakElders] }
+      : await judgeZaak(m, input.zaak)
   refuse([
     ...(await identificatieFaults(m.read, input)), // brc-002
     ...publishedFaults(type), // brc-001
@@ -163,7 +185,12 @@ export async function createBesluit(
     besluittypeUrl: type.besluittypeUrl,
     besluittypeCatalogusUrl: type.id === null ? type.catalogusUrl : '',
     zaakId: zaak?.id ?? null,
+    zaakUrl: elders?.url ?? null,
   })
+  if (elders && context.elders) {
+    context.elders.rijen.push({ tabel: 'besluit', uuid })
+    context.elders.spiegels.push(zaakbesluitElders(elders.url, uuid, base)) // brc-006
+  }
   const row = (await findBesluit(m.read, uuid))!
   recordBesluit(m, 'create', row, null, toBesluit(row, base))
   await syncZaakbesluit(m, null, { row, zaak }) // brc-006
@@ -190,7 +217,16 @@ type NieuwBesluit = ReturnType<typeof toColumns> & {
   besluittypeUrl: string | null
   besluittypeCatalogusUrl: string
   zaakId: number | null
+  zaakUrl: string | null
 }
+
+const zaakbesluitElders = (zaak: string, uuid: string, base: string): Spiegel => ({
+  soort: 'zaakbesluit',
+  bron: 'besluit',
+  bronUuid: uuid,
+  lijst: `${zaak}/besluiten`,
+  inhoud: { besluit: link(base, 'besluit', uuid) },
+})
 
 /** brc-002: with the number of the client, or the next free one. */
 async function insertBesluit(m: Mutation, values: NieuwBesluit): Promise<string> {
@@ -224,7 +260,9 @@ export async function changeBesluit(
   requireMay(m.actor, BIJWERKEN, before)
   const oud = toBesluit(before, base)
   const current = await zaakOf(m, before)
-  const asked = await judgeZaak(m, given.zaak)
+  const stays = before.zaakUrl !== null && given.zaak === before.zaakUrl
+  const asked = stays ? { zaak: null, faults: [] } : await judgeZaak(m, given.zaak)
+  if (before.zaakUrl !== null && given.zaak !== undefined && !stays) await laatLos(m, 'besluit', [uuid])
   refuse([
     ...identificatieChangeFaults(given, before), // brc-002
     ...(await besluittypeChangeFaults(m.read, given, before, base)), // brc-001
@@ -244,7 +282,7 @@ export async function changeBesluit(
   const zaak = given.zaak === undefined ? current : asked.zaak
   await m.trx
     .updateTable('besluit')
-    .set({ ...columns, zaakId: zaak?.id ?? null })
+    .set({ ...columns, zaakId: zaak?.id ?? null, ...(given.zaak !== undefined && !stays && { zaakUrl: null }) })
     .where('id', '=', before.id)
     .execute()
   const row = (await findBesluit(m.read, uuid))!
@@ -277,6 +315,7 @@ async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
   await ontkoppelAlles(m, [uuid])
   const elders = await m.sql<{ uuid: string }[]>`
     select uuid from besluitinformatieobject where besluit_id = ${row.id} and informatieobject_url is not null`
+  await laatLos(m, 'besluit', [uuid])
   await laatLos(
     m,
     'besluitinformatieobject',

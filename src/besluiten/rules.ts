@@ -23,6 +23,8 @@ export type Besluittype = {
   besluittypeUrl: string | null
   concept: boolean
   catalogusUrl: string
+  /** The zaaktypen that a type elsewhere names; those of ours are in the database. */
+  zaaktypen: string[]
 }
 
 const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
@@ -62,6 +64,7 @@ async function findOwnBesluittype(db: ReadDb, url: string, base: string): Promis
     besluittypeUrl: null,
     concept: type.concept,
     catalogusUrl: link(base, 'catalogus', type.catalogusUuid),
+    zaaktypen: [],
   }
 }
 
@@ -74,7 +77,7 @@ export async function fetchBesluittypeElsewhere(
   if (resolveLink(url, base).kind !== 'elsewhere') return undefined
   const fetched = await diensten.fetchJson(url)
   if (fetched.kind !== 'ok') return fault('besluittype', 'bad-url', 'Dit besluittype is niet op te vragen.')
-  const { catalogus, concept, informatieobjecttypen, publicatieIndicatie } = (fetched.body ?? {}) as Record<
+  const { catalogus, concept, informatieobjecttypen, publicatieIndicatie, zaaktypen } = (fetched.body ?? {}) as Record<
     string,
     unknown
   >
@@ -85,7 +88,8 @@ export async function fetchBesluittypeElsewhere(
     !Array.isArray(informatieobjecttypen)
   )
     return fault('besluittype', 'invalid-resource', 'Deze URL is niet van een besluittype.')
-  return { id: null, besluittypeUuid: null, besluittypeUrl: url, concept, catalogusUrl: catalogus }
+  const named = Array.isArray(zaaktypen) ? zaaktypen.filter((one) => typeof one === 'string') : []
+  return { id: null, besluittypeUuid: null, besluittypeUrl: url, concept, catalogusUrl: catalogus, zaaktypen: named }
 }
 
 /** brc-001: besluiten are taken of a published type. Whether it is valid today does not matter. */
@@ -160,6 +164,40 @@ export async function zaaktypeFaults(
 ): Promise<InvalidParam[]> {
   if (!zaak) return []
   if (besluittypeId !== null && (await hoortBesluittypeBijZaaktype(db, zaak.zaaktypeId, besluittypeId))) return []
+  return [onObject('zaaktype-mismatch', 'Het besluittype hoort niet bij het zaaktype van de zaak.')]
+}
+
+/** A case at another server: the type of it may well be ours. */
+export type ZaakElders = { url: string; zaaktype: string }
+
+/** The case elsewhere that a besluit names: to be asked before a transaction begins. Undefined for none, or one of ours. */
+export async function fetchZaakElsewhere(
+  diensten: Diensten,
+  url: string | undefined,
+  base: string,
+): Promise<ZaakElders | InvalidParam | undefined> {
+  if (!url || resolveLink(url, base).kind !== 'elsewhere') return undefined
+  const fetched = await diensten.fetchJson(url)
+  if (fetched.kind !== 'ok') return fault('zaak', 'bad-url', 'Deze zaak is niet op te vragen.')
+  const { zaaktype, bronorganisatie } = (fetched.body ?? {}) as Record<string, unknown>
+  if (typeof zaaktype !== 'string' || typeof bronorganisatie !== 'string')
+    return fault('zaak', 'invalid-resource', 'Deze URL is niet van een zaak.')
+  return { url, zaaktype }
+}
+
+/** brc-007 for a case elsewhere: both types are ours, or the besluittype elsewhere names that zaaktype. */
+export async function zaaktypeEldersFaults(
+  db: ReadDb,
+  type: Pick<Besluittype, 'id' | 'zaaktypen'>,
+  { zaaktype }: ZaakElders,
+  base: string,
+): Promise<InvalidParam[]> {
+  const target = resolveLink(zaaktype, base)
+  if (type.id === null && type.zaaktypen.includes(zaaktype)) return []
+  if (type.id !== null && target.kind === 'ours' && target.resource === 'zaaktype') {
+    const own = await db.selectFrom('zaaktype').where('uuid', '=', target.uuid).select('id').executeTakeFirst()
+    if (own && (await hoortBesluittypeBijZaaktype(db, own.id, type.id))) return []
+  }
   return [onObject('zaaktype-mismatch', 'Het besluittype hoort niet bij het zaaktype van de zaak.')]
 }
 

@@ -104,7 +104,7 @@ export function toBesluit(row: BesluitRow, base: string): Besluit {
     identificatie: row.identificatie,
     verantwoordelijkeOrganisatie: row.verantwoordelijkeOrganisatie,
     besluittype: besluittypeLink(row, base),
-    zaak: row.zaakUuid ? link(base, 'zaak', row.zaakUuid) : '',
+    zaak: row.zaakUuid ? link(base, 'zaak', row.zaakUuid) : (row.zaakUrl ?? ''),
     datum: row.datum,
     toelichting: row.toelichting,
     bestuursorgaan: row.bestuursorgaan,

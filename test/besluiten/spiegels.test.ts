@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
 import { givenZaak, ZAKEN } from '../zaken/gegeven.ts'
-import { BIO, faults, givenTypen, made } from './gegeven.ts'
+import { BESLUITEN, BIO, besluitBody, faults, givenTypen, made } from './gegeven.ts'
 
 type Elders = Awaited<ReturnType<typeof givenElders>>
 
@@ -217,3 +217,39 @@ t.test('zrc-005: a document elsewhere belongs to a case on both sides, and goes 
   await runLater(test)
   t.same(elders.staat(lijst), [])
 })
+
+t.test(
+  'brc-006, brc-007: a besluit of a case elsewhere is known there, for as long as it belongs to that case',
+  async (t) => {
+    const test = await testApp(t)
+    const typen = await givenTypen(test)
+    const elders = await givenElders(t, test, {
+      '/zrc/zaken/1': { bronorganisatie: '517439943', zaaktype: typen.zaaktype },
+      '/zrc/zaken/2': { bronorganisatie: '517439943', zaaktype: 'https://elders.example/zaaktypen/1' },
+      '/zrc/zaken/3': { naam: 'iets' },
+    })
+    const at = (path: string) => besluitBody(typen.besluittype, { zaak: `${elders.root}${path}` })
+    const post = (path: string) => test.call('POST', BESLUITEN, at(path))
+    t.same(faults(await post('/zrc/zaken/weg')), ['zaak: bad-url'])
+    t.same(faults(await post('/zrc/zaken/2')), ['nonFieldErrors: zaaktype-mismatch'])
+    t.same(faults(await post('/zrc/zaken/3')), ['zaak: invalid-resource'])
+    elders.state.antwoord = 'weg'
+    t.same(faults(await post('/zrc/zaken/1')), ['zaak: pending-relations'])
+    t.equal((await test.call('GET', BESLUITEN)).body.count, 0)
+    elders.state.antwoord = undefined
+    const lijst = '/zrc/zaken/1/besluiten'
+    const een = made(await post('/zrc/zaken/1'))
+    t.equal(een.zaak, `${elders.root}/zrc/zaken/1`)
+    t.match(elders.staat(lijst), [{ besluit: een.url }])
+    const filter = `${BESLUITEN}?zaak=${encodeURIComponent(een.zaak)}`
+    t.match((await test.call('GET', filter)).body, { count: 1, results: [{ url: een.url }] })
+    t.match((await test.call('PATCH', een.url, { zaak: een.zaak, toelichting: 'x' })).body, { zaak: een.zaak })
+    t.match((await test.call('PATCH', een.url, { zaak: '' })).body, { zaak: '' })
+    await runLater(test)
+    t.same(elders.staat(lijst), [])
+    const twee = made(await post('/zrc/zaken/1'))
+    t.equal((await test.call('DELETE', twee.url)).status, 204)
+    await runLater(test)
+    t.same(elders.staat(lijst), [])
+  },
+)
