@@ -287,20 +287,18 @@ type Notificaties = {
 }
 
 async function telNotificaties({ database: { sql } }: Parts): Promise<Notificaties> {
+  // In each place, and not once before: the planner then knows how few messages are of today.
+  const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
   const [row] = await sql<Notificaties[]>`
-    with dag as (
-      select (now() at time zone 'Europe/Amsterdam')::date::text as naam,
-        date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam' as begin
-    )
     select
       (select count(*)::int from (select from notificatie where status = 'gepland' limit ${TOT + 1}) n) as gepland,
       (select extract(epoch from now() - min(aanmaakdatum))::float8 from notificatie where status = 'gepland') as oudste,
       (select count(*)::int from (select from notificatie where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
       (select count(*)::int from (select from notificatie where status = 'mislukt'
-        and aanmaakdatum >= (select begin from dag) limit ${TOT + 1}) n) as "misluktVandaag",
+        and aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
       (select count(*)::int from (select from notificatie where status = 'afgeleverd'
-        and aanmaakdatum >= (select begin from dag) limit ${TOT + 1}) n) as "bezorgdVandaag",
-      (select naam from dag) as vandaag`
+        and aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "bezorgdVandaag",
+      (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`
   return row!
 }
 

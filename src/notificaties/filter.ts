@@ -20,9 +20,12 @@ export function voldoetAan(filter: NotificatieFilter): RawBuilder<boolean> {
     kanaal && sql`notificatie.kanaal = ${kanaal}`,
     van && sql`notificatie.aanmaakdatum >= ${van}::text::date::timestamp at time zone 'Europe/Amsterdam'`,
     tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone 'Europe/Amsterdam'`,
+    // First the few messages, by either index: as one condition it would be looked for along the order of the log.
     object &&
-      sql`(notificatie.hoofd_object_uuid = ${object}::text::uuid or (notificatie.resource_url <> notificatie.hoofd_object
-        and right(notificatie.resource_url, 36) = ${object.toLowerCase()}::text))`,
+      sql`notificatie.id = any(array(
+        select id from notificatie where hoofd_object_uuid = ${object}::text::uuid
+        union all
+        select id from notificatie where resource_url <> hoofd_object and right(resource_url, 36) = ${object.toLowerCase()}::text))`,
   ].filter((part) => typeof part === 'object')
   return parts.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(parts, sql` and `)}`
 }
