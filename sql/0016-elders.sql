@@ -33,7 +33,7 @@ comment on column besluitinformatieobject.informatieobject_url is 'The document 
 -- process left.
 create table spiegeling (
   id bigint generated always as identity primary key,
-  soort text not null check (soort in ('maken', 'verwijderen', 'vooraf')),
+  soort text not null check (soort in ('maken', 'verwijderen')),
   actor jsonb not null,
   wijzigingen jsonb not null,
   rijen jsonb not null,
@@ -41,7 +41,7 @@ create table spiegeling (
 );
 comment on table spiegeling is 'Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.';
 comment on column spiegeling.id is 'Internal key.';
-comment on column spiegeling.soort is 'maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then; vooraf: our row changes afterwards.';
+comment on column spiegeling.soort is 'maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.';
 comment on column spiegeling.actor is 'Who made the change, as audit records name him.';
 comment on column spiegeling.wijzigingen is 'The changes as they will be recorded.';
 comment on column spiegeling.rijen is 'What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.';

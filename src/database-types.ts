@@ -1911,7 +1911,7 @@ export interface Spiegeling {
    */
   rijen: unknown;
   /**
-   * maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then; vooraf: our row changes afterwards.
+   * maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
    */
   soort: string;
   /**

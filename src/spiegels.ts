@@ -61,11 +61,6 @@ export type Spiegels = {
    * @throws Problem 400 `pending-relations`; then the row is back
    */
   verwijderen(actor: Actor, rij: { tabel: Bron; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
-  /**
-   * For a row that exists: the other side first, then `work`, which changes it. The other side goes again when that fails.
-   * @throws Problem 400 `pending-relations`
-   */
-  vooraf<T>(actor: Actor, spiegel: Spiegel, work: (m: Mutation) => Promise<T>): Promise<T>
   /** For the job: ends a change that nobody ends any more. */
   voltooi(id: number): Promise<void>
   /** For the job: removes what our side has not any more. */
@@ -128,7 +123,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
   // ---- our side ----
 
   /** The intent, with the job that ends it when we do not. */
-  async function begin(m: Mutation, soort: 'maken' | 'verwijderen' | 'vooraf', given: Begin): Promise<number> {
+  async function begin(m: Mutation, soort: 'maken' | 'verwijderen', given: Begin): Promise<number> {
     const actor = {
       ...{ clientId: m.actor.clientId, base: m.actor.base, toelichting: m.actor.toelichting },
       ...{ applicatieUuid: m.actor.applicatieUuid, applicatieLabel: m.actor.applicatieLabel },
@@ -274,35 +269,6 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       await confirm(begun.id, actor, new Map())
     },
 
-    async vooraf(actor, spiegel, work) {
-      const begun = await mutate(actor, async (m) => {
-        m.unrecorded('nothing changes yet')
-        const id = await begin(m, 'vooraf', { wijzigingen: [], rijen: [], spiegels: [spiegel] })
-        return { id, rows: await write(m, id, [spiegel]) }
-      })
-      const { outcomes, failed } = await callAll(begun.rows, post)
-      const back = () => undo(begun.id, actor, outcomes)
-      if (failed) {
-        await back()
-        throw pending(failed.row, failed.outcome)
-      }
-      try {
-        return await mutate(actor, async (m) => {
-          // First, so that the job does not take away what is about to be true.
-          const [there] = await m.sql`select 1 from spiegeling where id = ${begun.id} for update`
-          if (!there) throw bezig()
-          const value = await work(m)
-          for (const [id, url] of urlsIn(outcomes))
-            await m.sql`update spiegel set url = ${url}, spiegeling_id = null where id = ${id}`
-          await m.sql`delete from spiegeling where id = ${begun.id}`
-          return value
-        })
-      } catch (error) {
-        await back().catch(() => {}) // else the job does it
-        throw error
-      }
-    },
-
     async voltooi(id) {
       const found = await mutate(systemActor('spiegels'), async (m) => {
         const begun = await take(m, id)
@@ -315,7 +281,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       if (!found) return
       const { soort, rows, actor, there } = found
       const unknown = new Map<number, Uitkomst>(rows.map((row) => [row.id, { kind: 'unknown', reason: '' }]))
-      if (soort === 'vooraf' || (soort === 'maken' && !there)) {
+      if (soort === 'maken' && !there) {
         await undo(id, actor, unknown)
         return
       }
