@@ -1,11 +1,12 @@
 // accounts: who may use the pages, and signing in with a password.
 import { randomInt } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import type { Database, Db, ReadDb } from '../database.ts'
+import { type Database, type Db, kyselyOn, type ReadDb } from '../database.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { invalid, Problem } from '../problem.ts'
 import { beeindigSessies, type Rol } from './sessie.ts'
 import { hashWachtwoord, isWachtwoord, MIN_WACHTWOORD } from './wachtwoord.ts'
+import type { Vastlegging } from './wijzigen.ts'
 
 const ATTEMPTS = 5
 const LOCK_MINUTES = 15
@@ -232,14 +233,13 @@ type OidcPersoon = {
  * The account of somebody whom a provider vouches for, made when there is none. Name, address and role become what the
  * provider says now. An account that was made beforehand without a password is taken by its name; one with a password
  * never is, since the name at the provider may be somebody else's.
+ * @param vastleggen writes the record of an account that was made or got another role, in the same transaction
  */
 export async function koppelOidc(
   { sql }: Database,
   { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPersoon,
-): Promise<
-  | { id: number; uuid: string; gebruikersnaam: string; totp: boolean; gemaakt: boolean; rolWas: Rol }
-  | { geweigerd: string }
-> {
+  vastleggen: (db: Db, record: Vastlegging) => Promise<void>,
+): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { geweigerd: string }> {
   const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
   return sql.begin(async (trx) => {
     await trx`select pg_advisory_xact_lock(hashtext(${`oidc ${issuer} ${subject}`}))`
@@ -255,11 +255,16 @@ export async function koppelOidc(
         update beheer_account set oidc_issuer = ${issuer}, oidc_subject = ${subject}, rol = ${rol},
           naam = case when ${naam} = '' then naam else ${naam} end, email = case when ${email} = '' then email else ${email} end
         where id = ${known.id}`
-      return {
-        ...(known as { id: number; uuid: string; gebruikersnaam: string; totp: boolean }),
-        gemaakt: false,
-        rolWas: known.rol,
-      }
+      const { uuid, gebruikersnaam } = known
+      const object = { soort: 'account', id: uuid, weergave: gebruikersnaam }
+      if (known.rol !== rol)
+        await vastleggen(kyselyOn(trx), {
+          handeling: 'account-wijzigen',
+          ...object,
+          oud: { rol: known.rol },
+          nieuw: { rol },
+        })
+      return { id: known.id, uuid, gebruikersnaam, totp: known.totp }
     }
     const [made] = await trx`
       insert into beheer_account (gebruikersnaam, naam, email, rol, oidc_issuer, oidc_subject)
@@ -269,11 +274,9 @@ export async function koppelOidc(
       return {
         geweigerd: `Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
       }
-    return {
-      ...(made as { id: number; uuid: string; gebruikersnaam: string; totp: boolean }),
-      gemaakt: true,
-      rolWas: rol,
-    }
+    const object = { soort: 'account', id: made.uuid, weergave: made.gebruikersnaam }
+    await vastleggen(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })
+    return made
   }) as never
 }
 

@@ -86,43 +86,23 @@ export function registerOidc(app: FastifyInstance): void {
       const reden = `${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
       return weiger(request, reply, settings, reden, 403)
     }
-    const account = await koppelOidc(app.parts.database, {
+    const persoon = {
       issuer: settings.issuer,
       subject: text(claims.sub, 255),
       gebruikersnaam: naam,
       naam: text(claims.name, 200),
       email: text(claims.email, 254),
       rol,
-    })
+    }
+    const account = await koppelOidc(app.parts.database, persoon, (db, record) =>
+      schrijfAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
+    )
     if ('geweigerd' in account) {
       await schrijfAudit(app.parts.database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
       return weiger(request, reply, settings, account.geweigerd, 403)
     }
-    if (account.gemaakt)
-      await schrijfAudit(app.parts.database.db, request, [
-        {
-          handeling: 'account-maken',
-          soort: 'account',
-          id: account.uuid,
-          weergave: account.gebruikersnaam,
-          gebruiker: account.gebruikersnaam,
-          nieuw: { rol, issuer: settings.issuer },
-        },
-      ])
-    else if (account.rolWas !== rol)
-      await schrijfAudit(app.parts.database.db, request, [
-        {
-          handeling: 'account-wijzigen',
-          soort: 'account',
-          id: account.uuid,
-          weergave: account.gebruikersnaam,
-          gebruiker: account.gebruikersnaam,
-          oud: { rol: account.rolWas },
-          nieuw: { rol },
-        },
-      ])
     pogingen.succeeded(request.ip)
     return naEersteStap(request, reply, account, onderweg.verder)
   })

@@ -93,6 +93,7 @@ const TITELS: Record<number, string> = {
   404: 'Niet gevonden',
   409: 'Iemand anders was u voor',
   413: 'Te groot',
+  429: 'Te vaak geprobeerd',
   503: 'Even niet beschikbaar',
 }
 
@@ -104,16 +105,14 @@ function sendFout(
   fout: { status: number; detail: string; volgnummer: string },
 ): FastifyReply {
   const titel = TITELS[fout.status] ?? (fout.status >= 500 ? 'Er ging iets mis' : 'Dit kon niet worden verwerkt')
-  return reply
-    .type('text/html; charset=utf-8')
-    .view('fout.eta', {
-      titel,
-      melding: null,
-      csrf: '',
-      ...fout,
-      ...frame(request, stijl),
-      gelezen: request.method === 'GET',
-    })
+  return reply.type('text/html; charset=utf-8').view('fout.eta', {
+    titel,
+    melding: null,
+    csrf: '',
+    ...fout,
+    ...frame(request, stijl),
+    gelezen: request.method === 'GET',
+  })
 }
 
 /** What the frame around every page shows. */
