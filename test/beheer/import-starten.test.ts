@@ -10,7 +10,7 @@ import { KOLOMMEN } from '../../src/documenten/import/kolommen.ts'
 import { BASE, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { API, csvText, DOCUMENTEN, givenFile, goodRow, type Rij } from '../documenten/importeren.ts'
 import { alsBeheerder, needsBrowser, opstelling } from './browser.ts'
-import { alleVormen, alsKlant, endAll, SCRIPT, until } from './importpaginas.ts'
+import { alleVormen, alsKlant, endAll, type Inhoud, SCRIPT, until } from './importpaginas.ts'
 
 /** A file name that would run as script; browsers send no quotes and slashes in one. */
 const BESTAND = '<img src=x onerror=alert(1)>.csv'
@@ -80,7 +80,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const before = await counts()
     const klant = await alsKlant(test, 'operator')
     const kop = KOLOMMEN.join(',')
-    const rubbish: [string, BodyInit, RegExp][] = [
+    const rubbish: [string, Inhoud, RegExp][] = [
       ['nothing', '', /Het bestand is leeg/],
       ['a header alone', `${kop}\n`, /een kopregel, maar geen rijen/],
       ['another encoding', Buffer.from(`${kop}\n${'é,'.repeat(26)}é\n`, 'latin1'), /geen geldige UTF-8.*CSV UTF-8/s],

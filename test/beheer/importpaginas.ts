@@ -10,6 +10,8 @@ import { alsBeheerder, type Opstelling, teBreed, toegankelijkheid } from './brow
 /** Text that would run as script wherever it is put into a page unescaped. */
 export const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
+export type Inhoud = ConstructorParameters<typeof Response>[0]
+
 export type Klant = {
   cookie: string
   /** Token of the forms of this session. */
@@ -17,7 +19,7 @@ export type Klant = {
   get(path: string, headers?: Record<string, string>): Promise<Response>
   post(path: string, fields?: Record<string, string>): Promise<Response>
   /** The form of a new import, with this file. */
-  upload(csv: BodyInit, filename?: string, token?: string): Promise<Response>
+  upload(csv: Inhoud, filename?: string, token?: string): Promise<Response>
 }
 
 /** Somebody who is signed in, without a browser. */
