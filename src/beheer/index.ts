@@ -97,6 +97,8 @@ async function requireOwnOrigin(request: FastifyRequest): Promise<void> {
 async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const rol = request.routeOptions.config.rol
   if (request.routeOptions.config.rol === undefined) return // no page at all, a 404
+  // Style and script, which the page needs that tells of a database that is away.
+  if (request.routeOptions.url?.endsWith('/bestanden/:naam')) return
   request.sessie = request.is404 ? undefined : await findSessie(request)
   if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
   if (rol === 'iedereen') return
