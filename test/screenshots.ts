@@ -21,7 +21,9 @@ if (!executablePath) {
   console.error('no Chromium found: install one, or name it in CHROMIUM')
   process.exit(69)
 }
-const demo = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'demo', '--keep'], { stdio: ['ignore', 'pipe', 'inherit'] })
+const demo = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'demo', '--keep'], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
 const lines = createInterface({ input: demo.stdout })
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
 try {

@@ -91,7 +91,10 @@ export async function findSessie(request: FastifyRequest): Promise<Sessie | unde
 }
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
-export async function levendeSessies({ sql }: FastifyRequest['server']['parts']['database'], ids: number[]): Promise<Set<number>> {
+export async function levendeSessies(
+  { sql }: FastifyRequest['server']['parts']['database'],
+  ids: number[],
+): Promise<Set<number>> {
   const rows = await sql<{ id: number }[]>`
     select s.id from beheer_sessie s join beheer_account a on a.id = s.account_id and a.actief
     where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.vervalt_op > now()
