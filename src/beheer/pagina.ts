@@ -105,14 +105,17 @@ function sendFout(
   fout: { status: number; detail: string; volgnummer: string },
 ): FastifyReply {
   const titel = TITELS[fout.status] ?? (fout.status >= 500 ? 'Er ging iets mis' : 'Dit kon niet worden verwerkt')
-  return reply.type('text/html; charset=utf-8').view('fout.eta', {
-    titel,
-    melding: null,
-    csrf: '',
-    ...fout,
-    ...frame(request, stijl),
-    gelezen: request.method === 'GET',
-  })
+  return reply
+    .headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' }) // also for who was stopped before the page
+    .type('text/html; charset=utf-8')
+    .view('fout.eta', {
+      titel,
+      melding: null,
+      csrf: '',
+      ...fout,
+      ...frame(request, stijl),
+      gelezen: request.method === 'GET',
+    })
 }
 
 /** What the frame around every page shows. */
