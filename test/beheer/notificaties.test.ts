@@ -165,7 +165,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     t.equal((await pagina.$$('tbody tr')).length, before!.n - 50)
     await pagina.click('a[rel=prev]')
     t.equal((await pagina.$$('tbody tr')).length, 50)
-    await pagina.click('text=Kies alles op deze pagina')
+    await pagina.click('main noscript a') // a text selector skips what is in it
     await pagina.click('text=Gekozen opnieuw versturen')
     t.match(await pagina.textContent('main'), '50 berichten worden opnieuw verstuurd')
     t.match(pagina.url(), 'status=mislukt', 'one comes back to the same list')
