@@ -66,7 +66,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   const stijl = await registerStijl(app, config.beheerTheme)
   await registerPagina(app, stijl)
 
-  registerInloggen(app)
+  await registerInloggen(app)
   registerOverzicht(app)
   registerNotificaties(app)
   registerNotificatieInstellingen(app)

@@ -5,7 +5,6 @@ import { countPogingen } from '../autorisaties/pogingen.ts'
 import { controleerWachtwoord, neemPoging, telGelukt } from './accounts.ts'
 import { leesFormulier, Wachtwoordveld } from './formulier.ts'
 import { basePath } from './lijst.ts'
-import { registerOidc } from './oidc.ts'
 import { endSessie, startSessie } from './sessie.ts'
 import { vernieuwToken } from './token.ts'
 import { gebruikCode } from './totp.ts'
@@ -25,7 +24,7 @@ export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp
 
 export const iedereen = { access: 'beheer', rol: 'iedereen' } as const
 
-export function registerInloggen(app: FastifyInstance): void {
+export async function registerInloggen(app: FastifyInstance): Promise<void> {
   const { database, box, config } = app.parts
   // Counted before the password is looked at, so that many at once count as well.
   const pogingen = countPogingen({
@@ -99,7 +98,10 @@ export function registerInloggen(app: FastifyInstance): void {
     return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
   })
 
-  registerOidc(app)
+  if (config.oidc) {
+    const { registerOidc } = await import('./oidc.ts') // its library takes memory that most do not need
+    registerOidc(app)
+  }
 }
 
 /** After the password or the provider: signed in, or first to the one-time code when the account has them. */
