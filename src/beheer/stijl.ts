@@ -21,7 +21,7 @@ export type Stijl = {
   /** Names to put behind `/beheer/bestanden/`, in the order in which a page needs them. */
   css: string[]
   js: string
-  /** Class on the root element under which the design tokens count. */
+  /** Classes on the root element under which the design tokens count. */
   themeClass: string
 }
 
@@ -61,7 +61,7 @@ export async function registerStijl(
   return {
     css: files.filter(({ name }) => name.endsWith('.css')).map(({ name }) => name),
     js: files.find(({ name }) => name.endsWith('.js'))!.name,
-    themeClass: theme.className ?? THEME_CLASS,
+    themeClass: [THEME_CLASS, theme.className].filter(Boolean).join(' '), // its tokens over ours, which may be more
   }
 }
 

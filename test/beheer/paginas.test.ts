@@ -37,6 +37,21 @@ t.test('the script is at most 10 KB, and a page with all its files at most 150 K
   t.ok(total <= 150_000, `${total} bytes in all`)
 })
 
+t.test('a theme of the municipality comes after our styles, under its own class', async (t) => {
+  const directory = t.testdir({ 'thema.css': '.gemeente-theme { --utrecht-link-color: #036; }' })
+  const test = await opstelling(
+    t,
+    { BEHEER_THEME_CSS: `${directory}/thema.css`, BEHEER_THEME_CLASS: 'gemeente-theme' },
+    false,
+  )
+  const { body } = await test.app.inject({ url: '/beheer/inloggen', headers: { host: 'localhost' } })
+  t.match(body, 'class="utrecht-html voorbeeld-theme gemeente-theme"')
+  const sheets = [...body.matchAll(/href="(\/beheer\/bestanden\/[^"]+\.css)"/g)].map((match) => match[1]!)
+  t.match(sheets.at(-1), '/thema-')
+  const theme = await test.app.inject({ url: sheets.at(-1)!, headers: { host: 'localhost' } })
+  t.match(theme.body, '--utrecht-link-color: #036')
+})
+
 t.test('every page has the headers that keep other sites and inline code out', async (t) => {
   const test = await opstelling(t, {}, false)
   for (const url of ['/beheer/inloggen', '/beheer/', '/beheer/nergens']) {
