@@ -77,12 +77,14 @@ comment on function neem_notificaties is 'Begins attempts to deliver messages, a
 -- Ends attempts. Gives the places (from 1) of those that were still the caller's; of the others another worker found them
 -- lost and has made its own.
 -- p_wachten: seconds until the next attempt; empty: this was the last one.
+-- What has to be tried again is planned in one go: while the receiver is down there is more of it than of changes.
 create function noteer_notificatie_pogingen(
   p_ids bigint[], p_nummers integer[], p_uitkomsten text[], p_http_statussen integer[], p_antwoorden text[],
   p_duren_ms integer[], p_wachten double precision[])
 returns integer[] language plpgsql as $$
 declare
   onze integer[] := '{}';
+  herhalingen graphile_worker.job_spec[] := '{}';
   slot integer;
   moment timestamptz;
   hoofd uuid;
@@ -102,8 +104,9 @@ begin
     onze := onze || plaats;
     if p_uitkomsten[plaats] <> 'delivered' and p_wachten[plaats] is not null then
       moment := clock_timestamp() + p_wachten[plaats] * interval '1 second';
-      update notificatie set herhalingen = herhalingen + 1, volgende_poging_op = moment where id = p_ids[plaats];
-      perform plan_notificatie(p_ids[plaats], moment);
+      update notificatie n set herhalingen = n.herhalingen + 1, volgende_poging_op = moment where id = p_ids[plaats];
+      herhalingen := herhalingen || row('verstuur-notificatie', json_build_object('id', p_ids[plaats]), null, moment,
+        null, null, null, null)::graphile_worker.job_spec;
       continue;
     end if;
     update notificatie set
@@ -117,6 +120,9 @@ begin
       perform plan_notificatie(volgende.id);
     end if;
   end loop;
+  if cardinality(herhalingen) > 0 then
+    perform graphile_worker.add_jobs(herhalingen);
+  end if;
   return onze;
 end $$;
 comment on function noteer_notificatie_pogingen is 'Ends attempts to deliver messages: writes the outcome, and plans what follows.';
