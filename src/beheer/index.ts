@@ -25,8 +25,6 @@ import { registerTaken } from './taken.ts'
 import { checkToken, tokenCookie } from './token.ts'
 import { registerZaken } from './zaken.ts'
 
-export { eisToken } from './token.ts'
-
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler itself checks the token of the form (`eisToken`), because it reads the body as a stream. */

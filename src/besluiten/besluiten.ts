@@ -10,7 +10,7 @@ import { Rsin, Url } from '../input.ts'
 import { link, localUuid, resolveLink } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
-import { type InvalidParam, notFound, Problem } from '../problem.ts'
+import { type InvalidParam, notFound, Problem, throwFaults } from '../problem.ts'
 import { type Elders, laatLos, openSpiegels, type Spiegel } from '../spiegels.ts'
 import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
 import { besluitTree } from './expansies.ts'
@@ -24,7 +24,6 @@ import {
   identificatieFaults,
   judgeZaak,
   publishedFaults,
-  refuse,
   requireBesluittype,
   type ZaakElders,
   zaaktypeEldersFaults,
@@ -171,7 +170,7 @@ export async function createBesluit(
     : zaakElders && 'code' in zaakElders
       ? { zaak: null, faults: [zaakElders] }
       : await judgeZaak(m, input.zaak)
-  refuse([
+  throwFaults([
     ...(await identificatieFaults(m.read, input)), // brc-002
     ...publishedFaults(type), // brc-001
     ...faults,
@@ -263,7 +262,7 @@ export async function changeBesluit(
   const stays = before.zaakUrl !== null && given.zaak === before.zaakUrl
   const asked = stays ? { zaak: null, faults: [] } : await judgeZaak(m, given.zaak)
   if (before.zaakUrl !== null && given.zaak !== undefined && !stays) await laatLos(m, 'besluit', [uuid])
-  refuse([
+  throwFaults([
     ...identificatieChangeFaults(given, before), // brc-002
     ...(await besluittypeChangeFaults(m.read, given, before, base)), // brc-001
     ...asked.faults,

@@ -8,7 +8,7 @@ import { ExpandQuery, expand } from '../expand.ts'
 import { Url } from '../input.ts'
 import { link, localUuid } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
-import { type InvalidParam, invalid, Problem } from '../problem.ts'
+import { type InvalidParam, invalid, Problem, throwFaults } from '../problem.ts'
 import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../spiegels.ts'
 import { lockBesluit } from './besluiten.ts'
 import { besluitinformatieobjectTree } from './expansies.ts'
@@ -20,7 +20,6 @@ import {
   fetchDocumenttypen,
   informatieobjecttypeFaults,
   judgeDocumentUrl,
-  refuse,
   requireBesluitUrl,
   unknownBesluit,
   unknownDocument,
@@ -142,7 +141,7 @@ export async function createBesluitinformatieobject(
   if (found && 'code' in found) return refused([found]) // brc-003
   const document = found ? await documentElders(m, found) : await lockDocument(m, informatieobject)
   const { id, url, identificatie, type } = document
-  refuse(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, type, typen)) // brc-008
+  throwFaults(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, type, typen)) // brc-008
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into besluitinformatieobject (besluit_id, enkelvoudiginformatieobject_id, informatieobject_url)
     values (${besluit.id}, ${id}, ${url})
@@ -199,8 +198,8 @@ async function lockDocument(m: Mutation, informatieobject: string): Promise<Docu
   }
 }
 
-function refused(faults: Parameters<typeof refuse>[0]): never {
-  refuse(faults)
+function refused(faults: Parameters<typeof throwFaults>[0]): never {
+  throwFaults(faults)
   throw new Error('refused for no reason')
 }
 

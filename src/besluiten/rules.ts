@@ -31,11 +31,6 @@ const fault = (name: string, code: string, reason: string): InvalidParam => ({ n
 const onObject = (code: string, reason: string) => fault('nonFieldErrors', code, reason)
 const immutable = (name: string) => fault(name, 'wijzigen-niet-toegelaten', 'Dit veld kan niet worden gewijzigd.')
 
-/** Throws the faults, when there are any. */
-export function refuse(faults: InvalidParam[]): void {
-  if (faults.length > 0) throw invalidAll(faults)
-}
-
 /**
  * brc-001: the type of a besluit exists and is a besluittype.
  * @param elsewhere what `fetchBesluittypeElsewhere` found, for a URL that is not ours

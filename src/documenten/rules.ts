@@ -5,7 +5,7 @@ import type { ReadDb } from '../database.ts'
 import type { Diensten } from '../diensten.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
-import { type InvalidParam, invalid, invalidAll, type Problem } from '../problem.ts'
+import { type InvalidParam, invalid, type Problem } from '../problem.ts'
 import type { Metagegevens } from './velden.ts'
 
 export type Scopes = readonly string[]
@@ -351,11 +351,6 @@ export function unknownDocument(): Problem {
 export function requireSameDocument(same: boolean): void {
   if (!same)
     throw invalid('informatieobject', 'wijzigen-niet-toegelaten', 'Het informatieobject kan niet worden gewijzigd.')
-}
-
-/** Throws the faults, when there are any. */
-export function refuse(faults: InvalidParam[]): void {
-  if (faults.length > 0) throw invalidAll(faults)
 }
 
 /** Rights on the audit trail reach the document, or are given for the whole component, without a type. */

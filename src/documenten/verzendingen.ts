@@ -10,7 +10,7 @@ import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } fro
 import { link, localUuid } from '../links.ts'
 import { type Actie, json, type Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
-import { notFound } from '../problem.ts'
+import { notFound, throwFaults } from '../problem.ts'
 import { subresourceTree } from './expansies.ts'
 import { documentenKanaal } from './kanaal.ts'
 import {
@@ -18,7 +18,6 @@ import {
   bijwerken,
   contactChannelFault,
   lezen,
-  refuse,
   requireDocumentUrl,
   SCOPES_AANMAKEN,
   SCOPES_BIJWERKEN,
@@ -168,7 +167,7 @@ async function takeOtherSpelling(request: FastifyRequest): Promise<void> {
 async function createVerzending(m: Mutation, input: VerzendingInput) {
   const document = await lockNamedDocument(m, requireDocumentUrl(input.informatieobject, m.actor.base))
   requireMay(m.actor, SCOPES_AANMAKEN, document)
-  refuse(contactChannelFault(input))
+  throwFaults(contactChannelFault(input))
   const { uuid } = await m.trx
     .insertInto('verzending')
     .values({ ...toColumns(input), enkelvoudiginformatieobjectId: document.id })
@@ -185,7 +184,7 @@ async function changeVerzending(m: Mutation, actie: Actie, uuid: string, given: 
       : await lockNamedDocument(m, requireDocumentUrl(given.informatieobject, m.actor.base))
   requireMay(m.actor, SCOPES_BIJWERKEN, target)
   const input = { ...toVerzending(before, m.actor.base), ...given }
-  refuse(contactChannelFault(input))
+  throwFaults(contactChannelFault(input))
   await m.trx
     .updateTable('verzending')
     .set({ ...toColumns(input), enkelvoudiginformatieobjectId: target.id })

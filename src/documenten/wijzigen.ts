@@ -8,7 +8,7 @@ import type { EnkelvoudiginformatieobjectVersie } from '../database-types.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
-import { type InvalidParam, invalid, invalidAll, notFound, Problem } from '../problem.ts'
+import { type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../problem.ts'
 import { discard, inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './inhoud.ts'
 import { catalogusElders, documentenKanaal, weergave } from './kanaal.ts'
 import { nieuweSleutel, type Opgeslagen } from './opslag/index.ts'
@@ -19,7 +19,6 @@ import {
   fetchTypeElsewhere,
   gebruiksrechtFault,
   judgeInformatieobjecttype,
-  refuse,
   requireFileSize,
   requireLock,
   requireNoRelations,
@@ -144,7 +143,7 @@ export async function createDocument(
   if (!type) throw invalidAll(faults)
   const level = vertrouwelijkheidaanduidingOf(input.vertrouwelijkheidaanduiding, type)
   requireAllowed(m.actor, 'drc', SCOPES_AANMAKEN, { type: typeSubject(type), vertrouwelijkheidaanduiding: level })
-  refuse([...statusFault(input), ...gebruiksrechtFault(input)])
+  throwFaults([...statusFault(input), ...gebruiksrechtFault(input)])
   const stated = bytes && input.bestandsomvang === undefined ? bytes.omvang : (input.bestandsomvang ?? null)
   requireFileSize(bytes, stated)
   const upload = bytes === null && stated !== null
@@ -316,7 +315,7 @@ export async function changeDocument(
     const type = judged ? typeSubject(judged.type) : subjectOf(before).type
     requireAllowed(m.actor, 'drc', SCOPES_DOCUMENT_BIJWERKEN, { type, vertrouwelijkheidaanduiding: level })
   }
-  refuse([...(judged?.faults ?? []), ...statusFault(input), ...gebruiksrechtFault(input, gebruiksrechten)])
+  throwFaults([...(judged?.faults ?? []), ...statusFault(input), ...gebruiksrechtFault(input, gebruiksrechten)])
   const content = newContent(before, given, actie, bytes)
   requireLock(before.lock, given.lock)
 

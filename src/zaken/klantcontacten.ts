@@ -7,6 +7,7 @@ import { Moment, OptionalText, Url, Uuid } from '../input.ts'
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
+import { throwFaults } from '../problem.ts'
 import { type Bron, byUrl, findOne, type Onder, sendOne, sendPage } from './onder.ts'
 import {
   BIJWERKEN,
@@ -15,7 +16,6 @@ import {
   LEZEN,
   met,
   recordBelow,
-  refuse,
   requireOpenZaak,
   type Zaakkern,
   zaakForChange,
@@ -78,7 +78,7 @@ export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
 
 async function createKlantcontact(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, leeway: number) {
   if (isFuture(input.datumtijd, leeway))
-    refuse([fault('datumtijd', 'date-in-future', 'Dit moment ligt in de toekomst.')])
+    throwFaults([fault('datumtijd', 'date-in-future', 'Dit moment ligt in de toekomst.')])
   requireOpenZaak(zaak, m.actor)
   const values = {
     zaak_id: zaak.id,

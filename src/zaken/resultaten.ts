@@ -7,6 +7,7 @@ import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
+import { throwFaults } from '../problem.ts'
 import { herleidArchivering } from './archief.ts'
 import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
 import {
@@ -17,7 +18,6 @@ import {
   LEZEN,
   met,
   recordBelow,
-  refuse,
   requireOpenZaak,
   requireTypeOfZaak,
   touchZaak,
@@ -101,7 +101,7 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
 
 export async function createResultaat(m: Mutation, zaak: Zaakkern, input: Static<typeof ResultaatDeel>) {
   const type = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak)
-  refuse(archiefFault(zaak))
+  throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into resultaat (zaak_id, resultaattype_id, toelichting) values (${zaak.id}, ${type.id}, ${input.toelichting ?? ''})
@@ -120,7 +120,7 @@ async function changeResultaat(
   const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toResultaat(before, m.actor.base)
-  refuse([
+  throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.resultaattype !== undefined && given.resultaattype !== oud.resultaattype
       ? [immutable('resultaattype')]

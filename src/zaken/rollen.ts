@@ -8,6 +8,7 @@ import { link } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
 import type { InvalidParam } from '../problem.ts'
+import { throwFaults } from '../problem.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart } from './betrokkenen.ts'
 import { BETROKKENE_TYPES, RolParameters, rolConditions } from './filters.ts'
 import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
@@ -21,7 +22,6 @@ import {
   met,
   onObject,
   recordBelow,
-  refuse,
   requireOpenZaak,
   requireTypeOfZaak,
   type Zaakkern,
@@ -161,9 +161,9 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
 
 export async function createRol(m: Mutation, zaak: Zaakkern, input: RolDeel) {
   const parts = readParts(input)
-  refuse(parts.faults)
+  throwFaults(parts.faults)
   const roltype = await roltypeOf(m, input.roltype, zaak)
-  refuse([...(await onceFaults(m, zaak, roltype)), ...archiefFault(zaak)])
+  throwFaults([...(await onceFaults(m, zaak, roltype)), ...archiefFault(zaak)])
   requireOpenZaak(zaak, m.actor)
   const values = { ...toRow(m, input, parts), zaak_id: zaak.id, roltype_id: roltype.id }
   const named = { omschrijving: roltype.omschrijving, omschrijving_generiek: roltype.omschrijving_generiek }
@@ -183,8 +183,8 @@ export async function changeRol(
 ) {
   const oud = toRol(before, m.actor.base)
   const parts = readParts(input)
-  refuse([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
-  refuse(archiefFault(zaak))
+  throwFaults([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
+  throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   await m.sql`update rol set ${m.sql(toRow(m, input, parts) as never)} where id = ${before.id}`
   return record(m, zaak, 'update', oud, before.uuid)

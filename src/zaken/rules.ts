@@ -143,11 +143,6 @@ export function requireOwn(name: string, url: string, base: string, resource: Re
 export const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
 export const onObject = (code: string, reason: string) => fault('nonFieldErrors', code, reason)
 
-/** Throws what was collected, if anything. */
-export function refuse(faults: InvalidParam[]): void {
-  if (faults.length > 0) throw invalidAll(faults)
-}
-
 export const immutable = (name: string) =>
   fault(name, 'wijzigen-niet-toegelaten', 'Dit veld kan niet worden gewijzigd.')
 

@@ -7,7 +7,7 @@ import { Moment, OptionalText, Reference, Url, Uuid } from '../input.ts'
 import { link, localUuid } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { forbidden, type InvalidParam, invalid } from '../problem.ts'
+import { forbidden, type InvalidParam, invalid, throwFaults } from '../problem.ts'
 import { type Archivering, bewaarArchivering, leidArchiveringAf } from './archief.ts'
 import { type Bron, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './onder.ts'
 import {
@@ -20,7 +20,6 @@ import {
   met,
   onObject,
   recordBelow,
-  refuse,
   requireTypeOfZaak,
   STATUS_ZETTEN,
   STATUSSEN_TOEVOEGEN,
@@ -140,7 +139,7 @@ export async function createStatus(
   const gezetdoor = input.gezetdoor ? await findGezetdoor(m, input.gezetdoor, zaak, faults) : null
   faults.push(...archiefFault(zaak))
   if (faults.length === 0) faults.push(...(eind ? await eindFaults(m, zaak) : await openFaults(m, zaak)))
-  refuse(faults)
+  throwFaults(faults)
   const closing = eind ? await leidArchiveringAf(m, { ...(await bewaartermijn(m, zaak)), einddatum: day }) : undefined
   requireMayAdd(m, zaak, eerder)
 

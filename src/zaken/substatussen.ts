@@ -6,7 +6,7 @@ import { Moment, Text, Url, Uuid } from '../input.ts'
 import { link, localUuid } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
-import { invalid } from '../problem.ts'
+import { invalid, throwFaults } from '../problem.ts'
 import { type Bron, by, byUrl, findOne, type Onder, sendOne, sendPage } from './onder.ts'
 import {
   AANMAKEN,
@@ -16,7 +16,6 @@ import {
   met,
   onObject,
   recordBelow,
-  refuse,
   STATUSSEN_TOEVOEGEN,
   touchZaak,
   type Zaakkern,
@@ -106,7 +105,7 @@ export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
 
 async function createSubstatus(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, leeway: number) {
   if (input.tijdstip && isFuture(input.tijdstip, leeway))
-    refuse([fault('tijdstip', 'date-in-future', 'Dit moment ligt in de toekomst.')])
+    throwFaults([fault('tijdstip', 'date-in-future', 'Dit moment ligt in de toekomst.')])
   const statusId = await findStatus(m, zaak, input.status)
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into substatus (zaak_id, status_id, omschrijving, tijdstip, doelgroep)
@@ -141,7 +140,8 @@ async function findStatus(m: Mutation, zaak: Zaakkern, url: string | null | unde
     { id: number; zaak_id: number }[]
   >`select id, zaak_id from status where uuid = ${uuid}::uuid`
   if (!status) throw invalid('status', 'bad-url', 'Deze status bestaat niet.')
-  if (status.zaak_id !== zaak.id) refuse([onObject('zaak-status-mismatch', 'Deze status hoort bij een andere zaak.')])
+  if (status.zaak_id !== zaak.id)
+    throwFaults([onObject('zaak-status-mismatch', 'Deze status hoort bij een andere zaak.')])
   return status.id
 }
 

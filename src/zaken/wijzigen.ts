@@ -7,7 +7,7 @@ import { ontkoppelAlles } from '../documenten/koppelen.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
-import { type InvalidParam, notFound, Problem } from '../problem.ts'
+import { type InvalidParam, notFound, Problem, throwFaults } from '../problem.ts'
 import { laatLos } from '../spiegels.ts'
 import { grenzen, judgeGeometrie } from './geometrie.ts'
 import {
@@ -19,7 +19,6 @@ import {
   isFuture,
   met,
   onObject,
-  refuse,
   requireMay,
   requireOpenZaak,
   VERWIJDEREN,
@@ -114,7 +113,7 @@ export async function createZaak(
   const geometrie = judgeGeometrie('zaakgeometrie', input.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(m, input.hoofdzaak, zaaktype.id)
   const relaties = await judgeRelaties(m, input)
-  refuse([
+  throwFaults([
     ...publicatieFaults(zaaktype),
     ...betaalFaults(input, settings),
     ...productFaults(input.productenOfDiensten ?? [], zaaktype.producten_of_diensten),
@@ -190,7 +189,7 @@ type ZaaktypeVanZaak = {
 async function findZaaktype(m: Mutation, input: ZaakInput): Promise<ZaaktypeVanZaak> {
   const target = resolveLink(input.zaaktype, m.actor.base)
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
-    refuse([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
+    throwFaults([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
   const [zaaktype] =
     target.kind === 'ours'
       ? await m.sql<ZaaktypeVanZaak[]>`
@@ -200,7 +199,7 @@ async function findZaaktype(m: Mutation, input: ZaakInput): Promise<ZaaktypeVanZ
           case when ${!input.identificatie}::boolean then zaak_identificatie(${input.startdatum}::date) end as identificatie
         from zaaktype t join catalogus c on c.id = t.catalogus_id where t.uuid = ${target.uuid}`
       : []
-  if (!zaaktype) refuse([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
+  if (!zaaktype) throwFaults([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
   return zaaktype!
 }
 
@@ -297,7 +296,7 @@ export async function changeZaak(
   // zrc-014: who sets `nvt` and says nothing of the date, takes the date away
   if (given.betalingsindicatie === 'nvt' && given.laatsteBetaaldatum === undefined) given.laatsteBetaaldatum = null
   const merged = { ...oud, ...given } as ZaakInput
-  refuse([
+  throwFaults([
     ...(given.identificatie && given.identificatie !== oud.identificatie ? [immutable('identificatie')] : []),
     ...(await zaaktypeFaults(m, given.zaaktype, kern)),
     ...betaalFaults(merged, settings),
@@ -361,7 +360,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   const ids = family.map(({ id }) => id)
   await m.sql`select 1 from zaak where id = any(${ids}::bigint[]) order by id for update` // nothing more is hung on them
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
-  if (besluit) refuse([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
+  if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
   const oud = toZaak((await findZaak(m.read, uuid))!, base)
   await ontkoppelAlles(
     m,

@@ -7,6 +7,7 @@ import { ExpandQuery } from '../expand.ts'
 import { Reference, Url, Uuid } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
+import { throwFaults } from '../problem.ts'
 import { herleidArchivering } from './archief.ts'
 import { type Bron, findOne, type Onder, requireOne, sendAll, sendOne } from './onder.ts'
 import {
@@ -17,7 +18,6 @@ import {
   met,
   onObject,
   recordBelow,
-  refuse,
   requireOpenZaak,
   requireZaak,
   touchZaak,
@@ -63,10 +63,10 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
       await requireZaak(app.read, request.actor, ALLEEN_BIJWERKEN, zaakUuid)
       const target = resolveLink(besluit, request.base)
       if (target.kind === 'elsewhere' && (await app.parts.diensten.fetchJson(besluit)).kind !== 'ok')
-        refuse([fault('besluit', 'bad-url', 'Dit besluit is niet op te vragen.')])
-      if (target.kind === 'nothing') refuse([fault('besluit', 'bad-url', 'Dit besluit bestaat niet.')])
+        throwFaults([fault('besluit', 'bad-url', 'Dit besluit is niet op te vragen.')])
+      if (target.kind === 'nothing') throwFaults([fault('besluit', 'bad-url', 'Dit besluit bestaat niet.')])
       if (target.kind === 'ours' && target.resource !== 'besluit')
-        refuse([fault('besluit', 'invalid-resource', 'Deze URL is van een andere resource.')])
+        throwFaults([fault('besluit', 'invalid-resource', 'Deze URL is van een andere resource.')])
       const made = await app.mutate(request.actor, async (m) => {
         const zaak = (await holdZaak(m, zaakUuid))!
         if (target.kind === 'ours') return confirm(m, zaak, target.uuid)
@@ -96,7 +96,7 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
         const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN, zaakUuid)
         const zaak = (await holdZaak(m, zaakUuid))!
         if (row.besluitUuid)
-          refuse([onObject('inconsistent-relation', 'Het besluit hoort nog bij deze zaak: wijzig het besluit.')])
+          throwFaults([onObject('inconsistent-relation', 'Het besluit hoort nog bij deze zaak: wijzig het besluit.')])
         requireOpenZaak(zaak, m.actor)
         await m.sql`delete from zaakbesluit where id = ${row.id}`
         const oud = toZaakbesluit(row, m.actor.base)
@@ -120,7 +120,7 @@ async function confirm(m: Mutation, zaak: Zaakkern, besluitUuid: string) {
   const [row] = await m.sql<
     { uuid: string }[]
   >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
-  if (!row) refuse([onObject('inconsistent-relation', 'Dit besluit hoort niet bij deze zaak.')])
+  if (!row) throwFaults([onObject('inconsistent-relation', 'Dit besluit hoort niet bij deze zaak.')])
   return toZaakbesluit((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
 }
 

@@ -6,6 +6,7 @@ import { ExpandQuery } from '../expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../input.ts'
 import { link } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
+import { throwFaults } from '../problem.ts'
 import { herleidArchivering } from './archief.ts'
 import { type Bron, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
 import {
@@ -17,7 +18,6 @@ import {
   LEZEN,
   met,
   recordBelow,
-  refuse,
   requireOpenZaak,
   requireTypeOfZaak,
   requireZaak,
@@ -100,7 +100,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
 async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>) {
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak) // zrc-018
-  refuse(archiefFault(zaak))
+  throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
@@ -120,7 +120,7 @@ async function change(
   const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toZaakeigenschap(before, m.actor.base)
-  refuse([
+  throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
     ...archiefFault(zaak),

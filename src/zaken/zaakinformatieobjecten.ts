@@ -9,7 +9,7 @@ import { ExpandQuery } from '../expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
 import { link, localUuid, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
-import { type InvalidParam, invalid, invalidAll } from '../problem.ts'
+import { type InvalidParam, invalid, invalidAll, throwFaults } from '../problem.ts'
 import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../spiegels.ts'
 import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
 import {
@@ -23,7 +23,6 @@ import {
   ONTKOPPELEN,
   onObject,
   recordBelow,
-  refuse,
   requireOpenZaak,
   requireOwn,
   touchZaak,
@@ -152,12 +151,12 @@ export async function createZio(
   input: ZioDeel,
   { document, elders }: Verwijzing = { document: undefined, elders: nietsElders() },
 ) {
-  if (document && 'code' in document) refuse([document]) // zrc-003
+  if (document && 'code' in document) throwFaults([document]) // zrc-003
   const found = document as DocumentElders | undefined
   const documentId = found ? null : await requireDocument(m, input.informatieobject, zaak)
   if (found) await requireTypeElders(m, found, zaak)
   const statusId = await findStatus(m, input.status)
-  refuse(archiefFault(zaak))
+  throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   const values = {
     zaak_id: zaak.id,
@@ -212,7 +211,7 @@ async function changeZio(
   const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toZio(before, m.actor.base)
-  refuse([
+  throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.informatieobject !== undefined && given.informatieobject !== oud.informatieobject
       ? [immutable('informatieobject')]

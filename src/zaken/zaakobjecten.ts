@@ -9,6 +9,7 @@ import { link, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
 import type { InvalidParam } from '../problem.ts'
+import { throwFaults } from '../problem.ts'
 import { herleidArchivering } from './archief.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
@@ -25,7 +26,6 @@ import {
   ONTKOPPELEN,
   onObject,
   recordBelow,
-  refuse,
   requireOpenZaak,
   requireTypeOfZaak,
   touchZaak,
@@ -173,9 +173,9 @@ export async function createZaakobject(
   elsewhere: InvalidParam[] = [],
 ) {
   const part = readObject(input.objectType, input.objectIdentificatie)
-  refuse([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
+  throwFaults([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
   const type = input.zaakobjecttype ? await requireTypeOfZaak(m, 'zaakobjecttype', input.zaakobjecttype, zaak) : null
-  refuse(archiefFault(zaak))
+  throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   const values = {
     zaak_id: zaak.id,
@@ -231,7 +231,7 @@ async function changeZaakobject(
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toZaakobject(before, m.actor.base)
   const part = readObject(before.objectType, given.objectIdentificatie)
-  refuse([
+  throwFaults([
     ...(['zaak', 'object', 'zaakobjecttype', 'objectType'] as const)
       .filter((name) => given[name] !== undefined && (given[name] || null) !== (oud[name] || null))
       .map(immutable),
