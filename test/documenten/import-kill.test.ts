@@ -98,6 +98,11 @@ t.test('an import survives its workers and its database', { timeout: 280_000 }, 
     if (disturbance === 'freeze') workers[busy]!.kill('SIGCONT') // it goes on with what is no longer its own
   }
   await until('the end', async () => (await progress(wild, uuid)).status !== 'active', 60_000)
+  // The job of a worker that was killed between its last commit and its word to the queue is found when that worker is missed.
+  await until('an empty queue', async () => {
+    const [jobs] = await wild.sql`select count(*)::int as count from graphile_worker.jobs`
+    return jobs!.count === 0
+  })
   t.equal(killed, KILLS + 2)
   t.comment(`slowest resume ${(slowest / 1000).toFixed(1)} s`)
 
