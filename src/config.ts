@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -30,6 +32,12 @@ const Environment = Type.Object({
     Type.String({
       pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$',
       description: 'address in links, without slash at the end',
+    }),
+  ),
+  TRUST_PROXY: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'addresses or ranges (CIDR) of our own proxies, with commas: they say who the client is',
     }),
   ),
   SECRET_KEY: Type.Optional(
@@ -219,6 +227,19 @@ const Environment = Type.Object({
 })
 const check = Compile(Environment)
 
+/** Settings that may stand in a file instead, as containers are given their secrets: `NAME_FILE` has its path. */
+export const SECRETS = [
+  'DATABASE_URL',
+  'SECRET_KEY',
+  'BOOTSTRAP_CLIENT_SECRET',
+  'BOOTSTRAP_ADMIN_PASSWORD',
+  'OIDC_CLIENT_SECRET',
+  'S3_SECRET_ACCESS_KEY',
+  'AZURE_CLIENT_SECRET',
+  'AZURE_CONNECTION_STRING',
+  'NOTIFICATIONS_SECRET',
+] as const satisfies (keyof typeof Environment.properties)[]
+
 /** Documented names of settings that are also read under another spelling that is in use. */
 const ALSO_READ: Record<string, string[]> = {
   IMPORT_RETENTION_DAYS: ['IMPORT_RENTENTION_DAYS'],
@@ -234,6 +255,8 @@ export type Config = Readonly<{
   databasePoolSize: number
   dataDir: string
   publicUrl: string | undefined
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  trustProxy: string[]
   secretKey: string | undefined
   bootstrapClient: { id: string; secret: string } | undefined
   /** The first account of the administration pages. */
@@ -298,9 +321,10 @@ export class ConfigError extends Error {
  * @param required settings that this subcommand cannot do without
  * @throws ConfigError that lists all faults at once
  */
-export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | 'SECRET_KEY')[] = []): Config {
+export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' | 'SECRET_KEY')[] = []): Config {
   const values: Record<string, unknown> = {}
   const faults: string[] = []
+  const env = withSecretFiles(given, faults)
   for (const [name, schema] of Object.entries(Environment.properties) as [
     string,
     { default?: unknown; type?: string },
@@ -326,6 +350,11 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     faults.push('NOTIFICATIONS_API_ROOT, NOTIFICATIONS_CLIENT_ID and NOTIFICATIONS_SECRET go together')
   }
   faults.push(...opslagFaults(values))
+  const trustProxy = String(values.TRUST_PROXY ?? '')
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean)
+  if (!trustProxy.every(isAddressRange)) faults.push('TRUST_PROXY must be addresses or CIDR ranges, with commas')
   // The message names the setting and the rule, never the value: it may be a secret.
   if (!check.Check(values)) {
     for (const error of check.Errors(values)) faults.push(`${error.instancePath.slice(1)} ${error.message}`)
@@ -340,6 +369,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     databasePoolSize: valid.DATABASE_POOL_SIZE,
     dataDir,
     publicUrl: valid.PUBLIC_URL,
+    trustProxy,
     secretKey: valid.SECRET_KEY,
     bootstrapAdmin: valid.BOOTSTRAP_ADMIN_USERNAME
       ? { gebruikersnaam: valid.BOOTSTRAP_ADMIN_USERNAME, wachtwoord: valid.BOOTSTRAP_ADMIN_PASSWORD! }
@@ -385,6 +415,30 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     stopDelaySeconds: valid.STOP_DELAY_SECONDS,
     logLevel: valid.LOG_LEVEL,
   }
+}
+
+/** The environment with the contents of the files that `NAME_FILE` names, without the newline that editors end them with. */
+function withSecretFiles(env: NodeJS.ProcessEnv, faults: string[]): NodeJS.ProcessEnv {
+  const read: NodeJS.ProcessEnv = {}
+  for (const name of SECRETS) {
+    const path = env[`${name}_FILE`]?.trim()
+    if (!path) continue
+    if (env[name]?.trim()) faults.push(`${name} and ${name}_FILE exclude each other`)
+    try {
+      read[name] = readFileSync(path, 'utf8').trim()
+      if (!read[name]) faults.push(`${name}_FILE is empty`)
+    } catch {
+      faults.push(`${name}_FILE cannot be read`)
+    }
+  }
+  return { ...env, ...read }
+}
+
+function isAddressRange(text: string): boolean {
+  const [address, bits, ...rest] = text.split('/')
+  const version = isIP(address!)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
 function oidcSettings(valid: Static<typeof Environment>): OidcSettings | undefined {

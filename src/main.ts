@@ -10,7 +10,7 @@ import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
 import { listClients, revokeGeheim, rotateGeheim, UnknownClient } from './autorisaties/geheimen.ts'
 import { generateSecret, isShort } from './autorisaties/secrets.ts'
 import { addAccountCommands } from './beheer/commando.ts'
-import { type Config, ConfigError, describeConfig, readConfig } from './config.ts'
+import { type Config, ConfigError, describeConfig, readConfig, SECRETS } from './config.ts'
 import { type Database, openDatabase, type ReadDb } from './database.ts'
 import { openDiensten } from './diensten.ts'
 import { OpslagOnbeschikbaar } from './documenten/opslag/index.ts'
@@ -46,6 +46,8 @@ Examples:
 
 Settings, from the environment:
 ${describeConfig()}
+
+  A secret may stand in a file: ${SECRETS.map((name) => `${name}_FILE`).join(',\n  ')}.
 
 Exit codes: 0 done, 1 failed, 64 wrong usage, 69 database not available, 78 wrong configuration.`,
   )

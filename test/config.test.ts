@@ -1,6 +1,17 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { openLog } from '../src/log.ts'
+
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    return (error as ConfigError).faults
+  }
+}
 
 t.test('without settings there are the documented defaults', (t) => {
   const config = readConfig({})
@@ -55,6 +66,30 @@ t.test('all faults are named at once, without their values', (t) => {
     ])
     t.notMatch(message, /wachtwoord|99999/)
   }
+  t.end()
+})
+
+t.test('a secret may stand in a file, as containers get theirs; its path and content stand in no fault', async (t) => {
+  const file = join(t.testdir(), 'geheim')
+  await writeFile(file, 'a key of at least sixteen\n')
+  t.equal(readConfig({ SECRET_KEY_FILE: file }, ['SECRET_KEY']).secretKey, 'a key of at least sixteen')
+  t.same(faultsOf({ SECRET_KEY_FILE: file, SECRET_KEY: 'another of at least sixteen' }), [
+    'SECRET_KEY and SECRET_KEY_FILE exclude each other',
+  ])
+  t.same(faultsOf({ SECRET_KEY_FILE: `${file}-that-is-not-there` }), ['SECRET_KEY_FILE cannot be read'])
+  await writeFile(file, '\n')
+  t.same(faultsOf({ SECRET_KEY_FILE: file }), ['SECRET_KEY_FILE is empty'])
+})
+
+t.test('the proxies that are believed are named one by one, and anything but an address or a range is refused', (t) => {
+  t.same(readConfig({}).trustProxy, [], 'none, as long as none is named')
+  t.same(readConfig({ TRUST_PROXY: '10.0.0.1, 10.1.0.0/16,2001:db8::/32' }).trustProxy, [
+    '10.0.0.1',
+    '10.1.0.0/16',
+    '2001:db8::/32',
+  ])
+  for (const wrong of ['true', '*', '10.0.0.1/33', 'proxy.example', '10.0.0.1/8/8', '::1/129'])
+    t.match(faultsOf({ TRUST_PROXY: wrong }), [/^TRUST_PROXY must be/], wrong)
   t.end()
 })
 

@@ -197,6 +197,19 @@ t.test('too many attempts from one address wait a minute, those from another do 
   t.equal((await klant(app, { remoteAddress: '10.0.0.2' }).login('jan', WACHTWOORD)).statusCode, 303)
 })
 
+t.test('behind a proxy of ours its word counts as the address, and the word of anybody else does not', async (t) => {
+  const proxy = '10.0.0.9'
+  const { app } = await metAccount(t, { TRUST_PROXY: `${proxy},10.9.0.0/16` })
+  const attacker = klant(app, { remoteAddress: proxy, forwardedFor: '192.0.2.1' })
+  for (let count = 0; count < 20; count++) await attacker.login(`iemand-${count}`, 'x')
+  t.equal((await attacker.login('jan', WACHTWOORD)).statusCode, 429)
+  const neighbour = klant(app, { remoteAddress: proxy, forwardedFor: '192.0.2.2' })
+  t.equal((await neighbour.login('jan', WACHTWOORD)).statusCode, 303, 'who comes along the same proxy')
+  const liar = (count: number) => klant(app, { remoteAddress: '10.0.0.7', forwardedFor: `192.0.2.${count}` })
+  for (let count = 0; count < 20; count++) await liar(count).login(`iemand-${count}`, 'x')
+  t.equal((await liar(99).login('jan', WACHTWOORD)).statusCode, 429, 'who invents an address each time')
+})
+
 t.test('only so many passwords are hashed at once: the rest waits, and what is too much is refused', async (t) => {
   const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => hashWachtwoord('een wachtwoord')))
   const refused = outcomes.filter(({ status }) => status === 'rejected')

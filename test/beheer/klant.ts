@@ -10,10 +10,18 @@ export type Klant = {
   login(gebruikersnaam: string, wachtwoord: string): Promise<LightMyRequestResponse>
 }
 
-/** @param options.origin our address as this browser knows it */
+/**
+ * @param options.origin our address as this browser knows it
+ * @param options.forwardedFor what a proxy at `remoteAddress` says of the browser's own address
+ */
 export function klant(
   app: FastifyInstance,
-  { origin = 'http://localhost', remoteAddress = '127.0.0.1', cookies = new Map<string, string>() } = {},
+  {
+    origin = 'http://localhost',
+    remoteAddress = '127.0.0.1',
+    forwardedFor = '',
+    cookies = new Map<string, string>(),
+  } = {},
 ): Klant {
   const { host } = new URL(origin)
   const send = async (method: 'GET' | 'POST', url: string, form?: Record<string, string>) => {
@@ -26,6 +34,7 @@ export function klant(
         origin,
         'user-agent': 'klant',
         cookie: [...cookies].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('; '),
+        ...(forwardedFor && { 'x-forwarded-for': forwardedFor }),
         ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
       },
       ...(form && { payload: new URLSearchParams(form).toString() }),
