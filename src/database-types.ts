@@ -2452,10 +2452,6 @@ export interface Zaakcontactmoment {
    */
   id: Generated<number>;
   /**
-   * URL of the objectcontactmoment that was made beside it in the other register.
-   */
-  objectUrl: Generated<string>;
-  /**
    * Last part of its URL.
    */
   uuid: Generated<string>;
@@ -2934,10 +2930,6 @@ export interface Zaakverzoek {
    * Internal key.
    */
   id: Generated<number>;
-  /**
-   * URL of the objectverzoek that was made beside it in the other register.
-   */
-  objectUrl: Generated<string>;
   /**
    * Last part of its URL.
    */

@@ -3,6 +3,7 @@ import { isAllowed } from '../access.ts'
 import { audittrail } from '../audittrail.ts'
 import { forbidden } from '../problem.ts'
 import { klantcontacten } from './klantcontacten.ts'
+import { zaakcontactmomenten, zaakverzoeken } from './klantrelaties.ts'
 import { resultaten } from './resultaten.ts'
 import { rollen } from './rollen.ts'
 import { AUDITTRAIL, subjectOf } from './rules.ts'
@@ -31,6 +32,8 @@ export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaakbesluiten)
   await app.register(substatussen)
   await app.register(klantcontacten)
+  await app.register(zaakcontactmomenten)
+  await app.register(zaakverzoeken)
   await app.register(zaaknotities)
   await app.register(samengesteld)
   await app.register(sporen)

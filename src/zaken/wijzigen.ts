@@ -366,7 +366,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
     m,
     family.map((one) => one.uuid),
   )
-  await laatDocumentenLos(m, ids)
+  await laatEldersLos(m, ids)
   await m.sql`delete from zaak where id = any(${ids}::bigint[])`
   for (const one of family) {
     m.record({
@@ -384,15 +384,17 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   }
 }
 
-/** Documents elsewhere are told afterwards that the case has gone. */
-async function laatDocumentenLos(m: Mutation, ids: number[]): Promise<void> {
-  const rows = await m.sql<{ uuid: string }[]>`
-    select uuid from zaakinformatieobject where zaak_id = any(${ids}::bigint[]) and informatieobject_url is not null`
-  await laatLos(
-    m,
-    'zaakinformatieobject',
-    rows.map(({ uuid }) => uuid),
-  )
+/** Registers elsewhere are told afterwards that the case has gone. */
+async function laatEldersLos(m: Mutation, ids: number[]): Promise<void> {
+  for (const bron of ['zaakinformatieobject', 'zaakcontactmoment', 'zaakverzoek'] as const) {
+    const rows = await m.sql<{ uuid: string }[]>`
+      select x.uuid from ${m.sql(bron)} x join spiegel s on s.bron_uuid = x.uuid where x.zaak_id = any(${ids}::bigint[])`
+    await laatLos(
+      m,
+      bron,
+      rows.map(({ uuid }) => uuid),
+    )
+  }
 }
 
 // ---- rules ----

@@ -1,70 +1,9 @@
-// Relations of besluiten with another server: a real one, that makes and removes the other side, refuses, or dies on the way.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+// Relations of besluiten with another server, and of documents of cases with one.
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { type Elders, givenElders, runLater } from '../elders.ts'
 import { givenZaak, ZAKEN } from '../zaken/gegeven.ts'
 import { BESLUITEN, BIO, besluitBody, faults, givenTypen, made } from './gegeven.ts'
-
-type Elders = Awaited<ReturnType<typeof givenElders>>
-
-/** A registered server with resources by path, and lists that can be posted to. `antwoord` stands in its way. */
-async function givenElders(t: Test, test: TestApp, resources: Record<string, unknown> = {}) {
-  const lists = new Map<string, Map<string, Record<string, unknown>>>()
-  const calls: string[] = []
-  const state = {
-    resources,
-    lists,
-    calls,
-    root: '',
-    antwoord: undefined as undefined | number | 'weg' | 'doet en valt weg',
-  }
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const { pathname } = new URL(request.url!, 'http://x')
-    const isList = /(objectinformatieobjecten|besluiten)$/.test(pathname)
-    const answer = (status: number, body: unknown) => {
-      response.writeHead(status, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(body))
-    }
-    if (request.method !== 'GET') {
-      calls.push(`${request.method} ${pathname}`)
-      if (state.antwoord === 'weg') return void request.socket.destroy()
-      if (typeof state.antwoord === 'number') return answer(state.antwoord, {})
-    }
-    if (request.method === 'POST' && isList) {
-      const uuid = crypto.randomUUID()
-      const one = { ...JSON.parse(Buffer.concat(chunks).toString()), url: `${state.root}${pathname}/${uuid}` }
-      lists.set(pathname, (lists.get(pathname) ?? new Map()).set(uuid, one))
-      if (state.antwoord === 'doet en valt weg') return void request.socket.destroy()
-      return answer(201, one)
-    }
-    if (request.method === 'DELETE') {
-      const list = lists.get(pathname.slice(0, pathname.lastIndexOf('/')))
-      return answer(list?.delete(pathname.slice(pathname.lastIndexOf('/') + 1)) ? 204 : 404, undefined)
-    }
-    if (isList) return answer(200, [...(lists.get(pathname)?.values() ?? [])])
-    const found = resources[pathname]
-    answer(found ? 200 : 404, found ?? {})
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  state.root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await test.database.sql`insert into dienst (label, slug, soort, api_root, termijn_ms)
-    values ('Elders', 'elders', 'orc', ${`${state.root}/`}, 2000)`
-  return { ...state, state, staat: (path: string) => [...(lists.get(path)?.values() ?? [])] }
-}
-
-/** The jobs for later, now. */
-async function runLater(test: TestApp) {
-  await test.database.sql`update graphile_worker._private_jobs set run_at = now()`
-  await test.runJobs()
-}
 
 const counts = async ({ database }: TestApp, resource: string) => {
   const [row] = await database.sql`select

@@ -1,5 +1,6 @@
 import { givenBesluittype, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
 import { givenBesluit } from '../besluiten/gegeven.ts'
+import { givenElders } from '../elders.ts'
 import {
   CRS,
   givenDocument,
@@ -62,6 +63,16 @@ const below =
     const zaak = await givenZaak(test, { zaaktype: typen.zaaktype })
     return { zaak: zaak.url, ...(await values(typen, test, zaak.url)) }
   }
+
+const registers = new WeakMap<TestApp, ReturnType<typeof givenElders>>()
+
+/** A contactmoment, or as well a verzoek, in another register. */
+async function givenKlantvraag(test: TestApp): Promise<string> {
+  const vraag = { bronorganisatie: '517439943', tekst: 'Belt terug' }
+  const made = registers.get(test) ?? givenElders({ teardown: () => {} }, test, { '/kcm/vragen/1': vraag })
+  registers.set(test, made)
+  return `${(await made).root}/kcm/vragen/1`
+}
 
 export const zaken: Line[] = [
   {
@@ -178,6 +189,28 @@ export const zaken: Line[] = [
       await sql`update zaakbesluit set besluit_uuid = null, besluit_url = 'https://elders.example/besluiten/1'
         where uuid = ${uuidOf(String(url))}`
     },
+  },
+  {
+    resource: 'zaakcontactmoment',
+    path: `${ZAKEN}/zaakcontactmomenten`,
+    given: below(async (_, test) => ({ contactmoment: await givenKlantvraag(test) })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'DELETE'],
+    kanaal: 'zaken',
+    onlyCreateAnnounced: true,
+    bare: true,
+  },
+  {
+    resource: 'zaakverzoek',
+    path: `${ZAKEN}/zaakverzoeken`,
+    given: below(async (_, test) => ({ verzoek: await givenKlantvraag(test) })),
+    rights,
+    list: ['GET', 'POST'],
+    one: ['GET', 'DELETE'],
+    kanaal: 'zaken',
+    onlyCreateAnnounced: true,
+    bare: true,
   },
   {
     resource: 'zaaknotitie',
