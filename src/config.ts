@@ -7,6 +7,9 @@ import type { AzureSettings } from './documenten/opslag/azure.ts'
 import { BACKENDS, type Backend } from './documenten/opslag/index.ts'
 import type { S3Settings } from './documenten/opslag/s3.ts'
 
+/** Numbers of cases: with the year of their startdatum, with that of today, or as UWV makes them. */
+export const NUMMERINGEN = ['use-start-datum-year', 'use-creation-year', 'use-uwv-identification'] as const
+
 /** Names read from the environment, with the type and default of each. The description is what `--help` prints. */
 const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'address to listen on' }),
@@ -158,6 +161,14 @@ const Environment = Type.Object({
     description: 'rows of an import that are handled together',
   }),
   IMPORT_RETENTION_DAYS: Type.Integer({ default: 7, minimum: 0, description: 'days after which imports are removed' }),
+  ZAAK_IDENTIFICATIE_GENERATOR: Type.Enum(NUMMERINGEN, {
+    default: 'use-start-datum-year',
+    description: 'how numbers of cases are made: use-start-datum-year, use-creation-year or use-uwv-identification',
+  }),
+  ZAAK_EIGENSCHAP_WAARDE_VALIDATION: Type.Boolean({
+    default: false,
+    description: 'true: the value of a zaakeigenschap has to fit the specificatie of its eigenschap',
+  }),
   WORKER_CONCURRENCY: Type.Integer({
     default: 10,
     minimum: 1,
@@ -278,6 +289,8 @@ export type Config = Readonly<{
   importBaseDir: string
   importBatchSize: number
   importRetentionDays: number
+  zaakIdentificatieGenerator: (typeof NUMMERINGEN)[number]
+  zaakEigenschapWaardeValidation: boolean
   workerConcurrency: number
   workerHealthPort: number | undefined
   /** What fills the settings of notifications at a first start. */
@@ -394,6 +407,8 @@ export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' |
     importBaseDir: resolve(valid.IMPORT_DOCUMENTEN_BASE_DIR),
     importBatchSize: valid.IMPORT_DOCUMENTEN_BATCH_SIZE,
     importRetentionDays: valid.IMPORT_RETENTION_DAYS,
+    zaakIdentificatieGenerator: valid.ZAAK_IDENTIFICATIE_GENERATOR,
+    zaakEigenschapWaardeValidation: valid.ZAAK_EIGENSCHAP_WAARDE_VALIDATION,
     workerConcurrency: valid.WORKER_CONCURRENCY,
     workerHealthPort: valid.WORKER_HEALTH_PORT,
     notifications: valid.NOTIFICATIONS_API_ROOT

@@ -23,6 +23,8 @@ t.test('without settings there are the documented defaults', (t) => {
     jwtLeeway: 0,
     importBatchSize: 500,
     importRetentionDays: 7,
+    zaakIdentificatieGenerator: 'use-start-datum-year',
+    zaakEigenschapWaardeValidation: false,
     logLevel: 'info',
   })
   t.match(config.dataDir, /\/data$/)
@@ -49,6 +51,7 @@ t.test('all faults are named at once, without their values', (t) => {
         PORT: '99999',
         IMPORT_DOCUMENTEN_BATCH_SIZE: '0',
         JWT_EXPIRY: '1.5',
+        ZAAK_IDENTIFICATIE_GENERATOR: 'anders',
         DATABASE_URL: 'mysql://root:wachtwoord@x',
       },
       ['SECRET_KEY'],
@@ -63,6 +66,7 @@ t.test('all faults are named at once, without their values', (t) => {
       'JWT_EXPIRY',
       'PORT',
       'SECRET_KEY',
+      'ZAAK_IDENTIFICATIE_GENERATOR',
     ])
     t.notMatch(message, /wachtwoord|99999/)
   }

@@ -23,7 +23,7 @@ import { createStatus, dayAsWritten, type Einde, StatusDeel } from './statussen.
 import { Params, ZaakInput, type ZaakPatch } from './velden.ts'
 import { openVerwijzingen } from './verwijzingen.ts'
 import { findZaak, toZaak } from './vinden.ts'
-import { changeZaak, createZaak } from './wijzigen.ts'
+import { changeZaak, createZaak, settingsOf } from './wijzigen.ts'
 import { createZio, ZioDeel } from './zaakinformatieobjecten.ts'
 import { createZaakobject, judgeObject, ZaakobjectDeel } from './zaakobjecten.ts'
 
@@ -58,7 +58,7 @@ const wijzigen = {
 
 export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
   const verwijzingen = await openVerwijzingen(app)
-  const settings = { leeway: app.parts.config.jwtLeeway }
+  const settings = settingsOf(app.parts.config)
 
   for (const path of ['/zaaknummer_reserveren', '/reserveer_zaaknummer']) {
     app.post(path, { config: met(AANMAKEN), schema: { body: Reserveren } }, async (request, reply) => {
@@ -67,7 +67,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
         m.unrecorded('a number is no resource')
         return m.sql<{ zaaknummer: string }[]>`
           insert into zaaknummer_reservering (bronorganisatie, identificatie)
-          select ${bronorganisatie}, zaak_identificatie(current_date) from generate_series(1, ${aantal}::integer)
+          select ${bronorganisatie}, zaak_identificatie(current_date, ${settings.nummering}) from generate_series(1, ${aantal}::integer)
           returning identificatie as zaaknummer`
       })
       if (path === '/reserveer_zaaknummer')

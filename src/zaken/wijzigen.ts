@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { header } from '../access.ts'
+import type { Config } from '../config.ts'
 import { ontkoppelAlles } from '../documenten/koppelen.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
@@ -46,11 +47,16 @@ export async function answerCrs(_request: FastifyRequest, reply: FastifyReply): 
 export const crs = { onRequest: requireCrs, onSend: answerCrs }
 
 export type Uitslag = Static<typeof Zaak>
-type Settings = { leeway: number }
+/** `nummering`: how numbers are made. */
+export type Settings = { leeway: number; nummering: Config['zaakIdentificatieGenerator'] }
+export const settingsOf = ({ jwtLeeway, zaakIdentificatieGenerator }: Config): Settings => ({
+  leeway: jwtLeeway,
+  nummering: zaakIdentificatieGenerator,
+})
 
 export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
   const verwijzingen = await openVerwijzingen(app)
-  const settings = { leeway: app.parts.config.jwtLeeway }
+  const settings = settingsOf(app.parts.config)
 
   app.post(
     '/zaken',
@@ -107,7 +113,7 @@ export async function createZaak(
   faults: InvalidParam[] = [],
 ): Promise<Uitslag> {
   const { base } = m.actor
-  const zaaktype = await findZaaktype(m, input)
+  const zaaktype = await findZaaktype(m, input, settings)
   const vertrouwelijkheidaanduiding = input.vertrouwelijkheidaanduiding ?? zaaktype.vertrouwelijkheidaanduiding // zrc-009
   requireMay(m.actor, AANMAKEN, { zaaktypeUuid: zaaktype.uuid, vertrouwelijkheidaanduiding })
   const geometrie = judgeGeometrie('zaakgeometrie', input.zaakgeometrie)
@@ -136,7 +142,7 @@ export async function createZaak(
     }),
     ...(hoofdzaak.id && { hoofdzaak_id: hoofdzaak.id }),
   }
-  const made = await insertZaak(m, input, values, zaaktype.identificatie)
+  const made = await insertZaak(m, input, values, zaaktype.identificatie, settings)
   if (relaties.faults.length === 0 && (input.relevanteAndereZaken?.length || input.gerelateerdeZaken?.length))
     await writeRelaties(m, made.id, relaties)
   const zaak = toZaak(
@@ -186,7 +192,7 @@ type ZaaktypeVanZaak = {
 }
 
 /** zrc-001, with all that a new case takes from its type, and its number when it needs one. */
-async function findZaaktype(m: Mutation, input: ZaakInput): Promise<ZaaktypeVanZaak> {
+async function findZaaktype(m: Mutation, input: ZaakInput, { nummering }: Settings): Promise<ZaaktypeVanZaak> {
   const target = resolveLink(input.zaaktype, m.actor.base)
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
     throwFaults([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
@@ -196,7 +202,7 @@ async function findZaaktype(m: Mutation, input: ZaakInput): Promise<ZaaktypeVanZ
         select t.id, t.uuid, t.concept, t.vertrouwelijkheidaanduiding, t.producten_of_diensten, c.uuid as catalogus_uuid,
           (${input.startdatum}::date + t.servicenorm::interval)::date as einddatum_gepland,
           (${input.startdatum}::date + t.doorlooptijd::interval)::date as uiterlijke_einddatum_afdoening,
-          case when ${!input.identificatie}::boolean then zaak_identificatie(${input.startdatum}::date) end as identificatie
+          case when ${!input.identificatie}::boolean then zaak_identificatie(${input.startdatum}::date, ${nummering}) end as identificatie
         from zaaktype t join catalogus c on c.id = t.catalogus_id where t.uuid = ${target.uuid}`
       : []
   if (!zaaktype) throwFaults([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
@@ -206,7 +212,13 @@ async function findZaaktype(m: Mutation, input: ZaakInput): Promise<ZaaktypeVanZ
 type Made = { id: number; uuid: string; identificatie: string; laatst_gemuteerd: string; registratiedatum: string }
 
 /** zrc-002: with the number of the client, which may be a reserved one, or the next free one. */
-async function insertZaak(m: Mutation, input: ZaakInput, values: object, number: string | null): Promise<Made> {
+async function insertZaak(
+  m: Mutation,
+  input: ZaakInput,
+  values: object,
+  number: string | null,
+  { nummering }: Settings,
+): Promise<Made> {
   const row = (identificatie: string) => {
     const columns: Record<string, unknown> = { ...values, identificatie }
     for (const name of JSON_COLUMNS) if (columns[name] !== undefined) columns[name] = encoded(m, name, columns[name])
@@ -226,8 +238,9 @@ async function insertZaak(m: Mutation, input: ZaakInput, values: object, number:
     const [made] = await m.sql<Made[]>`insert into zaak ${row(next!)} on conflict on constraint zaak_identificatie_uniek
       do nothing returning id, uuid, identificatie, laatst_gemuteerd, registratiedatum`
     if (made) return made
-    await m.sql`select haal_zaaknummers_in(${input.startdatum}::date)`
-    const [fresh] = await m.sql<{ number: string }[]>`select zaak_identificatie(${input.startdatum}::date) as number`
+    await m.sql`select haal_zaaknummers_in(${input.startdatum}::date, ${nummering})`
+    const [fresh] = await m.sql<{ number: string }[]>`
+      select zaak_identificatie(${input.startdatum}::date, ${nummering}) as number`
     next = fresh!.number
   }
   throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })

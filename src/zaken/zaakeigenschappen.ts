@@ -6,7 +6,7 @@ import { ExpandQuery } from '../expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../input.ts'
 import { link } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
-import { throwFaults } from '../problem.ts'
+import { type InvalidParam, throwFaults } from '../problem.ts'
 import { herleidArchivering } from './archief.ts'
 import { type Bron, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
 import {
@@ -17,6 +17,7 @@ import {
   immutable,
   LEZEN,
   met,
+  onObject,
   recordBelow,
   requireOpenZaak,
   requireTypeOfZaak,
@@ -43,6 +44,7 @@ const bron: Bron<Row, ReturnType<typeof toZaakeigenschap>> = {
 }
 
 export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
+  const { zaakEigenschapWaardeValidation: streng } = app.parts.config
   readable(bron)
 
   app.get(
@@ -64,7 +66,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
       const made = await app.mutate(request.actor, async (m) => {
         await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
         const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
-        return createEigenschap(m, zaak, request.body)
+        return createEigenschap(m, zaak, request.body, streng)
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -79,13 +81,14 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: Input, response: { 200: Zaakeigenschap } } },
-    async (request) => app.mutate(request.actor, (m) => change(m, request.params, 'update', request.body)),
+    async (request) => app.mutate(request.actor, (m) => change(m, request.params, 'update', request.body, streng)),
   )
 
   app.patch(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaakeigenschap } } },
-    async (request) => app.mutate(request.actor, (m) => change(m, request.params, 'partial_update', request.body)),
+    async (request) =>
+      app.mutate(request.actor, (m) => change(m, request.params, 'partial_update', request.body, streng)),
   )
 
   app.delete(
@@ -98,9 +101,10 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>) {
+/** @param streng whether the value has to fit the specificatie */
+async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, streng: boolean) {
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak) // zrc-018
-  throwFaults(archiefFault(zaak))
+  throwFaults([...(streng ? await waardeFaults(m, type.uuid, input.waarde) : []), ...archiefFault(zaak)])
   requireOpenZaak(zaak, m.actor)
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
@@ -116,6 +120,7 @@ async function change(
   { uuid, zaakUuid }: Plaats,
   actie: 'update' | 'partial_update',
   given: Static<typeof InputPatch>,
+  streng: boolean,
 ) {
   const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
   const zaak = (await holdZaak(m, before.zaakUuid))!
@@ -123,6 +128,7 @@ async function change(
   throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
+    ...(streng && given.waarde !== undefined ? await waardeFaults(m, before.typeUuid, given.waarde) : []),
     ...archiefFault(zaak),
   ])
   requireOpenZaak(zaak, m.actor)
@@ -132,6 +138,34 @@ async function change(
   }
   return record(m, zaak, actie, oud, uuid)
 }
+
+type Specificatie = { formaat: string; lengte: string; waarden: string[] }
+
+/** The value is one of those of the eigenschap, or as long and of the form that it says. */
+async function waardeFaults(m: Mutation, eigenschapUuid: string, waarde: string): Promise<InvalidParam[]> {
+  const [specificatie] = await m.sql<Specificatie[]>`
+    select specificatie_formaat as formaat, specificatie_lengte as lengte, specificatie_waardenverzameling as waarden
+    from eigenschap where uuid = ${eigenschapUuid}`
+  if (!specificatie || past(waarde, specificatie)) return []
+  return [onObject('waarde-incorrect-format', 'De waarde past niet bij de specificatie van de eigenschap.')]
+}
+
+function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boolean {
+  if (waarden.length > 0) return waarden.includes(waarde)
+  if (formaat === 'tekst') return [...waarde].length <= Number.parseInt(lengte, 10)
+  if (formaat === 'getal') {
+    const [geheel = '', decimalen = '0'] = lengte.split(',')
+    const [, voor, na = ''] = /^(\d+)(?:,(\d*))?$/.exec(waarde) ?? []
+    return voor !== undefined && voor.length <= Number(geheel) && na.length <= Number(decimalen)
+  }
+  const [, jaar, maand, dag, uur = '00', minuut = '00', seconde = '00'] =
+    (formaat === 'datum' ? DATUM : DATUM_TIJD).exec(waarde) ?? []
+  const iso = `${jaar}-${maand}-${dag}T${uur}:${minuut}:${seconde}.000Z`
+  const moment = new Date(iso)
+  return !Number.isNaN(moment.getTime()) && moment.toISOString() === iso // 31 February is no day
+}
+const DATUM = /^(\d{4})(\d\d)(\d\d)$/
+const DATUM_TIJD = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
 
 async function remove(m: Mutation, { uuid, zaakUuid }: Plaats): Promise<void> {
   const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
