@@ -31,6 +31,9 @@ export async function bench(argv: string[]): Promise<void> {
       `/zaken/${zaak}/documenten`,
       '/documenten',
       '/documenten?type=Brief',
+      '/documenten?titel=document', // all of them
+      `/documenten?titel=document+BENCH-${rows}`, // one
+      '/documenten?titel=staat+er+niet', // none
       '/notificaties',
       '/notificaties?status=mislukt',
       `/notificaties/${notificatie}`,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
 import { notFound } from './problem.ts'
 
@@ -7,6 +8,10 @@ export const PageQuery = {
   page: Type.Optional(Type.String({ description: 'Pagina, vanaf 1; `last` is de laatste.' })),
   pageSize: Type.Optional(Type.String({ description: 'Aantal per pagina, standaard 100, ten hoogste 500.' })),
 }
+
+/** A filter: `column` contains `text`, whatever the case, without wildcards. An index with `gin_trgm_ops` on `lower(column)` serves it. */
+export const contains = (column: RawBuilder<unknown>, text: string): RawBuilder<boolean> =>
+  sql<boolean>`lower(${column}) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`})`
 
 /** The envelope of a paginated list. */
 export const Page = <T extends TSchema>(item: T) =>

@@ -16,6 +16,7 @@ import {
   readPakket,
 } from '../catalogi/zip.ts'
 import type { Mutate, Mutation } from '../mutate.ts'
+import { contains } from '../page.ts'
 import { notFound } from '../problem.ts'
 import { type Fouten, foutenVan } from './formulier.ts'
 import { perNummer, tekst, uuidParam } from './opzoeken.ts'
@@ -143,7 +144,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
       id: sql`t.id`,
       conditions: [
         sql`t.catalogus_id = ${catalogus.id}`,
-        ...(zoek ? [sql`t.omschrijving ilike ${`%${zoek.replace(/[\\%_]/g, '\\$&')}%`}`] : []),
+        ...(zoek ? [contains(sql`t.omschrijving`, zoek)] : []),
         ...(staat === 'concept' || staat === 'definitief' ? [sql`t.concept = ${staat === 'concept'}`] : []),
       ],
     })

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { contentSender } from '../documenten/download.ts'
 import { findDocument } from '../documenten/vinden.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
+import { contains } from '../page.ts'
 import { notFound } from '../problem.ts'
 import { eisZichtbaar, geschiedenis, perNummer, tekst, uuidIn, uuidParam, zichtbaar } from './opzoeken.ts'
 import { schrijfAudit } from './wijzigen.ts'
@@ -110,11 +111,11 @@ export function registerDocumenten(app: FastifyInstance): void {
   }
 }
 
-const FILTERS = ['zoek', 'type', 'vertrouwelijkheidaanduiding']
+const FILTERS = ['zoek', 'titel', 'type', 'vertrouwelijkheidaanduiding']
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
-  const [zoek, type, niveau] = FILTERS.map((name) => tekst(request, name))
+  const [zoek, titel, type, niveau] = FILTERS.map((name) => tekst(request, name))
   const uuid = zoek ? uuidIn(zoek) : undefined
   const typen = type
     ? await request.server.read
@@ -125,9 +126,13 @@ async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> 
     : []
   return [
     ...(uuid ? [sql`e.uuid = ${uuid}`] : zoek ? [sql`e.identificatie = ${zoek}`] : []),
+    ...words(titel).map((word) => contains(sql`v.titel`, word)),
     ...(type ? [sql`e.informatieobjecttype_id = any(${typen.map(({ id }) => id)}::bigint[])`] : []),
     ...(VERTROUWELIJKHEIDAANDUIDINGEN.some((level) => level === niveau)
       ? [sql`e.vertrouwelijkheidaanduiding = ${niveau}::vertrouwelijkheidaanduiding`]
       : []),
   ]
 }
+
+// In any order, and parts of words count: who looks for `beroep bezwaar` means both.
+const words = (text = ''): string[] => text.split(/\s+/).filter(Boolean).slice(0, 10)

@@ -18,14 +18,13 @@ import {
 } from '../input.ts'
 import { link } from '../links.ts'
 import { json, type Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
+import { contains, Page, PageQuery } from '../page.ts'
 import { notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   alleVersies,
   bijwerken,
   changesOnlyEinde,
-  contains,
   DatumGeldigheid,
   deleteUnlessInUse,
   filterUuid,

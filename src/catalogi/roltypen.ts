@@ -7,12 +7,11 @@ import { ExpandQuery } from '../expand.ts'
 import { OptionalDate, Patch, Reference, readInput, Text, Url } from '../input.ts'
 import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
+import { contains, Page, PageQuery } from '../page.ts'
 import { notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
-  contains,
   dateFaults,
   deleteOnderdeel,
   holdOnderdeel,

@@ -69,10 +69,6 @@ export function onderZaaktype(filter: OnderZaaktype, base: string) {
   return sql<boolean>`${sql.join(kept, sql` and `)}`
 }
 
-/** `text` contains `part`, whatever the case; no wildcards. */
-export const contains = (text: RawBuilder<unknown>, part: string) =>
-  sql<boolean>`position(lower(${part}) in lower(${text})) > 0`
-
 /** The uuid in a filter on a relation, or null: a URL of something else finds nothing. */
 export const filterUuid = (url: string, base: string, resource: Resource) => localUuid(url, base, resource) ?? null
 

@@ -6,17 +6,9 @@ import type { ReadDb } from '../database.ts'
 import { ExpandQuery } from '../expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Reference, Text, Url, Vertrouwelijkheid } from '../input.ts'
 import { link } from '../links.ts'
-import { PageQuery } from '../page.ts'
+import { contains, PageQuery } from '../page.ts'
 import { expandable } from './expansie.ts'
-import {
-  contains,
-  DatumGeldigheid,
-  filterUuid,
-  geldigOp,
-  getoondeVersies,
-  objectPeriode,
-  StatusFilter,
-} from './rules.ts'
+import { DatumGeldigheid, filterUuid, geldigOp, getoondeVersies, objectPeriode, StatusFilter } from './rules.ts'
 import { Duur, NullableDate, OptionalDuur, OptionalUrl, Teksten, TypeRelatie, Urls } from './velden.ts'
 
 const Relatiezaaktype = Type.Object({

@@ -7,7 +7,7 @@ import { sendCacheable } from '../etag.ts'
 import { ExpandQuery, expand } from '../expand.ts'
 import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
 import { localUuid, resolveLink } from '../links.ts'
-import { Page, PageQuery, paginate } from '../page.ts'
+import { contains, Page, PageQuery, paginate } from '../page.ts'
 import { invalid } from '../problem.ts'
 import { documentTree } from './expansies.ts'
 import { lezen, resolveObject, SCOPES_LEZEN } from './rules.ts'
@@ -157,7 +157,7 @@ function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
   add('versie', filter.trefwoorden, () => sql`v.trefwoorden @> ${filter.trefwoorden}::text[]`)
   add('versie', filter.trefwoorden__overlap, () => sql`v.trefwoorden && ${filter.trefwoorden__overlap}::text[]`)
   for (const field of ['titel', 'auteur', 'beschrijving'] as const) {
-    add('versie', filter[field], () => sql`lower(${sql.ref(`v.${field}`)}) like lower(${containing(filter[field]!)})`)
+    add('versie', filter[field], () => contains(sql.ref(`v.${field}`), filter[field]!))
   }
   add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
   add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)
@@ -166,9 +166,6 @@ function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
   add('document', object ?? objectType, () => relatedTo(object, objectType, request.base))
   return selectie
 }
-
-/** A pattern for `like`, and so for the index on titles. */
-const containing = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 function ofType(url: string, base: string): RawBuilder<boolean> {
   if (resolveLink(url, base).kind === 'elsewhere') return sql`e.informatieobjecttype_url = ${url}`

@@ -112,6 +112,25 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     }
   })
 
+  await t.test(
+    'find documents by words of their title in any order, whatever the case, without wildcards',
+    async (t) => {
+      const titel = 'Beroepschrift over 100% van de Parkeerplaatsen_Noord'
+      const { uuid } = await givenDocument(test, alles.informatieobjecttype, { titel })
+      const { pagina, context } = await alsBeheerder(test, 'viewer', { javaScriptEnabled: false })
+      const found = async (words: string) => {
+        await pagina.goto('/beheer/documenten')
+        await pagina.fill('#veld-titel', words)
+        await pagina.keyboard.press('Enter')
+        await pagina.waitForURL('**/documenten?zoek=&titel=*')
+        return pagina.locator(`a[href$="${uuid}"]`).count()
+      }
+      for (const words of ['noord beroep', 'PARKEERPLAATSEN', '100%', titel]) t.equal(await found(words), 1, words)
+      for (const words of ['noord verweer', '10_%', '%%%']) t.equal(await found(words), 0, words)
+      await context.close()
+    },
+  )
+
   await t.test('show no whole BSN, also not in the history', async (t) => {
     const { pagina } = await alsBeheerder(test, 'viewer')
     for (const deel of ['rollen', 'geschiedenis']) {
@@ -205,6 +224,7 @@ t.test('rubbish in an address is never a fault of ours', async (t) => {
     for (const page of ['zaken', 'documenten', 'audit', 'catalogi']) {
       const names = [
         'zoek',
+        'titel',
         'na',
         'voor',
         'van',
