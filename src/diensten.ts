@@ -320,7 +320,7 @@ export function openAgent(options: { connections: number }): Agent {
 }
 
 // The address that was judged is the one that is connected to: there is no second resolving in between.
-const lookupAllowed: LookupFunction = (hostname, options, callback) => {
+export const lookupAllowed: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error) return callback(error, '', 0)
     const allowed = addresses.filter(({ address }) => !isForbidden(address))
@@ -329,6 +329,13 @@ const lookupAllowed: LookupFunction = (hostname, options, callback) => {
     else if (options.all) callback(null, allowed)
     else callback(null, first.address, first.family)
   })
+}
+
+/** The first address at which a host is called. @throws what `failureKind` understands, also when it may not be called */
+export async function allowedAddress(host: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  lookupAllowed(host, {}, (error, address) => (error ? reject(error) : resolve(address as string)))
+  return promise
 }
 
 /*

@@ -1,12 +1,21 @@
 // kanalen: the channels that we publish on, their registration at the notifications service, and a test of the way there.
-import { lookup } from 'node:dns/promises'
-import { connect } from 'node:net'
+import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SecretBox } from '../autorisaties/secrets.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
-import { type CallAnswer, DIENST_COLUMNS, type Dienst, FAILURES, failureKind, openAgent, send } from '../diensten.ts'
+import {
+  allowedAddress,
+  type CallAnswer,
+  DIENST_COLUMNS,
+  type Dienst,
+  FAILURES,
+  failureKind,
+  lookupAllowed,
+  openAgent,
+  send,
+} from '../diensten.ts'
 import { ownAddress, PATHS } from '../links.ts'
 
 export type Kanaal = {
@@ -154,11 +163,15 @@ export async function testNotificatie(parts: Parts): Promise<Stage[]> {
       }
     }
     let answer: CallAnswer | undefined
-    await step('DNS', async () => (await lookup(host)).address)
-    await step('TCP', () => opened(connect({ host, port }), 'connect', dienst.termijnMs))
+    const at = { host, port, lookup: lookupAllowed }
+    await step('DNS', () => allowedAddress(host))
+    await step('TCP', () => opened(connect(at), 'connect', dienst.termijnMs))
     if (url.protocol !== 'https:') stages.push({ stage: 'TLS', outcome: 'skipped', detail: 'http' })
     else
-      await step('TLS', () => opened(connectTls({ host, port, servername: host }), 'secureConnect', dienst.termijnMs))
+      await step('TLS', () => {
+        const servername = isIP(host) ? {} : { servername: host }
+        return opened(connectTls({ ...at, ...servername }), 'secureConnect', dienst.termijnMs)
+      })
     await step('HTTP', async () => {
       answer = await call('POST', 'notificaties', testMessage(parts.config))
       const { status } = answer
@@ -195,7 +208,9 @@ export async function unreachable(apiRoot: string, ms: number): Promise<string |
   const { hostname, port, protocol } = new URL(apiRoot)
   const host = hostname.replace(/^\[|\]$/g, '')
   try {
-    await opened(connect({ host, port: Number(port || (protocol === 'https:' ? 443 : 80)) }), 'connect', ms)
+    await allowedAddress(host)
+    const at = { host, port: Number(port || (protocol === 'https:' ? 443 : 80)), lookup: lookupAllowed }
+    await opened(connect(at), 'connect', ms)
     return undefined
   } catch (error) {
     return reasonOf(error)

@@ -72,6 +72,8 @@ t.test('the test says at which stage it fails', async (t) => {
   t.equal(await outcomes(root, 302), 'ok ok skipped failed skipped')
   t.equal(await outcomes(root.replace('http:', 'https:')), 'ok ok failed skipped skipped')
   t.equal(await outcomes('http://bestaat-niet.invalid/'), 'failed skipped skipped skipped skipped')
+  for (const metadata of ['http://169.254.169.254/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/'])
+    t.equal(await outcomes(metadata), 'failed skipped skipped skipped skipped', `${metadata} is not even connected to`)
   await test.receiver.stop()
   t.equal(await outcomes(root), 'ok failed skipped skipped skipped')
 })
