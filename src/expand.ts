@@ -43,6 +43,79 @@ export async function expand<R extends object>(
   return (await expandLevel(request, resources as Resource[], wanted)) as (R & { _expand: Resource })[]
 }
 
+/**
+ * Answers the fields of each resource that `fields` names, and no others (zrc-029): names of fields, and objects that name
+ * what is wanted within a relation, which is expanded for it, or within a group. `*` is every field. A name that says
+ * nothing here is left out, as unknown keys are elsewhere; capitals do not matter, as in the example of the standard.
+ * @throws Problem 400 on `fields` for another shape or more than three levels, 403 without the scope on what is expanded
+ */
+export async function selectFields<R extends object>(
+  request: FastifyRequest,
+  resources: R[],
+  fields: unknown,
+  tree: ExpandTree,
+): Promise<R[]> {
+  const keuze = readFields(fields, tree, 1)
+  const wanted = wantedBy(keuze)
+  requireScopes(request, wanted)
+  const found = await expandLevel(request, resources as Resource[], wanted)
+  return found.map((resource) => pick(resource, keuze)) as R[]
+}
+
+/** What is wanted of a resource; names in small letters. Relations are those of the tree, groups all others. */
+type Keuze = {
+  alles: boolean
+  namen: Set<string>
+  relaties: Map<string, { expansion: Expansion; keuze: Keuze }>
+  groepen: Map<string, Keuze>
+}
+
+function readFields(fields: unknown, tree: ExpandTree, depth: number): Keuze {
+  const wrong = (reason: string) => invalid('fields', 'invalid', reason)
+  if (!Array.isArray(fields)) throw wrong('Geef een lijst van velden.')
+  if (depth > MAX_DEPTH + 1) throw wrong(`Ten hoogste ${MAX_DEPTH} niveaus.`)
+  const keuze: Keuze = { alles: false, namen: new Set(), relaties: new Map(), groepen: new Map() }
+  const names = new Map(Object.keys(tree).map((name) => [name.toLowerCase(), name]))
+  for (const field of fields) {
+    if (field === '*') keuze.alles = true
+    else if (typeof field === 'string') keuze.namen.add(field.toLowerCase())
+    else if (field === null || typeof field !== 'object' || Array.isArray(field))
+      throw wrong('Een veld is een naam, of een object met namen.')
+    else
+      for (const [given, within] of Object.entries(field)) {
+        const name = names.get(given.toLowerCase())
+        const expansion = name === undefined ? undefined : tree[name]
+        if (name !== undefined && expansion) {
+          keuze.relaties.set(name, { expansion, keuze: readFields(within, expansion.within?.() ?? {}, depth + 1) })
+        } else keuze.groepen.set(given.toLowerCase(), readFields(within, {}, depth + 1))
+      }
+  }
+  return keuze
+}
+
+const wantedBy = ({ relaties }: Keuze): Wanted =>
+  new Map([...relaties].map(([name, { expansion, keuze }]) => [name, { expansion, within: wantedBy(keuze) }]))
+
+function pick(resource: Resource, { alles, namen, relaties, groepen }: Keuze): Resource {
+  const picked: Resource = {}
+  for (const [name, value] of Object.entries(resource)) {
+    const groep = groepen.get(name.toLowerCase())
+    if (name === '_expand') continue
+    if (alles || namen.has(name.toLowerCase())) picked[name] = value
+    else if (groep) picked[name] = each(value, (one) => pick(one, groep))
+  }
+  if (relaties.size === 0) return picked
+  const expanded: Resource = {}
+  for (const [name, value] of Object.entries(resource._expand ?? {}))
+    expanded[name] = each(value, (one) => pick(one, relaties.get(name)!.keuze))
+  return { ...picked, _expand: expanded }
+}
+
+function each(value: unknown, work: (one: Resource) => Resource): unknown {
+  if (Array.isArray(value)) return value.map((one) => each(one, work))
+  return value !== null && typeof value === 'object' ? work(value as Resource) : value
+}
+
 type Wanted = Map<string, { expansion: Expansion; within: Wanted }>
 
 function readPaths(paths: readonly string[], tree: ExpandTree): Wanted {

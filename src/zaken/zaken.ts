@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import { sendCacheable } from '../etag.ts'
-import { ExpandQuery, expand } from '../expand.ts'
+import { ExpandQuery, expand, selectFields } from '../expand.ts'
 import { Uuid } from '../input.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
 import { invalid, invalidAll, notFound } from '../problem.ts'
@@ -22,6 +22,12 @@ const Zoek = Type.Object({
   ...ATTRIBUTEN,
   expand: Type.Optional(
     Type.Unsafe<unknown>({ description: "Op te nemen relaties: een lijst, of tekst gescheiden door komma's." }),
+  ),
+  fields: Type.Optional(
+    Type.Unsafe<unknown>({
+      description:
+        'Wat van elke zaak wordt geantwoord: namen van velden, en objecten met de velden van een relatie of groep. `*` is alles.',
+    }),
   ),
 })
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
@@ -45,18 +51,19 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       preValidation: [lenientSearch],
     },
     async (request) => {
-      const { zaakgeometrie, uuid__in, ...filter } = request.body as ZaakFilter & {
+      const { zaakgeometrie, uuid__in, fields, ...filter } = request.body as ZaakFilter & {
         zaakgeometrie?: { within?: unknown }
         uuid__in?: string[]
+        fields?: unknown
       }
       const conditions = zaakConditions(filter, request)
       if (uuid__in) conditions.push(sql`z.uuid = any(${uuid__in}::uuid[])`)
       if (zaakgeometrie?.within) conditions.push(await within(zaakgeometrie.within, conditions))
       const asked = (request.query as { expand?: string }).expand
-      return sendPage(request, conditions, {
-        ...filter,
-        expand: [...expandPaths(filter.expand), ...(asked ? asked.split(',') : [])],
-      } as ZaakFilter)
+      const paths = [...expandPaths(filter.expand), ...(asked ? asked.split(',') : [])]
+      if (fields !== undefined && paths.length > 0)
+        throw invalid('fields', 'invalid', 'Geef fields of expand, niet beide.') // zrc-029
+      return sendPage(request, conditions, { ...filter, expand: paths } as ZaakFilter, fields)
     },
   )
 
@@ -73,7 +80,12 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  async function sendPage(request: FastifyRequest, conditions: RawBuilder<unknown>[], filter: ZaakFilter) {
+  async function sendPage(
+    request: FastifyRequest,
+    conditions: RawBuilder<unknown>[],
+    filter: ZaakFilter,
+    fields?: unknown,
+  ) {
     const order = ordering(filter.ordering)
     const page = await paginate(
       request,
@@ -83,7 +95,9 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       },
       (row) => toZaak(row, request.base),
     )
-    return { ...page, results: await expand(request, page.results, filter.expand ?? [], zaakTree()) }
+    const { results } = page
+    if (fields !== undefined) return { ...page, results: await selectFields(request, results, fields, zaakTree()) }
+    return { ...page, results: await expand(request, results, filter.expand ?? [], zaakTree()) }
   }
 
   /**
