@@ -93,7 +93,10 @@ async function story(t: Test, test: TestApp, line: Line) {
   matches(t, 'GET', `${line.path}/:uuid`, 200, got.body)
   problem(t, await call('GET', url, undefined, stranger), 403, 'reading without the scope')
   problem(t, await call('GET', `${path}/${UNKNOWN}`, undefined, client), 404, 'an unknown uuid')
-  problem(t, await call('GET', `${path}/geen-uuid`, undefined, client), 404, 'what is no uuid')
+  for (const method of line.one) {
+    const sent = method === 'PUT' || method === 'PATCH' ? {} : undefined
+    problem(t, await call(method, `${path}/geen-uuid`, sent, client), 404, `a ${method} of what is no uuid`)
+  }
   problem(t, await call('GET', `${path}/%00`, undefined, client), 404, 'NUL in the path')
   problem(t, await call('GET', `${url}/`, undefined, client), 404, 'a slash at the end')
   const refused = await call('GET', `${url}?onbekend=1`, undefined, client)

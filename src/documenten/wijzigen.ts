@@ -96,7 +96,9 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
 
   async function change(request: FastifyRequest, actie: Wijziging['actie'], uuid: string, given: DocumentPatch) {
     return keepingInhoud(app, request, async () => {
-      if (request.validationError && !(await findDocument(app.read, uuid))) throw notFound()
+      const fault = request.validationError as unknown
+      const exists = !(fault instanceof Problem && fault.status === 404) // which says that the path has no uuid
+      if (fault && !(exists && (await findDocument(app.read, uuid)))) throw notFound()
       requireValidBody(request, FIELDS, inhoudFaults(request, given?.inhoud))
       const bytes = await receivedBytes(app, request, given)
       const elsewhere = await fetchTypeElsewhere(diensten, given.informatieobjecttype, request.base)
