@@ -2,6 +2,7 @@
 // what it is (brc-004: the document lays the besluit down) needs no field.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/elders.ts'
 import { koppelObject, ontkoppelObject } from '../documenten/koppelen.ts'
 import { sendCacheable } from '../etag.ts'
 import { ExpandQuery, expand } from '../expand.ts'
@@ -13,10 +14,8 @@ import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../spiegels.
 import { lockBesluit } from './besluiten.ts'
 import { besluitinformatieobjectTree } from './expansies.ts'
 import {
-  type DocumentElders,
   type Documenttype,
   documenttypeElders,
-  fetchDocumentElsewhere,
   fetchDocumenttypen,
   informatieobjecttypeFaults,
   judgeDocumentUrl,

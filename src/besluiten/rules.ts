@@ -208,24 +208,6 @@ export function judgeDocumentUrl(url: string, base: string): { uuid: string } | 
 }
 export const unknownDocument = () => fault('informatieobject', 'bad-url', 'Dit document bestaat niet.')
 
-/** A document at another server, as far as the rules look at it. */
-export type DocumentElders = { url: string; identificatie: string; informatieobjecttype: string }
-
-/** brc-003, zrc-003 for a document elsewhere: to be asked before a transaction begins. Undefined for a URL of ours. */
-export async function fetchDocumentElsewhere(
-  diensten: Diensten,
-  url: string,
-  base: string,
-): Promise<DocumentElders | InvalidParam | undefined> {
-  if (resolveLink(url, base).kind !== 'elsewhere') return undefined
-  const fetched = await diensten.fetchJson(url)
-  if (fetched.kind !== 'ok') return fault('informatieobject', 'bad-url', 'Dit document is niet op te vragen.')
-  const { identificatie, informatieobjecttype, bronorganisatie } = (fetched.body ?? {}) as Record<string, unknown>
-  if (typeof informatieobjecttype !== 'string' || typeof bronorganisatie !== 'string')
-    return fault('informatieobject', 'invalid-resource', 'Deze URL is niet van een document.')
-  return { url, identificatie: typeof identificatie === 'string' ? identificatie : '', informatieobjecttype }
-}
-
 /** The types of document that a besluittype elsewhere names; none when it is ours or does not answer. */
 export async function fetchDocumenttypen(diensten: Diensten, besluittypeUrl: string | null): Promise<string[]> {
   const fetched = besluittypeUrl === null ? undefined : await diensten.fetchJson(besluittypeUrl)

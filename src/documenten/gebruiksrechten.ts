@@ -10,7 +10,7 @@ import { link, localUuid } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
 import { notFound } from '../problem.ts'
 import { subresourceTree } from './expansies.ts'
-import { documentenKanaal, weergave } from './kanaal.ts'
+import { catalogusElders, documentenKanaal, weergave } from './kanaal.ts'
 import {
   aanmaken,
   bijwerken,
@@ -78,7 +78,9 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
     '/gebruiksrechten',
     { config: aanmaken, schema: { body: GebruiksrechtInput, response: { 201: Gebruiksrecht } } },
     async (request, reply) => {
-      const made = await app.mutate(request.actor, (m) => createGebruiksrecht(m, request.body))
+      const document = localUuid(request.body.informatieobject, request.base, 'enkelvoudiginformatieobject')
+      const catalogus = await catalogusElders(app.parts, document, request.base)
+      const made = await app.mutate(request.actor, (m) => createGebruiksrecht(m, request.body, catalogus))
       return reply.code(201).header('location', made.url).send(made)
     },
   )
@@ -103,8 +105,10 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/gebruiksrechten/:uuid',
     { config: bijwerken, schema: { params: Params, body: GebruiksrechtInput, response: { 200: Gebruiksrecht } } },
-    async (request) =>
-      app.mutate(request.actor, (m) => changeGebruiksrecht(m, 'update', request.params.uuid, request.body)),
+    async ({ actor, params, body, base }) => {
+      const catalogus = await catalogusOf(params.uuid, base)
+      return app.mutate(actor, (m) => changeGebruiksrecht(m, 'update', params.uuid, body, catalogus))
+    },
   )
 
   app.patch(
@@ -113,17 +117,30 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
       config: bijwerken,
       schema: { params: Params, body: Patch(GebruiksrechtInput), response: { 200: Gebruiksrecht } },
     },
-    async (request) =>
-      app.mutate(request.actor, (m) => changeGebruiksrecht(m, 'partial_update', request.params.uuid, request.body)),
+    async ({ actor, params, body, base }) => {
+      const catalogus = await catalogusOf(params.uuid, base)
+      return app.mutate(actor, (m) => changeGebruiksrecht(m, 'partial_update', params.uuid, body, catalogus))
+    },
   )
 
   app.delete('/gebruiksrechten/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, (m) => deleteGebruiksrecht(m, request.params.uuid))
+    const catalogus = await catalogusOf(request.params.uuid, request.base)
+    await app.mutate(request.actor, (m) => deleteGebruiksrecht(m, request.params.uuid, catalogus))
     return reply.code(204).send()
   })
+
+  async function catalogusOf(uuid: string, base: string): Promise<string> {
+    return catalogusElders(app.parts, (await findGebruiksrecht(app.read, uuid))?.documentUuid, base)
+  }
 }
 
-async function createGebruiksrecht(m: Mutation, { informatieobject, ...values }: GebruiksrechtInput) {
+// `catalogus` is that of the type of the document, when that stands elsewhere.
+
+async function createGebruiksrecht(
+  m: Mutation,
+  { informatieobject, ...values }: GebruiksrechtInput,
+  catalogus: string,
+) {
   const document = await lockNamedDocument(m, requireDocumentUrl(informatieobject, m.actor.base))
   requireMay(m.actor, SCOPES_AANMAKEN, document)
   const { uuid } = await m.trx
@@ -132,10 +149,16 @@ async function createGebruiksrecht(m: Mutation, { informatieobject, ...values }:
     .returning('uuid')
     .executeTakeFirstOrThrow()
   if (document.indicatieGebruiksrecht !== true) await setIndicatie(m, document, true)
-  return record(m, 'create', document, null, (await findGebruiksrecht(m.read, uuid))!)
+  return record(m, 'create', catalogus, document, null, (await findGebruiksrecht(m.read, uuid))!)
 }
 
-async function changeGebruiksrecht(m: Mutation, actie: Actie, uuid: string, given: Partial<GebruiksrechtInput>) {
+async function changeGebruiksrecht(
+  m: Mutation,
+  actie: Actie,
+  uuid: string,
+  given: Partial<GebruiksrechtInput>,
+  catalogus: string,
+) {
   const { before, document } = await forChange(m, uuid, SCOPES_BIJWERKEN)
   const { informatieobject, ...values } = given
   const same =
@@ -143,14 +166,14 @@ async function changeGebruiksrecht(m: Mutation, actie: Actie, uuid: string, give
   requireSameDocument(same === true || same === document.uuid)
   if (Object.keys(values).length > 0)
     await m.trx.updateTable('gebruiksrecht').set(values).where('id', '=', before.id).execute()
-  return record(m, actie, document, before, (await findGebruiksrecht(m.read, uuid))!)
+  return record(m, actie, catalogus, document, before, (await findGebruiksrecht(m.read, uuid))!)
 }
 
-async function deleteGebruiksrecht(m: Mutation, uuid: string): Promise<void> {
+async function deleteGebruiksrecht(m: Mutation, uuid: string, catalogus: string): Promise<void> {
   const { before, document } = await forChange(m, uuid, SCOPES_VERWIJDEREN)
   await m.trx.deleteFrom('gebruiksrecht').where('id', '=', before.id).execute()
   if (!(await hasGebruiksrechten(m, document.id))) await setIndicatie(m, document, null)
-  record(m, 'destroy', document, before, null)
+  record(m, 'destroy', catalogus, document, before, null)
 }
 
 /** The gebruiksrecht and its document, of which both stay as they are until the transaction ends. */
@@ -174,7 +197,14 @@ async function setIndicatie(m: Mutation, document: DocumentRow, indicatieGebruik
     .execute()
 }
 
-function record(m: Mutation, actie: Actie, document: DocumentRow, before: Row | null, after: Row | null) {
+function record(
+  m: Mutation,
+  actie: Actie,
+  catalogus: string,
+  document: DocumentRow,
+  before: Row | null,
+  after: Row | null,
+) {
   const { base } = m.actor
   const row = (after ?? before)!
   const shown = toGebruiksrecht(row, base)
@@ -186,7 +216,7 @@ function record(m: Mutation, actie: Actie, document: DocumentRow, before: Row | 
     uuid: row.uuid,
     weergave: `(${weergave(document)}) - ${row.omschrijvingVoorwaarden.slice(0, 50)}`,
     hoofdobject: { url: shown.informatieobject, uuid: document.uuid },
-    kanaal: documentenKanaal(document, base),
+    kanaal: documentenKanaal(document, base, catalogus),
     oud: before && toGebruiksrecht(before, base),
     nieuw: after && shown,
   })

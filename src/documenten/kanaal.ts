@@ -30,9 +30,10 @@ export function documentenKanaal(row: DocumentRow, base: string, catalogus = '')
  */
 export async function catalogusElders(
   { database, diensten }: Pick<Parts, 'database' | 'diensten'>,
-  uuid: string,
+  uuid: string | undefined,
   base: string,
 ): Promise<string> {
+  if (uuid === undefined) return ''
   const row = await database.db
     .selectFrom('enkelvoudiginformatieobject')
     .where('uuid', '=', uuid)

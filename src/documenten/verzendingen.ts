@@ -12,7 +12,7 @@ import { type Actie, json, type Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
 import { notFound, throwFaults } from '../problem.ts'
 import { subresourceTree } from './expansies.ts'
-import { documentenKanaal } from './kanaal.ts'
+import { catalogusElders, documentenKanaal } from './kanaal.ts'
 import {
   aanmaken,
   bijwerken,
@@ -110,7 +110,8 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
       preValidation: takeOtherSpelling,
     },
     async (request, reply) => {
-      const made = await app.mutate(request.actor, (m) => createVerzending(m, request.body))
+      const catalogus = await catalogusOf(request, request.body.informatieobject)
+      const made = await app.mutate(request.actor, (m) => createVerzending(m, request.body, catalogus))
       return reply.code(201).header('location', made.url).send(made)
     },
   )
@@ -135,8 +136,11 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
       schema: { params: Params, body: VerzendingInput, response: { 200: Verzending } },
       preValidation: takeOtherSpelling,
     },
-    async (request) =>
-      app.mutate(request.actor, (m) => changeVerzending(m, 'update', request.params.uuid, request.body)),
+    async (request) => {
+      const { actor, params, body } = request
+      const catalogus = await catalogusOf(request, body.informatieobject)
+      return app.mutate(actor, (m) => changeVerzending(m, 'update', params.uuid, body, catalogus))
+    },
   )
 
   app.patch(
@@ -146,14 +150,27 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
       schema: { params: Params, body: Patch(VerzendingInput), response: { 200: Verzending } },
       preValidation: takeOtherSpelling,
     },
-    async (request) =>
-      app.mutate(request.actor, (m) => changeVerzending(m, 'partial_update', request.params.uuid, request.body)),
+    async (request) => {
+      const { actor, params, body } = request
+      const catalogus = await catalogusOf(request, body.informatieobject)
+      return app.mutate(actor, (m) => changeVerzending(m, 'partial_update', params.uuid, body, catalogus))
+    },
   )
 
   app.delete('/verzendingen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, (m) => deleteVerzending(m, request.params.uuid))
+    const catalogus = await catalogusOf(request)
+    await app.mutate(request.actor, (m) => deleteVerzending(m, request.params.uuid, catalogus))
     return reply.code(204).send()
   })
+
+  /** The catalogue for the document that is named, or else for the one that the verzending of the request has. */
+  async function catalogusOf({ params, base }: FastifyRequest, informatieobject?: string): Promise<string> {
+    const uuid =
+      informatieobject === undefined
+        ? (await findVerzending(app.read, (params as { uuid: string }).uuid))?.documentUuid
+        : localUuid(informatieobject, base, 'enkelvoudiginformatieobject')
+    return catalogusElders(app.parts, uuid, base)
+  }
 }
 
 /** `adresBuitenland_1` as some services show it, so that what a client read there can be written here. */
@@ -164,7 +181,7 @@ async function takeOtherSpelling(request: FastifyRequest): Promise<void> {
   for (const line of [1, 2, 3]) adres[`adresBuitenland${line}`] ??= adres[`adresBuitenland_${line}`]
 }
 
-async function createVerzending(m: Mutation, input: VerzendingInput) {
+async function createVerzending(m: Mutation, input: VerzendingInput, catalogus: string) {
   const document = await lockNamedDocument(m, requireDocumentUrl(input.informatieobject, m.actor.base))
   requireMay(m.actor, SCOPES_AANMAKEN, document)
   throwFaults(contactChannelFault(input))
@@ -173,10 +190,16 @@ async function createVerzending(m: Mutation, input: VerzendingInput) {
     .values({ ...toColumns(input), enkelvoudiginformatieobjectId: document.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  return record(m, 'create', document, null, (await findVerzending(m.read, uuid))!)
+  return record(m, 'create', catalogus, document, null, (await findVerzending(m.read, uuid))!)
 }
 
-async function changeVerzending(m: Mutation, actie: Actie, uuid: string, given: Partial<VerzendingInput>) {
+async function changeVerzending(
+  m: Mutation,
+  actie: Actie,
+  uuid: string,
+  given: Partial<VerzendingInput>,
+  catalogus: string,
+) {
   const { before, document } = await forChange(m, uuid, SCOPES_BIJWERKEN)
   const target =
     given.informatieobject === undefined
@@ -190,13 +213,13 @@ async function changeVerzending(m: Mutation, actie: Actie, uuid: string, given: 
     .set({ ...toColumns(input), enkelvoudiginformatieobjectId: target.id })
     .where('id', '=', before.id)
     .execute()
-  return record(m, actie, target, before, (await findVerzending(m.read, uuid))!)
+  return record(m, actie, catalogus, target, before, (await findVerzending(m.read, uuid))!)
 }
 
-async function deleteVerzending(m: Mutation, uuid: string): Promise<void> {
+async function deleteVerzending(m: Mutation, uuid: string, catalogus: string): Promise<void> {
   const { before, document } = await forChange(m, uuid, SCOPES_VERWIJDEREN)
   await m.trx.deleteFrom('verzending').where('id', '=', before.id).execute()
-  record(m, 'destroy', document, before, null)
+  record(m, 'destroy', catalogus, document, before, null)
 }
 
 async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
@@ -213,7 +236,14 @@ async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
 }
 
 /** Announced, but not kept in the audit trail: so the standard has it. */
-function record(m: Mutation, actie: Actie, document: DocumentRow, before: Row | null, after: Row | null) {
+function record(
+  m: Mutation,
+  actie: Actie,
+  catalogus: string,
+  document: DocumentRow,
+  before: Row | null,
+  after: Row | null,
+) {
   const { base } = m.actor
   const row = (after ?? before)!
   const shown = toVerzending(row, base)
@@ -225,7 +255,7 @@ function record(m: Mutation, actie: Actie, document: DocumentRow, before: Row | 
     uuid: row.uuid,
     weergave: '',
     hoofdobject: { url: shown.informatieobject, uuid: document.uuid },
-    kanaal: documentenKanaal(document, base),
+    kanaal: documentenKanaal(document, base, catalogus),
     oud: null,
     nieuw: null,
     spoor: 'geen',

@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { type DocumentElders, fetchDocumentElsewhere } from '../besluiten/rules.ts'
+import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/elders.ts'
 import { koppelObject, ontkoppelObject } from '../documenten/koppelen.ts'
 import { ExpandQuery } from '../expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
