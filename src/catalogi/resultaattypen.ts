@@ -32,6 +32,7 @@ import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   ANDERE_CATALOGUS,
   bijwerken,
+  catalogusFaults,
   dateFaults,
   deleteOnderdeel,
   findRelaties,
@@ -50,7 +51,7 @@ import {
   zaaktypeFaults,
 } from './rules.ts'
 import type { Found, Selectielijst } from './selectielijst.ts'
-import { Detail, NullableDate, OptionalDuur, Params, TypeRelatie } from './velden.ts'
+import { Detail, NullableDate, NullableUrl, OptionalDuur, Params, TypeRelatie } from './velden.ts'
 
 export const ResultaattypeInput = Type.Object({
   zaaktype: Reference(),
@@ -69,6 +70,8 @@ export const ResultaattypeInput = Type.Object({
   beginGeldigheid: OptionalDate,
   eindeGeldigheid: OptionalDate,
 })
+/** What clients send; imports leave the catalogus to the zaaktype. */
+const ResultaattypeBody = Type.Object({ ...ResultaattypeInput.properties, catalogus: NullableUrl })
 const Resultaattype = Type.Object({
   url: Url(),
   ...ResultaattypeInput.properties,
@@ -88,8 +91,8 @@ const Filter = Type.Object({
   zaaktype_identificatie: Type.Optional(Type.String()),
   datum_geldigheid: Type.Optional(Type.String({ format: 'date' })),
 })
-const ResultaattypePatch = Patch(ResultaattypeInput)
-type Input = Static<typeof ResultaattypeInput>
+const ResultaattypePatch = Patch(ResultaattypeBody)
+type Input = Static<typeof ResultaattypeInput> & { catalogus?: string | null }
 
 export const resultaattypen =
   (selectielijst: Selectielijst): FastifyPluginAsyncTypebox =>
@@ -118,7 +121,7 @@ export const resultaattypen =
 
     app.post(
       '/resultaattypen',
-      { config: bijwerken, schema: { body: ResultaattypeInput, response: { 201: Resultaattype } } },
+      { config: bijwerken, schema: { body: ResultaattypeBody, response: { 201: Resultaattype } } },
       async (request, reply) => {
         const bronnen = await askSelectielijst(selectielijst, request.body)
         const resultaattype = await app.mutate(request.actor, (m) => createResultaattype(m, request.body, bronnen))
@@ -138,7 +141,7 @@ export const resultaattypen =
 
     app.put(
       '/resultaattypen/:uuid',
-      { config: bijwerken, schema: { params: Params, body: ResultaattypeInput, response: { 200: Resultaattype } } },
+      { config: bijwerken, schema: { params: Params, body: ResultaattypeBody, response: { 200: Resultaattype } } },
       async (request) => {
         const bronnen = await askSelectielijst(selectielijst, request.body)
         return app.mutate(request.actor, (m) =>
@@ -195,7 +198,11 @@ export async function askSelectielijst(
 /** @param own a uuid to use instead of a new one */
 export async function createResultaattype(m: Mutation, given: Input, bronnen: Bronnen, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
-  const faults = [...bronFaults(bronnen), ...archiefFaults(given, bronnen.klasse)]
+  const faults = [
+    ...catalogusFaults(m, given.catalogus, zaaktype),
+    ...bronFaults(bronnen),
+    ...archiefFaults(given, bronnen.klasse),
+  ]
   const relaties = await readRelaties(m, given, zaaktype, faults)
   const input = withDefaults(given, bronnen.klasse)
   throwFaults([
@@ -227,7 +234,10 @@ async function changeResultaattype(
   const oud = toResultaattype(before, m.actor.base)
   const given = actie === 'update' ? (body as Input) : readInput(ResultaattypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
-  const faults = bronFaults(bronnen).filter(({ name }) => name in body)
+  const faults = [
+    ...catalogusFaults(m, body.catalogus, zaaktype),
+    ...bronFaults(bronnen).filter(({ name }) => name in body),
+  ]
   if (actie === 'update') {
     const nominatie = given.archiefnominatie || oud.archiefnominatie || ''
     faults.push(...archiefFaults({ ...given, archiefnominatie: nominatie }, bronnen.klasse))

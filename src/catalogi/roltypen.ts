@@ -12,6 +12,7 @@ import { notFound, throwFaults } from '../problem.ts'
 import { expandable, sendOne, sendPage } from './expansie.ts'
 import {
   bijwerken,
+  catalogusFaults,
   dateFaults,
   deleteOnderdeel,
   holdOnderdeel,
@@ -23,7 +24,7 @@ import {
   verwijderen,
   zaaktypeFaults,
 } from './rules.ts'
-import { Detail, NullableDate, Params } from './velden.ts'
+import { Detail, NullableDate, NullableUrl, Params } from './velden.ts'
 
 const ROLLEN = [
   'adviseur',
@@ -42,6 +43,8 @@ export const RoltypeInput = Type.Object({
   beginGeldigheid: OptionalDate,
   eindeGeldigheid: OptionalDate,
 })
+/** What clients send; imports leave the catalogus to the zaaktype. */
+const RoltypeBody = Type.Object({ ...RoltypeInput.properties, catalogus: NullableUrl })
 const Roltype = Type.Object({
   url: Url(),
   ...RoltypeInput.properties,
@@ -57,8 +60,8 @@ const Filter = Type.Object({
   omschrijving: Type.Optional(Type.String()),
   omschrijvingGeneriek: Type.Optional(Type.Enum(ROLLEN)),
 })
-const RoltypePatch = Patch(RoltypeInput)
-type Input = Static<typeof RoltypeInput>
+const RoltypePatch = Patch(RoltypeBody)
+type Input = Static<typeof RoltypeInput> & { catalogus?: string | null }
 
 export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -85,7 +88,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/roltypen',
-    { config: bijwerken, schema: { body: RoltypeInput, response: { 201: Roltype } } },
+    { config: bijwerken, schema: { body: RoltypeBody, response: { 201: Roltype } } },
     async (request, reply) => {
       const roltype = await app.mutate(request.actor, (m) => createRoltype(m, request.body))
       return reply.code(201).header('location', roltype.url).send(roltype)
@@ -104,7 +107,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/roltypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: RoltypeInput, response: { 200: Roltype } } },
+    { config: bijwerken, schema: { params: Params, body: RoltypeBody, response: { 200: Roltype } } },
     async (request) => app.mutate(request.actor, (m) => changeRoltype(m, request.params.uuid, 'update', request.body)),
   )
 
@@ -129,7 +132,11 @@ expandable('roltype', async (read, base, uuids) => {
 /** @param own a uuid to use instead of a new one */
 export async function createRoltype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
-  throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
+  throwFaults([
+    ...catalogusFaults(m, input.catalogus, zaaktype),
+    ...zaaktypeFaults(m, [zaaktype]),
+    ...dateFaults(input),
+  ])
   const { uuid } = await m.trx
     .insertInto('roltype')
     .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
@@ -151,7 +158,11 @@ async function changeRoltype(
   const oud = toRoltype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(RoltypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
-  throwFaults([...zaaktypeFaults(m, [before, zaaktype]), ...dateFaults(input)])
+  throwFaults([
+    ...catalogusFaults(m, body.catalogus, zaaktype),
+    ...zaaktypeFaults(m, [before, zaaktype]),
+    ...dateFaults(input),
+  ])
   await m.trx
     .updateTable('roltype')
     .set({ ...toRow(input), zaaktypeId: zaaktype.id })

@@ -139,6 +139,16 @@ export async function requireZaaktypeForChange(m: Mutation, url: string): Promis
   return zaaktype
 }
 
+/** The catalogus of some parts can be written, but says nothing of its own (1.3.2): it is that of the zaaktype, or left out. */
+export function catalogusFaults(
+  m: Mutation,
+  catalogus: string | null | undefined,
+  { catalogusUuid }: Pick<ZaaktypeVanOnderdeel, 'catalogusUuid'>,
+): InvalidParam[] {
+  if (!catalogus || localUuid(catalogus, m.actor.base, 'catalogus') === catalogusUuid) return []
+  return [{ name: 'catalogus', code: ANDERE_CATALOGUS.code, reason: 'Dit is niet de catalogus van het zaaktype.' }]
+}
+
 /**
  * The statustype that the body of a part names.
  * @throws Problem 400: it does not exist, or belongs to another zaaktype

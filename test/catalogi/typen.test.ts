@@ -519,3 +519,27 @@ t.test('durations have one spelling', async (t) => {
   ])
     t.equal(isoDuration(given!), normal)
 })
+
+t.test('the catalogus of a resultaattype or roltype is that of its zaaktype, when it is given', async (t) => {
+  const [eigen, ander] = [await givenCatalogus(test), await givenCatalogus(test)]
+  const zaaktype = await givenZaaktype(test, { catalogus: eigen, concept: true })
+  const elders = await givenZaaktype(test, { catalogus: ander, concept: true })
+  const roltype = { zaaktype, omschrijving: 'Melder', omschrijvingGeneriek: 'initiator' }
+  for (const [path, body] of [
+    ['roltypen', roltype],
+    ['resultaattypen', resultaattypeBody(zaaktype)],
+  ] as const) {
+    const at = `${ZTC}/${path}`
+    for (const catalogus of [ander, 'https://elders.example/catalogussen/1', zaaktype])
+      t.same(faults(await call('POST', at, { ...body, catalogus })), ['catalogus relations-incorrect-catalogus'])
+    t.same(faults(await call('POST', at, { ...body, catalogus: 'x' })), ['catalogus invalid'])
+    const url = await post(test, path, { ...body, catalogus: eigen })
+    await post(test, path, { ...body, omschrijving: 'Zonder', catalogus: null })
+    for (const method of ['PUT', 'PATCH']) {
+      const wrong = await call(method, url, { ...body, catalogus: ander })
+      t.same(faults(wrong), ['catalogus relations-incorrect-catalogus'], method)
+      t.equal((await call(method, url, { ...body, catalogus: eigen })).status, 200)
+    }
+    t.match((await call('PATCH', url, { zaaktype: elders })).body, { catalogus: ander }, 'it goes with the zaaktype')
+  }
+})
