@@ -18,7 +18,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
       config: aanmaken,
       schema: {
         body: Reserveren,
-        response: { 201: Type.Unsafe<{ identificatie: string } | { identificatie: string }[]>({ ...Nummer }) },
+        response: { 201: Type.Union([Nummer, Type.Array(Nummer)]) },
       },
     },
     async (request, reply) => {
