@@ -17,7 +17,7 @@ import { prepareServer, type TestServer } from './setup.ts'
 
 const AT_ONCE = 2
 const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own limit does not work
-const TAP_TIMEOUT = '300'
+const TAP_TIMEOUT = '600'
 
 type Outcome = { passed: number; skipped: number; failures: string[]; output: string }
 

@@ -412,7 +412,7 @@ async function logged(worker: Worker, text: string): Promise<void> {
   await until(async () => worker.lines.some((line) => line.includes(text)))
 }
 
-async function until(condition: () => Promise<boolean>, limit = 30_000): Promise<void> {
+async function until(condition: () => Promise<boolean>, limit = 120_000): Promise<void> {
   const late = Date.now() + limit
   while (!(await condition())) {
     if (Date.now() > late) throw new Error(`did not happen in ${limit / 1000} s: ${condition}`)

@@ -102,7 +102,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       [20, 50],
     ] as const) {
       await database.sql`update import set verwerkt = ${verwerkt}, geslaagd = ${verwerkt - 1} where uuid = ${uuid}`
-      await pagina.waitForSelector(`[data-waarde=procent]:text-is("${percent}%")`, { timeout: 10_000 })
+      await pagina.waitForSelector(`[data-waarde=procent]:text-is("${percent}%")`, { timeout: 60_000 })
       t.equal(await pagina.evaluate("document.querySelector('progress').value"), percent)
       t.equal(await pagina.textContent('[data-waarde=verwerkt]'), String(verwerkt))
       t.equal(await pagina.textContent('[data-waarde=mislukt]'), '1')
@@ -120,7 +120,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       true,
     )
     await database.sql`update import set verwerkt = 30 where uuid = ${uuid}`
-    await smal.pagina.waitForSelector('text=30 van 40 rijen', { timeout: 20_000 }) // it asks anew by itself
+    await smal.pagina.waitForSelector('text=30 van 40 rijen', { timeout: 60_000 }) // it asks anew by itself
 
     await database.sql`update import set verwerkt = 0, geslaagd = 0, reden = null where uuid = ${uuid}`
     await test.runJobs()

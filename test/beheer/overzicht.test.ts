@@ -44,11 +44,11 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await pagina.goto('/beheer/')
     await sql`update worker set gezien_op = now() - interval '1 minute' where pool_id = 'a'`
     await sql`select graphile_worker.add_job('plan-notificaties', run_at => now() - interval '2 minutes')`
-    await pagina.waitForSelector('text=stil sinds 1 min', { timeout: 15_000 })
+    await pagina.waitForSelector('text=stil sinds 1 min', { timeout: 60_000 })
     t.match(await main(), 'Taken blijven liggen')
     await sql`delete from graphile_worker._private_jobs`
     await werken()
-    await pagina.waitForSelector('text=stil sinds 1 min', { state: 'detached', timeout: 30_000 })
+    await pagina.waitForSelector('text=stil sinds 1 min', { state: 'detached', timeout: 60_000 })
   })
 
   t.test('the state of the receiver', async (t) => {

@@ -471,7 +471,7 @@ for (const way of ['pool', 'streams'] as const) {
     t.equal(readFileSync(path.join(base, 'a/scan.pdf'), 'utf8'), 'eerste', 'the source stays')
   })
 
-  t.test(`a FIFO does not hold up the other files (${way})`, { timeout: 30_000 }, async (t) => {
+  t.test(`a FIFO does not hold up the other files (${way})`, { timeout: 120_000 }, async (t) => {
     const { base, opslag, pool } = await givenStore(t)
     execFileSync('mkfifo', [path.join(base, 'fifo')])
     put(base, 'goed')

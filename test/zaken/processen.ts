@@ -284,7 +284,7 @@ export async function endAll(t: Test, { test, apis, workers }: Service): Promise
 
 // ---- small things ----
 
-export async function until(what: string, condition: () => Promise<boolean> | boolean, limit = 60_000): Promise<void> {
+export async function until(what: string, condition: () => Promise<boolean> | boolean, limit = 120_000): Promise<void> {
   const late = performance.now() + limit
   while (!(await condition())) {
     if (performance.now() > late) throw new Error(`did not come: ${what}`)

@@ -16,10 +16,10 @@ import {
 const CLIENTS = 6
 const STOP_MS = 30_000
 
-t.setTimeout(280_000)
+t.setTimeout(580_000)
 t.test(
   'with two apis behind a balancer, no request notices that they are replaced',
-  { timeout: 280_000 },
+  { timeout: 580_000 },
   async (t) => {
     const service = await givenService(t, { apis: 2, workers: 1 }, { STOP_DELAY_SECONDS: '3' })
     const { apis } = service
