@@ -1626,9 +1626,17 @@ export interface Resultaat {
    */
   id: Generated<number>;
   /**
-   * The kind of outcome; of the zaaktype of the case (zrc-020).
+   * What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.
    */
-  resultaattypeId: number;
+  resultaattypeElders: unknown | null;
+  /**
+   * The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.
+   */
+  resultaattypeId: number | null;
+  /**
+   * The kind of outcome, when it stands elsewhere.
+   */
+  resultaattypeUrl: string | null;
   /**
    * Explanation.
    */
@@ -1641,6 +1649,17 @@ export interface Resultaat {
    * The case.
    */
   zaakId: number;
+}
+
+export interface ResultaatRegeling {
+  afleidingswijze: string | null;
+  archiefactietermijn: string | null;
+  archiefnominatie: string | null;
+  datumkenmerk: string | null;
+  objecttype: string | null;
+  omschrijving: string | null;
+  procestermijn: string | null;
+  zaakId: number | null;
 }
 
 export interface Resultaattype {
@@ -1810,9 +1829,13 @@ export interface Rol {
    */
   roltoelichting: Generated<string>;
   /**
-   * As what; a roltype of the zaaktype of the case (zrc-019).
+   * As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.
    */
-  roltypeId: number;
+  roltypeId: number | null;
+  /**
+   * As what, when the roltype stands elsewhere.
+   */
+  roltypeUrl: string | null;
   /**
    * Last part of its URL.
    */
@@ -1934,13 +1957,25 @@ export interface Status {
    */
   id: Generated<number>;
   /**
+   * Whether a stage elsewhere is the last of its zaaktype, as that server said when it was reached. Of ours the volgnummer says it.
+   */
+  isEindstatus: boolean | null;
+  /**
    * Explanation.
    */
   statustoelichting: Generated<string>;
   /**
-   * The stage; a statustype of the zaaktype of the case (zrc-016).
+   * The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.
    */
-  statustypeId: number;
+  statustypeId: number | null;
+  /**
+   * Name of a stage elsewhere, when it was reached.
+   */
+  statustypeOmschrijving: string | null;
+  /**
+   * The stage, when it stands elsewhere.
+   */
+  statustypeUrl: string | null;
   /**
    * Last part of its URL.
    */
@@ -2375,9 +2410,25 @@ export interface Zaak {
    */
   zaakgeometrieGrenzen: string | null;
   /**
-   * The version of the case type; it never changes.
+   * The catalogue of a type elsewhere: notifications name it.
    */
-  zaaktypeId: number;
+  zaaktypeCatalogusUrl: string | null;
+  /**
+   * The version of the case type, when it is one of ours; it never changes.
+   */
+  zaaktypeId: number | null;
+  /**
+   * identificatie of a type elsewhere, when the case was made.
+   */
+  zaaktypeIdentificatie: string | null;
+  /**
+   * omschrijving of a type elsewhere, when the case was made; lists are filtered by it.
+   */
+  zaaktypeOmschrijving: string | null;
+  /**
+   * The version of the case type, when it stands elsewhere; rights compare it as it was written.
+   */
+  zaaktypeUrl: string | null;
 }
 
 export interface ZaakAndereZaak {
@@ -2463,9 +2514,13 @@ export interface Zaakcontactmoment {
 
 export interface Zaakeigenschap {
   /**
-   * The eigenschap; of the zaaktype of the case (zrc-018).
+   * The eigenschap; of the zaaktype of the case (zrc-018), when that is one of ours.
    */
-  eigenschapId: number;
+  eigenschapId: number | null;
+  /**
+   * The eigenschap, when it stands elsewhere.
+   */
+  eigenschapUrl: string | null;
   /**
    * Internal key.
    */
@@ -2646,9 +2701,13 @@ export interface Zaakobject {
    */
   zaakId: number;
   /**
-   * The zaakobjecttype, when one was named.
+   * The zaakobjecttype, when one of ours was named.
    */
   zaakobjecttypeId: number | null;
+  /**
+   * The zaakobjecttype, when one elsewhere was named.
+   */
+  zaakobjecttypeUrl: string | null;
 }
 
 export interface Zaakobjecttype {
@@ -2987,6 +3046,7 @@ export interface DB {
   notificatiePoging: NotificatiePoging;
   objectinformatieobject: Objectinformatieobject;
   resultaat: Resultaat;
+  resultaatRegeling: ResultaatRegeling;
   resultaattype: Resultaattype;
   resultaattypeBesluittype: ResultaattypeBesluittype;
   resultaattypeInformatieobjecttype: ResultaattypeInformatieobjecttype;

@@ -9,13 +9,14 @@ type Regel = {
   uuid: string
   identificatie: string
   omschrijving: string
-  zaaktype: string | null
+  zaaktype: string
   startdatum: string
   einddatum: string | null
   vertrouwelijkheidaanduiding: string
 }
 
-const REGEL = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, t.omschrijving as zaaktype, z.startdatum, z.einddatum,
+const REGEL = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
+  coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype,
   z.vertrouwelijkheidaanduiding from zaak z left join zaaktype t on t.id = z.zaaktype_id`
 
 /** The lists below a case: a name, what is shown of a row, and where the rows are. */
@@ -52,7 +53,7 @@ const ONDERDELEN: Record<
       ['toelichting', 'Toelichting'],
       ['op', 'Gezet op'],
     ],
-    select: sql`select r.id, t.omschrijving as naam, r.statustoelichting as toelichting, r.datum_status_gezet as op
+    select: sql`select r.id, coalesce(t.omschrijving, r.statustype_omschrijving) as naam, r.statustoelichting as toelichting, r.datum_status_gezet as op
       from status r left join statustype t on t.id = r.statustype_id`,
     id: sql`r.id`,
     zaak: sql`r.zaak_id`,
@@ -83,7 +84,7 @@ const ONDERDELEN: Record<
       ['naam', 'Eigenschap'],
       ['waarde', 'Waarde'],
     ],
-    select: sql`select r.id, e.naam, r.waarde from zaakeigenschap r left join eigenschap e on e.id = r.eigenschap_id`,
+    select: sql`select r.id, coalesce(e.naam, r.naam) as naam, r.waarde from zaakeigenschap r left join eigenschap e on e.id = r.eigenschap_id`,
     id: sql`r.id`,
     zaak: sql`r.zaak_id`,
   },
@@ -200,12 +201,11 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await app.read
       .selectFrom('zaak as z')
       .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
-      .leftJoin('resultaat as r', 'r.zaakId', 'z.id')
-      .leftJoin('resultaattype as rt', 'rt.id', 'r.resultaattypeId')
+      .leftJoin('resultaatRegeling as r', 'r.zaakId', 'z.id')
       .leftJoin('zaak as h', 'h.id', 'z.hoofdzaakId')
       .where('z.uuid', '=', uuidParam(request))
       .selectAll('z')
-      .select(['t.omschrijving as zaaktype', 't.uuid as zaaktypeUuid', 'rt.omschrijving as resultaat'])
+      .select(['t.omschrijving as zaaktype', 't.uuid as zaaktypeUuid', 'r.omschrijving as resultaat'])
       .select(['h.uuid as hoofdzaakUuid', 'h.identificatie as hoofdzaakIdentificatie'])
       .executeTakeFirst()
     if (!zaak) throw notFound('Deze zaak bestaat niet.')

@@ -107,20 +107,38 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/besluiten/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: BesluitInput, response: { 200: Besluit } } },
-    async ({ actor, params, body }) => app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'update', body, leeway)),
+    async ({ actor, params, body, base }) => {
+      const zaaktypen = await zaaktypenVan(params.uuid, body, base)
+      return app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'update', body, leeway, zaaktypen))
+    },
   )
 
   app.patch(
     '/besluiten/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: BesluitPatch, response: { 200: Besluit } } },
-    async ({ actor, params, body }) =>
-      app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'partial_update', body, leeway)),
+    async ({ actor, params, body, base }) => {
+      const zaaktypen = await zaaktypenVan(params.uuid, body, base)
+      return app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'partial_update', body, leeway, zaaktypen))
+    },
   )
 
   app.delete('/besluiten/:uuid', { config: met(VERWIJDEREN), schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteBesluit(m, request.params.uuid))
     return reply.code(204).send()
   })
+
+  /** The zaaktypen that the type of a besluit names, when it stands elsewhere and a case of ours is given to the besluit. */
+  async function zaaktypenVan(uuid: string, { zaak }: BesluitPatch, base: string): Promise<string[]> {
+    if (!zaak || localUuid(zaak, base, 'zaak') === undefined) return []
+    const row = await app.read
+      .selectFrom('besluit')
+      .where('uuid', '=', uuid)
+      .select('besluittypeUrl')
+      .executeTakeFirst()
+    if (!row?.besluittypeUrl) return []
+    const type = await fetchBesluittypeElsewhere(diensten, row.besluittypeUrl, base)
+    return type && 'zaaktypen' in type ? type.zaaktypen : []
+  }
 }
 
 /** What a filter leaves of the besluiten that the caller may read. */
@@ -175,7 +193,7 @@ export async function createBesluit(
     ...publishedFaults(type), // brc-001
     ...faults,
     ...datumFaults(input, context.leeway),
-    ...(await zaaktypeFaults(m.read, type.id, zaak)), // brc-007
+    ...(await zaaktypeFaults(m.read, type, zaak)), // brc-007
   ])
   if (zaak) requireOpenZaak(zaak, m.actor)
   const uuid = await insertBesluit(m, {
@@ -246,13 +264,17 @@ async function insertBesluit(m: Mutation, values: NieuwBesluit): Promise<string>
 
 // ---- change ----
 
-/** A PATCH keeps what it does not name; a PUT keeps the number. Type, number and organisation stay in any case. */
+/**
+ * A PATCH keeps what it does not name; a PUT keeps the number. Type, number and organisation stay in any case.
+ * @param zaaktypen those that a type elsewhere names
+ */
 export async function changeBesluit(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
   given: BesluitPatch,
   leeway: number,
+  zaaktypen: string[] = [],
 ): Promise<Besluit> {
   const { base } = m.actor
   const before = await lockBesluit(m, uuid)
@@ -261,13 +283,14 @@ export async function changeBesluit(
   const current = await zaakOf(m, before)
   const stays = before.zaakUrl !== null && given.zaak === before.zaakUrl
   const asked = stays ? { zaak: null, faults: [] } : await judgeZaak(m, given.zaak)
+  const known = before.besluittypeUrl !== null && asked.zaak?.id === current?.id // judged when it was given
   if (before.zaakUrl !== null && given.zaak !== undefined && !stays) await laatLos(m, 'besluit', [uuid])
   throwFaults([
     ...identificatieChangeFaults(given, before), // brc-002
     ...(await besluittypeChangeFaults(m.read, given, before, base)), // brc-001
     ...asked.faults,
     ...datumFaults(given, leeway),
-    ...(await zaaktypeFaults(m.read, before.besluittypeId, asked.zaak)), // brc-007
+    ...(await zaaktypeFaults(m.read, { id: before.besluittypeId, zaaktypen }, known ? null : asked.zaak)), // brc-007
   ])
   for (const zaak of [current, asked.zaak]) if (zaak) requireOpenZaak(zaak, m.actor)
   const {

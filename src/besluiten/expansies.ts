@@ -1,29 +1,12 @@
 // What `expand` can include in answers of the Besluiten API. What the caller may not read is left out.
-import { expansionTo } from '../catalogi/expansie.ts'
+import { expansionAlsoElsewhere } from '../catalogi/expansie.ts'
 import { subresourceTree } from '../documenten/expansies.ts'
 import type { ExpandTree, Expansion } from '../expand.ts'
-import { localUuid, resolveLink } from '../links.ts'
+import { localUuid } from '../links.ts'
 import { zaakTree } from '../zaken/expansies.ts'
 import { LEZEN as ZAKEN_LEZEN } from '../zaken/rules.ts'
 import { findReadable as findReadableZaken, toZaak } from '../zaken/vinden.ts'
 import { findReadable, LEZEN, toBesluit } from './vinden.ts'
-
-/** Types of ours, and those elsewhere that can be fetched. */
-function typeExpansion(): Expansion {
-  const own = expansionTo('besluittype')
-  return {
-    ...own,
-    load: async (urls, request) => {
-      const found = await own.load(urls, request)
-      for (const url of urls.filter((one) => resolveLink(one, request.base).kind === 'elsewhere')) {
-        const fetched = await request.server.parts.diensten.fetchJson(url)
-        if (fetched.kind === 'ok' && fetched.body !== null && typeof fetched.body === 'object')
-          found.set(url, fetched.body as Record<string, unknown>)
-      }
-      return found
-    },
-  }
-}
 
 const zaak: Expansion = {
   component: 'zrc',
@@ -47,5 +30,5 @@ const besluit: Expansion = {
   within: () => besluitTree,
 }
 
-export const besluitTree: ExpandTree = { besluittype: typeExpansion(), zaak }
+export const besluitTree: ExpandTree = { besluittype: expansionAlsoElsewhere('besluittype'), zaak }
 export const besluitinformatieobjectTree: ExpandTree = { ...subresourceTree, besluit }

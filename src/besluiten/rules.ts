@@ -151,14 +151,19 @@ export async function judgeZaak(
   return zaak ? { zaak, faults: [] } : wrong('bad-url', 'Deze zaak bestaat niet.')
 }
 
-/** brc-007: decisions of this type can be taken in cases of the zaaktype. A type elsewhere knows none of ours. */
+/** brc-007: decisions of this type can be taken in cases of the zaaktype. Both are ours, or both stand elsewhere. */
 export async function zaaktypeFaults(
   db: ReadDb,
-  besluittypeId: number | null,
+  type: Pick<Besluittype, 'id' | 'zaaktypen'>,
   zaak: Zaakkern | null,
 ): Promise<InvalidParam[]> {
   if (!zaak) return []
-  if (besluittypeId !== null && (await hoortBesluittypeBijZaaktype(db, zaak.zaaktypeId, besluittypeId))) return []
+  const { zaaktypeId, zaaktypeUrl } = zaak
+  const past =
+    zaaktypeId === null
+      ? type.id === null && type.zaaktypen.includes(zaaktypeUrl ?? '')
+      : type.id !== null && (await hoortBesluittypeBijZaaktype(db, zaaktypeId, type.id))
+  if (past) return []
   return [onObject('zaaktype-mismatch', 'Het besluittype hoort niet bij het zaaktype van de zaak.')]
 }
 

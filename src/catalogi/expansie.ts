@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database.ts'
 import { sendCacheable } from '../etag.ts'
 import { type ExpandTree, type Expansion, expand } from '../expand.ts'
-import { localUuid, type Resource } from '../links.ts'
+import { localUuid, type Resource, resolveLink } from '../links.ts'
 import { type Listing, paginate } from '../page.ts'
 
 type Loader = (read: ReadDb, base: string, uuids: string[], datum: string | null) => Promise<{ url: string }[]>
@@ -75,6 +75,29 @@ export function expansionTo(resource: Resource): Expansion {
       return new Map(found.map((item) => [item.url, item]))
     },
     within: () => catalogiTree(resource),
+  }
+}
+
+/**
+ * The same for fields that may point to another server. What it says is shown as it is; what does not answer is left out, as
+ * is what it refers to there.
+ */
+export function expansionAlsoElsewhere(resource: Resource): Expansion {
+  const own = expansionTo(resource)
+  return {
+    ...own,
+    load: async (urls, request) => {
+      const elsewhere = urls.filter((url) => resolveLink(url, request.base).kind === 'elsewhere')
+      const { diensten } = request.server.parts
+      const [found, ...asked] = await Promise.all([
+        own.load(urls, request),
+        ...elsewhere.map((url) => diensten.fetchJson(url)),
+      ])
+      for (const [index, fetched] of asked.entries())
+        if (fetched.kind === 'ok' && fetched.body !== null && typeof fetched.body === 'object')
+          found.set(elsewhere[index]!, fetched.body as Record<string, unknown>)
+      return found
+    },
   }
 }
 

@@ -1,9 +1,11 @@
 // document_registreren: a document and its place in a case at once, or neither. Beside the standard.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { fetchTypen } from '../catalogi/elders.ts'
 import { Url, Uuid } from '../input.ts'
 import { type InvalidParam, invalidAll, Problem } from '../problem.ts'
 import { KOPPELEN, zaakForChange } from '../zaken/rules.ts'
+import { zaaktypeUrlOf } from '../zaken/verwijzingen.ts'
 import { createZio, ZioDeel } from '../zaken/zaakinformatieobjecten.ts'
 import { inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './inhoud.ts'
 import { fetchTypeElsewhere, SCOPES_AANMAKEN } from './rules.ts'
@@ -48,14 +50,17 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
         )
         const { [DOCUMENT]: input, [RELATIE]: relatie } = request.body
         const bytes = await receivedBytes(app, request, input)
-        const elsewhere = await fetchTypeElsewhere(app.parts.diensten, input.informatieobjecttype, request.base)
+        const { diensten } = app.parts
+        const elsewhere = await fetchTypeElsewhere(diensten, input.informatieobjecttype, request.base)
+        const zaaktype = await zaaktypeUrlOf(app, relatie.zaak, request.base)
+        const typen = await fetchTypen(diensten, request.base, [['zaaktype', zaaktype]])
         return app.mutate(request.actor, async (m) => {
           const zaak = await zaakForChange(m, relatie.zaak, KOPPELEN)
           const document = await naming(within(DOCUMENT), () =>
             createDocument(m, app.parts, { input, bytes, elsewhere }),
           )
           const zio = await naming(within(RELATIE), () =>
-            createZio(m, zaak, { ...relatie, informatieobject: document.url }),
+            createZio(m, zaak, { ...relatie, informatieobject: document.url }, { typen }),
           )
           return { [DOCUMENT]: document, [RELATIE]: zio }
         })

@@ -5,7 +5,7 @@ import { invalidAll, Problem } from '../problem.ts'
 import { onObject } from './rules.ts'
 
 type Regeling = {
-  archiefnominatie: string
+  archiefnominatie: string | null
   archiefactietermijn: string | null
   afleidingswijze: string | null
   datumkenmerk: string
@@ -33,10 +33,8 @@ type Geval = { id: number; einddatum: string; hoofdzaakId: number | null; startd
  */
 export async function leidArchiveringAf(m: Mutation, zaak: Geval, forced = false): Promise<Archivering | undefined> {
   const [regeling] = await m.sql<Regeling[]>`
-    select y.archiefnominatie, y.archiefactietermijn, y.brondatum_afleidingswijze as afleidingswijze,
-      y.brondatum_datumkenmerk as datumkenmerk, y.brondatum_objecttype as objecttype,
-      y.brondatum_procestermijn as procestermijn
-    from resultaat r join resultaattype y on y.id = r.resultaattype_id where r.zaak_id = ${zaak.id}`
+    select archiefnominatie, archiefactietermijn, afleidingswijze, datumkenmerk, objecttype, procestermijn
+    from resultaat_regeling where zaak_id = ${zaak.id}`
   if (!regeling) return undefined
   const archiefnominatie = regeling.archiefnominatie || null
   const unchanged = { archiefnominatie, archiefactiedatum: undefined, startdatumBewaartermijn: undefined }
@@ -166,8 +164,8 @@ export async function bewaarArchivering(m: Mutation, zaakId: number, archivering
 export async function herleidArchivering(m: Mutation, zaakId: number, wijzen?: readonly string[]): Promise<void> {
   const [zaak] = await m.sql<(Geval & { afleidingswijze: string | null })[]>`
     select z.id, z.einddatum, z.hoofdzaak_id as "hoofdzaakId", z.startdatum_bewaartermijn as "startdatumBewaartermijn",
-      y.brondatum_afleidingswijze as afleidingswijze
-    from zaak z join resultaat r on r.zaak_id = z.id join resultaattype y on y.id = r.resultaattype_id
+      r.afleidingswijze
+    from zaak z join resultaat_regeling r on r.zaak_id = z.id
     where z.id = ${zaakId} and z.einddatum is not null`
   if (!zaak || (wijzen && !wijzen.includes(zaak.afleidingswijze ?? ''))) return
   const archivering = await leidArchiveringAf(m, zaak, wijzen !== undefined).catch((error) => {

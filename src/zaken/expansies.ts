@@ -1,7 +1,7 @@
 // What `expand` can include in answers of the Zaken API. Each resource says here how many of its kind are read in one
 // query; what the caller may not read is left out.
 import type { FastifyRequest } from 'fastify'
-import { expansionTo } from '../catalogi/expansie.ts'
+import { expansionAlsoElsewhere } from '../catalogi/expansie.ts'
 import type { ExpandTree, Expansion } from '../expand.ts'
 import { localUuid } from '../links.ts'
 import { LEZEN } from './rules.ts'
@@ -56,7 +56,7 @@ export function tree(soort: Soort): ExpandTree {
   switch (soort) {
     case 'zaak':
       return {
-        zaaktype: expansionTo('zaaktype'),
+        zaaktype: expansionAlsoElsewhere('zaaktype'),
         hoofdzaak: to('zaak'),
         deelzaken: to('zaak'),
         relevanteAndereZaken: to('zaak'),
@@ -71,20 +71,20 @@ export function tree(soort: Soort): ExpandTree {
     case 'status':
       return {
         zaak: to('zaak'),
-        statustype: expansionTo('statustype'),
+        statustype: expansionAlsoElsewhere('statustype'),
         gezetdoor: to('rol'),
         zaakinformatieobjecten: to('zaakinformatieobject'),
       }
     case 'resultaat':
-      return { zaak: to('zaak'), resultaattype: expansionTo('resultaattype') }
+      return { zaak: to('zaak'), resultaattype: expansionAlsoElsewhere('resultaattype') }
     case 'rol':
-      return { zaak: to('zaak'), roltype: expansionTo('roltype'), statussen: to('status') }
+      return { zaak: to('zaak'), roltype: expansionAlsoElsewhere('roltype'), statussen: to('status') }
     case 'zaakinformatieobject':
       return { zaak: to('zaak'), status: to('status') }
     case 'zaakobject':
-      return { zaak: to('zaak'), zaakobjecttype: expansionTo('zaakobjecttype') }
+      return { zaak: to('zaak'), zaakobjecttype: expansionAlsoElsewhere('zaakobjecttype') }
     case 'zaakeigenschap':
-      return { zaak: to('zaak'), eigenschap: expansionTo('eigenschap') }
+      return { zaak: to('zaak'), eigenschap: expansionAlsoElsewhere('eigenschap') }
     default:
       return { zaak: to('zaak') }
   }

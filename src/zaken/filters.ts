@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static, type TSchema } from 'typebox'
 import { ExpandQuery } from '../expand.ts'
 import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
-import { localUuid, type Resource } from '../links.ts'
+import { localUuid, type Resource, resolveLink } from '../links.ts'
 import { contains, PageQuery } from '../page.ts'
 import { invalid } from '../problem.ts'
 import { LEVELS } from './betrokkenen.ts'
@@ -138,20 +138,28 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest): Raw
     if (value !== undefined && value !== null && value !== '') found.push(condition())
   }
   const uuid = (url: string, resource: Resource) => localUuid(url, request.base, resource) ?? null
-  const types = (urls: string[]) => sql`z.zaaktype_id = any(array(select t.id from zaaktype t
-    where t.uuid = any(${urls.flatMap((url) => uuid(url, 'zaaktype') ?? [])}::uuid[])))`
+  const isElsewhere = (url: string) => resolveLink(url, request.base).kind === 'elsewhere'
+  const types = (urls: string[]) => {
+    const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t
+      where t.uuid = any(${urls.flatMap((url) => uuid(url, 'zaaktype') ?? [])}::uuid[])))`
+    const elsewhere = urls.filter(isElsewhere)
+    if (elsewhere.length === 0) return own
+    const elders = sql`z.zaaktype_url = any(${elsewhere}::text[])`
+    return elsewhere.length === urls.length ? elders : sql`(${own} or ${elders})`
+  }
   add(filter.identificatie, () => sql`z.identificatie = ${filter.identificatie}`)
   add(filter.identificatie__icontains, () => contains(sql`z.identificatie`, filter.identificatie__icontains!))
   add(filter.omschrijving, () => contains(sql`z.omschrijving`, filter.omschrijving!))
   add(filter.zaaktype__omschrijving, () => {
-    const like = contains(sql`t.omschrijving`, filter.zaaktype__omschrijving!)
-    return sql`z.zaaktype_id in (select t.id from zaaktype t where ${like})`
+    const text = filter.zaaktype__omschrijving!
+    return sql`(z.zaaktype_id = any(array(select t.id from zaaktype t where ${contains(sql`t.omschrijving`, text)}))
+      or z.zaaktype_url is not null and ${contains(sql`z.zaaktype_omschrijving`, text)})`
   })
   add(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
   add(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
   add(filter.zaaktype, () => types([filter.zaaktype!]))
   add(filter.zaaktype__in, () => types(filter.zaaktype__in!))
-  add(filter.zaaktype__not_in, () => sql`not (${types(filter.zaaktype__not_in!)})`)
+  add(filter.zaaktype__not_in, () => sql`(${types(filter.zaaktype__not_in!)}) is not true`)
   for (const name of ['archiefnominatie', 'archiefstatus'] as const) {
     add(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
     add(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
@@ -177,12 +185,19 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest): Raw
     return marks({ bron, kenmerk })
   })
   add(filter.status__statustype, () => {
-    const type = uuid(filter.status__statustype!, 'statustype')
+    const url = filter.status__statustype!
+    if (isElsewhere(url))
+      return sql`(select s.statustype_url from status s where s.zaak_id = z.id
+        order by s.datum_status_gezet desc limit 1) = ${url}`
+    const type = uuid(url, 'statustype')
     return sql`(select y.uuid from status s join statustype y on y.id = s.statustype_id where s.zaak_id = z.id
       order by s.datum_status_gezet desc limit 1) = ${type}::uuid`
   })
   add(filter.resultaat__resultaattype, () => {
-    const type = uuid(filter.resultaat__resultaattype!, 'resultaattype')
+    const url = filter.resultaat__resultaattype!
+    if (isElsewhere(url))
+      return sql`exists (select from resultaat r where r.zaak_id = z.id and r.resultaattype_url = ${url})`
+    const type = uuid(url, 'resultaattype')
     return sql`exists (select from resultaat r join resultaattype y on y.id = r.resultaattype_id
       where r.zaak_id = z.id and y.uuid = ${type}::uuid)`
   })

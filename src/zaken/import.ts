@@ -17,8 +17,10 @@ export async function judgeZaken(
   if (rows.length === 0) return new Map()
   if (lock)
     await sql`select 1 from zaak where uuid = any(${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[]) order by id for no key update`
-  const judged = await sql<{ nummer: number; bestaat: boolean; archiefstatus: string | null; past: boolean }[]>`
-    select r.nummer, z.id is not null as bestaat, z.archiefstatus, exists (
+  const judged = await sql<
+    { nummer: number; bestaat: boolean; archiefstatus: string | null; elders: boolean; past: boolean }[]
+  >`
+    select r.nummer, z.id is not null as bestaat, z.archiefstatus, z.zaaktype_url is not null as elders, exists (
       select from zaaktype_informatieobjecttype t
       join informatieobjecttype genoemd on genoemd.id = t.informatieobjecttype_id
       join informatieobjecttype eigen on eigen.id = r.type_id
@@ -28,10 +30,15 @@ export async function judgeZaken(
       ${rows.map(({ typeId }) => typeId)}::bigint[]) as r(nummer, zaak_uuid, type_id)
     left join zaak z on z.uuid = r.zaak_uuid`
   const fouten = new Map<number, string>()
-  for (const { nummer, bestaat, archiefstatus, past } of judged) {
+  for (const { nummer, bestaat, archiefstatus, elders, past } of judged) {
     if (!bestaat) fouten.set(nummer, 'zaakUuid: Deze zaak bestaat niet.')
     else if (archiefstatus !== 'nog_te_archiveren')
       fouten.set(nummer, 'zaakUuid: De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')
+    else if (elders)
+      fouten.set(
+        nummer,
+        'zaakUuid: Het zaaktype van de zaak staat bij een andere dienst: koppel via zaakinformatieobjecten.',
+      )
     else if (!past) fouten.set(nummer, 'zaakUuid: Dit type document hoort niet bij het zaaktype van de zaak.')
   }
   return fouten

@@ -7,7 +7,7 @@ import type { ReadDb } from '../database.ts'
 import { sendCacheable } from '../etag.ts'
 import { expand } from '../expand.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
-import { localUuid, type Resource } from '../links.ts'
+import { localUuid, type Resource, resolveLink } from '../links.ts'
 import { type Listing, paginate } from '../page.ts'
 import { notFound } from '../problem.ts'
 import { expandable, type Soort, tree } from './expansies.ts'
@@ -18,7 +18,8 @@ export type Onder = {
   id: number
   uuid: string
   zaakUuid: string
-  zaaktypeUuid: string
+  zaaktypeUuid: string | null
+  zaaktypeUrl: string | null
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
 }
 /** `columns` may be empty where `x.*` says it all; `joins` come after those to the case. */
@@ -32,10 +33,11 @@ export type Bron<Row extends Onder, R extends { url: string } = { url: string }>
 }
 
 const from = ({ table, joins = sql`` }: Pick<Bron<never>, 'table' | 'joins'>) =>
-  sql`${sql.table(table)} x join zaak z on z.id = x.zaak_id join zaaktype zt on zt.id = z.zaaktype_id ${joins}`
+  sql`${sql.table(table)} x join zaak z on z.id = x.zaak_id left join zaaktype zt on zt.id = z.zaaktype_id ${joins}`
 
 function select<Row extends Onder>(bron: Bron<Row>, conditions: RawBuilder<unknown>[], rest: RawBuilder<unknown>) {
-  return sql<Row>`select x.*, z.uuid as zaak_uuid, zt.uuid as zaaktype_uuid, z.vertrouwelijkheidaanduiding, ${bron.columns}
+  return sql<Row>`select x.*, z.uuid as zaak_uuid, zt.uuid as zaaktype_uuid, z.zaaktype_url, z.vertrouwelijkheidaanduiding,
+    ${bron.columns}
     from ${from(bron)} where ${all(conditions)} ${rest}`
 }
 
@@ -143,6 +145,17 @@ export function byUrl(
   resource: Resource,
 ): RawBuilder<unknown>[] {
   return url === undefined ? [] : [sql`${sql.ref(column)} = ${localUuid(url, base, resource) ?? null}::uuid`]
+}
+/** A filter on a type: `uuid` is the column of one of ours, `elders` that of the URL of one elsewhere. */
+export function byType(
+  uuid: string,
+  elders: string,
+  url: string | undefined,
+  base: string,
+  resource: Resource,
+): RawBuilder<unknown>[] {
+  if (url === undefined || resolveLink(url, base).kind !== 'elsewhere') return byUrl(uuid, url, base, resource)
+  return [sql`${sql.ref(elders)} = ${url}`]
 }
 /** A filter on a plain value. */
 export function by(column: string, value: unknown): RawBuilder<unknown>[] {

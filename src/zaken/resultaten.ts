@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { fetchTypen, type TypeElders, type TypenElders } from '../catalogi/elders.ts'
 import { ExpandQuery } from '../expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
 import { link } from '../links.ts'
@@ -9,7 +10,7 @@ import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
 import { throwFaults } from '../problem.ts'
 import { herleidArchivering } from './archief.ts'
-import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import { type Bron, byType, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
 import {
   archiefFault,
   BIJWERKEN,
@@ -21,6 +22,7 @@ import {
   requireOpenZaak,
   requireTypeOfZaak,
   touchZaak,
+  typeLink,
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
@@ -39,12 +41,17 @@ const Filter = Type.Object({
 })
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
-type ResultaatRow = Onder & { typeUuid: string; omschrijving: string; toelichting: string }
+type ResultaatRow = Onder & {
+  typeUuid: string | null
+  resultaattypeUrl: string | null
+  omschrijving: string
+  toelichting: string
+}
 const bron: Bron<ResultaatRow, ReturnType<typeof toResultaat>> = {
   soort: 'resultaat',
   table: 'resultaat',
-  columns: sql`y.uuid as type_uuid, y.omschrijving`,
-  joins: sql`join resultaattype y on y.id = x.resultaattype_id`,
+  columns: sql`y.uuid as type_uuid, coalesce(y.omschrijving, x.resultaattype_elders ->> 'omschrijving') as omschrijving`,
+  joins: sql`left join resultaattype y on y.id = x.resultaattype_id`,
   order: sql`x.id desc`,
   toResource: toResultaat,
 }
@@ -58,7 +65,7 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
     async (request) =>
       sendPage(request, bron, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
-        ...byUrl('y.uuid', request.query.resultaattype, request.base, 'resultaattype'),
+        ...byType('y.uuid', 'x.resultaattypeUrl', request.query.resultaattype, request.base, 'resultaattype'),
       ]),
   )
 
@@ -66,8 +73,10 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
     '/resultaten',
     { config: met(BIJWERKEN), schema: { body: ResultaatInput, response: { 201: Resultaat } } },
     async (request, reply) => {
+      const wanted = [['resultaattype', request.body.resultaattype]] as const
+      const typen = await fetchTypen(app.parts.diensten, request.base, wanted)
       const resultaat = await app.mutate(request.actor, async (m) =>
-        createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body),
+        createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen),
       )
       return reply.code(201).header('location', resultaat.url).send(resultaat)
     },
@@ -99,17 +108,40 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-export async function createResultaat(m: Mutation, zaak: Zaakkern, input: Static<typeof ResultaatDeel>) {
-  const type = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak)
+/** @param typen what was asked of other servers */
+export async function createResultaat(
+  m: Mutation,
+  zaak: Zaakkern,
+  input: Static<typeof ResultaatDeel>,
+  typen: TypenElders,
+) {
+  const { id, elders } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
   throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   const [made] = await m.sql<{ uuid: string }[]>`
-    insert into resultaat (zaak_id, resultaattype_id, toelichting) values (${zaak.id}, ${type.id}, ${input.toelichting ?? ''})
-    returning uuid`
+    insert into resultaat ${m.sql({
+      zaak_id: zaak.id,
+      resultaattype_id: id,
+      ...(elders && { resultaattype_url: elders.url, resultaattype_elders: m.sql.json(regeling(elders) as never) }),
+      toelichting: input.toelichting ?? '',
+    } as never)} returning uuid`
   await herleidArchivering(m, zaak.id)
   await touchZaak(m, zaak.id)
   return record(m, zaak, 'create', null, made!.uuid)
 }
+
+/** What archiving needs of a type elsewhere: kept with the resultaat, since nothing can be asked when the case closes. */
+const regeling = ({
+  omschrijving,
+  archiefnominatie,
+  archiefactietermijn,
+  brondatumArchiefprocedure,
+}: TypeElders<'resultaattype'>) => ({
+  omschrijving,
+  archiefnominatie,
+  archiefactietermijn,
+  brondatumArchiefprocedure,
+})
 
 async function changeResultaat(
   m: Mutation,
@@ -173,7 +205,7 @@ function toResultaat(row: ResultaatRow, base: string) {
     url: link(base, 'resultaat', row.uuid),
     uuid: row.uuid,
     zaak: link(base, 'zaak', row.zaakUuid),
-    resultaattype: link(base, 'resultaattype', row.typeUuid),
+    resultaattype: typeLink(base, 'resultaattype', row.typeUuid, row.resultaattypeUrl),
     toelichting: row.toelichting,
   }
 }

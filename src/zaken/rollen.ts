@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { fetchTypen, type TypenElders } from '../catalogi/elders.ts'
 import { ExpandQuery } from '../expand.ts'
 import { Nullable, OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../input.ts'
 import { link } from '../links.ts'
@@ -11,7 +12,7 @@ import type { InvalidParam } from '../problem.ts'
 import { throwFaults } from '../problem.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart } from './betrokkenen.ts'
 import { BETROKKENE_TYPES, RolParameters, rolConditions } from './filters.ts'
-import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import { type Bron, by, byType, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
 import {
   archiefFault,
   BIJWERKEN,
@@ -24,6 +25,7 @@ import {
   recordBelow,
   requireOpenZaak,
   requireTypeOfZaak,
+  typeLink,
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
@@ -88,7 +90,8 @@ type RolRow = Onder & {
   beginGeldigheid: string | null
   eindeGeldigheid: string | null
   authenticatieContext: Record<string, unknown> | null
-  typeUuid: string
+  typeUuid: string | null
+  roltypeUrl: string | null
   statussen: string[]
 }
 const bron: Bron<RolRow, ReturnType<typeof toRol>> = {
@@ -96,7 +99,7 @@ const bron: Bron<RolRow, ReturnType<typeof toRol>> = {
   table: 'rol',
   columns: sql`y.uuid as type_uuid,
     array(select s.uuid from status s where s.gezetdoor_id = x.id order by s.datum_status_gezet desc) as statussen`,
-  joins: sql`join roltype y on y.id = x.roltype_id`,
+  joins: sql`left join roltype y on y.id = x.roltype_id`,
   order: sql`x.id desc`,
   toResource: toRol,
 }
@@ -112,7 +115,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
       const rol = rolConditions(filter, '')
       return sendPage(request, bron, [
         ...byUrl('z.uuid', filter.zaak, request.base, 'zaak'),
-        ...byUrl('y.uuid', filter.roltype, request.base, 'roltype'),
+        ...byType('y.uuid', 'x.roltypeUrl', filter.roltype, request.base, 'roltype'),
         ...by('x.omschrijving', filter.omschrijving),
         ...(rol.length === 0
           ? []
@@ -125,8 +128,9 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
     '/rollen',
     { config: met(BIJWERKEN), schema: { body: RolInput, response: { 201: Rol } } },
     async (request, reply) => {
+      const typen = await fetchTypen(app.parts.diensten, request.base, [['roltype', request.body.roltype]])
       const rol = await app.mutate(request.actor, async (m) =>
-        createRol(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body),
+        createRol(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen),
       )
       return reply.code(201).header('location', rol.url).send(rol)
     },
@@ -159,17 +163,15 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-export async function createRol(m: Mutation, zaak: Zaakkern, input: RolDeel) {
+/** @param typen what was asked of other servers */
+export async function createRol(m: Mutation, zaak: Zaakkern, input: RolDeel, typen: TypenElders) {
   const parts = readParts(input)
   throwFaults(parts.faults)
-  const roltype = await roltypeOf(m, input.roltype, zaak)
+  const roltype = await roltypeOf(m, input.roltype, zaak, typen)
   throwFaults([...(await onceFaults(m, zaak, roltype)), ...archiefFault(zaak)])
   requireOpenZaak(zaak, m.actor)
-  const values = { ...toRow(m, input, parts), zaak_id: zaak.id, roltype_id: roltype.id }
-  const named = { omschrijving: roltype.omschrijving, omschrijving_generiek: roltype.omschrijving_generiek }
-  const [made] = await m.sql<
-    { uuid: string }[]
-  >`insert into rol ${m.sql({ ...values, ...named } as never)} returning uuid`
+  const values = { ...toRow(m, input, parts), zaak_id: zaak.id, ...roltype }
+  const [made] = await m.sql<{ uuid: string }[]>`insert into rol ${m.sql(values as never)} returning uuid`
   return record(m, zaak, 'create', null, made!.uuid)
 }
 
@@ -225,12 +227,22 @@ function readParts(input: RolDeel): Parts {
   return { identificatie: identificatie.value, context: context.value, faults }
 }
 
-type Roltype = { id: number; omschrijving: string; omschrijving_generiek: string }
+type Roltype = { omschrijving: string; omschrijving_generiek: string } & (
+  | { roltype_id: number }
+  | { roltype_url: string }
+)
 
-/** zrc-019. */
-async function roltypeOf(m: Mutation, url: string, zaak: Zaakkern): Promise<Roltype> {
-  const { id } = await requireTypeOfZaak(m, 'roltype', url, zaak)
-  const [roltype] = await m.sql<Roltype[]>`select id, omschrijving, omschrijving_generiek from roltype where id = ${id}`
+/** zrc-019: the columns of a rol of this type. */
+async function roltypeOf(m: Mutation, url: string, zaak: Zaakkern, typen: TypenElders): Promise<Roltype> {
+  const { id, elders } = await requireTypeOfZaak(m, 'roltype', url, zaak, typen)
+  if (elders)
+    return {
+      roltype_url: elders.url,
+      omschrijving: elders.omschrijving,
+      omschrijving_generiek: elders.omschrijvingGeneriek,
+    }
+  const [roltype] = await m.sql<Roltype[]>`
+    select id as roltype_id, omschrijving, omschrijving_generiek from roltype where id = ${id}`
   return roltype!
 }
 
@@ -273,7 +285,7 @@ function toRol(row: RolRow, base: string) {
     betrokkene: row.betrokkene,
     betrokkeneType: row.betrokkeneType,
     afwijkendeNaamBetrokkene: row.afwijkendeNaamBetrokkene,
-    roltype: link(base, 'roltype', row.typeUuid),
+    roltype: typeLink(base, 'roltype', row.typeUuid, row.roltypeUrl),
     omschrijving: row.omschrijving,
     omschrijvingGeneriek: row.omschrijvingGeneriek,
     roltoelichting: row.roltoelichting,

@@ -1,6 +1,7 @@
 // The rules of the Zaken API that several resources share, each once, by the number that the standard gives it.
 import { type RawBuilder, sql } from 'kysely'
 import { type Actor, isAllowed, reach, requireAllowed, type Subject } from '../access.ts'
+import { NIETS_ELDERS, type TypeElders, type TypenElders } from '../catalogi/elders.ts'
 import type { ReadDb } from '../database.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link, type Resource, resolveLink } from '../links.ts'
@@ -26,10 +27,12 @@ export const AUDITTRAIL = ['audittrails.lezen'] as const
 /** The first gate of a route: one of these scopes on any right. */
 export const met = <S extends Scopes>(scopes: S) => ({ access: { component: 'zrc', scopes } }) as const
 
+/** Where the zaaktype of a case stands: the uuid of one of ours, or else its URL. */
+export type Getypeerd = { zaaktypeUuid: string | null; zaaktypeUrl: string | null }
 /** What rights are compared with. */
-export type ZaakRechten = { zaaktypeUuid: string; vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding }
+export type ZaakRechten = Getypeerd & { vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding }
 export const subjectOf = (zaak: ZaakRechten): Subject => ({
-  type: { uuid: zaak.zaaktypeUuid },
+  type: zaak.zaaktypeUuid ? { uuid: zaak.zaaktypeUuid } : { url: zaak.zaaktypeUrl ?? '' },
   vertrouwelijkheidaanduiding: zaak.vertrouwelijkheidaanduiding,
 })
 export const mayDo = (actor: Actor, scopes: Scopes, zaak: ZaakRechten): boolean =>
@@ -44,11 +47,14 @@ export function requireMay(actor: Actor, scopes: Scopes, zaak: ZaakRechten): voi
 export function reached(actor: Actor, scopes: Scopes = LEZEN): RawBuilder<boolean> {
   const groups = reach(actor, 'zrc', scopes)
   if (groups === 'alles') return sql<boolean>`true`
-  const choices = groups.flatMap(({ max, typeIds }) =>
-    max === null || typeIds.length === 0
-      ? []
-      : sql`(z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding and z.zaaktype_id = any(${typeIds}::bigint[]))`,
-  )
+  const choices = groups.flatMap(({ max, typeIds, typeUrls }) => {
+    if (max === null) return []
+    const upTo = sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`
+    return [
+      ...(typeIds.length > 0 ? [sql`(${upTo} and z.zaaktype_id = any(${typeIds}::bigint[]))`] : []),
+      ...(typeUrls.length > 0 ? [sql`(${upTo} and z.zaaktype_url = any(${typeUrls}::text[]))`] : []),
+    ]
+  })
   return choices.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(choices, sql` or `)})`
 }
 
@@ -57,10 +63,11 @@ export function reached(actor: Actor, scopes: Scopes = LEZEN): RawBuilder<boolea
 function kern(db: ReadDb) {
   return db
     .selectFrom('zaak as z')
-    .innerJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
-    .innerJoin('catalogus as c', 'c.id', 't.catalogusId')
+    .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
+    .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
     .select(['z.id', 'z.uuid', 'z.identificatie', 'z.bronorganisatie', 'z.zaaktypeId', 'z.vertrouwelijkheidaanduiding'])
     .select(['z.einddatum', 'z.archiefstatus', 'z.hoofdzaakId', 't.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
+    .select(['z.zaaktypeUrl', 'z.zaaktypeCatalogusUrl'])
 }
 /** What every change below a case has to know of it. */
 export type Zaakkern = Awaited<ReturnType<ReturnType<typeof kern>['executeTakeFirstOrThrow']>>
@@ -113,22 +120,45 @@ export async function touchZaak(m: Mutation, zaakId: number): Promise<void> {
 
 type Typesoort = 'statustype' | 'resultaattype' | 'roltype' | 'eigenschap' | 'zaakobjecttype'
 
+/** A type below that of a case: the id of one of ours, or else what its server said of it. */
+export type TypeVanZaak<T extends Typesoort> = { id: number; elders: null } | { id: null; elders: TypeElders<T> }
+
 /**
- * The type that a body names, and zrc-016, 018, 019, 020: it belongs to the zaaktype of the case.
+ * The type that a body names, and zrc-016, 018, 019, 020: it belongs to the zaaktype of the case, at the same server.
+ * @param typen what was asked of other servers
  * @throws Problem 400 on the field of that name, or `zaaktype-mismatch`
  */
-export async function requireTypeOfZaak<T extends Typesoort>(m: Mutation, soort: T, url: string, zaak: Zaakkern) {
+export async function requireTypeOfZaak<T extends Typesoort>(
+  m: Mutation,
+  soort: T,
+  url: string,
+  zaak: Zaakkern,
+  typen: TypenElders = NIETS_ELDERS,
+): Promise<TypeVanZaak<T>> {
+  const mismatch = () =>
+    invalidAll([onObject('zaaktype-mismatch', `Dit ${soort} hoort niet bij het zaaktype van de zaak.`)])
+  const elders = typen.get(soort, url)
+  if (elders && 'code' in elders) throw invalidAll([elders])
+  if (elders) {
+    if ((elders as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()
+    return { id: null, elders }
+  }
   const uuid = requireOwn(soort, url, m.actor.base, soort)
   const type = await m.trx
     .selectFrom(soort as 'statustype')
     .where('uuid', '=', uuid)
-    .select(['id', 'uuid', 'zaaktypeId'])
+    .select(['id', 'zaaktypeId'])
     .executeTakeFirst()
   if (!type) throw invalid(soort, 'bad-url', `Dit ${soort} bestaat niet.`)
-  if (type.zaaktypeId !== zaak.zaaktypeId)
-    throw invalidAll([onObject('zaaktype-mismatch', `Dit ${soort} hoort niet bij het zaaktype van de zaak.`)])
-  return { id: type.id, uuid: type.uuid }
+  if (type.zaaktypeId !== zaak.zaaktypeId) throw mismatch()
+  return { id: type.id, elders: null }
 }
+
+/** The URL of a type: of one of ours, or elsewhere. */
+export const typeLink = (base: string, soort: Resource, uuid: string | null, url: string | null): string =>
+  uuid ? link(base, soort, uuid) : (url ?? '')
+export const zaaktypeLink = (base: string, zaak: Getypeerd): string =>
+  typeLink(base, 'zaaktype', zaak.zaaktypeUuid, zaak.zaaktypeUrl)
 
 /** The uuid in a URL that has to be of this resource of ours. @throws Problem 400 on `name` */
 export function requireOwn(name: string, url: string, base: string, resource: Resource): string {
@@ -157,15 +187,15 @@ export const weergave = (zaak: Pick<Zaakkern, 'bronorganisatie' | 'identificatie
 
 /** Where changes of a case and of what hangs on it are announced. */
 export function zakenKanaal(
-  zaak: Pick<Zaakkern, 'bronorganisatie' | 'zaaktypeUuid' | 'catalogusUuid' | 'vertrouwelijkheidaanduiding'>,
+  zaak: ZaakRechten & Pick<Zaakkern, 'bronorganisatie' | 'catalogusUuid' | 'zaaktypeCatalogusUrl'>,
   base: string,
 ) {
   return {
     naam: 'zaken',
     kenmerken: {
       bronorganisatie: zaak.bronorganisatie,
-      zaaktype: link(base, 'zaaktype', zaak.zaaktypeUuid),
-      'zaaktype.catalogus': link(base, 'catalogus', zaak.catalogusUuid),
+      zaaktype: zaaktypeLink(base, zaak),
+      'zaaktype.catalogus': typeLink(base, 'catalogus', zaak.catalogusUuid, zaak.zaaktypeCatalogusUrl),
       vertrouwelijkheidaanduiding: zaak.vertrouwelijkheidaanduiding,
     },
   }

@@ -2,6 +2,7 @@
 // zaaknummer_reserveren: numbers that are handed out before their case exists.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type TObject } from 'typebox'
+import { fetchTypen, type SoortElders, type TypenElders } from '../catalogi/elders.ts'
 import { Patch, Rsin, readInput } from '../input.ts'
 import type { Mutation } from '../mutate.ts'
 import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../problem.ts'
@@ -81,19 +82,21 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     const input = part('zaak', () => readInput(ZaakInput, body.zaak))
     const elsewhere = prefixed('zaak', await verwijzingen.judge(input, base))
     if (elsewhere.length > 0) throw invalidAll(elsewhere)
+    const zaaktypen = await verwijzingen.zaaktypen(input, base)
+    const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
     const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
     const objectFaults = await Promise.all(objecten.map(({ object }) => judgeObject(app, object as string, base)))
     const answer = await app.mutate(request.actor, async (m) => {
-      const zaak = await within('zaak', () => createZaak(m, input, settings))
+      const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
       const kern = (await holdZaak(m, zaak.uuid))!
       requireMay(m.actor, BIJWERKEN, kern)
-      const status = await setStatus(m, kern, body.status, 'mag')
-      const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol)))
+      const status = await setStatus(m, kern, body.status, 'mag', typen)
+      const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol), typen))
       const zaakinformatieobjecten = await each('zaakinformatieobjecten', body.zaakinformatieobjecten ?? [], (zio) =>
-        createZio(m, kern, readInput(ZioDeel, zio)),
+        createZio(m, kern, readInput(ZioDeel, zio), { typen }),
       )
       const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
-        createZaakobject(m, kern, object as never, objectFaults[index]),
+        createZaakobject(m, kern, object as never, objectFaults[index], typen),
       )
       return { ...(await zaakOf(m, kern)), status, rollen, zaakinformatieobjecten, zaakobjecten }
     })
@@ -106,7 +109,8 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     async (request) => {
       const { uuid } = request.params
       const given = only('opschorting', request.body.zaak)
-      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet'))
+      const asked = await ask(uuid, given, request.body, request.base)
+      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
     },
   )
 
@@ -116,7 +120,8 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     async (request) => {
       const { uuid } = request.params
       const given = only('verlenging', request.body.zaak)
-      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet'))
+      const asked = await ask(uuid, given, request.body, request.base)
+      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
     },
   )
 
@@ -127,10 +132,10 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
       const { uuid } = request.params
       const { zaak = {}, rollen, status } = request.body
       const given = part('zaak', () => readInput(ZaakPatchVrij, zaak, { defaults: false }))
-      const elsewhere = await judged(uuid, given, request.base)
+      const asked = await ask(uuid, given, request.body, request.base)
       return app.mutate(request.actor, async (m) => {
-        const answer = await changeWithStatus(m, uuid, given, status, 'mag-niet', elsewhere, async (kern) => {
-          if (rollen) await replaceRollen(m, kern, rollen)
+        const answer = await changeWithStatus(m, uuid, given, status, 'mag-niet', asked, async (kern) => {
+          if (rollen) await replaceRollen(m, kern, rollen, asked.typen)
         })
         const urls = (answer.zaak as { rollen: string[] }).rollen
         const found = await Promise.all(urls.map((url) => findRol(m, url.slice(-36))))
@@ -145,12 +150,12 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     async (request) => {
       const { uuid } = request.params
       const given = part('zaak', () => readInput(ZaakPatchVrij, request.body.zaak, { defaults: false }))
-      const elsewhere = await judged(uuid, given, request.base)
+      const asked = await ask(uuid, given, request.body, request.base)
       return app.mutate(request.actor, async (m) => {
         let resultaat: unknown
-        const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', elsewhere, async (kern) => {
+        const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', asked, async (kern) => {
           resultaat = await within('resultaat', () =>
-            createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat)),
+            createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen),
           )
         })
         return { ...answer, resultaat }
@@ -158,9 +163,28 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  async function judged(uuid: string, given: ZaakPatch, base: string): Promise<InvalidParam[]> {
+  /** What the case and its new parts refer to at other servers. */
+  async function ask(uuid: string, given: ZaakPatch, body: Delen, base: string): Promise<Gevraagd> {
+    const typen = await typenIn(body, base)
     const known = await findZaak(app.read, uuid)
-    return known ? verwijzingen.judge(given, base, toZaak(known, base)) : []
+    if (!known) return { faults: [], zaaktypen: typen, typen }
+    const zaak = toZaak(known, base)
+    return {
+      faults: await verwijzingen.judge(given, base, zaak),
+      zaaktypen: await verwijzingen.zaaktypen(given, base, zaak),
+      typen,
+    }
+  }
+
+  /** The types elsewhere that the parts in a body name. What is in them was not checked yet. */
+  function typenIn(body: Delen, base: string, more: Gezocht = []): Promise<TypenElders> {
+    return fetchTypen(app.parts.diensten, base, [
+      ...more,
+      ['statustype', body.status?.statustype],
+      ['resultaattype', body.resultaat?.resultaattype],
+      ...(body.rollen ?? []).map((rol): Gezocht[number] => ['roltype', rol.roltype]),
+      ...(body.zaakobjecten ?? []).map((object): Gezocht[number] => ['zaakobjecttype', object.zaakobjecttype]),
+    ])
   }
 
   /** The case first, then what lies between, then the status. */
@@ -170,7 +194,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     given: ZaakPatch,
     status: object,
     einde: Einde,
-    elsewhere: InvalidParam[] = [],
+    asked: Gevraagd,
     between: (kern: Zaakkern) => Promise<void> = async () => {},
   ) {
     const before = await holdZaak(m, uuid)
@@ -179,20 +203,27 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     requireMay(m.actor, STATUS_ZETTEN, before)
     if (before.einddatum !== null && !(mayDo(m.actor, GEFORCEERD, before) && mayDo(m.actor, HEROPENEN, before)))
       throw forbidden(undefined, 'De zaak is afgesloten.')
-    await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings, elsewhere))
+    const { faults, zaaktypen, typen } = asked
+    await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings, faults, zaaktypen))
     const kern = (await holdZaak(m, uuid))!
     await between(kern)
-    const set = await setStatus(m, kern, status, einde)
+    const set = await setStatus(m, kern, status, einde, typen)
     return { ...(await zaakOf(m, kern)), status: set }
   }
 
-  async function setStatus(m: Mutation, kern: Zaakkern, given: object, einde: Einde) {
+  async function setStatus(m: Mutation, kern: Zaakkern, given: object, einde: Einde, typen: TypenElders) {
     return within('status', () => {
       const input = readInput(StatusDeel, given)
-      return createStatus(m, kern, input, { ...settings, einde, day: dayAsWritten(input.datumStatusGezet) })
+      return createStatus(m, kern, input, { ...settings, einde, typen, day: dayAsWritten(input.datumStatusGezet) })
     })
   }
 }
+
+type Vrij = Record<string, unknown>
+type Delen = { status?: Vrij; resultaat?: Vrij; rollen?: Vrij[]; zaakobjecten?: Vrij[] }
+type Gezocht = (readonly [soort: SoortElders, url: unknown])[]
+/** What was asked of other servers, before the transaction: faults of references, and types. */
+type Gevraagd = { faults: InvalidParam[]; zaaktypen: TypenElders; typen: TypenElders }
 
 /** The case as it is at the end of it all. */
 async function zaakOf(m: Mutation, { uuid }: Zaakkern) {
@@ -206,7 +237,7 @@ function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>
 }
 
 /** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
-async function replaceRollen(m: Mutation, kern: Zaakkern, given: Record<string, unknown>[]): Promise<void> {
+async function replaceRollen(m: Mutation, kern: Zaakkern, given: Vrij[], typen: TypenElders): Promise<void> {
   const kept = new Set<string>()
   for (const [index, { uuid }] of given.entries()) {
     if (uuid === undefined) continue
@@ -221,7 +252,8 @@ async function replaceRollen(m: Mutation, kern: Zaakkern, given: Record<string, 
   for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, (await findRol(m, uuid))!)
   await each('rollen', given, async ({ uuid, ...rol }) => {
     const input = readInput(RolDeel, rol)
-    return uuid === undefined ? createRol(m, kern, input) : changeRol(m, kern, (await findRol(m, String(uuid)))!, input)
+    if (uuid === undefined) return createRol(m, kern, input, typen)
+    return changeRol(m, kern, (await findRol(m, String(uuid)))!, input)
   })
 }
 

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { fetchTypen, type TypenElders } from '../catalogi/elders.ts'
 import { ExpandQuery } from '../expand.ts'
 import { Moment, OptionalText, Reference, Url, Uuid } from '../input.ts'
 import { link, localUuid } from '../links.ts'
@@ -9,7 +10,7 @@ import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
 import { forbidden, type InvalidParam, invalid, throwFaults } from '../problem.ts'
 import { type Archivering, bewaarArchivering, leidArchiveringAf } from './archief.ts'
-import { type Bron, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './onder.ts'
+import { type Bron, byType, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './onder.ts'
 import {
   archiefFault,
   fault,
@@ -23,6 +24,8 @@ import {
   requireTypeOfZaak,
   STATUS_ZETTEN,
   STATUSSEN_TOEVOEGEN,
+  type TypeVanZaak,
+  typeLink,
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
@@ -53,8 +56,8 @@ const Filter = Type.Object({
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
 type StatusRow = Onder & {
-  typeUuid: string
-  typeOmschrijving: string
+  typeUuid: string | null
+  statustypeUrl: string | null
   datumStatusGezet: string
   statustoelichting: string
   gezetdoorUuid: string | null
@@ -65,9 +68,9 @@ const LAATST = sql`not exists (select from status o where o.zaak_id = x.zaak_id 
 const bron: Bron<StatusRow, ReturnType<typeof toStatus>> = {
   soort: 'status',
   table: 'status',
-  columns: sql`y.uuid as type_uuid, y.omschrijving as type_omschrijving, r.uuid as gezetdoor_uuid, ${LAATST} as laatst,
+  columns: sql`y.uuid as type_uuid, r.uuid as gezetdoor_uuid, ${LAATST} as laatst,
     array(select i.uuid from zaakinformatieobject i where i.status_id = x.id order by i.id) as documenten`,
-  joins: sql`join statustype y on y.id = x.statustype_id left join rol r on r.id = x.gezetdoor_id`,
+  joins: sql`left join statustype y on y.id = x.statustype_id left join rol r on r.id = x.gezetdoor_id`,
   order: sql`x.datum_status_gezet desc, x.id desc`,
   toResource: toStatus,
 }
@@ -82,7 +85,7 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
       const { zaak, statustype, indicatieLaatstGezetteStatus: laatst } = request.query
       return sendPage(request, bron, [
         ...byUrl('z.uuid', zaak, request.base, 'zaak'),
-        ...byUrl('y.uuid', statustype, request.base, 'statustype'),
+        ...byType('y.uuid', 'x.statustypeUrl', statustype, request.base, 'statustype'),
         ...(laatst === undefined ? [] : [laatst ? LAATST : sql`not ${LAATST}`]),
       ])
     },
@@ -93,7 +96,9 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     { config: met(STATUS_ZETTEN), schema: { body: StatusInput, response: { 201: Status } } },
     async (request, reply) => {
       const day = dayAsWritten(request.body.datumStatusGezet)
-      const settings = { leeway: app.parts.config.jwtLeeway, day }
+      const wanted = [['statustype', request.body.statustype]] as const
+      const typen = await fetchTypen(app.parts.diensten, request.base, wanted)
+      const settings = { leeway: app.parts.config.jwtLeeway, day, typen }
       const status = await app.mutate(request.actor, async (m) =>
         createStatus(m, await zaakForChange(m, request.body.zaak, STATUS_ZETTEN), request.body, settings),
       )
@@ -115,21 +120,18 @@ export type Einde = 'mag' | 'moet' | 'mag-niet'
 
 /**
  * Sets a status, with all that comes of it: the case closes with the eindstatus and opens with any other.
- * @param einde what an endpoint allows
+ * @param settings.einde what an endpoint allows
+ * @param settings.typen what was asked of other servers
  */
 export async function createStatus(
   m: Mutation,
   zaak: Zaakkern,
   input: Static<typeof StatusDeel>,
-  { leeway, day, einde = 'mag' }: { leeway: number; day: string; einde?: Einde },
+  { leeway, day, typen, einde = 'mag' }: { leeway: number; day: string; typen: TypenElders; einde?: Einde },
 ) {
   const { base } = m.actor
-  const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak)
-  const [isEind] = await m.sql<{ eind: boolean; eerder: boolean; omschrijving: string }[]>`
-    select not exists (select from statustype o where o.zaaktype_id = y.zaaktype_id and o.volgnummer > y.volgnummer) as eind,
-      exists (select from status s where s.zaak_id = ${zaak.id}) as eerder, y.omschrijving
-    from statustype y where y.id = ${statustype.id}`
-  const { eind, eerder } = isEind!
+  const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
+  const { eind, eerder } = await judgePlaats(m, zaak, statustype)
   const faults: InvalidParam[] = []
   if (einde === 'moet' && !eind)
     faults.push(onObject('eindstatus-required', 'Afsluiten vraagt de eindstatus van het zaaktype.'))
@@ -144,9 +146,18 @@ export async function createStatus(
   requireMayAdd(m, zaak, eerder)
 
   const [made] = await m.sql<{ uuid: string }[]>`
-    insert into status (zaak_id, statustype_id, datum_status_gezet, statustoelichting, gezetdoor_id)
-    values (${zaak.id}, ${statustype.id}, ${input.datumStatusGezet}, ${input.statustoelichting ?? ''}, ${gezetdoor})
-    returning uuid`
+    insert into status ${m.sql({
+      zaak_id: zaak.id,
+      statustype_id: statustype.id,
+      ...(statustype.elders && {
+        statustype_url: statustype.elders.url,
+        statustype_omschrijving: statustype.elders.omschrijving,
+        is_eindstatus: statustype.elders.isEindstatus,
+      }),
+      datum_status_gezet: input.datumStatusGezet,
+      statustoelichting: input.statustoelichting ?? '',
+      gezetdoor_id: gezetdoor,
+    } as never)} returning uuid`
   if (eind) await close(m, zaak, day, closing)
   else await open(m, zaak)
   const row = (await findOne(m.read, bron, made!.uuid))!
@@ -161,6 +172,17 @@ export async function createStatus(
     nieuw: status,
   })
   return status
+}
+
+/** Whether it is the last of its zaaktype, as its server says of one elsewhere; and whether the case had any before. */
+async function judgePlaats(m: Mutation, zaak: Zaakkern, { id, elders }: TypeVanZaak<'statustype'>) {
+  const laatste = elders
+    ? m.sql`${elders.isEindstatus}::boolean`
+    : m.sql`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
+        and o.volgnummer > y.volgnummer where y.id = ${id})`
+  const [found] = await m.sql<{ eind: boolean; eerder: boolean }[]>`
+    select ${laatste} as eind, exists (select from status s where s.zaak_id = ${zaak.id}) as eerder`
+  return found!
 }
 
 /** Who may make a case may give it its first status; more, and opening again, are rights of their own. */
@@ -189,12 +211,13 @@ async function eindFaults(m: Mutation, zaak: Zaakkern): Promise<InvalidParam[]> 
       join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
       where i.zaak_id = ${zaak.id}
-    ), delen as (select d.id, d.zaaktype_id from zaak d where d.hoofdzaak_id = ${zaak.id})
+    ), delen as (select d.id from zaak d where d.hoofdzaak_id = ${zaak.id})
     select exists (select from documenten where lock is not null) as vergrendeld,
       exists (select from documenten where indicatie_gebruiksrecht is null) as gebruiksrecht,
       exists (select from delen d where coalesce((
-        select exists (select from statustype o where o.zaaktype_id = y.zaaktype_id and o.volgnummer > y.volgnummer)
-        from status s join statustype y on y.id = s.statustype_id where s.zaak_id = d.id
+        select not s.is_eindstatus is true
+          and (y.id is null or exists (select from statustype o where o.zaaktype_id = y.zaaktype_id and o.volgnummer > y.volgnummer))
+        from status s left join statustype y on y.id = s.statustype_id where s.zaak_id = d.id
         order by s.datum_status_gezet desc limit 1), true)) as open,
       not exists (select from resultaat r where r.zaak_id = ${zaak.id}) as resultaat,
       exists (select from delen d where not exists (select from resultaat r where r.zaak_id = d.id)) as deelresultaat`
@@ -256,8 +279,8 @@ async function open(m: Mutation, zaak: Zaakkern): Promise<void> {
 async function followers(m: Mutation, zaak: Zaakkern) {
   return m.sql<{ id: number; hoofdzaakId: number; einddatum: string | null }[]>`
     select d.id, d.hoofdzaak_id as "hoofdzaakId", d.einddatum from zaak d
-    join resultaat r on r.zaak_id = d.id join resultaattype y on y.id = r.resultaattype_id
-    where d.hoofdzaak_id = ${zaak.id} and d.einddatum is not null and y.brondatum_afleidingswijze = 'hoofdzaak'`
+    join resultaat_regeling r on r.zaak_id = d.id
+    where d.hoofdzaak_id = ${zaak.id} and d.einddatum is not null and r.afleidingswijze = 'hoofdzaak'`
 }
 
 function toStatus(row: StatusRow, base: string) {
@@ -265,7 +288,7 @@ function toStatus(row: StatusRow, base: string) {
     url: link(base, 'status', row.uuid),
     uuid: row.uuid,
     zaak: link(base, 'zaak', row.zaakUuid),
-    statustype: link(base, 'statustype', row.typeUuid),
+    statustype: typeLink(base, 'statustype', row.typeUuid, row.statustypeUrl),
     datumStatusGezet: row.datumStatusGezet,
     statustoelichting: row.statustoelichting,
     indicatieLaatstGezetteStatus: row.laatst,

@@ -1,7 +1,8 @@
 // What a case refers to elsewhere: asked before a transaction begins, since another service may be slow.
 import type { FastifyInstance } from 'fastify'
+import { fetchTypen, type SoortElders, type TypenElders } from '../catalogi/elders.ts'
 import { openSelectielijst, type Selectielijst } from '../catalogi/selectielijst.ts'
-import { resolveLink } from '../links.ts'
+import { localUuid, resolveLink } from '../links.ts'
 import type { InvalidParam } from '../problem.ts'
 import { fault } from './rules.ts'
 import type { ZaakPatch } from './velden.ts'
@@ -9,6 +10,8 @@ import type { ZaakPatch } from './velden.ts'
 export type Verwijzingen = {
   /** Faults of the URLs in `given` that point elsewhere and are not in `known`, which was judged when it was stored. */
   judge(given: ZaakPatch, base: string, known?: Partial<ZaakPatch>): Promise<InvalidParam[]>
+  /** The zaaktypen elsewhere that the rules look at when `known`, or else a new case, gets what is given. */
+  zaaktypen(given: ZaakPatch, base: string, known?: Partial<ZaakPatch>): Promise<TypenElders>
 }
 
 export async function openVerwijzingen(app: FastifyInstance): Promise<Verwijzingen> {
@@ -42,7 +45,26 @@ export async function openVerwijzingen(app: FastifyInstance): Promise<Verwijzing
       }
       return (await Promise.all(found)).flat()
     },
+    async zaaktypen(given, base, known = {}) {
+      const wanted: [SoortElders, string | undefined][] = []
+      if (given.zaaktype !== known.zaaktype) wanted.push(['zaaktype', given.zaaktype])
+      const products = known.productenOfDiensten ?? []
+      if ((given.productenOfDiensten ?? []).some((url) => !products.includes(url)))
+        wanted.push(['zaaktype', known.zaaktype])
+      const own = known.zaaktype ?? given.zaaktype ?? ''
+      if (given.hoofdzaak && given.hoofdzaak !== known.hoofdzaak && resolveLink(own, base).kind === 'elsewhere')
+        wanted.push(['zaaktype', await zaaktypeUrlOf(app, given.hoofdzaak, base)])
+      return fetchTypen(diensten, base, wanted)
+    },
   }
+}
+
+/** Where the zaaktype of a case of ours stands, if that is elsewhere. */
+export async function zaaktypeUrlOf(app: FastifyInstance, zaak: string, base: string): Promise<string | undefined> {
+  const uuid = localUuid(zaak, base, 'zaak')
+  if (uuid === undefined) return undefined
+  const row = await app.read.selectFrom('zaak').where('uuid', '=', uuid).select('zaaktypeUrl').executeTakeFirst()
+  return row?.zaaktypeUrl ?? undefined
 }
 
 async function judgeKlasse(selectielijst: Selectielijst, url: string): Promise<InvalidParam[]> {

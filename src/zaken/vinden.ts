@@ -5,7 +5,7 @@ import type { Actor } from '../access.ts'
 import type { ReadDb } from '../database.ts'
 import { link } from '../links.ts'
 import type { Geometrie } from './geometrie.ts'
-import { eigenschapLink, reached } from './rules.ts'
+import { eigenschapLink, reached, zaaktypeLink } from './rules.ts'
 import { BETALINGSINDICATIES, type Zaak } from './velden.ts'
 
 const below = (table: string) =>
@@ -14,8 +14,8 @@ const below = (table: string) =>
 function zaken(db: ReadDb) {
   return db
     .selectFrom('zaak as z')
-    .innerJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
-    .innerJoin('catalogus as c', 'c.id', 't.catalogusId')
+    .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
+    .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
     .selectAll('z')
     .select(['t.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
     .select([
@@ -104,7 +104,7 @@ export function toZaak(row: ZaakRow, base: string): Static<typeof Zaak> {
     bronorganisatie: row.bronorganisatie,
     omschrijving: row.omschrijving,
     toelichting: row.toelichting,
-    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
+    zaaktype: zaaktypeLink(base, row),
     registratiedatum: row.registratiedatum,
     verantwoordelijkeOrganisatie: row.verantwoordelijkeOrganisatie,
     startdatum: row.startdatum,

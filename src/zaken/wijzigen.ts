@@ -3,12 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { header } from '../access.ts'
+import { NIETS_ELDERS, type TypeElders, type TypenElders } from '../catalogi/elders.ts'
 import type { Config } from '../config.ts'
 import { ontkoppelAlles } from '../documenten/koppelen.ts'
 import type { Vertrouwelijkheidaanduiding } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
-import { type InvalidParam, notFound, Problem, throwFaults } from '../problem.ts'
+import { type InvalidParam, invalidAll, notFound, Problem, throwFaults } from '../problem.ts'
 import { laatLos } from '../spiegels.ts'
 import { grenzen, judgeGeometrie } from './geometrie.ts'
 import {
@@ -63,7 +64,8 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
     { ...crs, config: met(AANMAKEN), schema: { body: ZaakInput, response: { 201: Zaak } } },
     async (request, reply) => {
       const faults = await verwijzingen.judge(request.body, request.base)
-      const zaak = await app.mutate(request.actor, (m) => createZaak(m, request.body, settings, faults))
+      const typen = await verwijzingen.zaaktypen(request.body, request.base)
+      const zaak = await app.mutate(request.actor, (m) => createZaak(m, request.body, settings, faults, typen))
       return reply
         .code(201)
         .header('location', zaak.url)
@@ -94,8 +96,10 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
 
   async function change(request: FastifyRequest, actie: Actie, uuid: string, given: ZaakPatch) {
     const known = await findZaak(app.read, uuid)
-    const faults = known ? await verwijzingen.judge(given, request.base, toZaak(known, request.base)) : []
-    const zaak = await app.mutate(request.actor, (m) => changeZaak(m, uuid, actie, given, settings, faults))
+    const { base } = request
+    const faults = known ? await verwijzingen.judge(given, base, toZaak(known, base)) : []
+    const typen = known ? await verwijzingen.zaaktypen(given, base, toZaak(known, base)) : NIETS_ELDERS
+    const zaak = await app.mutate(request.actor, (m) => changeZaak(m, uuid, actie, given, settings, faults, typen))
     return { ...zaak, _expand: {} }
   }
 }
@@ -105,19 +109,33 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
 /**
  * Makes a case. Kept to few statements: cases are made often, and at once by many.
  * @param faults what is wrong with references elsewhere
+ * @param typen the zaaktypen elsewhere that were asked for it
  */
 export async function createZaak(
   m: Mutation,
   input: ZaakInput,
   settings: Settings,
   faults: InvalidParam[] = [],
+  typen: TypenElders = NIETS_ELDERS,
 ): Promise<Uitslag> {
   const { base } = m.actor
-  const zaaktype = await findZaaktype(m, input, settings)
+  const asked = typen.get('zaaktype', input.zaaktype)
+  const zaaktype = asked ? await zaaktypeElders(m, input, asked, settings) : await findZaaktype(m, input, settings)
+  const elders = zaaktype.elders ?? null
   const vertrouwelijkheidaanduiding = input.vertrouwelijkheidaanduiding ?? zaaktype.vertrouwelijkheidaanduiding // zrc-009
-  requireMay(m.actor, AANMAKEN, { zaaktypeUuid: zaaktype.uuid, vertrouwelijkheidaanduiding })
+  const rechten = {
+    zaaktypeUuid: zaaktype.uuid,
+    zaaktypeUrl: elders?.zaaktype_url ?? null,
+    vertrouwelijkheidaanduiding,
+  }
+  requireMay(m.actor, AANMAKEN, rechten)
   const geometrie = judgeGeometrie('zaakgeometrie', input.zaakgeometrie)
-  const hoofdzaak = await judgeHoofdzaak(m, input.hoofdzaak, zaaktype.id)
+  const hoofdzaak = await judgeHoofdzaak(
+    m,
+    input.hoofdzaak,
+    { zaaktypeId: zaaktype.id, zaaktypeUrl: rechten.zaaktypeUrl },
+    typen,
+  )
   const relaties = await judgeRelaties(m, input)
   throwFaults([
     ...publicatieFaults(zaaktype),
@@ -133,6 +151,7 @@ export async function createZaak(
   const values = {
     ...toColumns(input),
     zaaktype_id: zaaktype.id,
+    ...elders,
     vertrouwelijkheidaanduiding,
     einddatum_gepland: input.einddatumGepland ?? zaaktype.einddatum_gepland,
     uiterlijke_einddatum_afdoening: input.uiterlijkeEinddatumAfdoening ?? zaaktype.uiterlijke_einddatum_afdoening,
@@ -167,9 +186,9 @@ export async function createZaak(
     kanaal: zakenKanaal(
       {
         bronorganisatie: zaak.bronorganisatie,
-        vertrouwelijkheidaanduiding,
-        zaaktypeUuid: zaaktype.uuid,
+        ...rechten,
         catalogusUuid: zaaktype.catalogus_uuid,
+        zaaktypeCatalogusUrl: elders?.zaaktype_catalogus_url ?? null,
       },
       base,
     ),
@@ -180,15 +199,22 @@ export async function createZaak(
 }
 
 type ZaaktypeVanZaak = {
-  id: number
-  uuid: string
+  id: number | null
+  uuid: string | null
   concept: boolean
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
   producten_of_diensten: string[]
-  catalogus_uuid: string
+  catalogus_uuid: string | null
   einddatum_gepland: string | null
   uiterlijke_einddatum_afdoening: string | null
   identificatie: string | null
+  /** The columns of a type elsewhere. */
+  elders?: {
+    zaaktype_url: string
+    zaaktype_catalogus_url: string
+    zaaktype_identificatie: string
+    zaaktype_omschrijving: string
+  }
 }
 
 /** zrc-001, with all that a new case takes from its type, and its number when it needs one. */
@@ -207,6 +233,36 @@ async function findZaaktype(m: Mutation, input: ZaakInput, { nummering }: Settin
       : []
   if (!zaaktype) throwFaults([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
   return zaaktype!
+}
+
+/** The same of a type elsewhere, which was asked before. */
+async function zaaktypeElders(
+  m: Mutation,
+  input: ZaakInput,
+  type: TypeElders<'zaaktype'> | InvalidParam,
+  { nummering }: Settings,
+): Promise<ZaaktypeVanZaak> {
+  if ('code' in type) throw invalidAll([type])
+  const [computed] = await m.sql<
+    Pick<ZaaktypeVanZaak, 'einddatum_gepland' | 'uiterlijke_einddatum_afdoening' | 'identificatie'>[]
+  >`select (${input.startdatum}::date + ${type.servicenorm ?? null}::text::interval)::date as einddatum_gepland,
+      (${input.startdatum}::date + ${type.doorlooptijd ?? null}::text::interval)::date as uiterlijke_einddatum_afdoening,
+      case when ${!input.identificatie}::boolean then zaak_identificatie(${input.startdatum}::date, ${nummering}) end as identificatie`
+  return {
+    id: null,
+    uuid: null,
+    concept: type.concept,
+    vertrouwelijkheidaanduiding: type.vertrouwelijkheidaanduiding,
+    producten_of_diensten: type.productenOfDiensten ?? [],
+    catalogus_uuid: null,
+    ...computed!,
+    elders: {
+      zaaktype_url: type.url,
+      zaaktype_catalogus_url: type.catalogus,
+      zaaktype_identificatie: type.identificatie,
+      zaaktype_omschrijving: type.omschrijving,
+    },
+  }
 }
 
 type Made = { id: number; uuid: string; identificatie: string; laatst_gemuteerd: string; registratiedatum: string }
@@ -294,6 +350,7 @@ export async function changeZaak(
   given: ZaakPatch,
   settings: Settings,
   faults: InvalidParam[] = [],
+  typen: TypenElders = NIETS_ELDERS,
 ): Promise<Uitslag> {
   const { base } = m.actor
   const kern = await holdZaak(m, uuid)
@@ -304,16 +361,16 @@ export async function changeZaak(
   const before = (await findZaak(m.read, uuid))!
   const oud = toZaak(before, base)
   const geometrie = judgeGeometrie('zaakgeometrie', given.zaakgeometrie)
-  const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern.zaaktypeId, kern)
+  const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern, typen, kern)
   const relaties = await judgeRelaties(m, given)
   // zrc-014: who sets `nvt` and says nothing of the date, takes the date away
   if (given.betalingsindicatie === 'nvt' && given.laatsteBetaaldatum === undefined) given.laatsteBetaaldatum = null
   const merged = { ...oud, ...given } as ZaakInput
   throwFaults([
     ...(given.identificatie && given.identificatie !== oud.identificatie ? [immutable('identificatie')] : []),
-    ...(await zaaktypeFaults(m, given.zaaktype, kern)),
+    ...(await zaaktypeFaults(m, given.zaaktype, kern, typen)),
     ...betaalFaults(merged, settings),
-    ...(given.productenOfDiensten ? productFaults(given.productenOfDiensten, await productenVan(m, kern)) : []),
+    ...(given.productenOfDiensten ? await productenFaults(m, given.productenOfDiensten, oud, kern, typen) : []),
     ...geopendFaults(given, settings),
     ...geometrie.faults,
     ...hoofdzaak.faults,
@@ -416,8 +473,15 @@ const publicatieFaults = ({ concept }: { concept: boolean }) =>
   concept ? [fault('zaaktype', 'not-published', 'Dit zaaktype is nog een concept.')] : []
 
 /** The type of a case stays. */
-async function zaaktypeFaults(m: Mutation, url: string | undefined, kern: Zaakkern): Promise<InvalidParam[]> {
-  if (url === undefined) return []
+async function zaaktypeFaults(
+  m: Mutation,
+  url: string | undefined,
+  kern: Zaakkern,
+  typen: TypenElders,
+): Promise<InvalidParam[]> {
+  if (url === undefined || url === kern.zaaktypeUrl) return []
+  const elders = typen.get('zaaktype', url)
+  if (elders) return 'code' in elders ? [elders] : [...publicatieFaults(elders), immutable('zaaktype')]
   const target = resolveLink(url, m.actor.base)
   if (target.kind === 'ours' && target.resource === 'zaaktype' && target.uuid === kern.zaaktypeUuid) return []
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
@@ -448,11 +512,23 @@ function productFaults(given: readonly string[], known: readonly string[]): Inva
   return [fault('productenOfDiensten', 'invalid-products-services', reason)]
 }
 
-async function productenVan(m: Mutation, kern: Zaakkern): Promise<string[]> {
-  const [row] = await m.sql<
-    { producten_of_diensten: string[] }[]
-  >`select producten_of_diensten from zaaktype where id = ${kern.zaaktypeId}`
-  return row!.producten_of_diensten
+/** zrc-015 for a change. A type elsewhere was asked only for products that the case does not have yet. */
+async function productenFaults(
+  m: Mutation,
+  given: readonly string[],
+  oud: Uitslag,
+  kern: Zaakkern,
+  typen: TypenElders,
+): Promise<InvalidParam[]> {
+  if (kern.zaaktypeUrl === null) {
+    const [row] = await m.sql<
+      { producten_of_diensten: string[] }[]
+    >`select producten_of_diensten from zaaktype where id = ${kern.zaaktypeId}`
+    return productFaults(given, row!.producten_of_diensten)
+  }
+  const type = typen.get('zaaktype', kern.zaaktypeUrl)
+  if (type && 'code' in type) return [type]
+  return productFaults(given, [...(oud.productenOfDiensten ?? []), ...(type?.productenOfDiensten ?? [])])
 }
 
 function geopendFaults({ laatstGeopend }: ZaakPatch, { leeway }: Settings): InvalidParam[] {
@@ -465,7 +541,8 @@ function geopendFaults({ laatstGeopend }: ZaakPatch, { leeway }: Settings): Inva
 async function judgeHoofdzaak(
   m: Mutation,
   url: string | null | undefined,
-  zaaktypeId: number,
+  eigen: Pick<Zaakkern, 'zaaktypeId' | 'zaaktypeUrl'>,
+  typen: TypenElders,
   self?: Zaakkern,
 ): Promise<{ id: number | null; uuid: string | null; faults: InvalidParam[] }> {
   const none = { id: null, uuid: null }
@@ -475,18 +552,22 @@ async function judgeHoofdzaak(
   if (target.kind !== 'ours') return wrong('no_match', 'Deze URL is geen zaak van deze dienst.')
   if (target.resource !== 'zaak') return wrong('incorrect_match', 'Deze URL is van een andere resource.')
   if (target.uuid === self?.uuid) return wrong('self-forbidden', 'Een zaak is geen hoofdzaak van zichzelf.')
-  const [hoofdzaak] = await m.sql<{ id: number; hoofdzaak_id: number | null; past: boolean }[]>`
-    select h.id, h.hoofdzaak_id, exists (
+  const [hoofdzaak] = await m.sql<
+    { id: number; hoofdzaak_id: number | null; zaaktype_url: string | null; past: boolean }[]
+  >`select h.id, h.hoofdzaak_id, h.zaaktype_url, exists (
       select from zaaktype_deelzaaktype d
       join zaaktype genoemd on genoemd.id = d.deelzaaktype_id
-      join zaaktype eigen on eigen.id = ${zaaktypeId}
+      join zaaktype eigen on eigen.id = ${eigen.zaaktypeId}
       where d.zaaktype_id = h.zaaktype_id and genoemd.catalogus_id = eigen.catalogus_id
         and genoemd.identificatie = eigen.identificatie) as past
     from zaak h where h.uuid = ${target.uuid} for share of h`
   if (!hoofdzaak) return wrong('does_not_exist', 'Deze zaak bestaat niet.')
   if (hoofdzaak.hoofdzaak_id !== null)
     return wrong('deelzaak-als-hoofdzaak', 'Deze zaak is zelf een deelzaak en kan geen hoofdzaak zijn.')
-  if (!hoofdzaak.past && hoofdzaak.id !== self?.hoofdzaakId)
+  const elders = hoofdzaak.zaaktype_url === null ? undefined : typen.get('zaaktype', hoofdzaak.zaaktype_url)
+  if (elders && 'code' in elders) return wrong('bad-url', 'Het zaaktype van de hoofdzaak is niet op te vragen.')
+  const past = hoofdzaak.past || (elders?.deelzaaktypen ?? []).some((type) => type === eigen.zaaktypeUrl)
+  if (!past && hoofdzaak.id !== self?.hoofdzaakId)
     return wrong('invalid-deelzaaktype', 'Het zaaktype is geen deelzaaktype van het zaaktype van de hoofdzaak.')
   return { id: hoofdzaak.id, uuid: target.uuid, faults: [] }
 }

@@ -2,6 +2,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import {
+  fetchTypen,
+  NIETS_ELDERS,
+  type SpecificatieElders,
+  type TypeElders,
+  type TypenElders,
+} from '../catalogi/elders.ts'
 import { ExpandQuery } from '../expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../input.ts'
 import { link } from '../links.ts'
@@ -22,6 +29,7 @@ import {
   requireOpenZaak,
   requireTypeOfZaak,
   requireZaak,
+  typeLink,
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
@@ -33,12 +41,18 @@ const ZaakParams = Type.Object({ zaakUuid: Uuid })
 const Params = Type.Object({ zaakUuid: Uuid, uuid: Uuid })
 const Query = Type.Object(ExpandQuery)
 
-type Row = Onder & { naam: string; waarde: string; typeUuid: string }
+type Row = Onder & {
+  naam: string
+  waarde: string
+  typeUuid: string | null
+  eigenschapId: number | null
+  eigenschapUrl: string | null
+}
 const bron: Bron<Row, ReturnType<typeof toZaakeigenschap>> = {
   soort: 'zaakeigenschap',
   table: 'zaakeigenschap',
   columns: sql`y.uuid as type_uuid`,
-  joins: sql`join eigenschap y on y.id = x.eigenschap_id`,
+  joins: sql`left join eigenschap y on y.id = x.eigenschap_id`,
   order: sql`x.id desc`,
   toResource: toZaakeigenschap,
 }
@@ -63,10 +77,11 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     '/zaken/:zaakUuid/zaakeigenschappen',
     { config: met(BIJWERKEN), schema: { params: ZaakParams, body: Input, response: { 201: Zaakeigenschap } } },
     async (request, reply) => {
+      const typen = await fetchTypen(app.parts.diensten, request.base, [['eigenschap', request.body.eigenschap]])
       const made = await app.mutate(request.actor, async (m) => {
         await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
         const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
-        return createEigenschap(m, zaak, request.body, streng)
+        return createEigenschap(m, zaak, request.body, { streng, typen })
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -81,14 +96,19 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: Input, response: { 200: Zaakeigenschap } } },
-    async (request) => app.mutate(request.actor, (m) => change(m, request.params, 'update', request.body, streng)),
+    async ({ actor, params, body, base }) => {
+      const typen = await typenOf(params.uuid, body, base)
+      return app.mutate(actor, (m) => change(m, params, 'update', body, { streng, typen }))
+    },
   )
 
   app.patch(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaakeigenschap } } },
-    async (request) =>
-      app.mutate(request.actor, (m) => change(m, request.params, 'partial_update', request.body, streng)),
+    async ({ actor, params, body, base }) => {
+      const typen = await typenOf(params.uuid, body, base)
+      return app.mutate(actor, (m) => change(m, params, 'partial_update', body, { streng, typen }))
+    },
   )
 
   app.delete(
@@ -99,16 +119,30 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
       return reply.code(204).send()
     },
   )
+
+  /** The eigenschap elsewhere that a new value has to fit. */
+  async function typenOf(uuid: string, { waarde }: Static<typeof InputPatch>, base: string): Promise<TypenElders> {
+    if (!streng || waarde === undefined) return NIETS_ELDERS
+    const row = await findOne(app.read, bron, uuid)
+    return fetchTypen(app.parts.diensten, base, [['eigenschap', row?.eigenschapUrl]])
+  }
 }
 
-/** @param streng whether the value has to fit the specificatie */
-async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, streng: boolean) {
-  const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak) // zrc-018
-  throwFaults([...(streng ? await waardeFaults(m, type.uuid, input.waarde) : []), ...archiefFault(zaak)])
+type Context = { streng: boolean; typen: TypenElders }
+
+/** @param context.streng whether the value has to fit the specificatie */
+async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, { streng, typen }: Context) {
+  const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018
+  const { elders } = type
+  throwFaults([...(streng ? await waardeFaults(m, type, input.waarde) : []), ...archiefFault(zaak)])
   requireOpenZaak(zaak, m.actor)
-  const [made] = await m.sql<{ uuid: string }[]>`
-    insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
-    select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id} returning uuid`
+  const [made] = elders
+    ? await m.sql<{ uuid: string }[]>`
+      insert into zaakeigenschap (zaak_id, eigenschap_url, naam, waarde)
+      values (${zaak.id}, ${elders.url}, ${elders.naam}, ${input.waarde}) returning uuid`
+    : await m.sql<{ uuid: string }[]>`
+      insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
+      select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id} returning uuid`
   await herleidArchivering(m, zaak.id, ['eigenschap'])
   return record(m, zaak, 'create', null, made!.uuid)
 }
@@ -120,7 +154,7 @@ async function change(
   { uuid, zaakUuid }: Plaats,
   actie: 'update' | 'partial_update',
   given: Static<typeof InputPatch>,
-  streng: boolean,
+  { streng, typen }: Context,
 ) {
   const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
   const zaak = (await holdZaak(m, before.zaakUuid))!
@@ -128,7 +162,7 @@ async function change(
   throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
-    ...(streng && given.waarde !== undefined ? await waardeFaults(m, before.typeUuid, given.waarde) : []),
+    ...(streng && given.waarde !== undefined ? await waardeFaults(m, typeOf(before, typen), given.waarde) : []),
     ...archiefFault(zaak),
   ])
   requireOpenZaak(zaak, m.actor)
@@ -139,15 +173,30 @@ async function change(
   return record(m, zaak, actie, oud, uuid)
 }
 
+type Soort = { id: number | null; elders: TypeElders<'eigenschap'> | InvalidParam | null }
+const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: TypenElders): Soort => ({
+  id: eigenschapId,
+  elders: (eigenschapUrl && typen.get('eigenschap', eigenschapUrl)) || null,
+})
+
 type Specificatie = { formaat: string; lengte: string; waarden: string[] }
 
 /** The value is one of those of the eigenschap, or as long and of the form that it says. */
-async function waardeFaults(m: Mutation, eigenschapUuid: string, waarde: string): Promise<InvalidParam[]> {
-  const [specificatie] = await m.sql<Specificatie[]>`
-    select specificatie_formaat as formaat, specificatie_lengte as lengte, specificatie_waardenverzameling as waarden
-    from eigenschap where uuid = ${eigenschapUuid}`
+async function waardeFaults(m: Mutation, { id, elders }: Soort, waarde: string): Promise<InvalidParam[]> {
+  if (elders && 'code' in elders) return [elders]
+  const [specificatie] = elders
+    ? [elders.specificatie && specificatieOf(elders.specificatie)]
+    : await m.sql<Specificatie[]>`
+      select specificatie_formaat as formaat, specificatie_lengte as lengte, specificatie_waardenverzameling as waarden
+      from eigenschap where id = ${id}`
   if (!specificatie || past(waarde, specificatie)) return []
   return [onObject('waarde-incorrect-format', 'De waarde past niet bij de specificatie van de eigenschap.')]
+}
+
+/** Undefined when another server specifies in a way that says nothing here. */
+function specificatieOf({ formaat, lengte, waardenverzameling }: SpecificatieElders): Specificatie | undefined {
+  if (!formaat || !lengte || !/^\d{1,9}(,\d{1,9})?$/.test(lengte)) return undefined
+  return { formaat, lengte, waarden: waardenverzameling ?? [] }
 }
 
 function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boolean {
@@ -189,7 +238,7 @@ function toZaakeigenschap(row: Row, base: string) {
     url: eigenschapLink(base, row.zaakUuid, row.uuid),
     uuid: row.uuid,
     zaak: link(base, 'zaak', row.zaakUuid),
-    eigenschap: link(base, 'eigenschap', row.typeUuid),
+    eigenschap: typeLink(base, 'eigenschap', row.typeUuid, row.eigenschapUrl),
     naam: row.naam,
     waarde: row.waarde,
   }

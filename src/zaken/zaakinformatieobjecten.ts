@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/elders.ts'
 import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/elders.ts'
 import { koppelObject, ontkoppelObject } from '../documenten/koppelen.ts'
 import { ExpandQuery } from '../expand.ts'
@@ -30,6 +31,7 @@ import {
   zaakForChange,
 } from './rules.ts'
 import { NullableReference, OptionalMoment, Params, withoutDefaults } from './velden.ts'
+import { zaaktypeUrlOf } from './verwijzingen.ts'
 
 export const ZioDeel = Type.Object({
   informatieobject: Reference(),
@@ -103,9 +105,11 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
     '/zaakinformatieobjecten',
     { config: met(KOPPELEN), schema: { body: ZioInput, response: { 201: Zio } } },
     async (request, reply) => {
-      const document = await fetchDocumentElsewhere(diensten, request.body.informatieobject, request.base)
+      const { body, base } = request
+      const document = await fetchDocumentElsewhere(diensten, body.informatieobject, base)
+      const typen = await fetchTypen(diensten, base, [['zaaktype', await zaaktypeUrlOf(app, body.zaak, base)]])
       const zio = await spiegels.maken(request.actor, async (m, elders) =>
-        createZio(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body, { document, elders }),
+        createZio(m, await zaakForChange(m, body.zaak, KOPPELEN), body, { document, elders, typen }),
       )
       return reply.code(201).header('location', zio.url).send(zio)
     },
@@ -142,19 +146,22 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
 }
 
 /** What was asked elsewhere before, and where the other side of the relation is noted. */
-type Verwijzing = { document: DocumentElders | InvalidParam | undefined; elders: Elders }
+type Verwijzing = { document?: DocumentElders | InvalidParam | undefined; elders?: Elders; typen?: TypenElders }
 
-/** Links a document to a case, on both sides. */
+/**
+ * Links a document to a case, on both sides.
+ * @param verwijzing.typen the zaaktype of the case, when it stands elsewhere
+ */
 export async function createZio(
   m: Mutation,
   zaak: Zaakkern,
   input: ZioDeel,
-  { document, elders }: Verwijzing = { document: undefined, elders: nietsElders() },
+  { document, elders = nietsElders(), typen = NIETS_ELDERS }: Verwijzing = {},
 ) {
   if (document && 'code' in document) throwFaults([document]) // zrc-003
   const found = document as DocumentElders | undefined
-  const documentId = found ? null : await requireDocument(m, input.informatieobject, zaak)
-  if (found) await requireTypeElders(m, found, zaak)
+  const documentId = found ? null : await requireDocument(m, input.informatieobject, zaak, typen)
+  if (found) await requireTypeElders(m, found, zaak, typen)
   const statusId = await findStatus(m, input.status)
   throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
@@ -187,8 +194,29 @@ export async function createZio(
   return record(m, zaak, 'create', null, made.uuid)
 }
 
+/** zrc-017 for a zaaktype elsewhere: it names the type of the document, which stands elsewhere too. */
+function requireNamed(m: Mutation, documenttype: string | null, zaaktypeUrl: string, typen: TypenElders): void {
+  const zaaktype = typen.get('zaaktype', zaaktypeUrl)
+  if (zaaktype && 'code' in zaaktype)
+    throw invalid('zaak', zaaktype.code, 'Het zaaktype van de zaak is niet op te vragen.')
+  const named = zaaktype?.informatieobjecttypen ?? []
+  if (documenttype === null || !named.includes(documenttype)) throw ongerelateerd()
+  if (resolveLink(documenttype, m.actor.base).kind !== 'elsewhere') throw ongerelateerd()
+}
+
+const ongerelateerd = () =>
+  invalidAll([
+    onObject('missing-zaaktype-informatieobjecttype-relation', 'Dit type document hoort niet bij het zaaktype.'),
+  ])
+
 /** zrc-017 for a document elsewhere: its type may well be one of ours. */
-async function requireTypeElders(m: Mutation, { informatieobjecttype }: DocumentElders, zaak: Zaakkern): Promise<void> {
+async function requireTypeElders(
+  m: Mutation,
+  { informatieobjecttype }: DocumentElders,
+  zaak: Zaakkern,
+  typen: TypenElders,
+): Promise<void> {
+  if (zaak.zaaktypeUrl !== null) return requireNamed(m, informatieobjecttype, zaak.zaaktypeUrl, typen)
   const uuid = localUuid(informatieobjecttype, m.actor.base, 'informatieobjecttype') ?? null
   const [past] = await m.sql`
     select 1 from zaaktype_informatieobjecttype r
@@ -196,10 +224,7 @@ async function requireTypeElders(m: Mutation, { informatieobjecttype }: Document
     join informatieobjecttype eigen on eigen.uuid = ${uuid}::uuid
     where r.zaaktype_id = ${zaak.zaaktypeId} and genoemd.catalogus_id = eigen.catalogus_id
       and genoemd.omschrijving = eigen.omschrijving limit 1`
-  if (!past)
-    throw invalidAll([
-      onObject('missing-zaaktype-informatieobjecttype-relation', 'Dit type document hoort niet bij het zaaktype.'),
-    ])
+  if (!past) throw ongerelateerd()
 }
 
 async function changeZio(
@@ -253,10 +278,10 @@ async function deleteZio(m: Mutation, uuid: string): Promise<void> {
 }
 
 /** zrc-003 and zrc-017: the document exists, and its type is one of those of the zaaktype. */
-async function requireDocument(m: Mutation, url: string, zaak: Zaakkern): Promise<number> {
+async function requireDocument(m: Mutation, url: string, zaak: Zaakkern, typen: TypenElders): Promise<number> {
   const uuid = requireOwn('informatieobject', url, m.actor.base, 'enkelvoudiginformatieobject')
-  const [document] = await m.sql<{ id: number; past: boolean }[]>`
-    select e.id, exists (
+  const [document] = await m.sql<{ id: number; informatieobjecttype_url: string | null; past: boolean }[]>`
+    select e.id, e.informatieobjecttype_url, exists (
       select from zaaktype_informatieobjecttype r
       join informatieobjecttype genoemd on genoemd.id = r.informatieobjecttype_id
       join informatieobjecttype eigen on eigen.id = e.informatieobjecttype_id
@@ -264,10 +289,8 @@ async function requireDocument(m: Mutation, url: string, zaak: Zaakkern): Promis
         and genoemd.omschrijving = eigen.omschrijving) as past
     from enkelvoudiginformatieobject e where e.uuid = ${uuid} for key share of e`
   if (!document) throw invalid('informatieobject', 'bad-url', 'Dit document bestaat niet.')
-  if (!document.past)
-    throw invalidAll([
-      onObject('missing-zaaktype-informatieobjecttype-relation', 'Dit type document hoort niet bij het zaaktype.'),
-    ])
+  if (zaak.zaaktypeUrl !== null) requireNamed(m, document.informatieobjecttype_url, zaak.zaaktypeUrl, typen)
+  else if (!document.past) throw ongerelateerd()
   return document.id
 }
 

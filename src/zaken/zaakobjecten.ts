@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/elders.ts'
 import { ExpandQuery } from '../expand.ts'
 import { OptionalText, Patch, Text, Url, Uuid } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
@@ -29,6 +30,7 @@ import {
   requireOpenZaak,
   requireTypeOfZaak,
   touchZaak,
+  typeLink,
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
@@ -65,6 +67,7 @@ const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 type ZaakobjectRow = Onder & {
   object: string
   typeUuid: string | null
+  zaakobjecttypeUrl: string | null
   objectType: string
   objectTypeOverige: string
   objectTypeOverigeDefinitie: Static<typeof Definitie> | null
@@ -99,8 +102,11 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
     { config: met(KOPPELEN), schema: { body: ZaakobjectInput, response: { 201: Zaakobject } } },
     async (request, reply) => {
       const faults = await judgeObject(app, request.body.object, request.base)
+      const typen = await fetchTypen(app.parts.diensten, request.base, [
+        ['zaakobjecttype', request.body.zaakobjecttype],
+      ])
       const made = await app.mutate(request.actor, async (m) =>
-        createZaakobject(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body, faults),
+        createZaakobject(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body, faults, typen),
       )
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -171,16 +177,19 @@ export async function createZaakobject(
   zaak: Zaakkern,
   input: ZaakobjectDeel,
   elsewhere: InvalidParam[] = [],
+  typen: TypenElders = NIETS_ELDERS,
 ) {
   const part = readObject(input.objectType, input.objectIdentificatie)
   throwFaults([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
-  const type = input.zaakobjecttype ? await requireTypeOfZaak(m, 'zaakobjecttype', input.zaakobjecttype, zaak) : null
+  const named = input.zaakobjecttype
+  const type = named ? await requireTypeOfZaak(m, 'zaakobjecttype', named, zaak, typen) : null
   throwFaults(archiefFault(zaak))
   requireOpenZaak(zaak, m.actor)
   const values = {
     zaak_id: zaak.id,
     object: input.object ?? '',
     zaakobjecttype_id: type?.id ?? null,
+    zaakobjecttype_url: type?.elders?.url ?? null,
     object_type: input.objectType,
     object_type_overige: input.objectTypeOverige ?? '',
     object_type_overige_definitie: input.objectTypeOverigeDefinitie
@@ -281,7 +290,7 @@ function toZaakobject(row: ZaakobjectRow, base: string) {
     uuid: row.uuid,
     zaak: link(base, 'zaak', row.zaakUuid),
     object: row.object,
-    zaakobjecttype: row.typeUuid && link(base, 'zaakobjecttype', row.typeUuid),
+    zaakobjecttype: typeLink(base, 'zaakobjecttype', row.typeUuid, row.zaakobjecttypeUrl) || null,
     objectType: row.objectType,
     objectTypeOverige: row.objectTypeOverige,
     objectTypeOverigeDefinitie: row.objectTypeOverigeDefinitie,
