@@ -406,18 +406,18 @@ function nameSchemas(operations: Operation[]): Schemas {
     const name = root ? undefined : names.get(JSON.stringify(schema))
     if (name) return { $ref: `#/components/schemas/${name}` }
     const result: Json = {}
-    const mayBeEmpty = 'format' in schema && 'default' in schema && schema.default === ''
+    const mayBeEmpty = 'default' in schema && schema.default === ''
     for (const [key, value] of Object.entries(schema)) {
-      if (key === 'x-required' || (key === 'default' && mayBeEmpty)) continue
-      if (key === 'format' && OWN_FORMATS[String(value)] !== undefined) {
-        Object.assign(result, OWN_FORMATS[String(value)])
+      if (key === 'x-required') continue
+      if (key === 'format') {
+        const format = OWN_FORMATS[String(value)] ?? { format: value }
+        if (mayBeEmpty && format.format !== undefined) result.anyOf = [format, { maxLength: 0 }]
+        else Object.assign(result, format)
       } else if (key === 'default' || key === 'enum' || key === 'const' || key === 'example') result[key] = value
       else if (key === 'properties') {
         result[key] = Object.fromEntries(Object.entries(value as Json).map(([field, one]) => [field, plain(one)]))
       } else result[key] = plain(value)
     }
-    // The empty text has no such format, so that it cannot stand there as a default.
-    if (mayBeEmpty) result.description = [result.description, 'Leeg als er geen is.'].filter(Boolean).join(' ')
     return result
   }
   return {
