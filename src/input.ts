@@ -128,8 +128,8 @@ export function momentUtc(text: string): string {
 
 // Hosts without a dot are taken: inside a container network our own address is often one.
 function isUrl(text: string): boolean {
-  if (!/^(https?|ftps?):\/\/[^\s<>"\\^`{|}]+$/i.test(text) || !URL.canParse(text)) return false
-  const { hostname } = new URL(text)
+  if (!/^(https?|ftps?):\/\/[^\s<>"\\^`{|}]+$/i.test(text)) return false
+  const hostname = URL.parse(text)?.hostname ?? ''
   return hostname !== '' && (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || /^[^.].*$/.test(hostname))
 }
 
@@ -154,6 +154,7 @@ type Plain = {
   format?: string
 }
 const validators = new WeakMap<object, Validator>()
+const readers = new WeakMap<object, Reader>()
 
 /**
  * Reads a value by its schema as existing clients send it, and checks it: names in snake_case are taken as camelCase,
@@ -167,7 +168,7 @@ export function readInput<T extends TSchema>(
   input: unknown,
   options: { defaults?: boolean } = {},
 ): Static<T> {
-  const value = normalise(schema as Plain, input, options.defaults ?? true)
+  const value = readerOf(schema as Plain)(input, options.defaults ?? true)
   const faults = findFaults(schema, value)
   if (faults.length > 0) throw invalidAll(faults)
   return value as Static<T>
@@ -180,51 +181,86 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
     validator = Compile(schema)
     validators.set(schema, validator)
   }
-  const faults = impossibleText(value, [])
+  const faults = isPossible(value) ? [] : impossibleText(value, [])
   if (!validator.Check(value)) {
     for (const error of validator.Errors(value)) faults.push(...describe(schema as Plain, value, error))
   }
+  if (faults.length < 2) return faults
   const order = Object.keys((schema as Plain).properties ?? {})
   const place = ({ name }: InvalidParam) => order.indexOf(name.split('.')[0]!)
   return faults.sort((a, b) => place(a) - place(b))
 }
 
-function normalise(schema: Plain, value: unknown, defaults: boolean): unknown {
-  const types = ([] as string[]).concat(schema.type ?? [])
-  if (value === null || value === undefined) return value
-  if (types.includes('object') && schema.properties && typeof value === 'object' && !Array.isArray(value)) {
-    return normaliseObject(schema, value as Record<string, unknown>, defaults)
+/** Makes of a value what its schema means by it. Made once for each schema: every request passes here. */
+type Reader = (value: unknown, defaults: boolean) => unknown
+
+function readerOf(schema: Plain): Reader {
+  let reader = readers.get(schema)
+  if (!reader) {
+    reader = makeReader(schema)
+    readers.set(schema, reader)
   }
-  if (types.includes('array') && schema.items && Array.isArray(value)) {
-    return value.map((item) => normalise(schema.items!, item, defaults))
-  }
-  if (typeof value === 'string') {
-    if (types.includes('string') || schema.enum)
-      return schema.format === 'date-time' && isMoment(value) ? momentUtc(value) : value
-    if ((types.includes('integer') || types.includes('number')) && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value))
-      return Number(value)
-    if (types.includes('boolean')) return TRUE.has(value) ? true : FALSE.has(value) ? false : value
-  }
-  if ((typeof value === 'number' || typeof value === 'boolean') && types.includes('string')) return String(value)
-  return value
+  return reader
 }
 
-function normaliseObject(schema: Plain, input: Record<string, unknown>, defaults: boolean): Record<string, unknown> {
-  const result: Record<string, unknown> = {}
-  for (const [name, property] of Object.entries(schema.properties!)) {
-    let value = Object.hasOwn(input, name) ? input[name] : undefined
-    if (value === undefined) {
-      const snake = snakeCase(name)
-      if (snake !== name && Object.hasOwn(input, snake)) value = input[snake]
+function makeReader(schema: Plain): Reader {
+  const types = ([] as string[]).concat(schema.type ?? [])
+  const readObject = types.includes('object') && schema.properties ? makeObjectReader(schema) : undefined
+  const readItem = types.includes('array') && schema.items ? readerOf(schema.items) : undefined
+  const isText = types.includes('string') || schema.enum !== undefined
+  const isNumber = types.includes('integer') || types.includes('number')
+  return (value, defaults) => {
+    if (value === null) return value
+    switch (typeof value) {
+      case 'object':
+        if (Array.isArray(value)) return readItem ? value.map((item) => readItem(item, defaults)) : value
+        return readObject ? readObject(value as Record<string, unknown>, defaults) : value
+      case 'string':
+        if (isText) return schema.format === 'date-time' && isMoment(value) ? momentUtc(value) : value
+        if (isNumber && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value)) return Number(value)
+        if (types.includes('boolean')) return TRUE.has(value) ? true : FALSE.has(value) ? false : value
+        return value
+      case 'number':
+      case 'boolean':
+        return types.includes('string') ? String(value) : value
+      default:
+        return value
     }
-    const optional = !(schema['x-required'] ?? schema.required)?.includes(name)
+  }
+}
+
+function makeObjectReader(schema: Plain) {
+  const required = schema['x-required'] ?? schema.required
+  const properties = Object.entries(schema.properties!).map(([name, property]) => {
+    const snake = snakeCase(name)
     const types = ([] as string[]).concat(property.type ?? [])
     const nullable = types.includes('null') || (types.length === 0 && !property.enum) // a plain choice knows no null
-    if (value === null && optional && !nullable) value = defaults ? undefined : property.default
-    if (value === undefined && defaults) value = structuredClone(property.default)
-    if (value !== undefined) result[name] = normalise(property, value, defaults)
+    return {
+      name,
+      snake: snake === name ? undefined : snake,
+      read: readerOf(property),
+      nullIsAbsent: !nullable && !required?.includes(name),
+      default: property.default,
+    }
+  })
+  return (input: Record<string, unknown>, defaults: boolean): Record<string, unknown> => {
+    const result: Record<string, unknown> = {}
+    for (const property of properties) {
+      const { name, snake } = property
+      let value = Object.hasOwn(input, name) ? input[name] : undefined
+      if (value === undefined && snake !== undefined && Object.hasOwn(input, snake)) value = input[snake]
+      if (value === null && property.nullIsAbsent) value = defaults ? undefined : property.default
+      if (value === undefined && defaults) value = copy(property.default)
+      if (value !== undefined) result[name] = property.read(value, defaults)
+    }
+    return result
   }
-  return result
+}
+
+/** Of a default, so that no two values share it. Nearly all are no objects, or lists that are empty. */
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? value.map(copy) : structuredClone(value)
 }
 
 const TRUE = new Set(['true', 'True', 'TRUE', '1'])
@@ -302,10 +338,19 @@ const enumAt = (schema: Plain, path: string[]) => schemaAt(schema, path)?.enum !
 const isArrayAt = (schema: Plain, path: string[]) =>
   ([] as unknown[]).concat(schemaAt(schema, path)?.type ?? []).includes('array')
 
+const isPossibleText = (text: string) => !text.includes('\0') && text.isWellFormed()
+
+/** Whether there is no text in it that PostgreSQL cannot hold: what nearly always holds is found without a list. */
+function isPossible(value: unknown): boolean {
+  if (typeof value === 'string') return isPossibleText(value)
+  if (value === null || typeof value !== 'object') return true
+  return (Array.isArray(value) ? value : Object.values(value)).every(isPossible)
+}
+
 /** Text that PostgreSQL cannot hold: NUL, and half a surrogate pair. */
 function impossibleText(value: unknown, path: string[]): InvalidParam[] {
   if (typeof value === 'string') {
-    if (!value.includes('\0') && value.isWellFormed()) return []
+    if (isPossibleText(value)) return []
     return [
       {
         name: path.join('.') || 'nonFieldErrors',
