@@ -49,17 +49,30 @@ export function resolveLink(
   url: string,
   base: string,
 ): { kind: 'elsewhere' } | { kind: 'nothing' } | { kind: 'ours'; resource: Resource; uuid: string } {
-  if (!URL.canParse(url)) return { kind: 'nothing' }
-  const { host, pathname, search } = new URL(url)
-  const ours = new URL(base)
-  if (host !== ours.host) return { kind: 'elsewhere' }
-  const prefix = ours.pathname === '/' ? '' : ours.pathname
-  for (const [resource, path] of Object.entries(PATHS) as [Resource, string][]) {
-    const start = `${prefix}${path}/`
+  const parsed = URL.parse(url)
+  if (!parsed) return { kind: 'nothing' }
+  if (places?.base !== base) places = placesOf(base)
+  if (parsed.host !== places.host) return { kind: 'elsewhere' }
+  const { pathname } = parsed
+  for (const { resource, start } of places.starts) {
+    if (!pathname.startsWith(start)) continue
     const uuid = pathname.slice(start.length).toLowerCase()
-    if (pathname.startsWith(start) && UUID.test(uuid) && search === '') return { kind: 'ours', resource, uuid }
+    if (UUID.test(uuid) && parsed.search === '') return { kind: 'ours', resource, uuid }
   }
   return { kind: 'nothing' }
+}
+
+// Of the address that was asked for last, which is nearly always the same: every request asks for several links.
+let places: ReturnType<typeof placesOf> | undefined
+
+function placesOf(base: string) {
+  const { host, pathname } = new URL(base)
+  const prefix = pathname === '/' ? '' : pathname
+  const starts = (Object.entries(PATHS) as [Resource, string][]).map(([resource, path]) => ({
+    resource,
+    start: `${prefix}${path}/`,
+  }))
+  return { base, host, starts }
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
