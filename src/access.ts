@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CredentialStore } from './autorisaties/credentials.ts'
 import { countPogingen } from './autorisaties/pogingen.ts'
-import { authenticate } from './autorisaties/token.ts'
+import { authenticate, rememberTokens } from './autorisaties/token.ts'
 import type { Config } from './config.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from './input.ts'
 import { forbidden } from './problem.ts'
@@ -62,10 +62,11 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
       throw new Error(`route ${String(route.method)} ${route.url} declares no access`)
   })
   const pogingen = countPogingen()
+  const verified = rememberTokens()
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
     if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404
-    request.actor = await authenticate(app, request, config, credentials, pogingen)
+    request.actor = await authenticate(app, request, config, credentials, pogingen, verified)
     if (!passes(request.actor, access)) throw forbidden()
   })
 }

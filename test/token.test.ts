@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { secretBox } from '../src/autorisaties/secrets.ts'
 import { givenClient, SECRET, type TestApp, testApp } from './app.ts'
 
 const URL = '/catalogi/api/v1/catalogussen'
@@ -140,6 +142,22 @@ t.test('authentication', async (t) => {
     t.equal((await send(test, old)).body.code, 'invalid-client-identifier')
   })
 
+  t.test(
+    'a replaced secret counts at once: a token that was taken before is refused, one with the new secret taken',
+    async (t) => {
+      await givenClient(test, 'vervangen', [{ component: 'ztc', scopes: ['catalogi.lezen'] }])
+      const old = `Bearer ${token(claims({ client_id: 'vervangen' }))}`
+      t.equal((await send(test, old)).status, 200)
+      const secret = 'een ander geheim, dat lang genoeg is'
+      await test.database.sql`
+      update applicatie_geheim set geheim = ${secretBox(test.config.secretKey!).seal(secret, 'vervangen')}
+      where client_id = 'vervangen'`
+      await until(async () => (await send(test, old)).status === 403)
+      t.equal((await send(test, old)).body.code, 'invalid-jwt-signature')
+      t.equal((await send(test, `Bearer ${token(claims({ client_id: 'vervangen' }), { secret })}`)).status, 200)
+    },
+  )
+
   t.test('an application loses its access with its row', async (t) => {
     await givenClient(test, 'weg', [{ component: 'ztc', scopes: ['catalogi.lezen'] }])
     const authorization = `Bearer ${token(claims({ client_id: 'weg' }))}`
@@ -186,6 +204,19 @@ t.test('JWT_EXPIRY and JWT_LEEWAY move the border', async (t) => {
   t.equal((await send(test, `Bearer ${token(claims({ iat: now() - 71 }))}`)).body.code, 'jwt-expired')
   t.equal((await send(test, `Bearer ${token(claims({ exp: now() - 5 }))}`)).status, 200)
   t.equal((await send(test, `Bearer ${token(claims({ nbf: now() + 5 }))}`)).status, 200)
+})
+
+t.test('a token that was taken before is refused as soon as it has expired', async (t) => {
+  const test = await testApp(t, { JWT_LEEWAY: '10' })
+  const authorization = `Bearer ${token(claims({ exp: now() - 8 }))}`
+  t.equal((await send(test, authorization)).status, 200)
+  let answer = await send(test, authorization)
+  await until(async () => {
+    await sleep(50)
+    answer = await send(test, authorization)
+    return answer.status !== 200
+  })
+  t.equal(answer.body.code, 'jwt-expiredsignatureerror')
 })
 
 async function until(condition: () => Promise<boolean>): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { type Actor, header } from '../access.ts'
 import type { Config } from '../config.ts'
 import { forbidden, type Problem } from '../problem.ts'
@@ -9,6 +10,14 @@ import { isShort } from './secrets.ts'
 
 // An unknown client costs the same signature check as a known one: the time tells nothing.
 const NOBODY = randomBytes(32).toString('hex')
+
+type Decoded = { header: Claims; payload: Claims }
+/**
+ * Tokens whose signature was good, with what they were judged by: checking it again is most of the work. Whoever is asked
+ * for a credential gives another object once anything about that client may have changed, and then it is checked anew.
+ */
+export type Verified = LRUCache<string, Decoded & { credential: Credential }>
+export const rememberTokens = (): Verified => new LRUCache({ max: 1_000 })
 
 /**
  * Who sends this request, by its token (JWT, HS256 only, one secret per client id). Every failure is 403 with the code
@@ -21,9 +30,11 @@ export async function authenticate(
   config: Config,
   credentials: CredentialStore,
   pogingen: Pogingen,
+  verified: Verified,
 ): Promise<Actor> {
   const token = bearerToken(request)
-  const { header: tokenHeader, payload } = decode(app, token)
+  const known = verified.get(token)
+  const { header: tokenHeader, payload } = known ?? decode(app, token)
   const clientId = payload.client_id
   if (clientId === undefined) throw forbidden('missing-client-identifier', 'Het token noemt geen client_id.')
   const usable = typeof clientId === 'string' && CLIENT_ID.test(clientId)
@@ -40,10 +51,14 @@ export async function authenticate(
   const key = `${request.ip} ${clientId}`
   const refusal = pogingen.refusal(key)
   if (refusal && credential.secrets.some(isShort)) throw refusal
-  const wrongSignature = checkAlgorithm(tokenHeader) ?? verifySignature(app, token, credential.secrets)
-  if (wrongSignature) {
-    pogingen.failed(key)
-    throw pogingen.refusal(key) ?? wrongSignature
+  if (known?.credential !== credential) {
+    const wrongSignature = checkAlgorithm(tokenHeader) ?? verifySignature(app, token, credential.secrets)
+    if (wrongSignature) {
+      verified.delete(token)
+      pogingen.failed(key)
+      throw pogingen.refusal(key) ?? wrongSignature
+    }
+    verified.set(token, { header: tokenHeader, payload, credential })
   }
   pogingen.succeeded(key)
   const problem = checkClaims(payload, config, request)
@@ -62,7 +77,7 @@ function bearerToken(request: FastifyRequest): string {
 
 type Claims = Record<string, unknown>
 
-function decode(app: FastifyInstance, token: string): { header: Claims; payload: Claims } {
+function decode(app: FastifyInstance, token: string): Decoded {
   const problem = () => forbidden('jwt-decode-error', 'Het token is niet te lezen. Is het helemaal overgenomen?')
   let decoded: { header?: unknown; payload?: unknown; signature?: string } | null
   try {
@@ -72,7 +87,7 @@ function decode(app: FastifyInstance, token: string): { header: Claims; payload:
   }
   const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
   if (!isObject(decoded?.header) || !isObject(decoded?.payload)) throw problem()
-  return decoded as { header: Claims; payload: Claims }
+  return decoded as Decoded
 }
 
 /** The header is only compared, it selects nothing: the check below knows just the one algorithm. */
