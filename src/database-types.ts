@@ -1593,6 +1593,17 @@ export interface NotificatiePoging {
   uitkomst: string | null;
 }
 
+export interface NotificatieZender {
+  /**
+   * True; keeps it to one row.
+   */
+  enig: Generated<boolean>;
+  /**
+   * Until when a sender does so at least. After that it is told of every message (channel notificatie).
+   */
+  wakkerTot: string;
+}
+
 export interface Objectinformatieobject {
   /**
    * The document.
@@ -3044,6 +3055,7 @@ export interface DB {
   notificatie: Notificatie;
   notificatieInstelling: NotificatieInstelling;
   notificatiePoging: NotificatiePoging;
+  notificatieZender: NotificatieZender;
   objectinformatieobject: Objectinformatieobject;
   resultaat: Resultaat;
   resultaatRegeling: ResultaatRegeling;

@@ -166,7 +166,6 @@ export async function runWorker(
       taskList: tasks,
       cron: CRONTAB,
       concurrency: config.workerConcurrency,
-      calmMs: 100, // it is told of every notification as well
       log,
       checks: [(sql) => repairImports(kyselyOn(sql))],
     })
@@ -195,7 +194,7 @@ export async function runWorker(
  * that it need not wait for the disk.
  */
 async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
-  const { config, url, log } = parts
+  const { config, url, box, log } = parts
   // Its few statements find rows by their keys, however full the tables are: they are planned once, and so that a plan which
   // was made when a table was small does not read all of it later.
   const settings = {
@@ -205,26 +204,19 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',
   }
-  const database = openDatabase(url, { max: 5, name: 'notificaties', settings })
+  const open = () => openDatabase(url, { max: 5, name: 'notificaties', settings })
+  const verzender = verstuurNotificatie({ config, box, log, open })
   try {
-    const worker = await startWorker({
-      databaseUrl: url,
-      name: 'notificaties',
-      taskList: { 'verstuur-notificatie': verstuurNotificatie({ ...parts, database }) },
-      concurrency: config.notificationsConcurrency,
-      batch: config.notificationsConcurrency,
-      calmMs: 8,
-      log,
-    })
+    const worker = await startWorker({ databaseUrl: url, name: 'notificaties', runner: verzender.start, log })
     return {
       healthy: worker.healthy,
       stop: async () => {
         await worker.stop()
-        await database.close()
+        await verzender.close()
       },
     }
   } catch (error) {
-    await database.close()
+    await verzender.close()
     throw error
   }
 }

@@ -21,15 +21,8 @@ export type WorkerPool = {
  * repeated: failing a job, which is harmless to do twice, and looking for the next job, after which `returnLostJobs` gives
  * back a job of which the news never arrived. Completing a job is seen to here: graphile-worker ends its pool when that
  * fails within a batch.
- * @param uncertain what to do about jobs whose completion met an outage, if what they did may have been lost in it as well.
- *   Default: they are completed as soon as the database is back. Called again when it is cut off itself.
  */
-export function openWorkerPool(
-  databaseUrl: string,
-  log: Logger,
-  settings: pg.PoolConfig,
-  uncertain?: (spare: pg.Pool, jobs: string[]) => Promise<unknown>,
-): WorkerPool {
+export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.PoolConfig): WorkerPool {
   const options: pg.PoolConfig = {
     connectionString: databaseUrl,
     connectionTimeoutMillis: 10_000,
@@ -42,21 +35,17 @@ export function openWorkerPool(
   // Apart from the others: they may all be held by who waits for this one.
   const spare = new pg.Pool({ ...options, max: 1, idleTimeoutMillis: 1_000 })
   const clients = new Set<pg.PoolClient>()
-  const late = new WeakSet<pg.PoolClient>() // fresh, from an outage
   let closed = false
   let unreachable = false
 
-  const complete: Complete = {
-    isUncertain: (client) => late.delete(client) && uncertain !== undefined,
-    async later(query) {
-      for (;;) {
-        try {
-          return await (uncertain ? uncertain(spare, query.values.flat()) : spare.query(query))
-        } catch (error) {
-          if (closed || !isConnectionFault(error)) throw error
-        }
+  const completeLater = async (query: pg.QueryConfig): Promise<unknown> => {
+    for (;;) {
+      try {
+        return await spare.query(query)
+      } catch (error) {
+        if (closed || !isConnectionFault(error)) throw error
       }
-    },
+    }
   }
   for (const each of [pool, spare]) {
     // Without these listeners a connection that breaks would end the process. There is nothing to do: pg drops it.
@@ -65,7 +54,7 @@ export function openWorkerPool(
     each.on('connect', (client) => {
       clients.add(client)
       client.on('error', ({ message }) => log.debug({ reason: message }, 'a database connection of the worker broke'))
-      makeFaultsRetryable(client, each === pool ? complete : undefined)
+      makeFaultsRetryable(client, each === pool ? completeLater : undefined)
     })
     each.on('remove', (client) => clients.delete(client))
   }
@@ -76,14 +65,13 @@ export function openWorkerPool(
   function waitInConnect(each: pg.Pool): void {
     const connectOnce = each.connect.bind(each) as () => Promise<pg.PoolClient>
     const connect = async (): Promise<pg.PoolClient> => {
-      for (let delay = 50, tries = 0; ; delay = Math.min(delay * 2, 1_000), tries++) {
+      for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
         if (closed)
           throw Object.assign(new Error('the worker has let go of the database'), { code: 'CONNECTION_ENDED' })
         try {
           const client = await connectOnce()
           if (unreachable) log.info('the worker reaches the database again')
           unreachable = false
-          if (tries > 0) late.add(client)
           return client
         } catch (error) {
           if (!isConnectionFault(error)) throw error
@@ -142,20 +130,17 @@ const PG_FAULT =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exceeded when trying to connect|timeout expired)/
 
 const COMPLETION = /^complete_jobs?(_q)?\// // names of graphile-worker's statements
-type Completion = pg.QueryConfig & { values: unknown[] }
-type Complete = { isUncertain(client: pg.PoolClient): boolean; later(query: Completion): Promise<unknown> }
 
-function makeFaultsRetryable(client: pg.PoolClient, complete?: Complete): void {
+function makeFaultsRetryable(client: pg.PoolClient, completeLater?: (query: pg.QueryConfig) => Promise<unknown>): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   client.query = ((...args: unknown[]) => {
-    const completion = COMPLETION.test(String((args[0] as pg.QueryConfig).name)) && (args[0] as Completion)
-    if (complete?.isUncertain(client) && completion) return complete.later(completion)
     const result = query(...args)
     if (!(result instanceof Promise)) return result
     return result.catch((error: Error) => {
       if (!isConnectionFault(error)) throw error
       streamOf(client)?.destroy() // pg may not have noticed yet, and would hand it out once more
-      if (complete && completion) return complete.later(completion)
+      const config = args[0] as pg.QueryConfig
+      if (completeLater && COMPLETION.test(String(config.name))) return completeLater(config)
       throw Object.assign(new Error(error.message, { cause: error }), { code: '57P03' })
     })
   }) as typeof client.query

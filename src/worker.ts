@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -37,26 +38,42 @@ const REAP_MS = 1_000
 const REPAIR_MS = 5_000
 const LOST_AFTER_MS = 10_000
 const RERUNS = 5
-const COMPLETE_MS = 10 // of jobs that are fetched in portions
 
 export type WorkerParts = {
   databaseUrl: string
-  taskList: TaskList
-  /** Items, or lines of a crontab. */
-  cron?: CronItem[] | string
-  concurrency: number
-  /**
-   * For many short jobs whose own data tells what is still to be done: jobs are fetched and completed in portions of this
-   * size at most, and one that meanwhile belongs to another worker may be completed all the same.
-   */
-  batch?: number
-  /** Looks for jobs at most once in so many milliseconds, however many are added (for other workers). */
-  calmMs?: number
   log: Logger
   /** For the logs and the table of workers. */
   name?: string
   /** Further repairs, done every few seconds by every worker, so possibly by several at once. */
   checks?: ((sql: Sql) => Promise<void>)[]
+} & (Tasks | { runner: (place: Place) => OwnRunner })
+
+/** What graphile-worker runs. */
+export type Tasks = {
+  taskList: TaskList
+  /** Items, or lines of a crontab. */
+  cron?: CronItem[] | string
+  concurrency: number
+}
+
+/**
+ * Takes, does and ends jobs in place of graphile-worker: for jobs that are so many and short that this is most of the work.
+ * It locks a job as graphile-worker does, with `place.poolId` in `locked_by`; what follows when it dies is then the same.
+ */
+export type OwnRunner = {
+  /** Takes no new jobs. Resolves as `ended`. */
+  stop(): Promise<void>
+  /** Resolves when nothing runs any more. */
+  ended: Promise<void>
+  /** Drops its connections, since they may hang. */
+  cut(): void
+}
+export type Place = {
+  poolId: string
+  /** The jobs that it runs, which it keeps up to date: others that are locked for it are given back. */
+  jobs: Map<string, 'running' | 'finished'>
+  /** To wait for before taking jobs: no job may be locked under an id that the other workers would not find when we die. */
+  confirmed(): Promise<unknown>
 }
 
 export type RunningWorker = {
@@ -90,8 +107,7 @@ export type RunningWorker = {
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { databaseUrl, name = 'worker' } = parts
   const log = parts.log.child({ worker: name })
-  const cron = typeof parts.cron === 'string' ? parseCrontab(parts.cron) : parseCronItems(parts.cron ?? [])
-  const start = () => startShift({ ...parts, name, log, cron })
+  const start = 'runner' in parts ? () => startOwnShift({ ...parts, name, log }) : startGraphile(parts)
   let current: Shift | undefined = await firstStart()
   const supervisor = openWorkerPool(databaseUrl, log, {
     max: 2,
@@ -130,6 +146,11 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       await Promise.race([done, sleep(STOP_MS + 5_000, undefined, { ref: false })])
       await Promise.all([supervisor.close(), database.close()])
     },
+  }
+
+  function startGraphile(tasks: Tasks): () => Promise<Shift> {
+    const cron = typeof tasks.cron === 'string' ? parseCrontab(tasks.cron) : parseCronItems(tasks.cron ?? [])
+    return () => startShift({ ...tasks, databaseUrl, name, log, cron })
   }
 
   async function firstStart(): Promise<Shift> {
@@ -186,12 +207,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   }
 }
 
-/** From the start of a runner until its end: one graphile-worker pool, registered under its id. */
+/** From the start of a runner until its end: one graphile-worker pool (or what stands for it), registered under its id. */
 type Shift = {
-  runner: Runner
+  runner: Pick<Runner, 'stop'>
   poolId: string
   lease: Lease
-  connections: WorkerPool
+  connections: Pick<WorkerPool, 'close'>
   /** The jobs that reached this process, until their lock is gone. */
   jobs: Map<string, 'running' | 'finished'>
   /** Resolves when no worker of the pool runs any more, for whatever reason. */
@@ -199,7 +220,28 @@ type Shift = {
   ended: boolean
 }
 
-type ShiftParts = Omit<WorkerParts, 'name' | 'cron'> & { name: string; cron: ParsedCronItem[] }
+type ShiftParts = Omit<Tasks, 'cron'> & { databaseUrl: string; log: Logger; name: string; cron: ParsedCronItem[] }
+
+async function startOwnShift(parts: {
+  databaseUrl: string
+  log: Logger
+  name: string
+  runner: (place: Place) => OwnRunner
+}): Promise<Shift> {
+  const { databaseUrl, log, name } = parts
+  const poolId = `pool-${randomBytes(9).toString('hex')}` // as graphile-worker makes them
+  const jobs: Shift['jobs'] = new Map()
+  let cut = () => {}
+  const lease = await openLease(databaseUrl, { naam: name, versie: packageJson.version, poolId }, log, () => cut())
+  const runner = parts.runner({ poolId, jobs, confirmed: lease.confirmed })
+  cut = runner.cut
+  const shift = { runner, poolId, lease, jobs, ended: false, connections: { close: async () => {} } }
+  const settled = runner.ended.then(() => {
+    shift.ended = true
+    return 'settled' as const
+  })
+  return Object.assign(shift, { settled })
+}
 
 async function startShift(parts: ShiftParts): Promise<Shift> {
   const { databaseUrl, taskList, cron, concurrency, log, name } = parts
@@ -209,25 +251,15 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
     max: concurrency + 2,
     application_name: `zaakstroom ${name}`,
   }
-  // Tasks of a batch may not have waited for the disk: a crash that cut their completion off may have undone their work.
-  const runAgain = (spare: Pool, ids: string[]) => returnLostJobs(spare, pool!.id, ids)
-  const connections = openWorkerPool(databaseUrl, log, settings, parts.batch === undefined ? undefined : runAgain)
+  const connections = openWorkerPool(databaseUrl, log, settings)
   const jobs: Shift['jobs'] = new Map()
   let pool: GraphilePool | undefined // as a variable: the pool is a thenable, a promise of it would wait until it ends
   const events = new EventEmitter()
   events.on('pool:create', (event: { workerPool: GraphilePool }) => {
     pool = event.workerPool
-    if (parts.calmMs) pool.nudge = calm(pool.nudge.bind(pool), parts.calmMs)
   })
   events.on('job:start', ({ job }: { job: Job }) => jobs.set(job.id, 'running'))
   events.on('job:complete', ({ job }: { job: Job }) => jobs.set(job.id, 'finished'))
-  // Fetched jobs that wait here for their turn are no lost jobs.
-  events.on('localQueue:getJobs:complete', (event: { jobs: Job[] }) => {
-    for (const { id } of event.jobs) if (!jobs.has(id)) jobs.set(id, 'running')
-  })
-  events.on('localQueue:returnJobs', (event: { jobs: Job[] }) => {
-    for (const { id } of event.jobs) jobs.delete(id)
-  })
   const leased = Promise.withResolvers<Lease | undefined>()
   let faults = () => 0
   let runner: Runner | undefined
@@ -235,10 +267,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
     runner = await run({
       pgPool: connections.pool,
       taskList: Object.fromEntries(
-        Object.entries(taskList).map(([task, work]) => [
-          task,
-          guard(work as Task, () => faults(), parts.batch === undefined),
-        ]),
+        Object.entries(taskList).map(([task, work]) => [task, guard(work as Task, () => faults())]),
       ),
       parsedCronItems: cron,
       concurrency,
@@ -247,13 +276,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
       noHandleSignals: true,
       gracefulShutdownAbortTimeout: STOP_MS - 5_000,
       // Asked before every fetch: no job may be locked under an id that the other workers would not find when we die.
-      ...(parts.batch
-        ? {
-            preset: {
-              worker: { localQueue: { size: parts.batch }, completeJobBatchDelay: COMPLETE_MS, pollInterval: 1_000 },
-            },
-          }
-        : { forbiddenFlags: async () => (await leased.promise)?.confirmed() ?? null }),
+      forbiddenFlags: async () => (await leased.promise)?.confirmed() ?? null,
     })
     runner.promise.catch((error) => log.error({ err: error }, 'the job runner failed'))
     const { id: poolId, promise: poolEnded } = pool as unknown as GraphilePool
@@ -329,13 +352,13 @@ async function giveBackLostJobs({ poolId, lease, jobs }: Shift, pool: Pool, log:
  * Around every task: a fault of the database connection is waited for and the task is run again, and a job that meanwhile
  * belongs to another worker is not completed (graphile-worker would delete it while the other is working on it).
  */
-function guard(task: Task, faults: () => number, exclusive: boolean): Task {
+function guard(task: Task, faults: () => number): Task {
   return async (payload, helpers) => {
     for (let rerun = 0; ; rerun++) {
       const faultsBefore = faults()
       try {
         const result = await task(payload, helpers)
-        if (exclusive) await requireOwnership(helpers)
+        await requireOwnership(helpers)
         return result
       } catch (error) {
         if (!isConnectionFault(error) || rerun === RERUNS || helpers.abortSignal.aborted) throw error
@@ -347,28 +370,6 @@ function guard(task: Task, faults: () => number, exclusive: boolean): Task {
         helpers.logger.warn(`the database connection broke; job ${helpers.job.id} is run again`)
       }
     }
-  }
-}
-
-/** Passes calls on: at once, or so many milliseconds after the one before. Those that come meanwhile become one. */
-function calm(call: (count: number) => void, ms: number): (count: number) => void {
-  let last = Number.NEGATIVE_INFINITY
-  let isWaiting = false
-  const pass = () => {
-    isWaiting = false
-    last = performance.now()
-    try {
-      call(1)
-    } catch {
-      // the pool ended meanwhile
-    }
-  }
-  return () => {
-    if (isWaiting) return
-    const rest = last + ms - performance.now()
-    if (rest <= 0) return pass()
-    isWaiting = true
-    setTimeout(pass, rest).unref()
   }
 }
 

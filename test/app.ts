@@ -113,14 +113,8 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        await runTaskListOnce(
-          { logger: QUIET },
-          {
-            ...taskList({ ...parts, kopieer: kopieer.kopieer }),
-            'verstuur-notificatie': verstuurNotificatie({ ...parts, box }),
-          },
-          client as never,
-        )
+        await runTaskListOnce({ logger: QUIET }, taskList({ ...parts, kopieer: kopieer.kopieer }), client as never)
+        await verstuurNotificatie({ ...parts, open: () => database }).once()
       } finally {
         await client.end()
       }

@@ -128,12 +128,14 @@ t.test('an attempt that was lost is written down so, uses no retry, and is made 
   const { sql } = test.database
   const [job] = await sql`select id from graphile_worker.jobs where task_identifier = 'verstuur-notificatie'`
   const [row] = await sql`select id from notificatie where uuid = ${uuid}`
-  await sql`select neem_notificaties(array[${row!.id}]::bigint[], array[${job!.id}]::bigint[])` // and then the worker dies
+  await sql`select neem_notificaties('x', 1, false)`
+  await sql`update graphile_worker._private_jobs set locked_at = null, locked_by = null` // as is done when a worker died
   await test.runJobs()
   t.match(await pogingen(test, uuid), [{ uitkomst: 'lost' }, { uitkomst: 'delivered' }])
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', herhalingen: 0 })
   const [late] = await sql`
-    select noteer_notificatie_pogingen(array[${row!.id}]::bigint[], '{1}', '{http}', '{500}', '{""}', '{1}', '{10}') as ours`
+    select noteer_notificatie_pogingen(array[${job!.id}]::bigint[], array[${row!.id}]::bigint[], '{1}', '{http}', '{500}',
+      '{""}', '{1}', '{10}') as ours`
   t.same(late!.ours, [], 'what the lost one had to say comes too late')
   t.match(await stateOf(test, uuid), { status: 'afgeleverd' })
 })
@@ -143,12 +145,49 @@ t.test('two jobs for one message make one attempt', async (t) => {
   const uuid = await givenWijziging(test)
   const { sql } = test.database
   const [row] = await sql`select id from notificatie where uuid = ${uuid}`
-  const [job] = await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'x' returning id`
-  const neem = (jobs: number[]) =>
-    sql`select * from neem_notificaties(${jobs.map(() => row!.id)}::bigint[], ${jobs}::bigint[])`
-  const id = Number(job!.id)
-  t.match(await neem([id, id + 1]), [{ nummer: 1 }], 'asked for at once')
-  t.same(await neem([id + 2]), [], 'asked for later')
+  const plan = () => sql`select plan_notificatie(${row!.id})`
+  await plan()
+  t.same(
+    await sql`select nummer from neem_notificaties('x', 10, false) order by 1`,
+    [{ nummer: 1 }, { nummer: null }],
+    'taken at once',
+  )
+  await plan()
+  t.same(await sql`select nummer from neem_notificaties('y', 10, false)`, [{ nummer: null }], 'taken later')
+  t.match(await sql`select locked_by from graphile_worker.jobs`, [{ locked_by: 'x' }], 'the others are gone')
+})
+
+t.test('a job that comes before the moment of its message waits for it', async (t) => {
+  const test = await givenNotificaties(t, { backoff: 100 })
+  test.receiver.answer = (response) => response.writeHead(500).end()
+  const uuid = await givenWijziging(test)
+  await test.runJobs()
+  const { sql } = test.database
+  await sql`update graphile_worker._private_jobs set run_at = now()`
+  await test.runJobs()
+  t.match(await stateOf(test, uuid), { status: 'gepland', pogingen: 1 })
+  await elapse(test, 100)
+  await test.runJobs()
+  t.match(await stateOf(test, uuid), { status: 'gepland', pogingen: 2 })
+})
+
+t.test('a message keeps its one job until it is delivered', async (t) => {
+  const test = await givenNotificaties(t, { backoff: 1, baseFactor: 1 })
+  test.receiver.answer = (response) => response.writeHead(500).end()
+  const uuid = await givenWijziging(test)
+  const { sql } = test.database
+  const jobs = () =>
+    sql`select id, attempts, locked_at from graphile_worker.jobs where task_identifier = 'verstuur-notificatie'`
+  const [job] = await jobs()
+  for (let i = 0; i < 3; i++) {
+    await test.runJobs()
+    t.same(await jobs(), [{ id: job!.id, attempts: 0, locked_at: null }])
+    await elapse(test, 1)
+  }
+  test.receiver.answer = (response) => response.writeHead(201).end()
+  await test.runJobs()
+  t.match(await stateOf(test, uuid), { status: 'afgeleverd' })
+  t.same(await jobs(), [])
 })
 
 t.test('delivered and failed messages go after their days, waiting ones stay', async (t) => {

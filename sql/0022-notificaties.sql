@@ -1,0 +1,192 @@
+-- Jobs that send notifications are taken, ended and planned again by functions of ours, several at a time: what graphile-worker
+-- did in statements of its own for each portion, and what a failed attempt did with a job more, is one statement now.
+-- An operator notices nothing but less work for the database. A worker of an earlier version stops sending until it is replaced.
+
+drop function neem_notificaties(bigint[], bigint[]);
+drop function noteer_notificatie_pogingen(bigint[], integer[], text[], integer[], text[], integer[], double precision[]);
+
+-- While messages come in quick succession the sender looks for them by itself, every few milliseconds, and nobody need tell
+-- it: PostgreSQL commits transactions that notify one by one, each with a wait for the disk of its own.
+-- Not logged: when it is lost the sender is told again.
+create unlogged table notificatie_zender (
+  enig boolean primary key default true check (enig),
+  wakker_tot timestamptz not null
+);
+comment on table notificatie_zender is 'Whether a sender looks for notifications by itself: at most one row.';
+comment on column notificatie_zender.enig is 'True; keeps it to one row.';
+comment on column notificatie_zender.wakker_tot is 'Until when a sender does so at least. After that it is told of every message (channel notificatie).';
+
+insert into graphile_worker._private_tasks (identifier) values ('verstuur-notificatie') on conflict do nothing;
+
+-- Adds the job that delivers a message, from its first attempt to its last. Straight into the table: add_job costs several
+-- times as much, and calls all workers. When the sender falls asleep before this is committed, it finds the job at its
+-- next look, within a second.
+create or replace function plan_notificatie(p_id bigint, p_moment timestamptz default now()) returns void
+language plpgsql as $$
+begin
+  insert into graphile_worker._private_jobs (task_id, payload, run_at)
+    select id, json_build_object('id', p_id), p_moment from graphile_worker._private_tasks
+    where identifier = 'verstuur-notificatie';
+  if not found then -- somebody cleaned up
+    perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', p_id), run_at => p_moment);
+  end if;
+  if not exists (select from notificatie_zender where wakker_tot > clock_timestamp()) then
+    perform pg_notify('notificatie', '');
+  end if;
+end $$;
+comment on function plan_notificatie is 'Adds the job that delivers a message, and wakes the sender when it sleeps.';
+
+-- Takes jobs that are due for a worker, as graphile-worker does for others, and begins the attempts that they are for. Gives
+-- the messages with all that sending takes; without a number those that are not to be sent now.
+-- A job of a message that is done, or that another job has in hand, goes; so does that of a message that has to wait, which is
+-- written down so that whoever ends the waiting plans it again. A job that comes too early is moved.
+-- The locks make this and `noteer_notificatie_pogingen` see what the other did for messages of the same main object. They
+-- are taken in one order, so that no two calls wait for each other; of jobs that somebody holds this one keeps away.
+-- p_wakker: the caller looks again within a few milliseconds, for the next 300 at least.
+-- (`offset 0`: a row at a time by its key, also when the plan was made while the table was small.)
+create function neem_notificaties(p_pool text, p_aantal integer, p_wakker boolean)
+returns table (
+  job bigint, id bigint, nummer integer, herhalingen integer,
+  uuid uuid, kanaal text, hoofd_object text, resource text, resource_url text, actie text, aanmaakdatum timestamptz,
+  kenmerken jsonb,
+  max_retries integer, backoff jsonb, backoff_max integer, base_factor integer,
+  dienst_uuid uuid, api_root text, authenticatie text, client_id text, header text, geheim bytea, gebruikers_id text,
+  gebruikers_weergave text, termijn_ms integer
+)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  jobs bigint[];
+  ids bigint[];
+  sloten integer[];
+begin
+  if p_wakker and not exists (
+    select from notificatie_zender where wakker_tot > clock_timestamp() + interval '150 milliseconds')
+  then
+    insert into notificatie_zender (wakker_tot) values (clock_timestamp() + interval '300 milliseconds')
+      on conflict (enig) do update set wakker_tot = excluded.wakker_tot;
+  end if;
+  with aan_de_beurt as materialized (
+    select j.id, (j.payload ->> 'id')::bigint as bericht
+    from graphile_worker._private_jobs j
+    where j.is_available and j.run_at <= now()
+      and j.task_id = (select t.id from graphile_worker._private_tasks t where t.identifier = 'verstuur-notificatie')
+    order by j.priority, j.run_at limit p_aantal for update skip locked
+  )
+  select array_agg(a.id), array_agg(a.bericht), array_agg(distinct hashtext(n.hoofd_object_uuid::text))
+    into jobs, ids, sloten
+    from aan_de_beurt a
+    left join lateral (select hoofd_object_uuid from notificatie where notificatie.id = a.bericht offset 0) n on true;
+  if jobs is null then return; end if;
+  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
+  -- There may be more: for a sender that has its hands free.
+  if cardinality(jobs) = p_aantal then perform pg_notify('notificatie', ''); end if;
+  return query
+  with gevraagd as materialized (
+    select v.job, v.id, n.status, n.volgende_poging_op, n.hoofd_object_uuid, n.herhalingen, n.uuid, n.kanaal, n.hoofd_object,
+      n.resource, n.resource_url, n.actie, n.aanmaakdatum, n.kenmerken,
+      p.nummer as laatste, p.uitkomst is null as open, p.job_id as van, row_number() over (partition by v.id order by v.job) as keer
+    from unnest(jobs, ids) as v(job, id)
+    left join lateral (select * from notificatie where notificatie.id = v.id offset 0) n on true
+    left join lateral (
+      select * from notificatie_poging p where p.notificatie_id = v.id order by p.nummer desc limit 1) p on true
+  ), beoordeeld as materialized (
+    select g.*, i.max_retries, i.backoff, i.backoff_max, i.base_factor, i.dienst_id,
+      case
+        when g.status is distinct from 'gepland' or g.keer > 1 then 'weg'
+        when g.volgende_poging_op > clock_timestamp() then 'later'
+        when i.dienst_id is null or i.op_volgorde and exists (
+          select from notificatie eerder
+          where eerder.hoofd_object_uuid = g.hoofd_object_uuid and eerder.status = 'gepland' and eerder.id < g.id)
+          then 'wacht'
+        when g.laatste is not null and g.open and g.van <> g.job and exists (
+          select from graphile_worker._private_jobs j where j.id = g.van and j.locked_at is not null) then 'weg'
+        else 'nu'
+      end as wat
+    from gevraagd g cross join notificatie_instelling i
+  ), weg as (
+    delete from graphile_worker._private_jobs j using beoordeeld b where j.id = b.job and b.wat in ('weg', 'wacht')
+  ), later as (
+    update graphile_worker._private_jobs j set run_at = b.volgende_poging_op
+      from beoordeeld b where j.id = b.job and b.wat = 'later'
+  ), wacht as (
+    update notificatie n set volgende_poging_op = null from beoordeeld b where n.id = b.id and b.wat = 'wacht'
+  ), verloren as (
+    update notificatie_poging p set uitkomst = 'lost'
+      from beoordeeld b where b.wat = 'nu' and b.open and p.notificatie_id = b.id and p.nummer = b.laatste
+  ), genomen as (
+    update graphile_worker._private_jobs j set attempts = j.attempts + 1, locked_by = p_pool, locked_at = now()
+      from beoordeeld b where j.id = b.job and b.wat = 'nu'
+  ), begonnen as (
+    insert into notificatie_poging (notificatie_id, nummer, job_id)
+      select b.id, coalesce(b.laatste, 0) + 1, b.job from beoordeeld b where b.wat = 'nu'
+  )
+  select b.job, b.id, case when b.wat = 'nu' then coalesce(b.laatste, 0) + 1 end, b.herhalingen, b.uuid, b.kanaal, b.hoofd_object, b.resource, b.resource_url,
+    b.actie, b.aanmaakdatum, b.kenmerken, b.max_retries, b.backoff, b.backoff_max, b.base_factor, d.uuid, d.api_root,
+    d.authenticatie, d.client_id, d.header, d.geheim, d.gebruikers_id, d.gebruikers_weergave, d.termijn_ms
+  from beoordeeld b left join dienst d on d.id = b.dienst_id order by b.id;
+end $$;
+comment on function neem_notificaties is 'Takes jobs that deliver messages, begins their attempts, and gives what is to be sent.';
+
+-- Ends attempts, and the jobs that they were for, or moves those to the next attempt. Gives the places (from 1) of the
+-- attempts that were still the caller's; of the others another worker found them lost and has made its own.
+-- p_wachten: seconds until the next attempt; empty: this was the last one.
+create function noteer_notificatie_pogingen(
+  p_jobs bigint[], p_ids bigint[], p_nummers integer[], p_uitkomsten text[], p_http_statussen integer[], p_antwoorden text[],
+  p_duren_ms integer[], p_wachten double precision[])
+returns integer[] language plpgsql as $$
+declare
+  onze integer[];
+  sloten integer[];
+  hoofden uuid[];
+  moment timestamptz;
+  volgende bigint;
+begin
+  -- The jobs before the locks, as when they are taken.
+  perform from graphile_worker._private_jobs where id = any(p_jobs) order by id for update;
+  select array_agg(distinct hashtext(n.hoofd_object_uuid::text)) into sloten
+    from unnest(p_ids) as v(id), lateral (select hoofd_object_uuid from notificatie where id = v.id offset 0) n;
+  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
+  with genoteerd as (
+    update notificatie_poging p set uitkomst = v.uitkomst, http_status = v.http_status, antwoord = v.antwoord,
+      duur_ms = v.duur_ms
+    from unnest(p_ids, p_nummers, p_uitkomsten, p_http_statussen, p_antwoorden, p_duren_ms) with ordinality
+      as v(id, nummer, uitkomst, http_status, antwoord, duur_ms, plaats)
+    where p.notificatie_id = v.id and p.nummer = v.nummer and p.uitkomst is null
+    returning v.plaats
+  )
+  select array_agg(plaats::integer) into onze from genoteerd;
+  if onze is null then return '{}'; end if;
+  moment := clock_timestamp();
+  with uitslag as materialized (
+    select v.job, v.id, v.uitkomst, moment + v.wacht * interval '1 second' as volgende,
+      v.uitkomst = 'delivered' or v.wacht is null as klaar
+    from unnest(onze) as plaats,
+      lateral (select p_jobs[plaats], p_ids[plaats], p_uitkomsten[plaats], p_wachten[plaats]) as v(job, id, uitkomst, wacht)
+  ), opnieuw as (
+    update notificatie n set herhalingen = n.herhalingen + 1, volgende_poging_op = u.volgende
+      from uitslag u where not u.klaar and n.id = u.id
+  ), verplaatst as (
+    update graphile_worker._private_jobs j set run_at = u.volgende, attempts = 0, locked_at = null, locked_by = null
+      from uitslag u where not u.klaar and j.id = u.job
+  ), weg as (
+    delete from graphile_worker._private_jobs j using uitslag u where u.klaar and j.id = u.job
+  ), klaar as (
+    update notificatie n set status = case u.uitkomst when 'delivered' then 'afgeleverd' else 'mislukt' end,
+      volgende_poging_op = null, beeindigd_op = moment
+      from uitslag u where u.klaar and n.id = u.id returning n.hoofd_object_uuid
+  )
+  select array_agg(distinct hoofd_object_uuid) into hoofden from klaar;
+  for volgende in
+    update notificatie n set volgende_poging_op = moment
+    from unnest(hoofden) as h(hoofd), lateral (
+      select id, volgende_poging_op from notificatie
+      where hoofd_object_uuid = h.hoofd and status = 'gepland' order by id limit 1) eerste
+    where n.id = eerste.id and eerste.volgende_poging_op is null
+    returning n.id
+  loop
+    perform plan_notificatie(volgende);
+  end loop;
+  return onze;
+end $$;
+comment on function noteer_notificatie_pogingen is 'Ends attempts to deliver messages: writes the outcome, and plans what follows.';
