@@ -85,7 +85,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     const zaaktypen = await verwijzingen.zaaktypen(input, base)
     const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
     const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
-    const objectFaults = await Promise.all(objecten.map(({ object }) => judgeObject(app, object as string, base)))
+    const objectFaults = await Promise.all(objecten.map((one) => judgeObject(app, one, base)))
     const answer = await app.mutate(request.actor, async (m) => {
       const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
       const kern = (await holdZaak(m, zaak.uuid))!

@@ -189,7 +189,7 @@ async function waardeFaults(m: Mutation, { id, elders }: Soort, waarde: string):
     : await m.sql<Specificatie[]>`
       select specificatie_formaat as formaat, specificatie_lengte as lengte, specificatie_waardenverzameling as waarden
       from eigenschap where id = ${id}`
-  if (!specificatie || past(waarde, specificatie)) return []
+  if (!specificatie || waarde === '' || past(waarde, specificatie)) return []
   return [onObject('waarde-incorrect-format', 'De waarde past niet bij de specificatie van de eigenschap.')]
 }
 
@@ -203,9 +203,8 @@ function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boole
   if (waarden.length > 0) return waarden.includes(waarde)
   if (formaat === 'tekst') return [...waarde].length <= Number.parseInt(lengte, 10)
   if (formaat === 'getal') {
-    const [geheel = '', decimalen = '0'] = lengte.split(',')
-    const [, voor, na = ''] = /^(\d+)(?:,(\d*))?$/.exec(waarde) ?? []
-    return voor !== undefined && voor.length <= Number(geheel) && na.length <= Number(decimalen)
+    const [geheel, decimalen] = lengte.split(',').map((cijfers) => Number.parseInt(cijfers, 10) || 0)
+    return new RegExp(`^\\d{0,${geheel}}${decimalen === undefined ? '' : `,?\\d{0,${decimalen}}`}$`).test(waarde)
   }
   const [, jaar, maand, dag, uur = '00', minuut = '00', seconde = '00'] =
     (formaat === 'datum' ? DATUM : DATUM_TIJD).exec(waarde) ?? []

@@ -1,11 +1,11 @@
 // zaakobjecten: what a case is about.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/elders.ts'
 import { ExpandQuery } from '../expand.ts'
-import { OptionalText, Patch, Text, Url, Uuid } from '../input.ts'
+import { OptionalText, Patch, Url, Uuid } from '../input.ts'
 import { link, resolveLink } from '../links.ts'
 import type { Actie, Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
@@ -13,6 +13,7 @@ import type { InvalidParam } from '../problem.ts'
 import { throwFaults } from '../problem.ts'
 import { herleidArchivering } from './archief.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
+import { Definitie, definitieFaults } from './objectdefinitie.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
 import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
 import {
@@ -36,11 +37,6 @@ import {
 } from './rules.ts'
 import { AnyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './velden.ts'
 
-const Definitie = Type.Object({
-  url: Type.String({ format: 'uri', minLength: 1, maxLength: 1000 }),
-  schema: Text(100, { minLength: 1 }),
-  objectData: Text(100, { minLength: 1 }),
-})
 export const ZaakobjectDeel = Type.Object({
   object: OptionalReference,
   zaakobjecttype: NullableReference,
@@ -70,7 +66,7 @@ type ZaakobjectRow = Onder & {
   zaakobjecttypeUrl: string | null
   objectType: string
   objectTypeOverige: string
-  objectTypeOverigeDefinitie: Static<typeof Definitie> | null
+  objectTypeOverigeDefinitie: Definitie | null
   relatieomschrijving: string
   objectIdentificatie: Record<string, unknown> | null
 }
@@ -101,7 +97,7 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
     '/zaakobjecten',
     { config: met(KOPPELEN), schema: { body: ZaakobjectInput, response: { 201: Zaakobject } } },
     async (request, reply) => {
-      const faults = await judgeObject(app, request.body.object, request.base)
+      const faults = await judgeObject(app, request.body, request.base)
       const typen = await fetchTypen(app.parts.diensten, request.base, [
         ['zaakobjecttype', request.body.zaakobjecttype],
       ])
@@ -121,15 +117,13 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/zaakobjecten/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: ZaakobjectPut, response: { 200: Zaakobject } } },
-    async (request) =>
-      app.mutate(request.actor, (m) => changeZaakobject(m, request.params.uuid, 'update', request.body)),
+    async (request) => change(request, 'update', request.params.uuid, request.body),
   )
 
   app.patch(
     '/zaakobjecten/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: ZaakobjectPatch, response: { 200: Zaakobject } } },
-    async (request) =>
-      app.mutate(request.actor, (m) => changeZaakobject(m, request.params.uuid, 'partial_update', request.body)),
+    async (request) => change(request, 'partial_update', request.params.uuid, request.body),
   )
 
   app.delete(
@@ -140,19 +134,35 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
       return reply.code(204).send()
     },
   )
+
+  async function change(
+    { actor, base }: FastifyRequest,
+    actie: 'update' | 'partial_update',
+    uuid: string,
+    given: Static<typeof ZaakobjectPatch>,
+  ) {
+    const definitie = given.objectTypeOverigeDefinitie
+    const known = definitie ? await findOne(app.read, bron, uuid) : undefined
+    const faults =
+      definitie && known?.object ? await definitieFaults(app.parts.diensten, definitie, known.object, base) : []
+    return app.mutate(actor, (m) => changeZaakobject(m, uuid, actie, given, faults))
+  }
 }
 
-/** The object is there: asked before a transaction begins. */
+/** The object is there, and is what its definitie says: asked before a transaction begins. */
 export async function judgeObject(
   app: FastifyInstance,
-  url: string | undefined,
+  { object: url, objectTypeOverigeDefinitie: definitie }: Partial<ZaakobjectDeel>,
   base: string,
 ): Promise<InvalidParam[]> {
   if (!url) return []
+  const { diensten } = app.parts
   const target = resolveLink(url, base)
-  if (target.kind === 'ours') return [] // looked up in the transaction
-  const fetched = target.kind === 'elsewhere' ? await app.parts.diensten.fetchJson(url) : undefined
-  return fetched?.kind === 'ok' ? [] : [fault('object', 'bad-url', 'Dit object is niet op te vragen.')]
+  if (target.kind !== 'ours') {
+    const fetched = target.kind === 'elsewhere' ? await diensten.fetchJson(url) : undefined
+    if (fetched?.kind !== 'ok') return [fault('object', 'bad-url', 'Dit object is niet op te vragen.')]
+  } // else it is looked up in the transaction
+  return definitie ? definitieFaults(diensten, definitie, url, base) : []
 }
 
 const TABELLEN: Record<string, string> = {
@@ -179,7 +189,7 @@ export async function createZaakobject(
   elsewhere: InvalidParam[] = [],
   typen: TypenElders = NIETS_ELDERS,
 ) {
-  const part = readObject(input.objectType, input.objectIdentificatie)
+  const part = readObject(input.objectType, input.objectTypeOverigeDefinitie ? null : input.objectIdentificatie)
   throwFaults([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
   const named = input.zaakobjecttype
   const type = named ? await requireTypeOfZaak(m, 'zaakobjecttype', named, zaak, typen) : null
@@ -213,20 +223,27 @@ const readObject = (objectType: string, value: unknown) => {
 
 /** What the fields say together about the kind of object. */
 function kindFaults(input: ZaakobjectDeel): InvalidParam[] {
+  const faults = overigeFaults(input)
+  if (!input.object && !input.objectIdentificatie && !input.objectTypeOverigeDefinitie)
+    faults.unshift(onObject('invalid-zaakobject', 'Geef object of objectIdentificatie.'))
+  return faults
+}
+
+type Overige = Pick<ZaakobjectDeel, 'object' | 'objectType' | 'objectTypeOverige' | 'objectTypeOverigeDefinitie'>
+
+/** What it takes to be of another kind than the standard has. */
+function overigeFaults(input: Overige): InvalidParam[] {
   const faults: InvalidParam[] = []
   const definitie = input.objectTypeOverigeDefinitie
-  if (!input.object && !input.objectIdentificatie)
-    faults.push(
-      definitie
-        ? fault('object', 'required', 'Bij objectTypeOverigeDefinitie hoort een object.')
-        : onObject('invalid-zaakobject', 'Geef object of objectIdentificatie.'),
-    )
+  if (definitie && !input.object)
+    faults.push(fault('object', 'required', 'Bij objectTypeOverigeDefinitie hoort een object.'))
   if (input.objectType === 'overige' && !input.objectTypeOverige && !definitie)
     faults.push(onObject('missing-object-type-overige', 'Geef objectTypeOverige bij objectType overige.'))
   if (input.objectType !== 'overige' && input.objectTypeOverige)
     faults.push(onObject('invalid-object-type-overige-usage', 'objectTypeOverige hoort bij objectType overige.'))
-  if (input.objectTypeOverige && !/^[a-z_]+$/.test(input.objectTypeOverige))
-    faults.push(fault('objectTypeOverige', 'invalid', 'Alleen kleine letters en lage streepjes.'))
+  // The pattern of the standard, [a-z_]+, has to be found somewhere: clients send names as they are.
+  if (input.objectTypeOverige && !/[a-z_]/.test(input.objectTypeOverige))
+    faults.push(fault('objectTypeOverige', 'invalid', 'Hierin staan kleine letters of lage streepjes.'))
   return faults
 }
 
@@ -235,22 +252,30 @@ async function changeZaakobject(
   uuid: string,
   actie: 'update' | 'partial_update',
   given: Static<typeof ZaakobjectPatch>,
+  faults: InvalidParam[],
 ) {
   const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toZaakobject(before, m.actor.base)
-  const part = readObject(before.objectType, given.objectIdentificatie)
+  const definitie = given.objectTypeOverigeDefinitie
+  const part = readObject(before.objectType, definitie ? null : given.objectIdentificatie)
   throwFaults([
     ...(['zaak', 'object', 'zaakobjecttype', 'objectType'] as const)
       .filter((name) => given[name] !== undefined && (given[name] || null) !== (oud[name] || null))
       .map(immutable),
+    ...faults,
     ...part.faults,
+    ...(given.objectTypeOverige !== undefined || definitie !== undefined
+      ? overigeFaults({ ...oud, ...given, object: oud.object, objectType: before.objectType })
+      : []),
     ...archiefFault(zaak),
   ])
   requireOpenZaak(zaak, m.actor)
   const values = {
     ...(given.relatieomschrijving !== undefined && { relatieomschrijving: given.relatieomschrijving }),
     ...(given.objectTypeOverige !== undefined && { object_type_overige: given.objectTypeOverige }),
+    ...(definitie !== undefined && { object_type_overige_definitie: definitie && m.sql.json(definitie) }),
+    ...(definitie && { object_identificatie: null }),
     ...(part.value && { object_identificatie: m.sql.json(part.value as never) }),
   }
   if (Object.keys(values).length > 0)

@@ -66,9 +66,9 @@ t.test('values of eigenschappen are held against their specificatie only when as
       }
     }
     await judge({ formaat: 'tekst', lengte: '3' }, ['abc', '', '👍👍👍'], ['abcd'])
-    await judge({ formaat: 'tekst', lengte: '3', waardenverzameling: ['rood', 'blauw'] }, ['rood'], ['bla', ''])
-    await judge({ formaat: 'getal', lengte: '2' }, ['1', '12'], ['123', 'a', '', '1,5', '-1'])
-    await judge({ formaat: 'getal', lengte: '2,1' }, ['12', '12,3', '1,'], ['12,34', '123,4', '1.5'])
+    await judge({ formaat: 'tekst', lengte: '3', waardenverzameling: ['rood', 'blauw'] }, ['rood', ''], ['bla', 'ROOD'])
+    await judge({ formaat: 'getal', lengte: '2' }, ['1', '12', ''], ['123', 'a', '1,5', '-1'])
+    await judge({ formaat: 'getal', lengte: '2,1' }, ['12', '12,3', '1,', ',5'], ['12,34', '123,4', '1.5'])
     await judge({ formaat: 'datum', lengte: '8' }, ['20240229'], ['20230229', '2024-02-29', '20241301', '202402291'])
     await judge({ formaat: 'datum_tijd' }, ['20240229235959'], ['20240229', '20240229240000', '20240229236000'])
   }
