@@ -6,6 +6,7 @@ import { inDays, isoDuration } from '../duration.ts'
 import { Nullable, OptionalText, readInput, Text, Vertrouwelijkheid } from '../input.ts'
 import { resolveLink } from '../links.ts'
 import { type InvalidParam, Problem } from '../problem.ts'
+import { ROLLEN } from './roltypen.ts'
 
 const Duur = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], default: null }))
 const Lijst = Type.Optional(Type.Array(Text(), { default: [] }))
@@ -43,7 +44,7 @@ const VORMEN = {
       Type.Unsafe<Static<typeof Brondatum> | null>({ ...Nullable(Brondatum), default: null }),
     ),
   }),
-  roltype: Type.Object({ zaaktype: Text(), omschrijving: Text(), omschrijvingGeneriek: Text() }),
+  roltype: Type.Object({ zaaktype: Text(), omschrijving: Text(), omschrijvingGeneriek: Type.Enum(ROLLEN) }),
   eigenschap: Type.Object({ zaaktype: Text(), naam: Text(), specificatie: Type.Optional(Specificatie) }),
   zaakobjecttype: Type.Object({ zaaktype: Text(), objecttype: Text() }),
 } satisfies Record<string, TObject>

@@ -26,7 +26,7 @@ import {
 } from './rules.ts'
 import { Detail, NullableDate, NullableUrl, Params } from './velden.ts'
 
-const ROLLEN = [
+export const ROLLEN = [
   'adviseur',
   'behandelaar',
   'belanghebbende',
