@@ -136,7 +136,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
   const { fetchJson } = diensten
   diensten.fetchJson = async (asked, options) => {
     const rows = await database.sql`select query from pg_stat_activity
-      where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
+      where datname = current_database() and state = 'idle in transaction'`
     open.push(...rows.map(({ query }) => `${asked}: ${query}`))
     return fetchJson(asked, options)
   }
