@@ -406,13 +406,14 @@ function nameSchemas(operations: Operation[]): Schemas {
     const name = root ? undefined : names.get(JSON.stringify(schema))
     if (name) return { $ref: `#/components/schemas/${name}` }
     const result: Json = {}
-    const mayBeEmpty = 'default' in schema && schema.default === ''
+    const { type, format, minLength, default: standard } = schema as Json
+    const mayBeEmpty = standard === '' || (type === 'string' && format === 'uri' && minLength === undefined)
     for (const [key, value] of Object.entries(schema)) {
       if (key === 'x-required') continue
       if (key === 'format') {
-        const format = OWN_FORMATS[String(value)] ?? { format: value }
-        if (mayBeEmpty && format.format !== undefined) result.anyOf = [format, { maxLength: 0 }]
-        else Object.assign(result, format)
+        const documented = OWN_FORMATS[String(value)] ?? { format: value }
+        if (mayBeEmpty && documented.format !== undefined) result.anyOf = [documented, { maxLength: 0 }]
+        else Object.assign(result, documented)
       } else if (key === 'default' || key === 'enum' || key === 'const' || key === 'example') result[key] = value
       else if (key === 'properties') {
         result[key] = Object.fromEntries(Object.entries(value as Json).map(([field, one]) => [field, plain(one)]))
