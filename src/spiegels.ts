@@ -34,14 +34,19 @@ export type Spiegel = {
   /** Where faults are named, when that is not simply the field. */
   naam?: string
 }
-type Rij = { tabel: Bron | 'zaak'; uuid: string }
+/** What becomes of our side when another server refuses; `los` when it does not. */
+type Rij =
+  /** Taken away again. */
+  | { tabel: Bron | 'zaak'; uuid: string }
+  /** Made again what it was, where it still is what it became. */
+  | { tabel: 'besluit' | 'zaak'; uuid: string; was: object; nu: object }
+  /** Put back. */
+  | { tabel: string; rij: unknown }
+  /** Other sides, by id, that are let go. */
+  | { los: number[] }
 
 /** What a change asks of other servers, filled in while it is made. */
-export type Elders = {
-  spiegels: Spiegel[]
-  /** Rows that are taken away again when another server refuses, in this order. */
-  rijen: Rij[]
-}
+export type Elders = { spiegels: Spiegel[]; rijen: Rij[] }
 export const nietsElders = (): Elders => ({ spiegels: [], rijen: [] })
 
 /** The list of a kind beside a resource elsewhere: `…/v1/zaken/x` has `…/v1/rollen`. */
@@ -161,6 +166,12 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       if (!begun) return false
       for (const change of begun.wijzigingen) m.record(change)
       if (begun.soort === 'verwijderen') await m.sql`delete from spiegel where spiegeling_id = ${id}`
+      for (const rij of begun.rijen as Rij[])
+        if ('los' in rij)
+          await rid(
+            m,
+            rij.los.map((one) => ({ id: one })),
+          )
       for (const [spiegelId, url] of urls)
         await m.sql`update spiegel set url = ${url}, spiegeling_id = null where id = ${spiegelId}`
       await m.sql`delete from spiegeling where id = ${id}`
@@ -174,11 +185,11 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       const begun = await take(m, id)
       if (!begun) return false
       if (begun.soort === 'verwijderen') {
-        const restored = await restore(m, begun.rijen as { tabel: Bron; rij: unknown }[])
+        const restored = await restore(m, begun.rijen as { tabel: string; rij: unknown }[])
         if (restored) await m.sql`update spiegel set spiegeling_id = null where spiegeling_id = ${id}`
         else await rid(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
       } else {
-        for (const rij of begun.rijen as Rij[]) await wipe(m, rij)
+        for (const rij of begun.rijen as Rij[]) await takeBack(m, rij)
         const rows = await rowsOf(m, id)
         const never = rows.filter((row) => outcomes.get(row.id)?.kind === 'refused' || !outcomes.has(row.id))
         await m.sql`delete from spiegel where id = any(${never.map((row) => row.id)}::bigint[])`
@@ -316,6 +327,27 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
   }
 }
 
+/** Nobody changes this row of ours while another server is asked about it. @throws Problem 409 */
+export async function requireRust(m: Mutation, bron: Bron, uuid: string): Promise<void> {
+  const [open] = await m.sql`
+    select 1 from spiegel where bron = ${bron} and bron_uuid = ${uuid} and spiegeling_id is not null limit 1`
+  if (open) throw bezig()
+}
+
+/** As `laatLos`, but not before the other servers that `elders` names have agreed. */
+export async function laatLosDaarna(m: Mutation, bron: Bron, uuid: string, elders: Elders): Promise<void> {
+  const rows = await m.sql<{ id: number }[]>`
+    select id from spiegel where bron = ${bron} and bron_uuid = ${uuid} and not weg for update`
+  elders.rijen.push({ los: rows.map(({ id }) => id) })
+}
+
+/** What a row was and has become, as far as that differs. */
+export function verschil(was: Record<string, unknown>, nu: Record<string, unknown>) {
+  const names = Object.keys(was).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(nu[name]))
+  const only = (row: Record<string, unknown>) => Object.fromEntries(names.map((name) => [name, row[name]]))
+  return { was: only(was), nu: only(nu) }
+}
+
 /** Relations of these rows of ours are no more: at the other side a job removes them. @throws Problem 409 while one changes */
 export async function laatLos(m: Mutation, bron: Bron, uuids: readonly string[]): Promise<void> {
   if (uuids.length === 0) return
@@ -326,7 +358,7 @@ export async function laatLos(m: Mutation, bron: Bron, uuids: readonly string[])
   await rid(m, rows)
 }
 
-async function rid(m: Mutation, rows: Row[]): Promise<void> {
+async function rid(m: Mutation, rows: { id: number }[]): Promise<void> {
   for (const { id } of rows) {
     await m.sql`update spiegel set weg = true, spiegeling_id = null where id = ${id}`
     await m.enqueue('ruim-spiegel', { id }, { jobKey: `spiegel-${id}` })
@@ -348,8 +380,30 @@ async function isThere(m: Mutation, { bron, bronUuid }: Row): Promise<boolean> {
   return row !== undefined
 }
 
+async function takeBack(m: Mutation, rij: Rij): Promise<void> {
+  if ('los' in rij) return
+  if ('rij' in rij) await restore(m, [rij])
+  else if ('was' in rij) await setBack(m, rij)
+  else await wipe(m, rij)
+}
+
+async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<Rij, { was: object }>): Promise<void> {
+  if (Object.keys(was).length === 0) return
+  const set = (values: object) =>
+    m.sql.savepoint(
+      (sql) => sql`
+    update ${sql(tabel)} x set ${sql(values as never)} where x.uuid = ${uuid} and to_jsonb(x) @> ${sql.json(nu as never)}`,
+    )
+  try {
+    await set(was)
+  } catch (error) {
+    if ((error as { code?: string }).code !== '23503') throw error
+    await set({ ...was, zaak_id: null }) // the case of a besluit, which has gone meanwhile
+  }
+}
+
 // What the deletion of each would do, without its rules: nobody was told that it was there.
-async function wipe(m: Mutation, { tabel, uuid }: Rij): Promise<void> {
+async function wipe(m: Mutation, { tabel, uuid }: { tabel: Bron | 'zaak'; uuid: string }): Promise<void> {
   if (tabel === 'zaak' || tabel === 'besluit')
     await m.sql`delete from objectinformatieobject where object_uuid = ${uuid}`
   if (tabel === 'besluit') await m.sql`delete from zaakbesluit where besluit_uuid = ${uuid}`
@@ -357,7 +411,7 @@ async function wipe(m: Mutation, { tabel, uuid }: Rij): Promise<void> {
 }
 
 /** False when what a row belongs to has gone meanwhile. */
-async function restore(m: Mutation, rows: { tabel: Bron; rij: unknown }[]): Promise<boolean> {
+async function restore(m: Mutation, rows: { tabel: string; rij: unknown }[]): Promise<boolean> {
   try {
     await m.sql.savepoint(async (sql) => {
       for (const { tabel, rij } of rows)

@@ -11,7 +11,7 @@ import { link, localUuid, resolveLink } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
 import { type InvalidParam, notFound, Problem, throwFaults } from '../problem.ts'
-import { type Elders, laatLos, openSpiegels, type Spiegel } from '../spiegels.ts'
+import { type Elders, laatLos, laatLosDaarna, openSpiegels, requireRust, type Spiegel, verschil } from '../spiegels.ts'
 import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
 import { besluitTree } from './expansies.ts'
 import {
@@ -107,19 +107,13 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/besluiten/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: BesluitInput, response: { 200: Besluit } } },
-    async ({ actor, params, body, base }) => {
-      const zaaktypen = await zaaktypenVan(params.uuid, body, base)
-      return app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'update', body, leeway, zaaktypen))
-    },
+    async (request) => change(request, 'update', request.params.uuid, request.body),
   )
 
   app.patch(
     '/besluiten/:uuid',
     { config: met(BIJWERKEN), schema: { params: Params, body: BesluitPatch, response: { 200: Besluit } } },
-    async ({ actor, params, body, base }) => {
-      const zaaktypen = await zaaktypenVan(params.uuid, body, base)
-      return app.mutate(actor, (m) => changeBesluit(m, params.uuid, 'partial_update', body, leeway, zaaktypen))
-    },
+    async (request) => change(request, 'partial_update', request.params.uuid, request.body),
   )
 
   app.delete('/besluiten/:uuid', { config: met(VERWIJDEREN), schema: { params: Params } }, async (request, reply) => {
@@ -127,19 +121,21 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     return reply.code(204).send()
   })
 
-  /** The zaaktypen that the type of a besluit names, when it stands elsewhere and a case of ours is given to the besluit. */
-  async function zaaktypenVan(uuid: string, { zaak }: BesluitPatch, base: string): Promise<string[]> {
-    if (!zaak || localUuid(zaak, base, 'zaak') === undefined) return []
-    const row = await app.read
-      .selectFrom('besluit')
-      .where('uuid', '=', uuid)
-      .select('besluittypeUrl')
-      .executeTakeFirst()
-    if (!row?.besluittypeUrl) return []
-    const type = await fetchBesluittypeElsewhere(diensten, row.besluittypeUrl, base)
-    return type && 'zaaktypen' in type ? type.zaaktypen : []
+  async function change({ actor, base }: FastifyRequest, actie: Wijziging, uuid: string, given: BesluitPatch) {
+    const known = await findBesluit(app.read, uuid)
+    // Who names the case that it has already need not wait for the server of that case.
+    const moves = given.zaak && given.zaak !== known?.zaakUrl
+    const zaakElders = moves ? await fetchZaakElsewhere(diensten, given.zaak, base) : undefined
+    const typeUrl = moves ? known?.besluittypeUrl : undefined
+    const type = typeUrl ? await fetchBesluittypeElsewhere(diensten, typeUrl, base) : undefined
+    const zaaktypen = type && 'zaaktypen' in type ? type.zaaktypen : []
+    return spiegels.maken(actor, (m, elders) =>
+      changeBesluit(m, uuid, actie, given, { leeway, zaakElders, zaaktypen, elders }),
+    )
   }
 }
+
+type Wijziging = 'update' | 'partial_update'
 
 /** What a filter leaves of the besluiten that the caller may read. */
 function filtered(filter: Static<typeof Filter>, { actor, base }: FastifyRequest): RawBuilder<boolean>[] {
@@ -266,25 +262,33 @@ async function insertBesluit(m: Mutation, values: NieuwBesluit): Promise<string>
 
 /**
  * A PATCH keeps what it does not name; a PUT keeps the number. Type, number and organisation stay in any case.
- * @param zaaktypen those that a type elsewhere names
+ * @param context.zaakElders what `fetchZaakElsewhere` found of a case that it moves to, with `elders` for the other side
+ * @param context.zaaktypen those that a type elsewhere names
  */
-export async function changeBesluit(
+async function changeBesluit(
   m: Mutation,
   uuid: string,
-  actie: 'update' | 'partial_update',
+  actie: Wijziging,
   given: BesluitPatch,
-  leeway: number,
-  zaaktypen: string[] = [],
+  context: {
+    leeway: number
+    zaakElders: ZaakElders | InvalidParam | undefined
+    zaaktypen: string[]
+    elders: Elders
+  },
 ): Promise<Besluit> {
   const { base } = m.actor
   const before = await lockBesluit(m, uuid)
   requireMay(m.actor, BIJWERKEN, before)
+  await requireRust(m, 'besluit', uuid)
+  const { leeway, zaaktypen, elders } = context
   const oud = toBesluit(before, base)
   const current = await zaakOf(m, before)
   const stays = before.zaakUrl !== null && given.zaak === before.zaakUrl
-  const asked = stays ? { zaak: null, faults: [] } : await judgeZaak(m, given.zaak)
+  const asked = stays ? { zaak: null, naar: null, faults: [] } : await judgeNewZaak(m, before, given.zaak, context)
+  const { naar } = asked
+  const leaves = before.zaakUrl !== null && given.zaak !== undefined && !stays
   const known = before.besluittypeUrl !== null && asked.zaak?.id === current?.id // judged when it was given
-  if (before.zaakUrl !== null && given.zaak !== undefined && !stays) await laatLos(m, 'besluit', [uuid])
   throwFaults([
     ...identificatieChangeFaults(given, before), // brc-002
     ...(await besluittypeChangeFaults(m.read, given, before, base)), // brc-001
@@ -302,16 +306,63 @@ export async function changeBesluit(
     ...given,
   } as BesluitInput)
   const zaak = given.zaak === undefined ? current : asked.zaak
+  const was = naar ? await bothSides(m, uuid, current) : null
   await m.trx
     .updateTable('besluit')
-    .set({ ...columns, zaakId: zaak?.id ?? null, ...(given.zaak !== undefined && !stays && { zaakUrl: null }) })
+    .set({
+      ...columns,
+      zaakId: zaak?.id ?? null,
+      ...(given.zaak !== undefined && !stays && { zaakUrl: naar?.url ?? null }),
+    })
     .where('id', '=', before.id)
     .execute()
   const row = (await findBesluit(m.read, uuid))!
   const nieuw = toBesluit(row, base)
   recordBesluit(m, actie, row, oud, nieuw)
   await syncZaakbesluit(m, { row: before, zaak: current }, { row, zaak }) // brc-006
+  if (leaves && naar) await laatLosDaarna(m, 'besluit', uuid, elders)
+  else if (leaves) await laatLos(m, 'besluit', [uuid])
+  if (naar && was) {
+    elders.spiegels.push(zaakbesluitElders(naar.url, uuid, base)) // brc-006
+    elders.rijen.push(...undone(uuid, current, was, await bothSides(m, uuid, current)))
+  }
   return nieuw
+}
+
+/** brc-006, brc-007: the case that a besluit moves to; `naar` when that stands elsewhere. */
+async function judgeNewZaak(
+  m: Mutation,
+  { besluittypeId }: BesluitRow,
+  url: string | undefined,
+  { zaakElders, zaaktypen }: { zaakElders: ZaakElders | InvalidParam | undefined; zaaktypen: string[] },
+): Promise<{ zaak: Zaakkern | null; naar: ZaakElders | null; faults: InvalidParam[] }> {
+  if (!zaakElders) return { ...(await judgeZaak(m, url)), naar: null }
+  if ('code' in zaakElders) return { zaak: null, naar: null, faults: [zaakElders] }
+  const faults = await zaaktypeEldersFaults(m.read, { id: besluittypeId, zaaktypen }, zaakElders, m.actor.base)
+  return { zaak: null, naar: zaakElders, faults }
+}
+
+type Json = Record<string, unknown>
+type Kanten = { besluit: Json; zaakbesluit: Json | null; zaak: Json | null }
+
+/** A besluit and its place in a case of ours, as they stand in the database. */
+async function bothSides(m: Mutation, uuid: string, zaak: Zaakkern | null): Promise<Kanten> {
+  const id = zaak?.id ?? null
+  const [row] = await m.sql<Kanten[]>`
+    select to_jsonb(b) as besluit,
+      (select to_jsonb(x) from zaakbesluit x where x.zaak_id = ${id} and x.besluit_uuid = b.uuid) as zaakbesluit,
+      (select jsonb_build_object('archiefnominatie', z.archiefnominatie, 'archiefactiedatum', z.archiefactiedatum,
+        'startdatum_bewaartermijn', z.startdatum_bewaartermijn) from zaak z where z.id = ${id}) as zaak
+    from besluit b where b.uuid = ${uuid}`
+  return row!
+}
+
+/** What has to be as it was when the server of the new case refuses. */
+function undone(uuid: string, zaak: Zaakkern | null, was: Kanten, nu: Kanten): Elders['rijen'] {
+  const rijen: Elders['rijen'] = [{ tabel: 'besluit', uuid, ...verschil(was.besluit, nu.besluit) }]
+  if (was.zaakbesluit) rijen.push({ tabel: 'zaakbesluit', rij: was.zaakbesluit })
+  if (zaak && was.zaak && nu.zaak) rijen.push({ tabel: 'zaak', uuid: zaak.uuid, ...verschil(was.zaak, nu.zaak) })
+  return rijen
 }
 
 /** The besluit, held until the transaction ends. @throws Problem 404 */

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
 import { type Elders, givenElders, runLater } from '../elders.ts'
-import { givenZaak, ZAKEN } from '../zaken/gegeven.ts'
+import { givenResultaattype, givenZaak, ZAKEN } from '../zaken/gegeven.ts'
 import { BESLUITEN, BIO, besluitBody, faults, givenTypen, made } from './gegeven.ts'
 
 const counts = async ({ database }: TestApp, resource: string) => {
@@ -192,3 +192,106 @@ t.test(
     t.same(elders.staat(lijst), [])
   },
 )
+
+async function givenZakenElders(t: Test) {
+  const test = await testApp(t)
+  const typen = await givenTypen(test)
+  const zaak = { bronorganisatie: '517439943', zaaktype: typen.zaaktype }
+  const elders: Elders = await givenElders(t, test, {
+    '/zrc/zaken/1': zaak,
+    '/zrc/zaken/2': zaak,
+    '/zrc/zaken/anders': { ...zaak, zaaktype: 'https://elders.example/zaaktypen/1' },
+  })
+  const at = (nummer: number | string) => `${elders.root}/zrc/zaken/${nummer}`
+  const daar = (nummer: number) => elders.staat(`/zrc/zaken/${nummer}/besluiten`).length
+  const eigen = (await typen.zaak()).url
+  const hier = async () => (await test.call('GET', `${eigen}/besluiten`)).body.length
+  const patch = (url: string, body: object) => test.call('PATCH', url, body)
+  return { test, typen, elders, at, daar, eigen, hier, patch }
+}
+
+t.test('brc-006: a besluit moves between cases here, elsewhere and none, and is known in one at a time', async (t) => {
+  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElders(t)
+  const { url } = await typen.besluit()
+  const stand = async () => [await hier(), daar(1), daar(2)]
+  for (const [naar, staat] of [
+    [at(1), [0, 1, 0]],
+    [at(2), [0, 0, 1]],
+    [eigen, [1, 0, 0]],
+    [at(2), [0, 0, 1]],
+    ['', [0, 0, 0]],
+    [at(1), [0, 1, 0]],
+  ] as const) {
+    const before = (await counts(test, 'besluit')).audit
+    t.match((await patch(url, { zaak: naar, toelichting: naar })).body, { zaak: naar, toelichting: naar })
+    await runLater(test)
+    t.same(await stand(), staat, naar)
+    t.match(await counts(test, 'besluit'), { audit: before + 1, open: 0 })
+  }
+  const calls = elders.calls.length
+  t.equal((await patch(url, { zaak: at(1) })).status, 200)
+  t.equal(elders.calls.length, calls, 'who stays where he is, asks nothing')
+  const put = await test.call('PUT', url, besluitBody(typen.besluittype, { zaak: at(2) }))
+  t.match(put.body, { zaak: at(2), toelichting: '' })
+  t.same(faults(await patch(url, { zaak: at('weg') })), ['zaak: bad-url'])
+  t.same(faults(await patch(url, { zaak: at('anders') })), ['nonFieldErrors: zaaktype-mismatch'])
+})
+
+t.test('brc-006: a besluit that the server of its new case refuses stays where it was, as it was', async (t) => {
+  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElders(t)
+  for (const van of ['', eigen, at(2)]) {
+    const besluit = await typen.besluit({ zaak: van, toelichting: 'eerst' })
+    const before = [await hier(), daar(2)]
+    const told = await counts(test, 'besluit')
+    const zaakbesluiten = (await test.call('GET', `${eigen}/besluiten`)).body
+    for (const antwoord of [403, 500, 'weg', 'doet en valt weg'] as const) {
+      elders.state.antwoord = antwoord
+      t.same(faults(await patch(besluit.url, { zaak: at(1), toelichting: 'x' })), ['zaak: pending-relations'])
+      t.same((await test.call('GET', besluit.url)).body, besluit, `${van} ${antwoord}`)
+      t.same((await test.call('GET', `${eigen}/besluiten`)).body, zaakbesluiten)
+    }
+    elders.state.antwoord = undefined
+    await runLater(test)
+    t.same([await hier(), daar(2)], before)
+    t.equal(daar(1), 0, 'nor is it known where it did not come')
+    t.same(await counts(test, 'besluit'), told, 'and nobody was told')
+  }
+})
+
+t.test('brc-006: a besluit of which the move was left halfway is left alone, and ended by the job', async (t) => {
+  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElders(t)
+  const { sql } = test.database
+  const { url } = await typen.besluit({ zaak: eigen })
+  await sql`create function val_weg() returns trigger language plpgsql as
+    'begin raise exception using errcode = ''57P01''; end'`
+  await sql`create trigger val_weg before delete on spiegeling execute function val_weg()`
+  elders.state.antwoord = 'weg'
+  t.ok((await patch(url, { zaak: at(1) })).status >= 400)
+  await sql`drop trigger val_weg on spiegeling`
+  elders.state.antwoord = undefined
+  t.equal((await patch(url, { toelichting: 'x' })).status, 409)
+  t.equal((await test.call('DELETE', url)).status, 409)
+  await runLater(test)
+  t.same([await hier(), daar(1)], [0, 1])
+  t.match((await patch(url, { toelichting: 'x' })).body, { zaak: at(1), toelichting: 'x' })
+})
+
+t.test('brc-006: archiving of a closed case follows a besluit that leaves, and comes back with it', async (t) => {
+  const { test, typen, elders, at, eigen, patch } = await givenZakenElders(t)
+  const { sql } = test.database
+  const { url } = await typen.besluit({ zaak: eigen, ingangsdatum: '2025-01-02' })
+  const resultaattype = await givenResultaattype(test, typen.zaaktype, { afleidingswijze: 'ingangsdatum_besluit' })
+  await test.call('POST', `${ZAKEN}/resultaten`, { zaak: eigen, resultaattype })
+  await sql`update zaak set einddatum = '2025-02-01', archiefactiedatum = '2035-01-02',
+    startdatum_bewaartermijn = '2025-01-02'`
+  const dagen = async () => {
+    const [row] = await sql`select archiefactiedatum, startdatum_bewaartermijn from zaak`
+    return [row!.archiefactiedatum, row!.startdatum_bewaartermijn]
+  }
+  elders.state.antwoord = 403
+  t.same(faults(await patch(url, { zaak: at(1) })), ['zaak: pending-relations'])
+  t.same(await dagen(), ['2035-01-02', '2025-01-02'])
+  elders.state.antwoord = undefined
+  t.equal((await patch(url, { zaak: at(1) })).status, 200)
+  t.same(await dagen(), [null, null])
+})
