@@ -43,7 +43,10 @@ comment on function plan_notificatie is 'Adds the job that delivers a message, a
 -- The locks make this and `noteer_notificatie_pogingen` see what the other did for messages of the same main object. They
 -- are taken in one order, so that no two calls wait for each other; of jobs that somebody holds this one keeps away.
 -- p_wakker: the caller looks again within a few milliseconds, for the next 300 at least.
--- (`offset 0`: a row at a time by its key, also when the plan was made while the table was small.)
+--
+-- The settings of both functions, `offset 0` and `any(array(…))`: their statements are planned once, perhaps while the tables
+-- are empty, when every plan seems as good as another. These leave only those that find a few rows by their keys, and what
+-- is due in the order of an index, however full the tables become.
 create function neem_notificaties(p_pool text, p_aantal integer, p_wakker boolean)
 returns table (
   job bigint, id bigint, nummer integer, herhalingen integer,
@@ -53,7 +56,14 @@ returns table (
   dienst_uuid uuid, api_root text, authenticatie text, client_id text, header text, geheim bytea, gebruikers_id text,
   gebruikers_weergave text, termijn_ms integer
 )
-language plpgsql as $$
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
 #variable_conflict use_column
 declare
   jobs bigint[];
@@ -85,7 +95,7 @@ begin
   with gevraagd as materialized (
     select v.job, v.id, n.status, n.volgende_poging_op, n.hoofd_object_uuid, n.herhalingen, n.uuid, n.kanaal, n.hoofd_object,
       n.resource, n.resource_url, n.actie, n.aanmaakdatum, n.kenmerken,
-      p.nummer as laatste, p.uitkomst is null as open, p.job_id as van, row_number() over (partition by v.id order by v.job) as keer
+      p.nummer as laatste, p.nummer is not null and p.uitkomst is null as open, p.job_id as van, row_number() over (partition by v.id order by v.job) as keer
     from unnest(jobs, ids) as v(job, id)
     left join lateral (select * from notificatie where notificatie.id = v.id offset 0) n on true
     left join lateral (
@@ -95,28 +105,31 @@ begin
       case
         when g.status is distinct from 'gepland' or g.keer > 1 then 'weg'
         when g.volgende_poging_op > clock_timestamp() then 'later'
-        when i.dienst_id is null or i.op_volgorde and exists (
-          select from notificatie eerder
-          where eerder.hoofd_object_uuid = g.hoofd_object_uuid and eerder.status = 'gepland' and eerder.id < g.id)
+        when i.dienst_id is null or i.op_volgorde and (
+          select n.id from notificatie n
+          where n.hoofd_object_uuid = g.hoofd_object_uuid and n.status = 'gepland' order by n.id limit 1) < g.id
           then 'wacht'
-        when g.laatste is not null and g.open and g.van <> g.job and exists (
+        when g.open and g.van <> g.job and exists (
           select from graphile_worker._private_jobs j where j.id = g.van and j.locked_at is not null) then 'weg'
         else 'nu'
       end as wat
     from gevraagd g cross join notificatie_instelling i
   ), weg as (
-    delete from graphile_worker._private_jobs j using beoordeeld b where j.id = b.job and b.wat in ('weg', 'wacht')
+    delete from graphile_worker._private_jobs j
+      where j.id = any(array(select b.job from beoordeeld b where b.wat in ('weg', 'wacht')))
   ), later as (
-    update graphile_worker._private_jobs j set run_at = b.volgende_poging_op
-      from beoordeeld b where j.id = b.job and b.wat = 'later'
+    update graphile_worker._private_jobs j
+      set run_at = (select b.volgende_poging_op from beoordeeld b where b.job = j.id)
+      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'later'))
   ), wacht as (
-    update notificatie n set volgende_poging_op = null from beoordeeld b where n.id = b.id and b.wat = 'wacht'
+    update notificatie n set volgende_poging_op = null
+      where n.id = any(array(select b.id from beoordeeld b where b.wat = 'wacht'))
   ), verloren as (
     update notificatie_poging p set uitkomst = 'lost'
-      from beoordeeld b where b.wat = 'nu' and b.open and p.notificatie_id = b.id and p.nummer = b.laatste
+      where p.notificatie_id = any(array(select b.id from beoordeeld b where b.wat = 'nu' and b.open)) and p.uitkomst is null
   ), genomen as (
     update graphile_worker._private_jobs j set attempts = j.attempts + 1, locked_by = p_pool, locked_at = now()
-      from beoordeeld b where j.id = b.job and b.wat = 'nu'
+      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'nu'))
   ), begonnen as (
     insert into notificatie_poging (notificatie_id, nummer, job_id)
       select b.id, coalesce(b.laatste, 0) + 1, b.job from beoordeeld b where b.wat = 'nu'
@@ -134,9 +147,18 @@ comment on function neem_notificaties is 'Takes jobs that deliver messages, begi
 create function noteer_notificatie_pogingen(
   p_jobs bigint[], p_ids bigint[], p_nummers integer[], p_uitkomsten text[], p_http_statussen integer[], p_antwoorden text[],
   p_duren_ms integer[], p_wachten double precision[])
-returns integer[] language plpgsql as $$
+returns integer[] language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
 declare
-  onze integer[];
+  onze integer[]; -- places
+  klaar integer[]; -- of these, for the last time
+  opnieuw integer[]; -- to be tried again
   sloten integer[];
   hoofden uuid[];
   moment timestamptz;
@@ -148,41 +170,43 @@ begin
     from unnest(p_ids) as v(id), lateral (select hoofd_object_uuid from notificatie where id = v.id offset 0) n;
   perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
   with genoteerd as (
-    update notificatie_poging p set uitkomst = v.uitkomst, http_status = v.http_status, antwoord = v.antwoord,
-      duur_ms = v.duur_ms
-    from unnest(p_ids, p_nummers, p_uitkomsten, p_http_statussen, p_antwoorden, p_duren_ms) with ordinality
-      as v(id, nummer, uitkomst, http_status, antwoord, duur_ms, plaats)
-    where p.notificatie_id = v.id and p.nummer = v.nummer and p.uitkomst is null
-    returning v.plaats
+    update notificatie_poging p set
+      uitkomst = p_uitkomsten[array_position(p_ids, p.notificatie_id)],
+      http_status = p_http_statussen[array_position(p_ids, p.notificatie_id)],
+      antwoord = p_antwoorden[array_position(p_ids, p.notificatie_id)],
+      duur_ms = p_duren_ms[array_position(p_ids, p.notificatie_id)]
+    where p.notificatie_id = any(p_ids) and p.uitkomst is null
+      and p.nummer = p_nummers[array_position(p_ids, p.notificatie_id)]
+    returning array_position(p_ids, p.notificatie_id) as plaats
   )
-  select array_agg(plaats::integer) into onze from genoteerd;
-  if onze is null then return '{}'; end if;
+  select array_agg(plaats), array_agg(plaats) filter (where p_uitkomsten[plaats] = 'delivered' or p_wachten[plaats] is null),
+      array_agg(plaats) filter (where p_uitkomsten[plaats] <> 'delivered' and p_wachten[plaats] is not null)
+    into onze, klaar, opnieuw from genoteerd;
   moment := clock_timestamp();
-  with uitslag as materialized (
-    select v.job, v.id, v.uitkomst, moment + v.wacht * interval '1 second' as volgende,
-      v.uitkomst = 'delivered' or v.wacht is null as klaar
-    from unnest(onze) as plaats,
-      lateral (select p_jobs[plaats], p_ids[plaats], p_uitkomsten[plaats], p_wachten[plaats]) as v(job, id, uitkomst, wacht)
-  ), opnieuw as (
-    update notificatie n set herhalingen = n.herhalingen + 1, volgende_poging_op = u.volgende
-      from uitslag u where not u.klaar and n.id = u.id
-  ), verplaatst as (
-    update graphile_worker._private_jobs j set run_at = u.volgende, attempts = 0, locked_at = null, locked_by = null
-      from uitslag u where not u.klaar and j.id = u.job
-  ), weg as (
-    delete from graphile_worker._private_jobs j using uitslag u where u.klaar and j.id = u.job
-  ), klaar as (
-    update notificatie n set status = case u.uitkomst when 'delivered' then 'afgeleverd' else 'mislukt' end,
-      volgende_poging_op = null, beeindigd_op = moment
-      from uitslag u where u.klaar and n.id = u.id returning n.hoofd_object_uuid
+  if opnieuw is not null then
+    update notificatie n set herhalingen = n.herhalingen + 1,
+        volgende_poging_op = moment + p_wachten[array_position(p_ids, n.id)] * interval '1 second'
+      where n.id = any(array(select p_ids[plaats] from unnest(opnieuw) as plaats));
+    update graphile_worker._private_jobs j set attempts = 0, locked_at = null, locked_by = null,
+        run_at = moment + p_wachten[array_position(p_jobs, j.id)] * interval '1 second'
+      where j.id = any(array(select p_jobs[plaats] from unnest(opnieuw) as plaats));
+  end if;
+  if klaar is null then return coalesce(onze, '{}'); end if;
+  delete from graphile_worker._private_jobs j where j.id = any(array(select p_jobs[plaats] from unnest(klaar) as plaats));
+  with beeindigd as (
+    update notificatie n set volgende_poging_op = null, beeindigd_op = moment,
+        status = case p_uitkomsten[array_position(p_ids, n.id)] when 'delivered' then 'afgeleverd' else 'mislukt' end
+      where n.id = any(array(select p_ids[plaats] from unnest(klaar) as plaats))
+      returning n.hoofd_object_uuid
   )
-  select array_agg(distinct hoofd_object_uuid) into hoofden from klaar;
+  select array_agg(distinct hoofd_object_uuid) into hoofden from beeindigd;
   for volgende in
     update notificatie n set volgende_poging_op = moment
-    from unnest(hoofden) as h(hoofd), lateral (
-      select id, volgende_poging_op from notificatie
-      where hoofd_object_uuid = h.hoofd and status = 'gepland' order by id limit 1) eerste
-    where n.id = eerste.id and eerste.volgende_poging_op is null
+    where n.id = any(array(
+      select eerste.id from unnest(hoofden) as h(hoofd), lateral (
+        select id, volgende_poging_op from notificatie
+        where hoofd_object_uuid = h.hoofd and status = 'gepland' order by id limit 1) eerste
+      where eerste.volgende_poging_op is null))
     returning n.id
   loop
     perform plan_notificatie(volgende);
