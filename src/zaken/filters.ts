@@ -3,13 +3,14 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static, type TSchema } from 'typebox'
+import { reach } from '../access.ts'
 import { ExpandQuery } from '../expand.ts'
 import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
 import { localUuid, type Resource, resolveLink } from '../links.ts'
 import { contains, PageQuery } from '../page.ts'
 import { invalid } from '../problem.ts'
 import { LEVELS } from './betrokkenen.ts'
-import { reached } from './rules.ts'
+import { type Deel, LEZEN, reached } from './rules.ts'
 import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN } from './velden.ts'
 
 const opt = <T extends TSchema>(schema: T) => Type.Optional(schema)
@@ -131,9 +132,14 @@ export const ATTRIBUTEN = {
 export const ListQuery = Type.Object({ ...PageQuery, ...ExpandQuery, ...ATTRIBUTEN })
 export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
 
-/** What a filter leaves of the cases that the caller may read. @throws Problem 400 on a value that says nothing */
-export function zaakConditions(filter: ZaakFilter, request: FastifyRequest): RawBuilder<unknown>[] {
-  const found: RawBuilder<unknown>[] = [reached(request.actor)]
+/**
+ * What a filter leaves of the cases that the caller may read.
+ * @param deel of this kind only
+ * @throws Problem 400 on a value that says nothing
+ */
+export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel?: Deel): RawBuilder<unknown>[] {
+  const found: RawBuilder<unknown>[] = [reached(request.actor, LEZEN, deel)]
+  if (deel) found.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
   const add = (value: unknown, condition: () => RawBuilder<unknown>) => {
     if (value !== undefined && value !== null && value !== '') found.push(condition())
   }
@@ -143,17 +149,18 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest): Raw
     const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t
       where t.uuid = any(${urls.flatMap((url) => uuid(url, 'zaaktype') ?? [])}::uuid[])))`
     const elsewhere = urls.filter(isElsewhere)
-    if (elsewhere.length === 0) return own
+    if (elsewhere.length === 0 || deel === 'eigen') return own
     const elders = sql`z.zaaktype_url = any(${elsewhere}::text[])`
-    return elsewhere.length === urls.length ? elders : sql`(${own} or ${elders})`
+    return elsewhere.length === urls.length || deel === 'elders' ? elders : sql`(${own} or ${elders})`
   }
   add(filter.identificatie, () => sql`z.identificatie = ${filter.identificatie}`)
   add(filter.identificatie__icontains, () => contains(sql`z.identificatie`, filter.identificatie__icontains!))
   add(filter.omschrijving, () => contains(sql`z.omschrijving`, filter.omschrijving!))
   add(filter.zaaktype__omschrijving, () => {
     const text = filter.zaaktype__omschrijving!
-    return sql`(z.zaaktype_id = any(array(select t.id from zaaktype t where ${contains(sql`t.omschrijving`, text)}))
-      or z.zaaktype_url is not null and ${contains(sql`z.zaaktype_omschrijving`, text)})`
+    const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t where ${contains(sql`t.omschrijving`, text)}))`
+    const elders = sql`z.zaaktype_url is not null and ${contains(sql`z.zaaktype_omschrijving`, text)}`
+    return deel === 'eigen' ? own : deel === 'elders' ? elders : sql`(${own} or ${elders})`
   })
   add(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
   add(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
@@ -202,6 +209,16 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest): Raw
       where r.zaak_id = z.id and y.uuid = ${type}::uuid)`
   })
   return found
+}
+
+/** What to count apart: where types of ours and types elsewhere both matter, an index counts each kind alone but not both. */
+export function zaakDelen(filter: ZaakFilter, { actor }: FastifyRequest): (Deel | undefined)[] {
+  const groups = reach(actor, 'zrc', LEZEN)
+  const both =
+    groups !== 'alles' &&
+    groups.some(({ typeIds }) => typeIds.length > 0) &&
+    groups.some(({ typeUrls }) => typeUrls.length > 0)
+  return both || filter.zaaktype__omschrijving || filter.zaaktype__in ? ['eigen', 'elders'] : [undefined]
 }
 
 const ORDERING: Record<string, string> = {

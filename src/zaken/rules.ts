@@ -43,16 +43,26 @@ export function requireMay(actor: Actor, scopes: Scopes, zaak: ZaakRechten): voi
   requireAllowed(actor, 'zrc', scopes, subjectOf(zaak))
 }
 
-/** zrc-006 for lists: whether the rights of the actor with one of these scopes reach case `z`. */
-export function reached(actor: Actor, scopes: Scopes = LEZEN): RawBuilder<boolean> {
+/** Cases of zaaktypen of ours, or cases of zaaktypen elsewhere. */
+export type Deel = 'eigen' | 'elders'
+
+/**
+ * zrc-006 for lists: whether the rights of the actor with one of these scopes reach case `z`.
+ * @param deel looks only at cases of this kind
+ */
+export function reached(actor: Actor, scopes: Scopes = LEZEN, deel?: Deel): RawBuilder<boolean> {
   const groups = reach(actor, 'zrc', scopes)
   if (groups === 'alles') return sql<boolean>`true`
   const choices = groups.flatMap(({ max, typeIds, typeUrls }) => {
     if (max === null) return []
     const upTo = sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`
     return [
-      ...(typeIds.length > 0 ? [sql`(${upTo} and z.zaaktype_id = any(${typeIds}::bigint[]))`] : []),
-      ...(typeUrls.length > 0 ? [sql`(${upTo} and z.zaaktype_url = any(${typeUrls}::text[]))`] : []),
+      ...(typeIds.length > 0 && deel !== 'elders'
+        ? [sql`(${upTo} and z.zaaktype_id = any(${typeIds}::bigint[]))`]
+        : []),
+      ...(typeUrls.length > 0 && deel !== 'eigen'
+        ? [sql`(${upTo} and z.zaaktype_url = any(${typeUrls}::text[]))`]
+        : []),
     ]
   })
   return choices.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(choices, sql` or `)})`

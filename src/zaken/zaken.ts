@@ -9,7 +9,7 @@ import { Uuid } from '../input.ts'
 import { Page, PageQuery, paginate } from '../page.ts'
 import { invalid, invalidAll, notFound } from '../problem.ts'
 import { zaakTree } from './expansies.ts'
-import { ATTRIBUTEN, ListQuery, ordering, type ZaakFilter, zaakConditions } from './filters.ts'
+import { ATTRIBUTEN, ListQuery, ordering, type ZaakFilter, zaakConditions, zaakDelen } from './filters.ts'
 import { type Geometrie, grenzen, judgeGeometrie, withinTest } from './geometrie.ts'
 import { LEZEN, met, requireMay } from './rules.ts'
 import { AnyObject, Params, Zaak } from './velden.ts'
@@ -38,7 +38,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     { ...crs, config: met(LEZEN), schema: { querystring: ListQuery, response: { 200: Page(Zaak) } } },
     async (request) => {
       const filter = request.query as ZaakFilter
-      return sendPage(request, zaakConditions(filter, request), filter)
+      return sendPage(request, filter)
     },
   )
 
@@ -56,14 +56,14 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
         uuid__in?: string[]
         fields?: unknown
       }
-      const conditions = zaakConditions(filter, request)
-      if (uuid__in) conditions.push(sql`z.uuid = any(${uuid__in}::uuid[])`)
-      if (zaakgeometrie?.within) conditions.push(await within(zaakgeometrie.within, conditions))
+      const more = uuid__in ? [sql`z.uuid = any(${uuid__in}::uuid[])`] : []
+      const conditions = [...zaakConditions(filter, request), ...more]
+      if (zaakgeometrie?.within) more.push(await within(zaakgeometrie.within, conditions))
       const asked = (request.query as { expand?: string }).expand
       const paths = [...expandPaths(filter.expand), ...(asked ? asked.split(',') : [])]
       if (fields !== undefined && paths.length > 0)
         throw invalid('fields', 'invalid', 'Geef fields of expand, niet beide.') // zrc-029
-      return sendPage(request, conditions, { ...filter, expand: paths } as ZaakFilter, fields)
+      return sendPage(request, { ...filter, expand: paths } as ZaakFilter, more, fields)
     },
   )
 
@@ -82,15 +82,17 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
 
   async function sendPage(
     request: FastifyRequest,
-    conditions: RawBuilder<unknown>[],
     filter: ZaakFilter,
+    more: RawBuilder<unknown>[] = [],
     fields?: unknown,
   ) {
     const order = ordering(filter.ordering)
+    const conditions = [...zaakConditions(filter, request), ...more]
+    const delen = zaakDelen(filter, request).map((deel) => [...zaakConditions(filter, request, deel), ...more])
     const page = await paginate(
       request,
       {
-        count: () => countZaken(app.read, conditions),
+        count: () => countZaken(app.read, delen),
         rows: (limit, offset) => pageOfZaken(app.read, conditions, order, limit, offset),
       },
       (row) => toZaak(row, request.base),
