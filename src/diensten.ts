@@ -44,6 +44,21 @@ export type Diensten = {
   close(): Promise<void>
 }
 
+/** Asks for each of these in turn, a few at once: whoever names many does not take all connections. */
+export async function askEach<T, R>(given: readonly T[], ask: (one: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = []
+  let next = 0
+  const take = async () => {
+    while (next < given.length) {
+      const index = next++
+      answers[index] = await ask(given[index]!)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, given.length) }, take))
+  return answers
+}
+const AT_ONCE = 5
+
 export type Called =
   /** Answered, with whatever status. `body` is undefined when the answer is not JSON. */
   | { kind: 'answered'; status: number; body: unknown }

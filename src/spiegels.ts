@@ -49,6 +49,11 @@ type Rij =
 export type Elders = { spiegels: Spiegel[]; rijen: Rij[] }
 export const nietsElders = (): Elders => ({ spiegels: [], rijen: [] })
 
+/** Faults of the other sides from `from` on are named under their part of a combined request. */
+export function noemOnder(elders: Elders, from: number, part: string): void {
+  for (const spiegel of elders.spiegels.slice(from)) spiegel.naam = `${part}.${spiegel.naam ?? BRONNEN[spiegel.bron]}`
+}
+
 /** The list of a kind beside a resource elsewhere: `…/v1/zaken/x` has `…/v1/rollen`. */
 export function lijstNaast(url: string, naam: string): string {
   const list = new URL(url)

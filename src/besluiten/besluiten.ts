@@ -351,10 +351,18 @@ async function bothSides(m: Mutation, uuid: string, zaak: Zaakkern | null): Prom
   const [row] = await m.sql<Kanten[]>`
     select to_jsonb(b) as besluit,
       (select to_jsonb(x) from zaakbesluit x where x.zaak_id = ${id} and x.besluit_uuid = b.uuid) as zaakbesluit,
-      (select jsonb_build_object('archiefnominatie', z.archiefnominatie, 'archiefactiedatum', z.archiefactiedatum,
-        'startdatum_bewaartermijn', z.startdatum_bewaartermijn) from zaak z where z.id = ${id}) as zaak
+      null as zaak
     from besluit b where b.uuid = ${uuid}`
-  return row!
+  return { ...row!, zaak: await archivering(m, zaak?.uuid ?? null) }
+}
+
+/** What archiving of a case of ours is: a besluit may change it. */
+export async function archivering(m: Mutation, zaakUuid: string | null): Promise<Json | null> {
+  if (zaakUuid === null) return null
+  const [row] = await m.sql<{ zaak: Json }[]>`
+    select jsonb_build_object('archiefnominatie', archiefnominatie, 'archiefactiedatum', archiefactiedatum,
+      'startdatum_bewaartermijn', startdatum_bewaartermijn) as zaak from zaak where uuid = ${zaakUuid}`
+  return row?.zaak ?? null
 }
 
 /** What has to be as it was when the server of the new case refuses. */

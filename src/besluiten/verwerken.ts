@@ -1,10 +1,14 @@
 // besluit_verwerken: a besluit with the documents in which it is laid down, in one go. Beside the standard.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { askEach } from '../diensten.ts'
+import { fetchDocumentElsewhere } from '../documenten/elders.ts'
+import { localUuid } from '../links.ts'
 import { invalidAll, toProblem } from '../problem.ts'
-import { createBesluit } from './besluiten.ts'
+import { noemOnder, openSpiegels, verschil } from '../spiegels.ts'
+import { archivering, createBesluit } from './besluiten.ts'
 import { createBesluitinformatieobject } from './besluitinformatieobjecten.ts'
-import { fetchBesluittypeElsewhere } from './rules.ts'
+import { fetchBesluittypeElsewhere, fetchDocumenttypen, fetchZaakElsewhere } from './rules.ts'
 import { Besluit, BesluitInput, Besluitinformatieobject, BesluitinformatieobjectInput } from './velden.ts'
 import { AANMAKEN, met, toBesluit } from './vinden.ts'
 
@@ -16,22 +20,40 @@ const Verwerkt = Type.Object({ besluit: Besluit, besluitinformatieobjecten: Type
 
 export const verwerken: FastifyPluginAsyncTypebox = async (app) => {
   const { config, diensten } = app.parts
+  const spiegels = openSpiegels(app.mutate, diensten)
 
   app.post(
     '/besluit_verwerken',
     { config: met(AANMAKEN), schema: { body: Verwerken, response: { 201: Verwerkt } } },
     async (request, reply) => {
       const { besluit: input, besluitinformatieobjecten: documenten } = request.body
-      const elsewhere = await fetchBesluittypeElsewhere(diensten, input.besluittype, request.base)
-      const context = { elsewhere, leeway: config.jwtLeeway }
-      const made = await app.mutate(request.actor, async (m) => {
+      const { base } = request
+      const elsewhere = await fetchBesluittypeElsewhere(diensten, input.besluittype, base)
+      const zaakElders = await fetchZaakElsewhere(diensten, input.zaak, base)
+      const typen = await fetchDocumenttypen(diensten, elsewhere && 'id' in elsewhere ? elsewhere.besluittypeUrl : null)
+      const found = await askEach(documenten, ({ informatieobject }) =>
+        fetchDocumentElsewhere(diensten, informatieobject, base),
+      )
+      const made = await spiegels.maken(request.actor, async (m, elders) => {
+        const context = { elsewhere, leeway: config.jwtLeeway, zaakElders, elders }
+        const zaakUuid = input.zaak ? (localUuid(input.zaak, base, 'zaak') ?? null) : null
+        const was = await archivering(m, zaakUuid)
         const row = await within('besluit', () => createBesluit(m, input, context))
+        noemOnder(elders, 0, 'besluit')
         const besluitinformatieobjecten: Besluitinformatieobject[] = []
         for (const [index, { informatieobject }] of documenten.entries()) {
-          const create = () => createBesluitinformatieobject(m, row, informatieobject)
-          besluitinformatieobjecten.push(await within(`besluitinformatieobjecten.${index}`, create))
+          const part = `besluitinformatieobjecten.${index}`
+          const from = elders.spiegels.length
+          const verwijzing = { document: found[index], typen, elders }
+          const create = () => createBesluitinformatieobject(m, row, informatieobject, verwijzing)
+          besluitinformatieobjecten.push(await within(part, create))
+          noemOnder(elders, from, part)
         }
-        return { besluit: toBesluit(row, request.base), besluitinformatieobjecten }
+        // Refused by one server, all of it did not happen.
+        elders.rijen.unshift({ tabel: 'besluit', uuid: row.uuid })
+        if (was && zaakUuid)
+          elders.rijen.push({ tabel: 'zaak', uuid: zaakUuid, ...verschil(was, (await archivering(m, zaakUuid))!) })
+        return { besluit: toBesluit(row, base), besluitinformatieobjecten }
       })
       return reply.code(201).send(made)
     },

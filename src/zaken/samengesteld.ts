@@ -3,9 +3,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type TObject } from 'typebox'
 import { fetchTypen, type SoortElders, type TypenElders } from '../catalogi/elders.ts'
+import { askEach } from '../diensten.ts'
+import { fetchDocumentElsewhere } from '../documenten/elders.ts'
 import { Patch, Rsin, readInput } from '../input.ts'
 import type { Mutation } from '../mutate.ts'
 import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../problem.ts'
+import { noemOnder, openSpiegels } from '../spiegels.ts'
 import { createResultaat, ResultaatDeel } from './resultaten.ts'
 import { changeRol, createRol, deleteRol, findRol, RolDeel, rolResource } from './rollen.ts'
 import {
@@ -60,6 +63,7 @@ const wijzigen = {
 export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
   const verwijzingen = await openVerwijzingen(app)
   const settings = settingsOf(app.parts.config)
+  const spiegels = openSpiegels(app.mutate, app.parts.diensten)
 
   for (const path of ['/zaaknummer_reserveren', '/reserveer_zaaknummer']) {
     app.post(path, { config: met(AANMAKEN), schema: { body: Reserveren } }, async (request, reply) => {
@@ -86,15 +90,23 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
     const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
     const objectFaults = await Promise.all(objecten.map((one) => judgeObject(app, one, base)))
-    const answer = await app.mutate(request.actor, async (m) => {
+    const zios = parts('zaakinformatieobjecten', ZioDeel, body.zaakinformatieobjecten)
+    const documenten = await askEach(zios, ({ informatieobject }) =>
+      fetchDocumentElsewhere(app.parts.diensten, String(informatieobject), base),
+    )
+    const answer = await spiegels.maken(request.actor, async (m, elders) => {
       const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
       const kern = (await holdZaak(m, zaak.uuid))!
       requireMay(m.actor, BIJWERKEN, kern)
       const status = await setStatus(m, kern, body.status, 'mag', typen)
       const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol), typen))
-      const zaakinformatieobjecten = await each('zaakinformatieobjecten', body.zaakinformatieobjecten ?? [], (zio) =>
-        createZio(m, kern, readInput(ZioDeel, zio), { typen }),
-      )
+      const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
+        const from = elders.spiegels.length
+        const made = await createZio(m, kern, zio as ZioDeel, { document: documenten[index], elders, typen })
+        noemOnder(elders, from, `zaakinformatieobjecten.${index}`)
+        return made
+      })
+      elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
       const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
         createZaakobject(m, kern, object as never, objectFaults[index], typen),
       )

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
 import { type Elders, givenElders, runLater } from '../elders.ts'
-import { givenResultaattype, givenZaak, ZAKEN } from '../zaken/gegeven.ts'
+import { CRS, givenResultaattype, givenZaak, ZAKEN, zaakBody } from '../zaken/gegeven.ts'
 import { BESLUITEN, BIO, besluitBody, faults, givenTypen, made } from './gegeven.ts'
 
 const counts = async ({ database }: TestApp, resource: string) => {
@@ -294,4 +294,97 @@ t.test('brc-006: archiving of a closed case follows a besluit that leaves, and c
   elders.state.antwoord = undefined
   t.equal((await patch(url, { zaak: at(1) })).status, 200)
   t.same(await dagen(), [null, null])
+})
+
+t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing', async (t) => {
+  const { test, typen, elders, at, daar, eigen, hier } = await givenZakenElders(t)
+  const { sql } = test.database
+  for (const nummer of [1, 2])
+    elders.resources[`/drc/documenten/${nummer}`] = {
+      bronorganisatie: '517439943',
+      informatieobjecttype: typen.informatieobjecttype,
+    }
+  const eigenDocument = (await typen.document()).url
+  const documenten = [eigenDocument, ...[1, 2].map((nummer) => `${elders.root}/drc/documenten/${nummer}`)]
+  const lijst = '/drc/objectinformatieobjecten'
+  const post = (zaak: string, more: string[] = []) =>
+    test.call('POST', '/besluiten/api/v1/besluit_verwerken', {
+      besluit: besluitBody(typen.besluittype, { zaak, ingangsdatum: '2025-03-04' }),
+      besluitinformatieobjecten: [...documenten, ...more].map((informatieobject) => ({ informatieobject })),
+    })
+  const leeg = async () => {
+    const [row] = await sql`select (select count(*) from besluit)::int as besluiten,
+      (select count(*) from objectinformatieobject)::int as relaties, (select count(*) from audit where resource in ('besluit', 'besluitinformatieobject'))::int as regels`
+    return [row!.besluiten, row!.relaties, row!.regels, daar(1), elders.staat(lijst).length, await hier()]
+  }
+  t.same(faults(await post(at('weg'))), ['besluit.zaak: bad-url'])
+  t.same(faults(await post(at(1), [`${elders.root}/drc/documenten/weg`])), [
+    'besluitinformatieobjecten.3.informatieobject: bad-url',
+  ])
+  elders.state.antwoord = 403
+  t.same(faults(await post(at(1))), ['besluit.zaak: pending-relations'])
+  // A closed case of ours is archived by the besluit, until the other server refuses.
+  const resultaattype = await givenResultaattype(test, typen.zaaktype, { afleidingswijze: 'ingangsdatum_besluit' })
+  await test.call('POST', `${ZAKEN}/resultaten`, { zaak: eigen, resultaattype })
+  await sql`update zaak set einddatum = '2025-02-01', archiefactiedatum = '2031-01-01'`
+  t.same(faults(await post(eigen)), ['besluitinformatieobjecten.1.informatieobject: pending-relations'])
+  t.match(await sql`select archiefactiedatum, startdatum_bewaartermijn from zaak`, [
+    { archiefactiedatum: '2031-01-01', startdatum_bewaartermijn: null },
+  ])
+  await runLater(test)
+  t.same(await leeg(), [0, 0, 0, 0, 0, 0])
+
+  elders.state.antwoord = undefined
+  const made = await post(at(1))
+  t.equal(made.status, 201, made.text)
+  t.match(made.body, {
+    besluit: { zaak: at(1) },
+    besluitinformatieobjecten: documenten.map((informatieobject) => ({ informatieobject })),
+  })
+  t.same(await leeg(), [1, 1, 4, 1, 2, 0])
+  t.match(await counts(test, 'besluitinformatieobject'), { audit: 3, berichten: 3, open: 0 })
+  t.equal((await post(eigen)).status, 201)
+  t.equal(await hier(), 1)
+})
+
+t.test('zaak_registreren takes documents elsewhere, all or nothing', async (t) => {
+  const test = await testApp(t)
+  const documenttype = await givenInformatieobjecttype(test)
+  const { catalogus } = (await test.call('GET', documenttype)).body
+  const zaaktype = await givenZaaktype(test, {
+    catalogus,
+    informatieobjecttypen: [documenttype],
+    statustypen: ['Begin', 'Eind'],
+  })
+  const [statustype] = (await test.call('GET', zaaktype)).body.statustypen
+  const document = { bronorganisatie: '517439943', informatieobjecttype: documenttype }
+  const elders = await givenElders(t, test, { '/drc/documenten/1': document, '/drc/documenten/2': document })
+  const lijst = '/drc/objectinformatieobjecten'
+  const post = (...nummers: (number | string)[]) =>
+    test.call(
+      'POST',
+      `${ZAKEN}/zaak_registreren`,
+      {
+        zaak: zaakBody(zaaktype),
+        rollen: [],
+        status: { statustype, datumStatusGezet: '2026-03-05T10:00:00Z' },
+        zaakinformatieobjecten: nummers.map((nummer) => ({
+          informatieobject: `${elders.root}/drc/documenten/${nummer}`,
+        })),
+      },
+      CRS,
+    )
+  const zaken = async () => (await test.call('GET', `${ZAKEN}/zaken`, undefined, CRS)).body.count
+  t.same(faults(await post(1, 'weg')), ['zaakinformatieobjecten.1.informatieobject: bad-url'])
+  elders.state.antwoord = 'doet en valt weg'
+  t.same(faults(await post(1, 2)), ['zaakinformatieobjecten.0.informatieobject: pending-relations'])
+  elders.state.antwoord = undefined
+  await runLater(test)
+  t.same([await zaken(), elders.staat(lijst).length], [0, 0])
+  t.match(await counts(test, 'zaak'), { audit: 0, berichten: 0, open: 0 })
+  const made = await post(1, 2)
+  t.equal(made.status, 201, made.text)
+  t.match(elders.staat(lijst), [{ object: made.body.zaak.url }, { object: made.body.zaak.url }])
+  t.equal(made.body.zaakinformatieobjecten.length, 2)
+  t.match(await counts(test, 'zaakinformatieobject'), { audit: 2, berichten: 2, open: 0 })
 })
