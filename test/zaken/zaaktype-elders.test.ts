@@ -2,7 +2,9 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { systemActor } from '../../src/access.ts'
+import { maakAccount } from '../../src/beheer/accounts.ts'
 import { saveDienst } from '../../src/diensten.ts'
+import { judgeZaken } from '../../src/zaken/import.ts'
 import {
   BASE,
   givenBesluittype,
@@ -15,6 +17,7 @@ import {
   testApp,
   uuidOf,
 } from '../app.ts'
+import { klant } from '../beheer/klant.ts'
 import {
   CRS,
   faultsOf,
@@ -513,6 +516,30 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
     )
   })
 
+  await t.test('an import says that documents of such a case are linked otherwise', async (t) => {
+    const zaak = made(await post(type.zaaktype))
+    const faults = await judgeZaken(database.sql, [{ nummer: 1, zaakUuid: zaak.uuid, typeId: 1 }], { lock: false })
+    t.match(faults.get(1), /staat bij een andere dienst/)
+  })
+
+  await t.test('the pages show such cases with their type and what hangs on them', async (t) => {
+    const wachtwoord = 'een lang wachtwoord voor de test'
+    await maakAccount(database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord })
+    const browser = klant(test.app)
+    await browser.login('kijker', wachtwoord)
+    const zaak = made(await post(ander.zaaktype))
+    made(await status(zaak, ander.begin))
+    made(await below('resultaten', zaak, { resultaattype: ander.resultaattype }))
+    const { body } = await browser.get('/beheer/zaken')
+    t.match(body, zaak.identificatie)
+    t.match(body, /<td>Anders<\/td>/)
+    const page = (await browser.get(`/beheer/zaken/${zaak.uuid}`)).body
+    t.match(page, ander.zaaktype)
+    t.match(page, /<dt>Resultaat<\/dt><dd>R0/)
+    t.match(page, /<dt>Status<\/dt><dd>Begin/)
+    t.match((await browser.get(`/beheer/zaken/${zaak.uuid}/statussen`)).body, 'Begin')
+  })
+
   await t.test('without that server cases are still read, changed and closed by what is known of it', async (t) => {
     const zaak = made(await post(type.zaaktype, { productenOfDiensten: [PRODUCT] }))
     made(await status(zaak, type.begin))
@@ -528,4 +555,17 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
   })
 
   t.same(open, [], 'nothing was asked while a transaction was open')
+})
+
+t.test('values of an eigenschap elsewhere are held against its specificatie when asked for', async (t) => {
+  const test = await testApp(t, { ZAAK_EIGENSCHAP_WAARDE_VALIDATION: 'yes' })
+  const { there, url } = await givenAnder(t, test)
+  const { zaaktype, eigenschap } = await givenType(there, url)
+  const zaak = (await givenZaak(test, { zaaktype })).url
+  const give = (waarde: string) => test.call('POST', `${zaak}/zaakeigenschappen`, { zaak, eigenschap, waarde })
+  const fault = ['nonFieldErrors: waarde-incorrect-format']
+  t.same(faultsOf(await give('langer dan veertien')), fault)
+  const value = made(await give('kort'))
+  t.same(faultsOf(await test.call('PATCH', value.url, { waarde: 'langer dan veertien' })), fault)
+  t.equal((await test.call('PATCH', value.url, { waarde: 'ook kort' })).status, 200)
 })
