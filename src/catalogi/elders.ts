@@ -1,7 +1,7 @@
 // Types in catalogues at other servers: what is there is asked before a transaction begins, and judged by the members that
 // we use of it.
 import Type, { type Static, type TObject } from 'typebox'
-import type { Diensten } from '../diensten.ts'
+import { askEach, type Diensten } from '../diensten.ts'
 import { inDays, isoDuration } from '../duration.ts'
 import { Nullable, OptionalText, readInput, Text, Vertrouwelijkheid } from '../input.ts'
 import { resolveLink } from '../links.ts'
@@ -9,6 +9,7 @@ import { type InvalidParam, Problem } from '../problem.ts'
 import { ROLLEN } from './roltypen.ts'
 
 const Duur = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], default: null }))
+const Naam = Text(1000) // longer than any of the standard, and short enough to keep
 const Lijst = Type.Optional(Type.Array(Text(), { default: [] }))
 const Brondatum = Type.Object({
   afleidingswijze: OptionalText(),
@@ -24,8 +25,8 @@ export type SpecificatieElders = Static<typeof Specificatie>
 const VORMEN = {
   zaaktype: Type.Object({
     catalogus: Text(1000),
-    identificatie: Text(),
-    omschrijving: Text(),
+    identificatie: Naam,
+    omschrijving: Naam,
     concept: Type.Boolean(),
     vertrouwelijkheidaanduiding: Vertrouwelijkheid,
     servicenorm: Duur,
@@ -34,18 +35,18 @@ const VORMEN = {
     informatieobjecttypen: Lijst,
     deelzaaktypen: Lijst,
   }),
-  statustype: Type.Object({ zaaktype: Text(), omschrijving: Text(), isEindstatus: Type.Boolean() }),
+  statustype: Type.Object({ zaaktype: Text(), omschrijving: Naam, isEindstatus: Type.Boolean() }),
   resultaattype: Type.Object({
     zaaktype: Text(),
-    omschrijving: Text(),
+    omschrijving: Naam,
     archiefnominatie: Nullable(Type.Enum(['blijvend_bewaren', 'vernietigen', ''])),
     archiefactietermijn: Duur,
     brondatumArchiefprocedure: Type.Optional(
       Type.Unsafe<Static<typeof Brondatum> | null>({ ...Nullable(Brondatum), default: null }),
     ),
   }),
-  roltype: Type.Object({ zaaktype: Text(), omschrijving: Text(), omschrijvingGeneriek: Type.Enum(ROLLEN) }),
-  eigenschap: Type.Object({ zaaktype: Text(), naam: Text(), specificatie: Type.Optional(Specificatie) }),
+  roltype: Type.Object({ zaaktype: Text(), omschrijving: Naam, omschrijvingGeneriek: Type.Enum(ROLLEN) }),
+  eigenschap: Type.Object({ zaaktype: Text(), naam: Naam, specificatie: Type.Optional(Specificatie) }),
   zaakobjecttype: Type.Object({ zaaktype: Text(), objecttype: Text() }),
 } satisfies Record<string, TObject>
 export type SoortElders = keyof typeof VORMEN
@@ -77,7 +78,7 @@ export async function fetchTypen(
     found.set(key, undefined)
     found.set(key, await fetchType(diensten, soort, url as string))
   }
-  await Promise.all(elsewhere.map(ask))
+  await askEach(elsewhere, ask)
   return { get: (soort, url) => found.get(`${soort} ${url}`) as never }
 }
 
