@@ -271,12 +271,13 @@ type Made = { id: number; uuid: string; identificatie: string; laatst_gemuteerd:
 async function insertZaak(
   m: Mutation,
   input: ZaakInput,
-  values: object,
+  values: Record<string, unknown>,
   number: string | null,
   { nummering }: Settings,
 ): Promise<Made> {
+  const given = withoutEmpty(values)
   const row = (identificatie: string) => {
-    const columns: Record<string, unknown> = { ...values, identificatie }
+    const columns: Record<string, unknown> = { ...given, identificatie }
     for (const name of JSON_COLUMNS) if (columns[name] !== undefined) columns[name] = encoded(m, name, columns[name])
     return m.sql(columns as never)
   }
@@ -300,6 +301,43 @@ async function insertZaak(
     next = fresh!.number
   }
   throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })
+}
+
+// What most cases leave empty, and what stands in the table then.
+const SELDOM: Record<string, unknown> = {
+  publicatiedatum: null,
+  laatst_geopend: null,
+  communicatiekanaal: '',
+  communicatiekanaal_naam: '',
+  producten_of_diensten: [],
+  betalingsindicatie: '',
+  laatste_betaaldatum: null,
+  selectielijstklasse: '',
+  archiefnominatie: null,
+  archiefstatus: 'nog_te_archiveren',
+  archiefactiedatum: null,
+  opdrachtgevende_organisatie: '',
+  processobjectaard: '',
+  startdatum_bewaartermijn: null,
+  kenmerken: [],
+  verlenging_reden: '',
+  verlenging_duur: null,
+  opschorting_indicatie: false,
+  opschorting_reden: '',
+  processobject_datumkenmerk: '',
+  processobject_identificatie: '',
+  processobject_objecttype: '',
+  processobject_registratie: '',
+}
+
+/** Leaves these to the table when all are empty, since every column costs. All or nothing: so there are few statements to plan. */
+function withoutEmpty(values: Record<string, unknown>): Record<string, unknown> {
+  const rest: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(values)) {
+    if (!(name in SELDOM)) rest[name] = value
+    else if (Array.isArray(value) ? value.length > 0 : value !== SELDOM[name]) return values
+  }
+  return rest
 }
 
 const JSON_COLUMNS = ['kenmerken', 'zaakgeometrie']
