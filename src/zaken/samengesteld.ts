@@ -6,9 +6,11 @@ import { fetchTypen, type SoortElders, type TypenElders } from '../catalogi/elde
 import { askEach } from '../diensten.ts'
 import { fetchDocumentElsewhere } from '../documenten/elders.ts'
 import { Patch, Rsin, readInput } from '../input.ts'
+import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../problem.ts'
 import { noemOnder, openSpiegels } from '../spiegels.ts'
+import { eindFaultsElders } from './documenten-elders.ts'
 import { createResultaat, ResultaatDeel } from './resultaten.ts'
 import { changeRol, createRol, deleteRol, findRol, RolDeel, rolResource } from './rollen.ts'
 import {
@@ -162,7 +164,9 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     async (request) => {
       const { uuid } = request.params
       const given = part('zaak', () => readInput(ZaakPatchVrij, request.body.zaak, { defaults: false }))
-      const asked = await ask(uuid, given, request.body, request.base)
+      const zaak = link(request.base, 'zaak', uuid)
+      const documenten = await eindFaultsElders(app, zaak, request.body.status.statustype, request.base)
+      const asked = { ...(await ask(uuid, given, request.body, request.base)), documenten }
       return app.mutate(request.actor, async (m) => {
         let resultaat: unknown
         const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', asked, async (kern) => {
@@ -215,18 +219,26 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     requireMay(m.actor, STATUS_ZETTEN, before)
     if (before.einddatum !== null && !(mayDo(m.actor, GEFORCEERD, before) && mayDo(m.actor, HEROPENEN, before)))
       throw forbidden(undefined, 'De zaak is afgesloten.')
-    const { faults, zaaktypen, typen } = asked
+    const { faults, zaaktypen, typen, documenten } = asked
     await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings, faults, zaaktypen))
     const kern = (await holdZaak(m, uuid))!
     await between(kern)
-    const set = await setStatus(m, kern, status, einde, typen)
+    const set = await setStatus(m, kern, status, einde, typen, documenten)
     return { ...(await zaakOf(m, kern)), status: set }
   }
 
-  async function setStatus(m: Mutation, kern: Zaakkern, given: object, einde: Einde, typen: TypenElders) {
+  async function setStatus(
+    m: Mutation,
+    kern: Zaakkern,
+    given: object,
+    einde: Einde,
+    typen: TypenElders,
+    documenten: InvalidParam[] = [],
+  ) {
     return within('status', () => {
       const input = readInput(StatusDeel, given)
-      return createStatus(m, kern, input, { ...settings, einde, typen, day: dayAsWritten(input.datumStatusGezet) })
+      const day = dayAsWritten(input.datumStatusGezet)
+      return createStatus(m, kern, input, { ...settings, einde, typen, documenten, day })
     })
   }
 }
@@ -235,7 +247,12 @@ type Vrij = Record<string, unknown>
 type Delen = { status?: Vrij; resultaat?: Vrij; rollen?: Vrij[]; zaakobjecten?: Vrij[] }
 type Gezocht = (readonly [soort: SoortElders, url: unknown])[]
 /** What was asked of other servers, before the transaction: faults of references, and types. */
-type Gevraagd = { faults: InvalidParam[]; zaaktypen: TypenElders; typen: TypenElders }
+type Gevraagd = {
+  faults: InvalidParam[]
+  zaaktypen: TypenElders
+  typen: TypenElders
+  documenten?: InvalidParam[]
+}
 
 /** The case as it is at the end of it all. */
 async function zaakOf(m: Mutation, { uuid }: Zaakkern) {

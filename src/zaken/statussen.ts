@@ -10,6 +10,7 @@ import type { Mutation } from '../mutate.ts'
 import { Page, PageQuery } from '../page.ts'
 import { forbidden, type InvalidParam, invalid, throwFaults } from '../problem.ts'
 import { type Archivering, bewaarArchivering, leidArchiveringAf } from './archief.ts'
+import { eindFaultsElders } from './documenten-elders.ts'
 import { type Bron, byType, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './onder.ts'
 import {
   archiefFault,
@@ -98,7 +99,9 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
       const day = dayAsWritten(request.body.datumStatusGezet)
       const wanted = [['statustype', request.body.statustype]] as const
       const typen = await fetchTypen(app.parts.diensten, request.base, wanted)
-      const settings = { leeway: app.parts.config.jwtLeeway, day, typen }
+      const { zaak, statustype } = request.body
+      const documenten = await eindFaultsElders(app, zaak, statustype, request.base)
+      const settings = { leeway: app.parts.config.jwtLeeway, day, typen, documenten }
       const status = await app.mutate(request.actor, async (m) =>
         createStatus(m, await zaakForChange(m, request.body.zaak, STATUS_ZETTEN), request.body, settings),
       )
@@ -122,12 +125,19 @@ export type Einde = 'mag' | 'moet' | 'mag-niet'
  * Sets a status, with all that comes of it: the case closes with the eindstatus and opens with any other.
  * @param settings.einde what an endpoint allows
  * @param settings.typen what was asked of other servers
+ * @param settings.documenten what `eindFaultsElders` found
  */
 export async function createStatus(
   m: Mutation,
   zaak: Zaakkern,
   input: Static<typeof StatusDeel>,
-  { leeway, day, typen, einde = 'mag' }: { leeway: number; day: string; typen: TypenElders; einde?: Einde },
+  {
+    leeway,
+    day,
+    typen,
+    documenten = [],
+    einde = 'mag',
+  }: { leeway: number; day: string; typen: TypenElders; documenten?: InvalidParam[]; einde?: Einde },
 ) {
   const { base } = m.actor
   const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
@@ -140,7 +150,7 @@ export async function createStatus(
     faults.push(fault('datumStatusGezet', 'date-in-future', 'Dit moment ligt in de toekomst.'))
   const gezetdoor = input.gezetdoor ? await findGezetdoor(m, input.gezetdoor, zaak, faults) : null
   faults.push(...archiefFault(zaak))
-  if (faults.length === 0) faults.push(...(eind ? await eindFaults(m, zaak) : await openFaults(m, zaak)))
+  if (faults.length === 0) faults.push(...(eind ? await eindFaults(m, zaak, documenten) : await openFaults(m, zaak)))
   throwFaults(faults)
   const closing = eind ? await leidArchiveringAf(m, { ...(await bewaartermijn(m, zaak)), einddatum: day }) : undefined
   requireMayAdd(m, zaak, eerder)
@@ -202,7 +212,7 @@ async function findGezetdoor(m: Mutation, url: string, zaak: Zaakkern, faults: I
 }
 
 /** zrc-007: what has to be in order before a case closes. */
-async function eindFaults(m: Mutation, zaak: Zaakkern): Promise<InvalidParam[]> {
+async function eindFaults(m: Mutation, zaak: Zaakkern, documenten: InvalidParam[]): Promise<InvalidParam[]> {
   const [found] = await m.sql<
     { vergrendeld: boolean; gebruiksrecht: boolean; open: boolean; resultaat: boolean; deelresultaat: boolean }[]
   >`
@@ -230,6 +240,7 @@ async function eindFaults(m: Mutation, zaak: Zaakkern): Promise<InvalidParam[]> 
         'Niet van elk document bij de zaak is bekend of er gebruiksrechten zijn.',
       ),
     )
+  faults.push(...documenten.filter((one) => !faults.some(({ code }) => code === one.code)))
   if (found!.open) faults.push(onObject('deelzaken-not-closed', 'Niet alle deelzaken zijn afgesloten.'))
   if (found!.resultaat) faults.push(onObject('resultaat-does-not-exist', 'De zaak heeft nog geen resultaat.'))
   if (found!.deelresultaat)

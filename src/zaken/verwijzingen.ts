@@ -4,6 +4,7 @@ import { fetchTypen, type SoortElders, type TypenElders } from '../catalogi/elde
 import { openSelectielijst, type Selectielijst } from '../catalogi/selectielijst.ts'
 import { localUuid, resolveLink } from '../links.ts'
 import type { InvalidParam } from '../problem.ts'
+import { archiefFaultsElders } from './documenten-elders.ts'
 import { fault } from './rules.ts'
 import type { ZaakPatch } from './velden.ts'
 
@@ -43,6 +44,10 @@ export async function openVerwijzingen(app: FastifyInstance): Promise<Verwijzing
           found.push(judgeJson(`${list}.${index}.url`, url, base, ['url', 'identificatie', 'zaaktype']))
         }
       }
+      const { url } = known as { url?: string }
+      const uuid = url && localUuid(url, base, 'zaak')
+      if (uuid && given.archiefstatus && given.archiefstatus !== 'nog_te_archiveren')
+        found.push(archiefFaultsElders(app, uuid)) // zrc-022
       return (await Promise.all(found)).flat()
     },
     async zaaktypen(given, base, known = {}) {
