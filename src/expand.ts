@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Component, isAllowedSomewhere } from './access.ts'
+import { askEach } from './diensten.ts'
+import { resolveLink } from './links.ts'
 import { forbidden, invalid } from './problem.ts'
 
 /** The parameter `expand`: a comma-separated list of dotted paths. */
@@ -23,6 +25,44 @@ export type Expansion = {
   within?: () => ExpandTree
 }
 export type ExpandTree = { [field: string]: Expansion }
+
+/**
+ * The same for fields that may point to another server: asked with our credentials there, a few at once, and shown as that
+ * server says it. What is not there in time is left out.
+ */
+export function alsoElsewhere(own: Expansion): Expansion {
+  return {
+    ...own,
+    load: async (urls, request) => {
+      const elsewhere = urls.filter((url) => resolveLink(url, request.base).kind === 'elsewhere')
+      const [found, fetched] = await Promise.all([own.load(urls, request), fetchInTime(elsewhere, request)])
+      return new Map([...found, ...fetched])
+    },
+  }
+}
+
+const TERM_MS = 5000
+
+/** However many there are, and however slow their servers: an answer does not wait longer for them than this. */
+async function fetchInTime(urls: string[], request: FastifyRequest): Promise<Map<string, Resource>> {
+  const found = new Map<string, Resource>()
+  if (urls.length === 0) return found
+  let timer: NodeJS.Timeout | undefined
+  let late = false
+  const term = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      late = true
+      resolve()
+    }, TERM_MS)
+  })
+  const asked = askEach(urls, async (url) => {
+    const fetched = late ? undefined : await request.server.parts.diensten.fetchJson(url)
+    const body = fetched?.kind === 'ok' ? fetched.body : undefined
+    if (!late && body !== null && typeof body === 'object' && !Array.isArray(body)) found.set(url, body as Resource)
+  })
+  await Promise.race([asked, term]).finally(() => clearTimeout(timer))
+  return found
+}
 
 const MAX_DEPTH = 3
 

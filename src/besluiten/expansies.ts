@@ -1,14 +1,14 @@
 // What `expand` can include in answers of the Besluiten API. What the caller may not read is left out.
 import { expansionAlsoElsewhere } from '../catalogi/expansie.ts'
 import { subresourceTree } from '../documenten/expansies.ts'
-import type { ExpandTree, Expansion } from '../expand.ts'
+import { alsoElsewhere, type ExpandTree, type Expansion } from '../expand.ts'
 import { localUuid } from '../links.ts'
 import { zaakTree } from '../zaken/expansies.ts'
 import { LEZEN as ZAKEN_LEZEN } from '../zaken/rules.ts'
 import { findReadable as findReadableZaken, toZaak } from '../zaken/vinden.ts'
 import { findReadable, LEZEN, toBesluit } from './vinden.ts'
 
-const zaak: Expansion = {
+const zaak = alsoElsewhere({
   component: 'zrc',
   scopes: ZAKEN_LEZEN,
   load: async (urls, { base, actor, server }) => {
@@ -17,7 +17,7 @@ const zaak: Expansion = {
     return new Map(found.map((one) => [one.url, one as Record<string, unknown>]))
   },
   within: zaakTree,
-}
+})
 
 const besluit: Expansion = {
   component: 'brc',

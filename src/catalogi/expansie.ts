@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database.ts'
 import { sendCacheable } from '../etag.ts'
-import { type ExpandTree, type Expansion, expand } from '../expand.ts'
-import { localUuid, type Resource, resolveLink } from '../links.ts'
+import { alsoElsewhere, type ExpandTree, type Expansion, expand } from '../expand.ts'
+import { localUuid, type Resource } from '../links.ts'
 import { type Listing, paginate } from '../page.ts'
 
 type Loader = (read: ReadDb, base: string, uuids: string[], datum: string | null) => Promise<{ url: string }[]>
@@ -78,28 +78,8 @@ export function expansionTo(resource: Resource): Expansion {
   }
 }
 
-/**
- * The same for fields that may point to another server. What it says is shown as it is; what does not answer is left out, as
- * is what it refers to there.
- */
-export function expansionAlsoElsewhere(resource: Resource): Expansion {
-  const own = expansionTo(resource)
-  return {
-    ...own,
-    load: async (urls, request) => {
-      const elsewhere = urls.filter((url) => resolveLink(url, request.base).kind === 'elsewhere')
-      const { diensten } = request.server.parts
-      const [found, ...asked] = await Promise.all([
-        own.load(urls, request),
-        ...elsewhere.map((url) => diensten.fetchJson(url)),
-      ])
-      for (const [index, fetched] of asked.entries())
-        if (fetched.kind === 'ok' && fetched.body !== null && typeof fetched.body === 'object')
-          found.set(elsewhere[index]!, fetched.body as Record<string, unknown>)
-      return found
-    },
-  }
-}
+/** The same for fields that may point to another server. What is referred to there is not followed. */
+export const expansionAlsoElsewhere = (resource: Resource): Expansion => alsoElsewhere(expansionTo(resource))
 
 // Where a field holds objects, the URL in them.
 const MEMBERS: Record<string, string> = { gerelateerdeZaaktypen: 'zaaktype' }

@@ -1,33 +1,16 @@
 // What `expand` can include in answers of the Documenten API.
-import { expansionTo } from '../catalogi/expansie.ts'
-import type { ExpandTree, Expansion } from '../expand.ts'
-import { link, localUuid, resolveLink } from '../links.ts'
+import { expansionAlsoElsewhere } from '../catalogi/expansie.ts'
+import { alsoElsewhere, type ExpandTree } from '../expand.ts'
+import { link, localUuid } from '../links.ts'
 import { SCOPES_LEZEN } from './rules.ts'
 import { findReadable, toDocument } from './vinden.ts'
 
-/** Types of ours, and those elsewhere that can be fetched; what cannot be is left out. */
-function typeExpansion(): Expansion {
-  const own = expansionTo('informatieobjecttype')
-  return {
-    ...own,
-    load: async (urls, request) => {
-      const found = await own.load(urls, request)
-      for (const url of urls.filter((one) => resolveLink(one, request.base).kind === 'elsewhere')) {
-        const fetched = await request.server.parts.diensten.fetchJson(url)
-        if (fetched.kind === 'ok' && fetched.body !== null && typeof fetched.body === 'object')
-          found.set(url, fetched.body as Record<string, unknown>)
-      }
-      return found
-    },
-  }
-}
-
 /** Within a document. */
-export const documentTree: ExpandTree = { informatieobjecttype: typeExpansion() }
+export const documentTree: ExpandTree = { informatieobjecttype: expansionAlsoElsewhere('informatieobjecttype') }
 
 /** Within what hangs on a document: a document that the caller may not read is left out. */
 export const subresourceTree: ExpandTree = {
-  informatieobject: {
+  informatieobject: alsoElsewhere({
     component: 'drc',
     scopes: SCOPES_LEZEN,
     load: async (urls, request) => {
@@ -41,5 +24,5 @@ export const subresourceTree: ExpandTree = {
       )
     },
     within: () => documentTree,
-  },
+  }),
 }

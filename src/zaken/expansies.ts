@@ -2,7 +2,8 @@
 // query; what the caller may not read is left out.
 import type { FastifyRequest } from 'fastify'
 import { expansionAlsoElsewhere } from '../catalogi/expansie.ts'
-import type { ExpandTree, Expansion } from '../expand.ts'
+import { subresourceTree } from '../documenten/expansies.ts'
+import { alsoElsewhere, type ExpandTree, type Expansion } from '../expand.ts'
 import { localUuid } from '../links.ts'
 import { LEZEN } from './rules.ts'
 import { findReadable, toZaak } from './vinden.ts'
@@ -59,8 +60,8 @@ export function tree(soort: Soort): ExpandTree {
         zaaktype: expansionAlsoElsewhere('zaaktype'),
         hoofdzaak: to('zaak'),
         deelzaken: to('zaak'),
-        relevanteAndereZaken: to('zaak'),
-        gerelateerdeZaken: to('zaak'),
+        relevanteAndereZaken: alsoElsewhere(to('zaak')),
+        gerelateerdeZaken: alsoElsewhere(to('zaak')),
         eigenschappen: to('zaakeigenschap'),
         rollen: to('rol'),
         status: to('status'),
@@ -80,7 +81,7 @@ export function tree(soort: Soort): ExpandTree {
     case 'rol':
       return { zaak: to('zaak'), roltype: expansionAlsoElsewhere('roltype'), statussen: to('status') }
     case 'zaakinformatieobject':
-      return { zaak: to('zaak'), status: to('status') }
+      return { zaak: to('zaak'), status: to('status'), ...subresourceTree }
     case 'zaakobject':
       return { zaak: to('zaak'), zaakobjecttype: expansionAlsoElsewhere('zaakobjecttype') }
     case 'zaakeigenschap':
