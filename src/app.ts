@@ -24,6 +24,7 @@ import type { Opslag } from './documenten/opslag/index.ts'
 import { registerHealth } from './health.ts'
 import { validatorCompiler } from './input.ts'
 import { requestBase } from './links.ts'
+import { plainLog } from './log.ts'
 import { requestDuration } from './metrics.ts'
 import { type Mutate, mutator } from './mutate.ts'
 import { kanalenPagina } from './notificaties/kanalen.ts'
@@ -112,8 +113,9 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     const version = VERSIONS[request.url.split('/', 2)[1] ?? '']
     if (version) reply.header('api-version', version)
   })
+  const requestLog = plainLog(parts.log)
   app.addHook('onResponse', async (request, reply) => {
-    logRequest(request, reply)
+    logRequest(requestLog, request, reply)
     const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }
     requestDuration.observe(labels, reply.elapsedTime / 1000)
   })
@@ -177,10 +179,11 @@ function collectRoutes(app: FastifyInstance) {
 }
 
 // The path without its parameters: they may hold a BSN.
-function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const level = request.routeOptions.logLevel === 'warn' ? 'debug' : 'info'
-  request.log[level](
+function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  if (request.routeOptions.logLevel === 'warn' || !log.isLevelEnabled('info')) return
+  log.info(
     {
+      reqId: request.id,
       method: request.method,
       path: request.url.split('?', 1)[0]!.slice(0, 500),
       status: reply.statusCode,

@@ -12,6 +12,8 @@ const SECRETS = [
   'connectionString',
 ]
 
+const CENSOR = '[removed]'
+
 /**
  * The log: one JSON object a line on standard output (or where `destination` says), times in UTC.
  * Errors keep type, message, stack and code; what the driver adds, such as the parameters of a query, is left out.
@@ -24,7 +26,7 @@ export function openLog(level: string, destination?: DestinationStream): Logger 
       timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       messageKey: 'event',
-      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[removed]' },
+      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: CENSOR },
       serializers: {
         err: (error) => {
           const { type, message, stack } = stdSerializers.err(error as Error) as {
@@ -43,6 +45,11 @@ export function openLog(level: string, destination?: DestinationStream): Logger 
     },
     destination ?? pino.destination({ fd: 1, sync: false }),
   )
+}
+
+/** The same log for lines of plain values, as there is one for every request: to look for secrets within each costs most of it. */
+export function plainLog(log: Logger): Logger {
+  return log.child({}, { redact: { paths: SECRETS, censor: CENSOR } })
 }
 
 /** Takes passwords out of connection addresses and nine-digit numbers (BSN, RSIN) out of messages. */
