@@ -84,6 +84,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     bodyLimit: 8 * 1024 * 1024,
     connectionTimeout: 120_000, // of silence; a long upload is no silence
     requestTimeout: 0,
+    pluginTimeout: 60_000, // of starting, on a machine that is busy
     trustProxy: parts.config.trustProxy.length > 0 ? parts.config.trustProxy : false,
     return503OnClosing: false, // who still comes in while we drain is served; readyz has told the others
     forceCloseConnections: 'idle',
