@@ -51,7 +51,7 @@ type Ended = Attempt & { job: number; id: number; nummer: number; wacht: number 
 const MAX_ANSWER = 4096
 const COLLECT_MS = 8 // what ends within so many milliseconds is written down together
 const PORTION = 20 // in one statement; the next need not wait for it
-const LOOK_MS = 5 // between two looks for what is due
+const LOOK_MS = 2 // between two looks for what is due
 const IDLE_MS = 500 // the same, when nobody tells of anything: retries, and what a crash left
 const ABORT_MS = 25_000 // of what is under way, after being told to stop
 
