@@ -1,6 +1,7 @@
 // wachtwoord: passwords as argon2id hashes (RFC 9106), written in the usual form so that the parameters can grow.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { inTurn } from '../in-turn.ts'
 import { Problem } from '../problem.ts'
 
 const hash = promisify(
@@ -39,31 +40,20 @@ export async function isWachtwoord(password: string, stored: string | null | und
 
 // NFKC: the same letters typed on another keyboard are the same password.
 function derive(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
-  return inTurn(() =>
+  return hashing(() =>
     hash('argon2id', { message: Buffer.from(password.normalize('NFKC')), nonce, tagLength: KEY_LENGTH, ...cost }),
   )
 }
 
-let running = 0
-const queue: (() => void)[] = []
-
-/** @throws Problem 429 when so many wait already that it would take seconds */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) {
-    if (queue.length >= WAITING)
-      throw new Problem(429, {
-        detail: 'Er wordt nu te vaak tegelijk ingelogd. Probeer het over een paar seconden opnieuw.',
-        headers: { 'retry-after': '3' },
-      })
-    await new Promise<void>((resolve) => queue.push(resolve)) // whoever ends hands its place on
-  } else running++
-  try {
-    return await work()
-  } finally {
-    const next = queue.shift()
-    if (next) next()
-    else running--
-  }
-}
+/** Throws Problem 429 when so many wait already that it would take seconds. */
+const hashing = inTurn(
+  AT_ONCE,
+  WAITING,
+  () =>
+    new Problem(429, {
+      detail: 'Er wordt nu te vaak tegelijk ingelogd. Probeer het over een paar seconden opnieuw.',
+      headers: { 'retry-after': '3' },
+    }),
+)
 
 const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import Type, { type Static } from 'typebox'
 import type { Diensten } from '../diensten.ts'
+import { inTurn } from '../in-turn.ts'
 import { Text } from '../input.ts'
 import { resolveLink } from '../links.ts'
 import { type InvalidParam, Problem } from '../problem.ts'
@@ -37,7 +38,7 @@ export async function definitieFaults(
   const [type, found] = await Promise.all([fetchJson(diensten, url, base), fetchJson(diensten, object, base)])
   if (type === undefined) return [fault('objectTypeOverigeDefinitie.url', 'invalid', 'Hier is geen JSON op te vragen.')]
   if (found === undefined) return [fault('object', 'invalid', 'Van dit object is geen JSON op te vragen.')]
-  const fout = await inTurn(() => runThread({ objecttype: type, schema, object: found, objectData }))
+  const fout = await threads(() => runThread({ objecttype: type, schema, object: found, objectData }))
   return fout ? [FOUTEN[fout]] : []
 }
 
@@ -81,21 +82,5 @@ function runThread(workerData: Opdracht): Promise<Stap | null> {
   })
 }
 
-const AT_ONCE = 2
-const MAX_WAITING = 100
-let running = 0
-const waiting: (() => void)[] = []
-
-/** Two threads at once, whoever asks for more. @throws Problem 503 when too many wait */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running < AT_ONCE) running++
-  else if (waiting.length >= MAX_WAITING) throw new Problem(503, { headers: { 'retry-after': '5' } })
-  else await new Promise<void>((resolve) => waiting.push(resolve)) // the place of who ended before
-  try {
-    return await work()
-  } finally {
-    const next = waiting.shift()
-    if (next) next()
-    else running--
-  }
-}
+// Two threads at once, whoever asks for more.
+const threads = inTurn(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))

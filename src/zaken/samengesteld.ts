@@ -10,6 +10,7 @@ import { link } from '../links.ts'
 import type { Mutation } from '../mutate.ts'
 import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../problem.ts'
 import { noemOnder, openSpiegels } from '../spiegels.ts'
+import { createZaak } from './aanmaken.ts'
 import { eindFaultsElders } from './documenten-elders.ts'
 import { createResultaat, ResultaatDeel } from './resultaten.ts'
 import { changeRol, createRol, deleteRol, findRol, RolDeel, rolResource } from './rollen.ts'
@@ -29,9 +30,10 @@ import { createStatus, dayAsWritten, type Einde, StatusDeel } from './statussen.
 import { Params, ZaakInput, type ZaakPatch } from './velden.ts'
 import { openVerwijzingen } from './verwijzingen.ts'
 import { findZaak, toZaak } from './vinden.ts'
-import { changeZaak, createZaak, settingsOf } from './wijzigen.ts'
+import { changeZaak } from './wijzigen.ts'
 import { createZio, ZioDeel } from './zaakinformatieobjecten.ts'
 import { createZaakobject, judgeObject, ZaakobjectDeel } from './zaakobjecten.ts'
+import { settingsOf } from './zaakregels.ts'
 
 const Deel = Type.Unsafe<Record<string, unknown>>({ type: 'object' })
 const Delen = Type.Optional(Type.Array(Deel, { default: [] }))

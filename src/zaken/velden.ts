@@ -15,6 +15,7 @@ import {
   Uuid,
   Vertrouwelijkheid,
 } from '../input.ts'
+import type { Mutation } from '../mutate.ts'
 
 export const Params = Type.Object({ uuid: Uuid })
 export const OptionalMoment = Type.Optional(
@@ -193,3 +194,9 @@ const PLAIN = [
   ['processobjectaard', 'processobjectaard'],
   ['startdatumBewaartermijn', 'startdatum_bewaartermijn'],
 ] as const
+
+export const JSON_COLUMNS = ['kenmerken', 'zaakgeometrie']
+
+/** The value of a column as the driver wants it. */
+export const encoded = (m: Mutation, name: string, value: unknown) =>
+  JSON_COLUMNS.includes(name) && value !== null ? m.sql.json(value as never) : value
