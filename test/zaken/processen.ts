@@ -27,6 +27,8 @@ export type Proces = {
   restart(): Promise<number | null>
   /** Ends it with SIGTERM, and leaves it ended; its exit code. */
   stop(): Promise<number | null>
+  /** Of the process as it runs now. */
+  pid(): number | undefined
   /** How often it was started again. */
   restarts: number
   /** When it ended though nobody killed it, and not because the database is away. */
@@ -75,6 +77,7 @@ export function supervise(t: Test, command: string, env: Record<string, string>)
       return (await exited)[0] as number | null
     },
     stop: () => end('SIGTERM'),
+    pid: () => child.pid,
     restarts: 0,
     faults: [],
   }
@@ -270,8 +273,15 @@ export async function verifyAccount(t: Test, service: Service, creates: Antwoord
 
 /** Ends all processes as a deployment does. */
 export async function endAll(t: Test, { test, apis, workers }: Service): Promise<void> {
-  const registered = async () => (await test.database.sql`select from worker`).length
-  await until('the killed workers signed off', async () => (await registered()) === 2 * workers.length)
+  // A process that is only just started again does not listen to a signal yet.
+  for (const { address } of apis) await until('an api that is ready', () => isReady(address))
+  const registered = async () =>
+    (await test.database.sql<{ pid: number }[]>`select pid from worker order by pid`).map(({ pid }) => pid)
+  const alive = () => workers.flatMap((worker) => [worker.pid(), worker.pid()]).sort((a, b) => a! - b!)
+  await until(
+    'the workers that live, and no others',
+    async () => JSON.stringify(await registered()) === JSON.stringify(alive()),
+  )
   const codes = await Promise.all([...apis, ...workers].map((proces) => proces.stop()))
   t.same([...new Set(codes)], [0], 'all end in order')
   t.same(
@@ -279,7 +289,7 @@ export async function endAll(t: Test, { test, apis, workers }: Service): Promise
     [],
     'and none ended by itself before',
   )
-  t.equal(await registered(), 0, 'no worker is left registered')
+  t.same(await registered(), [], 'no worker is left registered')
 }
 
 // ---- small things ----
