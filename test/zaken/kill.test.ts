@@ -21,8 +21,8 @@ const CLIENTS = 8
 const KILLS = Math.ceil(CREATES / 75)
 
 const seed = Number(process.env.KILL_SEED ?? Math.floor(Math.random() * 2 ** 31))
-// Long enough for 20 creates a second.
-const LIMIT_MS = 100_000 + CREATES * 50
+// Long enough for 10 creates a second.
+const LIMIT_MS = 150_000 + CREATES * 100
 t.setTimeout(LIMIT_MS)
 t.comment(`KILL_SEED=${seed}`)
 const random = randomFrom(seed)
