@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { maakAccount } from '../src/beheer/accounts.ts'
-import { type Database, openDatabase } from '../src/database.ts'
+import { type Database, openDatabase } from '../src/database/database.ts'
 import { givenType, startService } from './service.ts'
 
 /** `--rows 1000000 --runs 40`: how many there are of everything, and how often each page is asked. */

@@ -3,10 +3,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
-import { type Actor, type Autorisatie, isAllowed, reach, systemActor } from '../src/access.ts'
 import { signToken } from '../src/autorisaties/clients.ts'
-import { secretBox } from '../src/autorisaties/secrets.ts'
-import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../src/input.ts'
+import { secretBox } from '../src/autorisaties/secret-box.ts'
+import { type Actor, type Autorisatie, isAllowed, reach, systemActor } from '../src/http/access.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../src/http/input.ts'
 import { type Service, startService } from './service.ts'
 
 const SIZES = [1, 30, 1000]

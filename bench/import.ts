@@ -8,8 +8,8 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
-import { KOLOMMEN } from '../src/documenten/import/kolommen.ts'
-import { migrate } from '../src/migrate.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { KOLOMMEN } from '../src/documenten/import/columns.ts'
 import { givenType, type Service, startService } from './service.ts'
 
 const FILE_BYTES = 4096

@@ -15,12 +15,12 @@ import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import type { Sql } from 'postgres'
 import { Pool } from 'undici'
-import { systemActor } from '../src/access.ts'
 import { signToken } from '../src/autorisaties/clients.ts'
-import { type Database, openDatabase } from '../src/database.ts'
-import { startEmbedded } from '../src/embedded.ts'
-import { migrate } from '../src/migrate.ts'
-import { type Mutation, mutator } from '../src/mutate.ts'
+import { type Database, openDatabase } from '../src/database/database.ts'
+import { startEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { type Mutation, mutator } from '../src/database/mutate.ts'
+import { systemActor } from '../src/http/access.ts'
 
 export type Stack = {
   address: string

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { Pool } from 'undici'
-import { SETS, schedule } from '../src/notificaties/herhaling.ts'
+import { SETS, schedule } from '../src/notificaties/backoff.ts'
 import { chooseScenario, delivered, drive, type Scenario, type Stack, startStack } from './notifications.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signToken } from '../src/autorisaties/clients.ts'
-import { findEmbedded } from '../src/embedded.ts'
+import { findEmbedded } from '../src/database/embedded.ts'
 
 export const CLIENT = 'bench'
 

@@ -3,9 +3,9 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { AzureSettings } from './documenten/opslag/azure.ts'
-import { BACKENDS, type Backend } from './documenten/opslag/index.ts'
-import type { S3Settings } from './documenten/opslag/s3.ts'
+import type { AzureSettings } from './documenten/storage/azure.ts'
+import { BACKENDS, type Backend } from './documenten/storage/index.ts'
+import type { S3Settings } from './documenten/storage/s3.ts'
 
 /** Numbers of cases: with the year of their startdatum, with that of today, or as UWV makes them. */
 export const NUMMERINGEN = ['use-start-datum-year', 'use-creation-year', 'use-uwv-identification'] as const

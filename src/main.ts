@@ -5,26 +5,34 @@ import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import type { Logger } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
-import { systemActor } from './access.ts'
+import { listClients, revokeGeheim, rotateGeheim, UnknownClient } from './autorisaties/client-secrets.ts'
 import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
-import { listClients, revokeGeheim, rotateGeheim, UnknownClient } from './autorisaties/geheimen.ts'
-import { generateSecret, isShort } from './autorisaties/secrets.ts'
-import { addAccountCommands } from './beheer/commando.ts'
+import { generateSecret, isShort } from './autorisaties/secret-box.ts'
+import { addAccountCommands } from './cli/accounts.ts'
+import {
+  findSecretBox,
+  openServer,
+  type Running,
+  runApi,
+  runMetrics,
+  runWorker,
+  runWorkerHealth,
+} from './cli/processes.ts'
+import { applySetup, readSetup, SetupError } from './cli/setup.ts'
+import { addStorageCommands } from './cli/storage.ts'
 import { type Config, ConfigError, describeConfig, readConfig, SECRETS } from './config.ts'
-import { type Database, openDatabase, type ReadDb } from './database.ts'
-import { openDiensten } from './diensten.ts'
-import { OpslagOnbeschikbaar } from './documenten/opslag/index.ts'
-import { DataDirHeld } from './embedded.ts'
-import { ownAddress } from './links.ts'
-import { openLog } from './log.ts'
-import { migrate, SchemaError } from './migrate.ts'
-import { mutator } from './mutate.ts'
+import { type Database, openDatabase, type ReadDb } from './database/database.ts'
+import { DataDirHeld } from './database/embedded.ts'
+import { migrate, SchemaError } from './database/migrate.ts'
+import { mutator } from './database/mutate.ts'
+import { OpslagOnbeschikbaar } from './documenten/storage/index.ts'
+import { systemActor } from './http/access.ts'
+import { ownAddress } from './http/links.ts'
+import { isConnectionFault } from './jobs/worker.ts'
 import { GeenDienst, KANALEN, registerKanalen, testNotificatie } from './notificaties/kanalen.ts'
-import { herzend } from './notificaties/plannen.ts'
-import { addStorageCommands } from './opslag-commando.ts'
-import { findSecretBox, openServer, type Running, runApi, runMetrics, runWorker, runWorkerHealth } from './program.ts'
-import { applySetup, readSetup, SetupError } from './setup.ts'
-import { isConnectionFault } from './worker.ts'
+import { herzend } from './notificaties/plan.ts'
+import { openDiensten } from './services/services.ts'
+import { openLog } from './telemetry/log.ts'
 
 const EXIT_USAGE = 64 // sysexits: what the caller asked is not possible
 const EXIT_UNAVAILABLE = 69
@@ -117,7 +125,7 @@ program
   .description('import 2,000 files into a throw-away service and check the outcome')
   .option('--keep', 'leave the service running and print a token and curl lines', false)
   .action(async (options: { keep: boolean }) => {
-    const { demo } = await import('./demo.ts')
+    const { demo } = await import('./cli/demo.ts')
     const interrupted = new AbortController()
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => interrupted.abort())
     process.exitCode = (await demo({ keep: options.keep, signal: interrupted.signal })) ? 0 : 1

@@ -2,10 +2,10 @@
 // of the import, read under its lock, says whether the batch is still to be done.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
-import { isUnavailable } from '../src/database.ts'
+import { isUnavailable } from '../src/database/database.ts'
 import { type BatchParts, verwerkBatch, vooruit } from '../src/documenten/import/batch.ts'
-import { stopImport } from '../src/documenten/import/verloop.ts'
-import { readInput } from '../src/input.ts'
+import { stopImport } from '../src/documenten/import/progress.ts'
+import { readInput } from '../src/http/input.ts'
 
 const Payload = Type.Object({
   import: Type.String({ format: 'uuid' }),

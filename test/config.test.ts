@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, readConfig } from '../src/config.ts'
-import { openLog } from '../src/log.ts'
+import { openLog } from '../src/telemetry/log.ts'
 
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
   try {

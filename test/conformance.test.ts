@@ -4,7 +4,7 @@ import { glob } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { TSchema } from 'typebox'
-import { findFaults, snakeCase } from '../src/input.ts'
+import { findFaults, snakeCase } from '../src/http/input.ts'
 import { type Answer, givenClient, type TestApp, testApp } from './app.ts'
 import type { Line } from './conformance/line.ts'
 

@@ -1,4 +1,4 @@
-// Writes src/database-types.ts from a freshly migrated database, or with --verify says whether it would differ.
+// Writes src/database/types.ts from a freshly migrated database, or with --verify says whether it would differ.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
@@ -22,7 +22,7 @@ export async function generateTypes(databaseUrl: string, verify = false): Promis
     '--include-pattern=public.*',
     `--url=${databaseUrl}`,
     `--type-mapping=${JSON.stringify(TYPES)}`,
-    `--out-file=${new URL('../src/database-types.ts', import.meta.url).pathname}`,
+    `--out-file=${new URL('../src/database/types.ts', import.meta.url).pathname}`,
     ...(verify ? ['--verify'] : []),
   ])
 }

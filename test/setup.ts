@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { startEmbedded } from '../src/embedded.ts'
+import { startEmbedded } from '../src/database/embedded.ts'
 
 type TestLike = { teardown(work: () => unknown): unknown }
 export type TestServer = { url: string; template: string; stop(): Promise<void> }
@@ -39,7 +39,7 @@ export async function prepareServer(): Promise<TestServer> {
   const drop = () => onServer(server.url, (sql) => sql`drop database if exists ${sql(template)} with (force)`)
   try {
     await onServer(server.url, (sql) => sql`create database ${sql(template)} template template0 encoding 'UTF8'`)
-    const { migrate } = await import('../src/migrate.ts') // here, because most test files find it done
+    const { migrate } = await import('../src/database/migrate.ts') // here, because most test files find it done
     await migrate(withDatabase(server.url, template))
   } catch (error) {
     await drop().catch(() => {})

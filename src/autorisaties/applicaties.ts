@@ -4,12 +4,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { ReadDb } from '../database.ts'
-import { Patch, snakeCase, Text, Url, Uuid } from '../input.ts'
-import { link } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery, paginate } from '../page.ts'
-import { type InvalidParam, invalid, notFound, throwFaults } from '../problem.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { Patch, snakeCase, Text, Url, Uuid } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { Page, PageQuery, paginate } from '../http/page.ts'
+import { type InvalidParam, invalid, notFound, throwFaults } from '../http/problem.ts'
 import {
   Autorisatie,
   AutorisatieInput,
@@ -27,7 +27,7 @@ import {
   without,
   writeCatalogusRechten,
   writeRechten,
-} from './rechten.ts'
+} from './rights.ts'
 
 export const ApplicatieInput = Type.Object({
   clientIds: Type.Array(Text(50, { minLength: 1 }), {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { Autorisatie } from '../access.ts'
-import type { Database, Db } from '../database.ts'
-import { listen } from '../listen.ts'
-import type { SecretBox } from './secrets.ts'
+import type { Database, Db } from '../database/database.ts'
+import type { Autorisatie } from '../http/access.ts'
+import { listen } from '../http/listen.ts'
+import type { SecretBox } from './secret-box.ts'
 
 /** What a client id stands for: its valid secrets and the rights of its application. */
 export type Credential = {

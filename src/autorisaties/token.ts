@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { type Actor, header } from '../access.ts'
 import type { Config } from '../config.ts'
-import { forbidden, type Problem } from '../problem.ts'
+import { type Actor, header } from '../http/access.ts'
+import { forbidden, type Problem } from '../http/problem.ts'
+import type { Pogingen } from './attempts.ts'
 import type { Credential, CredentialStore } from './credentials.ts'
-import type { Pogingen } from './pogingen.ts'
-import { isShort } from './secrets.ts'
+import { isShort } from './secret-box.ts'
 
 // An unknown client costs the same signature check as a known one: the time tells nothing.
 const NOBODY = randomBytes(32).toString('hex')

@@ -1,12 +1,12 @@
 // accounts: who may use the pages, and signing in with a password.
 import { randomInt } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import { type Database, type Db, kyselyOn, type ReadDb } from '../database.ts'
-import type { Vertrouwelijkheidaanduiding } from '../input.ts'
-import { invalid, Problem } from '../problem.ts'
-import { beeindigSessies, type Rol } from './sessie.ts'
-import { hashWachtwoord, isWachtwoord, MIN_WACHTWOORD } from './wachtwoord.ts'
-import type { Vastlegging } from './wijzigen.ts'
+import { type Database, type Db, kyselyOn, type ReadDb } from '../database/database.ts'
+import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { invalid, Problem } from '../http/problem.ts'
+import type { Vastlegging } from './change.ts'
+import { hashWachtwoord, isWachtwoord, MIN_WACHTWOORD } from './password.ts'
+import { beeindigSessies, type Rol } from './session.ts'
 
 const ATTEMPTS = 5
 const LOCK_MINUTES = 15

@@ -3,9 +3,9 @@
 import { format } from 'fast-csv'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { notFound } from '../problem.ts'
-import { withQuery } from './lijst.ts'
-import { dag, perNummer, tekst, verschillen } from './opzoeken.ts'
+import { notFound } from '../http/problem.ts'
+import { withQuery } from './keyset-list.ts'
+import { dag, perNummer, tekst, verschillen } from './lookup.ts'
 
 type Regel = {
   id: number

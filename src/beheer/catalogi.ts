@@ -3,10 +3,10 @@ import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { publishBesluittype } from '../catalogi/besluittypen.ts'
-import { loadResources } from '../catalogi/expansie.ts'
+import { loadResources } from '../catalogi/expand.ts'
 import { publishInformatieobjecttype } from '../catalogi/informatieobjecttypen.ts'
 import { openSelectielijst } from '../catalogi/selectielijst.ts'
-import { publishZaaktype } from '../catalogi/zaaktypen.ts'
+import { publishZaaktype } from '../catalogi/zaaktype/routes.ts'
 import {
   exportCatalogus,
   exportZaaktype,
@@ -15,15 +15,15 @@ import {
   PakketFout,
   readPakket,
 } from '../catalogi/zip.ts'
-import type { Mutate, Mutation } from '../mutate.ts'
-import { contains } from '../page.ts'
-import { notFound } from '../problem.ts'
-import { type Fouten, foutenVan } from './formulier.ts'
-import { perNummer, tekst, uuidParam } from './opzoeken.ts'
-import { verder } from './pagina.ts'
-import { beheerActor } from './sessie.ts'
-import { eisToken } from './token.ts'
-import { wijzig } from './wijzigen.ts'
+import type { Mutate, Mutation } from '../database/mutate.ts'
+import { contains } from '../http/page.ts'
+import { notFound } from '../http/problem.ts'
+import { wijzig } from './change.ts'
+import { eisToken } from './csrf-token.ts'
+import { type Fouten, foutenVan } from './form.ts'
+import { perNummer, tekst, uuidParam } from './lookup.ts'
+import { verder } from './page.ts'
+import { beheerActor } from './session.ts'
 
 /** The kinds of types that are published on their own. */
 const SOORTEN = {

@@ -1,13 +1,13 @@
 // documenten: looking up documents, their versions and what they belong to, and downloading one.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
-import { contentSender } from '../documenten/download.ts'
-import { findDocument } from '../documenten/vinden.ts'
-import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../input.ts'
-import { contains } from '../page.ts'
-import { notFound } from '../problem.ts'
-import { eisZichtbaar, geschiedenis, perNummer, tekst, uuidIn, uuidParam, zichtbaar } from './opzoeken.ts'
-import { schrijfAudit } from './wijzigen.ts'
+import { contentSender } from '../documenten/document/download.ts'
+import { findDocument } from '../documenten/document/read.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
+import { contains } from '../http/page.ts'
+import { notFound } from '../http/problem.ts'
+import { schrijfAudit } from './change.ts'
+import { eisZichtbaar, geschiedenis, perNummer, tekst, uuidIn, uuidParam, zichtbaar } from './lookup.ts'
 
 type Regel = {
   id: number

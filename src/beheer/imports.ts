@@ -1,7 +1,7 @@
 // imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { listConcepten } from '../documenten/import/concept.ts'
+import { listConcepten } from '../documenten/import/draft.ts'
 import {
   cancelImport,
   deleteImport,
@@ -11,18 +11,18 @@ import {
   requireImport,
   sendReport,
 } from '../documenten/import/index.ts'
-import { csvStroom } from '../documenten/import/rapport.ts'
-import { failedRows } from '../documenten/import/rapportrijen.ts'
-import { notFound } from '../problem.ts'
-import { foutenVan } from './formulier.ts'
-import { registerImportStarten } from './import-starten.ts'
-import { openStromen, type Stand } from './import-stroom.ts'
-import { gestoptTekst, importStaat, importStand, perSeconde, snelheid, type Voortgang } from './import-woorden.ts'
-import { bladzij } from './lijst.ts'
-import { tekst, uuidParam } from './opzoeken.ts'
-import { verder } from './pagina.ts'
-import { moment } from './weergave.ts'
-import { wijzig } from './wijzigen.ts'
+import { csvStroom } from '../documenten/import/report.ts'
+import { failedRows } from '../documenten/import/report-rows.ts'
+import { notFound } from '../http/problem.ts'
+import { wijzig } from './change.ts'
+import { openStromen, type Stand } from './event-stream.ts'
+import { foutenVan } from './form.ts'
+import { moment } from './format.ts'
+import { gestoptTekst, importStaat, importStand, perSeconde, snelheid, type Voortgang } from './import-labels.ts'
+import { registerImportStarten } from './import-start.ts'
+import { bladzij } from './keyset-list.ts'
+import { tekst, uuidParam } from './lookup.ts'
+import { verder } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const

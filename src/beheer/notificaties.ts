@@ -1,17 +1,17 @@
 // notificaties: the log of messages, the attempts of each, sending again, and pausing.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { notFound } from '../http/problem.ts'
 import { type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
-import { gepauzeerdOp, readInstellingen, zetPauze } from '../notificaties/instellingen.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
-import { herzend, stuurNu } from '../notificaties/plannen.ts'
-import { notFound } from '../problem.ts'
-import { type Formulier, type Fouten, weiger } from './formulier.ts'
-import { bladzij, type Cursor } from './lijst.ts'
-import { type Bericht, staatVan, uitkomst, waarop } from './notificatie-woorden.ts'
-import { verder } from './pagina.ts'
-import { datum, getal } from './weergave.ts'
-import { wijzig } from './wijzigen.ts'
+import { herzend, stuurNu } from '../notificaties/plan.ts'
+import { gepauzeerdOp, readInstellingen, zetPauze } from '../notificaties/settings.ts'
+import { wijzig } from './change.ts'
+import { type Formulier, type Fouten, weiger } from './form.ts'
+import { datum, getal } from './format.ts'
+import { bladzij, type Cursor } from './keyset-list.ts'
+import { type Bericht, staatVan, uitkomst, waarop } from './notificatie-labels.ts'
+import { verder } from './page.ts'
 
 const kijken = { access: 'beheer', rol: 'viewer' } as const
 const doen = { access: 'beheer', rol: 'operator' } as const

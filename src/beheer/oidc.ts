@@ -2,14 +2,14 @@
 // which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as openid from 'openid-client'
-import { countPogingen } from '../autorisaties/pogingen.ts'
+import { countPogingen } from '../autorisaties/attempts.ts'
 import type { OidcSettings } from '../config.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../http/problem.ts'
 import { koppelOidc } from './accounts.ts'
-import { eigenPad, iedereen, naEersteStap } from './inloggen.ts'
-import { basePath } from './lijst.ts'
-import { cookieOptions, ROLLEN, type Rol } from './sessie.ts'
-import { schrijfAudit } from './wijzigen.ts'
+import { schrijfAudit } from './change.ts'
+import { basePath } from './keyset-list.ts'
+import { cookieOptions, ROLLEN, type Rol } from './session.ts'
+import { eigenPad, iedereen, naEersteStap } from './sign-in.ts'
 
 const SECONDS = 600
 const TIMEOUT_SECONDS = 10

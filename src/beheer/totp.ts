@@ -1,8 +1,8 @@
 // totp: one-time codes (RFC 6238) as the second step of signing in. The secret is stored encrypted, and each code counts once.
 import { Secret, TOTP } from 'otpauth'
 import { encode } from 'uqr'
-import type { SecretBox } from '../autorisaties/secrets.ts'
-import type { Database } from '../database.ts'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
+import type { Database } from '../database/database.ts'
 
 type Account = { id: number; uuid: string; gebruikersnaam: string }
 type Sql = Pick<Database, 'sql'>

@@ -1,8 +1,8 @@
 // zaken: looking up cases, with what belongs to them. What is above the level of the one who looks does not exist for him.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
-import { notFound } from '../problem.ts'
-import { dag, eisZichtbaar, geschiedenis, perNummer, tekst, uuidIn, uuidParam, zichtbaar } from './opzoeken.ts'
+import { notFound } from '../http/problem.ts'
+import { dag, eisZichtbaar, geschiedenis, perNummer, tekst, uuidIn, uuidParam, zichtbaar } from './lookup.ts'
 
 type Regel = {
   id: number

@@ -3,33 +3,26 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { ontkoppelAlles } from '../documenten/koppelen.ts'
-import { sendCacheable } from '../etag.ts'
-import { ExpandQuery, expand } from '../expand.ts'
-import { Rsin, Url } from '../input.ts'
-import { link, localUuid, resolveLink } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery, paginate } from '../page.ts'
-import { type InvalidParam, notFound, Problem, throwFaults } from '../problem.ts'
-import { type Elders, laatLos, laatLosDaarna, openSpiegels, requireRust, type Spiegel, verschil } from '../spiegels.ts'
-import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
-import { besluitTree } from './expansies.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { ontkoppelAlles } from '../documenten/object-links.ts'
+import { sendCacheable } from '../http/etag.ts'
+import { ExpandQuery, expand } from '../http/expand.ts'
+import { Rsin, Url } from '../http/input.ts'
+import { link, localUuid, resolveLink } from '../http/links.ts'
+import { Page, PageQuery, paginate } from '../http/page.ts'
+import { type InvalidParam, notFound, Problem, throwFaults } from '../http/problem.ts'
 import {
-  type Besluittype,
-  besluittypeChangeFaults,
-  datumFaults,
-  fetchBesluittypeElsewhere,
-  fetchZaakElsewhere,
-  identificatieChangeFaults,
-  identificatieFaults,
-  judgeZaak,
-  publishedFaults,
-  requireBesluittype,
-  type ZaakElders,
-  zaaktypeEldersFaults,
-  zaaktypeFaults,
-} from './rules.ts'
-import { Besluit, BesluitInput, BesluitPatch, Params } from './velden.ts'
+  type Elders,
+  laatLos,
+  laatLosDaarna,
+  openSpiegels,
+  requireRust,
+  type Spiegel,
+  verschil,
+} from '../services/remote-relations.ts'
+import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
+import { Besluit, BesluitInput, BesluitPatch, Params } from './columns.ts'
+import { besluitTree } from './expand.ts'
 import {
   AANMAKEN,
   type BesluitRow,
@@ -45,7 +38,22 @@ import {
   requireMay,
   toBesluit,
   VERWIJDEREN,
-} from './vinden.ts'
+} from './read.ts'
+import {
+  type Besluittype,
+  besluittypeChangeFaults,
+  datumFaults,
+  fetchBesluittypeElsewhere,
+  fetchZaakElsewhere,
+  identificatieChangeFaults,
+  identificatieFaults,
+  judgeZaak,
+  publishedFaults,
+  requireBesluittype,
+  type ZaakElders,
+  zaaktypeEldersFaults,
+  zaaktypeFaults,
+} from './rules.ts'
 import { syncZaakbesluit } from './zaakbesluiten.ts'
 
 const Filter = Type.Object({

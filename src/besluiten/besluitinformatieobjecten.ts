@@ -2,28 +2,18 @@
 // what it is (brc-004: the document lays the besluit down) needs no field.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/elders.ts'
-import { koppelObject, ontkoppelObject } from '../documenten/koppelen.ts'
-import { sendCacheable } from '../etag.ts'
-import { ExpandQuery, expand } from '../expand.ts'
-import { Url } from '../input.ts'
-import { link, localUuid } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { type InvalidParam, invalid, Problem, throwFaults } from '../problem.ts'
-import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../spiegels.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { koppelObject, ontkoppelObject } from '../documenten/object-links.ts'
+import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
+import { sendCacheable } from '../http/etag.ts'
+import { ExpandQuery, expand } from '../http/expand.ts'
+import { Url } from '../http/input.ts'
+import { link, localUuid } from '../http/links.ts'
+import { type InvalidParam, invalid, Problem, throwFaults } from '../http/problem.ts'
+import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../services/remote-relations.ts'
 import { lockBesluit } from './besluiten.ts'
-import { besluitinformatieobjectTree } from './expansies.ts'
-import {
-  type Documenttype,
-  documenttypeElders,
-  fetchDocumenttypen,
-  informatieobjecttypeFaults,
-  judgeDocumentUrl,
-  requireBesluitUrl,
-  unknownBesluit,
-  unknownDocument,
-} from './rules.ts'
-import { Besluitinformatieobject, BesluitinformatieobjectInput, Params } from './velden.ts'
+import { Besluitinformatieobject, BesluitinformatieobjectInput, Params } from './columns.ts'
+import { besluitinformatieobjectTree } from './expand.ts'
 import {
   AANMAKEN,
   type BesluitRow,
@@ -37,7 +27,17 @@ import {
   requireMay,
   toBesluitinformatieobject,
   VERWIJDEREN,
-} from './vinden.ts'
+} from './read.ts'
+import {
+  type Documenttype,
+  documenttypeElders,
+  fetchDocumenttypen,
+  informatieobjecttypeFaults,
+  judgeDocumentUrl,
+  requireBesluitUrl,
+  unknownBesluit,
+  unknownDocument,
+} from './rules.ts'
 
 const Filter = Type.Object({ ...ExpandQuery, besluit: Type.Optional(Url()), informatieobject: Type.Optional(Url()) })
 const DetailQuery = Type.Object(ExpandQuery)

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { audittrail } from '../audittrail.ts'
-import { forbidden } from '../problem.ts'
+import { audittrail } from '../http/audittrail.ts'
+import { forbidden } from '../http/problem.ts'
+import { verwerken } from './besluit-verwerken.ts'
 import { besluiten } from './besluiten.ts'
 import { besluitinformatieobjecten } from './besluitinformatieobjecten.ts'
-import { verwerken } from './verwerken.ts'
-import { AUDITTRAIL, findBesluit, mayDo } from './vinden.ts'
+import { AUDITTRAIL, findBesluit, mayDo } from './read.ts'
 
 /** The Besluiten API: decisions and the documents in which they are laid down. */
 export const besluitenApi: FastifyPluginAsyncTypebox = async (app) => {

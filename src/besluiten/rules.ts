@@ -5,14 +5,14 @@ import {
   hoortBesluittypeBijZaaktype,
   hoortInformatieobjecttypeBijBesluittype,
 } from '../catalogi/rules.ts'
-import type { ReadDb } from '../database.ts'
-import type { Diensten } from '../diensten.ts'
-import { link, resolveLink } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { type InvalidParam, invalidAll } from '../problem.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { link, resolveLink } from '../http/links.ts'
+import { type InvalidParam, invalidAll } from '../http/problem.ts'
+import type { Diensten } from '../services/services.ts'
 import { holdZaak, type Zaakkern } from '../zaken/rules.ts'
-import type { BesluitInput, BesluitPatch } from './velden.ts'
-import { type BesluitRow, besluittypeLink } from './vinden.ts'
+import type { BesluitInput, BesluitPatch } from './columns.ts'
+import { type BesluitRow, besluittypeLink } from './read.ts'
 
 // ---- the type ----
 

@@ -1,9 +1,9 @@
 // brc-006: the other side of a besluit that was taken in a case of ours. It comes and goes in the transaction of the
 // besluit, and archiving of a closed case follows its dates.
-import type { Mutation } from '../mutate.ts'
+import type { Mutation } from '../database/mutate.ts'
 import { touchZaak, type Zaakkern } from '../zaken/rules.ts'
 import { koppelBesluit, ontkoppelBesluit, wijzigBesluit } from '../zaken/zaakbesluiten.ts'
-import type { BesluitRow } from './vinden.ts'
+import type { BesluitRow } from './read.ts'
 
 /** A besluit with its case, which is locked by the caller. */
 type Kant = { row: BesluitRow; zaak: Zaakkern | null }

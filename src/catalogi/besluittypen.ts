@@ -2,16 +2,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { announceType, revokeType } from '../autorisaties/typen.ts'
-import type { ReadDb } from '../database.ts'
-import { isoDuration } from '../duration.ts'
-import { ExpandQuery } from '../expand.ts'
-import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url } from '../input.ts'
-import { link } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
-import { type InvalidParam, notFound, throwFaults } from '../problem.ts'
-import { expandable, sendOne, sendPage } from './expansie.ts'
+import { announceType, revokeType } from '../autorisaties/types.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { isoDuration } from '../http/duration.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { Page, PageQuery } from '../http/page.ts'
+import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
+import { expandable, sendOne, sendPage } from './expand.ts'
+import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } from './fields.ts'
 import {
   ANDERE_CATALOGUS,
   alleVersies,
@@ -39,7 +40,6 @@ import {
   verwijderen,
   verwijzendeVersies,
 } from './rules.ts'
-import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } from './velden.ts'
 
 export const BesluittypeInput = Type.Object({
   catalogus: Reference(),

@@ -1,15 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { besluittypen } from './besluittypen.ts'
 import { catalogussen } from './catalogussen.ts'
-import { eigenschappen } from './eigenschappen.ts'
 import { informatieobjecttypen } from './informatieobjecttypen.ts'
-import { resultaattypen } from './resultaattypen.ts'
-import { roltypen } from './roltypen.ts'
 import { openSelectielijst } from './selectielijst.ts'
-import { statustypen } from './statustypen.ts'
-import { zaakobjecttypen } from './zaakobjecttypen.ts'
-import { zaaktypeInformatieobjecttypen } from './zaaktype-informatieobjecttypen.ts'
-import { zaaktypen } from './zaaktypen.ts'
+import { eigenschappen } from './zaaktype/eigenschappen.ts'
+import { resultaattypen } from './zaaktype/resultaattypen.ts'
+import { roltypen } from './zaaktype/roltypen.ts'
+import { zaaktypen } from './zaaktype/routes.ts'
+import { statustypen } from './zaaktype/statustypen.ts'
+import { zaakobjecttypen } from './zaaktype/zaakobjecttypen.ts'
+import { zaaktypeInformatieobjecttypen } from './zaaktype/zaaktype-informatieobjecttypen.ts'
 
 /** The Catalogi API: catalogues and the types in them. */
 export const catalogi: FastifyPluginAsyncTypebox = async (app) => {

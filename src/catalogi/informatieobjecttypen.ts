@@ -2,9 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { announceType, revokeType } from '../autorisaties/typen.ts'
-import type { ReadDb } from '../database.ts'
-import { ExpandQuery } from '../expand.ts'
+import { announceType, revokeType } from '../autorisaties/types.ts'
+import type { ReadDb } from '../database/database.ts'
+import { json, type Mutation } from '../database/mutate.ts'
+import { ExpandQuery } from '../http/expand.ts'
 import {
   DateOnly,
   OptionalDate,
@@ -15,12 +16,12 @@ import {
   Text,
   Url,
   Vertrouwelijkheid,
-} from '../input.ts'
-import { link } from '../links.ts'
-import { json, type Mutation } from '../mutate.ts'
-import { contains, Page, PageQuery } from '../page.ts'
-import { notFound, throwFaults } from '../problem.ts'
-import { expandable, sendOne, sendPage } from './expansie.ts'
+} from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { contains, Page, PageQuery } from '../http/page.ts'
+import { notFound, throwFaults } from '../http/problem.ts'
+import { expandable, sendOne, sendPage } from './expand.ts'
+import { DetailOpDatum, NullableDate, Params, Teksten, Urls } from './fields.ts'
 import {
   alleVersies,
   bijwerken,
@@ -44,7 +45,6 @@ import {
   verwijderen,
   verwijzendeVersies,
 } from './rules.ts'
-import { DetailOpDatum, NullableDate, Params, Teksten, Urls } from './velden.ts'
 
 const OmschrijvingGeneriek = Type.Object({
   informatieobjecttypeOmschrijvingGeneriek: Text(80),

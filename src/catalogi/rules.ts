@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
-import { type Actor, isAllowedSomewhere } from '../access.ts'
-import type { ReadDb } from '../database.ts'
-import type { Vertrouwelijkheidaanduiding } from '../input.ts'
-import { link, localUuid, type Resource, resolveLink } from '../links.ts'
-import type { Actie, Mutation } from '../mutate.ts'
-import { type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../problem.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Actie, Mutation } from '../database/mutate.ts'
+import { type Actor, isAllowedSomewhere } from '../http/access.ts'
+import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { link, localUuid, type Resource, resolveLink } from '../http/links.ts'
+import { type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../http/problem.ts'
 
 // ---- rights ----
 

@@ -1,7 +1,7 @@
 // The selectielijst: what the archiving of cases is measured by. Asked over HTTP, or read from a copy of its answers.
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import type { Diensten } from '../diensten.ts'
+import type { Diensten } from '../services/services.ts'
 import { isUrl } from './rules.ts'
 
 /** Kinds of resources there, with the members that each must have and their types. */

@@ -2,14 +2,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { ReadDb } from '../database.ts'
-import { sendCacheable } from '../etag.ts'
-import { ExpandQuery, expand } from '../expand.ts'
-import { Moment, Patch, Reference, Text, Url } from '../input.ts'
-import { link, localUuid } from '../links.ts'
-import type { Actie, Mutation } from '../mutate.ts'
-import { notFound } from '../problem.ts'
-import { subresourceTree } from './expansies.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Actie, Mutation } from '../database/mutate.ts'
+import { sendCacheable } from '../http/etag.ts'
+import { ExpandQuery, expand } from '../http/expand.ts'
+import { Moment, Patch, Reference, Text, Url } from '../http/input.ts'
+import { link, localUuid } from '../http/links.ts'
+import { notFound } from '../http/problem.ts'
+import { hasGebruiksrechten, lockDocument, lockNamedDocument } from './document/change.ts'
+import { type DocumentRow, Params, reached, requireDocument, requireMay } from './document/read.ts'
+import { subresourceTree } from './expand.ts'
 import { catalogusElders, documentenKanaal, weergave } from './kanaal.ts'
 import {
   aanmaken,
@@ -24,8 +26,6 @@ import {
   type Scopes,
   verwijderen,
 } from './rules.ts'
-import { type DocumentRow, Params, reached, requireDocument, requireMay } from './vinden.ts'
-import { hasGebruiksrechten, lockDocument, lockNamedDocument } from './wijzigen.ts'
 
 const GebruiksrechtInput = Type.Object({
   informatieobject: Reference(),

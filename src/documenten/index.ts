@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { documentAudittrail } from './audittrail.ts'
-import { bestandsdelen } from './bestandsdelen.ts'
-import { download } from './download.ts'
-import { enkelvoudiginformatieobjecten } from './enkelvoudiginformatieobjecten.ts'
+import { bestandsdelen } from './document/bestandsdelen.ts'
+import { wijzigen } from './document/change.ts'
+import { download } from './document/download.ts'
+import { locks } from './document/lock.ts'
+import { nummers } from './document/numbers.ts'
+import { enkelvoudiginformatieobjecten } from './document/routes.ts'
 import { gebruiksrechten } from './gebruiksrechten.ts'
 import { imports } from './import/index.ts'
-import { locks } from './lock.ts'
-import { nummers } from './nummers.ts'
 import { objectinformatieobjecten } from './objectinformatieobjecten.ts'
-import { registreren } from './registreren.ts'
+import { registreren } from './register.ts'
 import { verzendingen } from './verzendingen.ts'
-import { wijzigen } from './wijzigen.ts'
 
 /** The Documenten API: documents, their bytes, what hangs on them, and the bulk import. */
 export const documenten: FastifyPluginAsyncTypebox = async (app) => {

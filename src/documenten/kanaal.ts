@@ -1,7 +1,7 @@
 import type { Parts } from '../app.ts'
-import { link } from '../links.ts'
+import { link } from '../http/links.ts'
+import type { DocumentRow } from './document/read.ts'
 import { fetchTypeElsewhere } from './rules.ts'
-import type { DocumentRow } from './vinden.ts'
 
 /** How people name a document. */
 export const weergave = (row: Pick<DocumentRow, 'bronorganisatie' | 'identificatie'>): string =>

@@ -2,14 +2,16 @@
 // owns the relation adds and removes it, in its own transaction; clients do so for objects elsewhere.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
-import type { ReadDb } from '../database.ts'
-import { sendCacheable } from '../etag.ts'
-import { ExpandQuery, expand } from '../expand.ts'
-import { Reference, Url } from '../input.ts'
-import { link, localUuid, type Resource } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { invalid, notFound } from '../problem.ts'
-import { subresourceTree } from './expansies.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { sendCacheable } from '../http/etag.ts'
+import { ExpandQuery, expand } from '../http/expand.ts'
+import { Reference, Url } from '../http/input.ts'
+import { link, localUuid, type Resource } from '../http/links.ts'
+import { invalid, notFound } from '../http/problem.ts'
+import { lockNamedDocument } from './document/change.ts'
+import { findDocument, Params, reached, requireDocument, requireMay } from './document/read.ts'
+import { subresourceTree } from './expand.ts'
 import {
   aanmaken,
   lezen,
@@ -25,8 +27,6 @@ import {
   SCOPES_VERWIJDEREN,
   verwijderen,
 } from './rules.ts'
-import { findDocument, Params, reached, requireDocument, requireMay } from './vinden.ts'
-import { lockNamedDocument } from './wijzigen.ts'
 
 const OBJECT_TYPES = ['besluit', 'zaak', 'verzoek'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]

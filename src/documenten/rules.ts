@@ -1,12 +1,13 @@
 // The rules of the Documenten API, each once, by the number that the standard gives it. A fault is returned where it is
 // reported together with others, and thrown where it stands alone.
-import type { Actor } from '../access.ts'
-import type { ReadDb } from '../database.ts'
-import type { Diensten } from '../diensten.ts'
-import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../input.ts'
-import { link, resolveLink } from '../links.ts'
-import { type InvalidParam, invalid, type Problem } from '../problem.ts'
-import type { Metagegevens } from './velden.ts'
+
+import type { ReadDb } from '../database/database.ts'
+import type { Actor } from '../http/access.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { link, resolveLink } from '../http/links.ts'
+import { type InvalidParam, invalid, type Problem } from '../http/problem.ts'
+import type { Diensten } from '../services/services.ts'
+import type { Metagegevens } from './document/columns.ts'
 
 export type Scopes = readonly string[]
 export const SCOPES_LEZEN = ['documenten.lezen'] as const

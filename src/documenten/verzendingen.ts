@@ -3,15 +3,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { ReadDb } from '../database.ts'
-import { sendCacheable } from '../etag.ts'
-import { ExpandQuery, expand } from '../expand.ts'
-import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../input.ts'
-import { link, localUuid } from '../links.ts'
-import { type Actie, json, type Mutation } from '../mutate.ts'
-import { Page, PageQuery, paginate } from '../page.ts'
-import { notFound, throwFaults } from '../problem.ts'
-import { subresourceTree } from './expansies.ts'
+import type { ReadDb } from '../database/database.ts'
+import { type Actie, json, type Mutation } from '../database/mutate.ts'
+import { sendCacheable } from '../http/etag.ts'
+import { ExpandQuery, expand } from '../http/expand.ts'
+import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
+import { link, localUuid } from '../http/links.ts'
+import { Page, PageQuery, paginate } from '../http/page.ts'
+import { notFound, throwFaults } from '../http/problem.ts'
+import { lockNamedDocument } from './document/change.ts'
+import { type DocumentRow, Params, reached, requireDocument, requireMay } from './document/read.ts'
+import { subresourceTree } from './expand.ts'
 import { catalogusElders, documentenKanaal } from './kanaal.ts'
 import {
   aanmaken,
@@ -26,8 +28,6 @@ import {
   type Scopes,
   verwijderen,
 } from './rules.ts'
-import { type DocumentRow, Params, reached, requireDocument, requireMay } from './vinden.ts'
-import { lockNamedDocument } from './wijzigen.ts'
 
 const POSTCODE = '^[1-9][0-9]{3} ?[A-Z]{2}$'
 const BinnenlandsAdres = Type.Object({

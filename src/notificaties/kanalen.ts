@@ -2,9 +2,10 @@
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { SecretBox } from '../autorisaties/secrets.ts'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
+import { ownAddress, PATHS } from '../http/links.ts'
 import {
   allowedAddress,
   type CallAnswer,
@@ -15,8 +16,7 @@ import {
   lookupAllowed,
   openAgent,
   send,
-} from '../diensten.ts'
-import { ownAddress, PATHS } from '../links.ts'
+} from '../services/services.ts'
 
 export type Kanaal = {
   naam: string

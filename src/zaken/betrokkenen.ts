@@ -1,7 +1,7 @@
 // Who can be involved in a case, or be what it is about: a shape for each kind.
 import Type, { type Static, type TObject } from 'typebox'
-import { Nullable, OptionalText, readInput, Text } from '../input.ts'
-import { type InvalidParam, Problem } from '../problem.ts'
+import { Nullable, OptionalText, readInput, Text } from '../http/input.ts'
+import { type InvalidParam, Problem } from '../http/problem.ts'
 
 const Verblijfsadres = Type.Object({
   aoaIdentificatie: Text(100),

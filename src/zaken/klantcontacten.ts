@@ -3,12 +3,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Moment, OptionalText, Url, Uuid } from '../input.ts'
-import { link } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
-import { throwFaults } from '../problem.ts'
-import { type Bron, byUrl, findOne, type Onder, sendOne, sendPage } from './onder.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { Moment, OptionalText, Url, Uuid } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { Page, PageQuery } from '../http/page.ts'
+import { throwFaults } from '../http/problem.ts'
+import { type Bron, byUrl, findOne, type Onder, sendOne, sendPage } from './part-queries.ts'
 import {
   BIJWERKEN,
   fault,
@@ -20,7 +20,7 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
-import { Params } from './velden.ts'
+import { Params } from './zaak/columns.ts'
 
 const Input = Type.Object({
   zaak: Url(),

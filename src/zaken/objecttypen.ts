@@ -1,6 +1,6 @@
 // What a case can be about: the shape of objectIdentificatie for each objectType.
 import Type, { type TObject } from 'typebox'
-import { OptionalText, Text } from '../input.ts'
+import { OptionalText, Text } from '../http/input.ts'
 import { BETROKKENEN, Deel, NatuurlijkPersoon, NietNatuurlijkPersoon } from './betrokkenen.ts'
 
 const huisnummer = Type.Integer({ minimum: 0, maximum: 99_999 })

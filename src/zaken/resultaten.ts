@@ -2,15 +2,24 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, type TypeElders, type TypenElders } from '../catalogi/elders.ts'
-import { ExpandQuery } from '../expand.ts'
-import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
-import { link } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
-import { throwFaults } from '../problem.ts'
-import { herleidArchivering } from './archief.ts'
-import { type Bron, byType, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import { fetchTypen, type TypeElders, type TypenElders } from '../catalogi/remote-types.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { Page, PageQuery } from '../http/page.ts'
+import { throwFaults } from '../http/problem.ts'
+import {
+  type Bron,
+  byType,
+  byUrl,
+  findOne,
+  type Onder,
+  readable,
+  requireOne,
+  sendOne,
+  sendPage,
+} from './part-queries.ts'
 import {
   archiefFault,
   BIJWERKEN,
@@ -26,7 +35,8 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
-import { Params, withoutDefaults } from './velden.ts'
+import { herleidArchivering } from './zaak/archive.ts'
+import { Params, withoutDefaults } from './zaak/columns.ts'
 
 export const ResultaatDeel = Type.Object({ resultaattype: Reference(), toelichting: OptionalText(1000) })
 const ResultaatInput = Type.Object({ zaak: Url(), ...ResultaatDeel.properties })

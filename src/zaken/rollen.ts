@@ -2,17 +2,27 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, type TypenElders } from '../catalogi/elders.ts'
-import { ExpandQuery } from '../expand.ts'
-import { Nullable, OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../input.ts'
-import { link } from '../links.ts'
-import type { Actie, Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
-import type { InvalidParam } from '../problem.ts'
-import { throwFaults } from '../problem.ts'
+import { fetchTypen, type TypenElders } from '../catalogi/remote-types.ts'
+import type { Actie, Mutation } from '../database/mutate.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { Nullable, OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { Page, PageQuery } from '../http/page.ts'
+import type { InvalidParam } from '../http/problem.ts'
+import { throwFaults } from '../http/problem.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart } from './betrokkenen.ts'
-import { BETROKKENE_TYPES, RolParameters, rolConditions } from './filters.ts'
-import { type Bron, by, byType, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import {
+  type Bron,
+  by,
+  byType,
+  byUrl,
+  findOne,
+  type Onder,
+  readable,
+  requireOne,
+  sendOne,
+  sendPage,
+} from './part-queries.ts'
 import {
   archiefFault,
   BIJWERKEN,
@@ -29,7 +39,8 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
-import { AnyObject, OptionalReference, Params } from './velden.ts'
+import { AnyObject, OptionalReference, Params } from './zaak/columns.ts'
+import { BETROKKENE_TYPES, RolParameters, rolConditions } from './zaak/filters.ts'
 
 const Contactpersoon = Type.Object({
   emailadres: Type.Optional(Type.String({ format: 'email', maxLength: 254, default: '' })),

@@ -1,12 +1,12 @@
 // The rules of the Zaken API that several resources share, each once, by the number that the standard gives it.
 import { type RawBuilder, sql } from 'kysely'
-import { type Actor, isAllowed, reach, requireAllowed, type Subject } from '../access.ts'
-import { NIETS_ELDERS, type TypeElders, type TypenElders } from '../catalogi/elders.ts'
-import type { ReadDb } from '../database.ts'
-import type { Vertrouwelijkheidaanduiding } from '../input.ts'
-import { link, type Resource, resolveLink } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { forbidden, type InvalidParam, invalid, invalidAll, notFound } from '../problem.ts'
+import { NIETS_ELDERS, type TypeElders, type TypenElders } from '../catalogi/remote-types.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { type Actor, isAllowed, reach, requireAllowed, type Subject } from '../http/access.ts'
+import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { link, type Resource, resolveLink } from '../http/links.ts'
+import { forbidden, type InvalidParam, invalid, invalidAll, notFound } from '../http/problem.ts'
 
 // ---- rights ----
 

@@ -2,16 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, type TypenElders } from '../catalogi/elders.ts'
-import { ExpandQuery } from '../expand.ts'
-import { Moment, OptionalText, Reference, Url, Uuid } from '../input.ts'
-import { link, localUuid } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
-import { forbidden, type InvalidParam, invalid, throwFaults } from '../problem.ts'
-import { type Archivering, bewaarArchivering, leidArchiveringAf } from './archief.ts'
-import { eindFaultsElders } from './documenten-elders.ts'
-import { type Bron, byType, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './onder.ts'
+import { fetchTypen, type TypenElders } from '../catalogi/remote-types.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
+import { link, localUuid } from '../http/links.ts'
+import { Page, PageQuery } from '../http/page.ts'
+import { forbidden, type InvalidParam, invalid, throwFaults } from '../http/problem.ts'
+import { type Bron, byType, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './part-queries.ts'
 import {
   archiefFault,
   fault,
@@ -30,7 +28,9 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
-import { NullableReference, Params } from './velden.ts'
+import { type Archivering, bewaarArchivering, leidArchiveringAf } from './zaak/archive.ts'
+import { NullableReference, Params } from './zaak/columns.ts'
+import { eindFaultsElders } from './zaak/remote-documents.ts'
 
 /** The fields apart from the case, which combined endpoints know already. */
 export const StatusDeel = Type.Object({

@@ -2,12 +2,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Moment, Text, Url, Uuid } from '../input.ts'
-import { link, localUuid } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
-import { invalid, throwFaults } from '../problem.ts'
-import { type Bron, by, byUrl, findOne, type Onder, sendOne, sendPage } from './onder.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { Moment, Text, Url, Uuid } from '../http/input.ts'
+import { link, localUuid } from '../http/links.ts'
+import { Page, PageQuery } from '../http/page.ts'
+import { invalid, throwFaults } from '../http/problem.ts'
+import { type Bron, by, byUrl, findOne, type Onder, sendOne, sendPage } from './part-queries.ts'
 import {
   AANMAKEN,
   fault,
@@ -21,7 +21,7 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
-import { NullableReference, Params } from './velden.ts'
+import { NullableReference, Params } from './zaak/columns.ts'
 
 const TOEVOEGEN = [...AANMAKEN, ...STATUSSEN_TOEVOEGEN] as const
 const DOELGROEPEN = ['betrokkenen', 'intern', ''] as const

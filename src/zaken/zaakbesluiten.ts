@@ -3,13 +3,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
-import { ExpandQuery } from '../expand.ts'
-import { Reference, Url, Uuid } from '../input.ts'
-import { link, resolveLink } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { throwFaults } from '../problem.ts'
-import { herleidArchivering } from './archief.ts'
-import { type Bron, findOne, type Onder, requireOne, sendAll, sendOne } from './onder.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { Reference, Url, Uuid } from '../http/input.ts'
+import { link, resolveLink } from '../http/links.ts'
+import { throwFaults } from '../http/problem.ts'
+import { type Bron, findOne, type Onder, requireOne, sendAll, sendOne } from './part-queries.ts'
 import {
   ALLEEN_BIJWERKEN,
   fault,
@@ -23,6 +22,7 @@ import {
   touchZaak,
   type Zaakkern,
 } from './rules.ts'
+import { herleidArchivering } from './zaak/archive.ts'
 
 const Zaakbesluit = Type.Object({ url: Url(), uuid: Uuid, besluit: Url() })
 const ZaakParams = Type.Object({ zaakUuid: Uuid })

@@ -8,14 +8,13 @@ import {
   type SpecificatieElders,
   type TypeElders,
   type TypenElders,
-} from '../catalogi/elders.ts'
-import { ExpandQuery } from '../expand.ts'
-import { Patch, Reference, Text, Url, Uuid } from '../input.ts'
-import { link } from '../links.ts'
-import type { Actie, Mutation } from '../mutate.ts'
-import { type InvalidParam, throwFaults } from '../problem.ts'
-import { herleidArchivering } from './archief.ts'
-import { type Bron, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
+} from '../catalogi/remote-types.ts'
+import type { Actie, Mutation } from '../database/mutate.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { type InvalidParam, throwFaults } from '../http/problem.ts'
+import { type Bron, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
 import {
   archiefFault,
   BIJWERKEN,
@@ -33,6 +32,7 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
+import { herleidArchivering } from './zaak/archive.ts'
 
 const Input = Type.Object({ zaak: Url(), eigenschap: Reference(), waarde: Text() })
 const InputPatch = Patch(Input)

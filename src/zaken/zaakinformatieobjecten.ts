@@ -3,16 +3,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/elders.ts'
-import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/elders.ts'
-import { koppelObject, ontkoppelObject } from '../documenten/koppelen.ts'
-import { ExpandQuery } from '../expand.ts'
-import { OptionalText, Patch, Reference, Url, Uuid } from '../input.ts'
-import { link, localUuid, resolveLink } from '../links.ts'
-import type { Actie, Mutation } from '../mutate.ts'
-import { type InvalidParam, invalid, invalidAll, throwFaults } from '../problem.ts'
-import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../spiegels.ts'
-import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './onder.ts'
+import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/remote-types.ts'
+import type { Actie, Mutation } from '../database/mutate.ts'
+import { koppelObject, ontkoppelObject } from '../documenten/object-links.ts'
+import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
+import { link, localUuid, resolveLink } from '../http/links.ts'
+import { type InvalidParam, invalid, invalidAll, throwFaults } from '../http/problem.ts'
+import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../services/remote-relations.ts'
+import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
 import {
   archiefFault,
   BIJWERKEN,
@@ -30,8 +30,8 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
-import { NullableReference, OptionalMoment, Params, withoutDefaults } from './velden.ts'
-import { zaaktypeUrlOf } from './verwijzingen.ts'
+import { NullableReference, OptionalMoment, Params, withoutDefaults } from './zaak/columns.ts'
+import { zaaktypeUrlOf } from './zaak/references.ts'
 
 export const ZioDeel = Type.Object({
   informatieobject: Reference(),

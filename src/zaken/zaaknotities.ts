@@ -2,14 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Moment, OptionalText, Patch, Text, Url } from '../input.ts'
-import { link } from '../links.ts'
-import type { Mutation } from '../mutate.ts'
-import { contains, Page, PageQuery } from '../page.ts'
-import { invalid } from '../problem.ts'
-import { type Bron, by, byUrl, findOne, type Onder, requireOne, sendOne, sendPage } from './onder.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { contains, Page, PageQuery } from '../http/page.ts'
+import { invalid } from '../http/problem.ts'
+import { type Bron, by, byUrl, findOne, type Onder, requireOne, sendOne, sendPage } from './part-queries.ts'
 import { ALLEEN_BIJWERKEN, LEZEN, met, zaakForChange } from './rules.ts'
-import { Params, withoutDefaults } from './velden.ts'
+import { Params, withoutDefaults } from './zaak/columns.ts'
 
 const Input = Type.Object({
   onderwerp: Text(255, { minLength: 1 }),

@@ -3,19 +3,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/elders.ts'
-import { ExpandQuery } from '../expand.ts'
-import { OptionalText, Patch, Url, Uuid } from '../input.ts'
-import { link, resolveLink } from '../links.ts'
-import type { Actie, Mutation } from '../mutate.ts'
-import { Page, PageQuery } from '../page.ts'
-import type { InvalidParam } from '../problem.ts'
-import { throwFaults } from '../problem.ts'
-import { herleidArchivering } from './archief.ts'
+import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/remote-types.ts'
+import type { Actie, Mutation } from '../database/mutate.ts'
+import { ExpandQuery } from '../http/expand.ts'
+import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
+import { link, resolveLink } from '../http/links.ts'
+import { Page, PageQuery } from '../http/page.ts'
+import type { InvalidParam } from '../http/problem.ts'
+import { throwFaults } from '../http/problem.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
-import { Definitie, definitieFaults } from './objectdefinitie.ts'
+import { Definitie, definitieFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
-import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './onder.ts'
+import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './part-queries.ts'
 import {
   archiefFault,
   BIJWERKEN,
@@ -35,7 +34,8 @@ import {
   type Zaakkern,
   zaakForChange,
 } from './rules.ts'
-import { AnyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './velden.ts'
+import { herleidArchivering } from './zaak/archive.ts'
+import { AnyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
 
 export const ZaakobjectDeel = Type.Object({
   object: OptionalReference,

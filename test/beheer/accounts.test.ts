@@ -1,9 +1,9 @@
 import t from 'tap'
 import { listAccounts, maakAccount, wijzigAccount } from '../../src/beheer/accounts.ts'
-import { kyselyOn } from '../../src/database.ts'
+import { kyselyOn } from '../../src/database/database.ts'
 import { testApp } from '../app.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
-import { klant } from './klant.ts'
+import { klant } from './browser-client.ts'
 
 const SCRIPT = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
 

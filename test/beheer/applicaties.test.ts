@@ -1,11 +1,11 @@
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { maakAccount } from '../../src/beheer/accounts.ts'
-import { SCOPES } from '../../src/beheer/applicatie-woorden.ts'
+import { SCOPES } from '../../src/beheer/applicatie-labels.ts'
 import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
-import { goed, maakApplicatie, tabNaar, voerUit } from './applicatiehulp.ts'
+import { goed, maakApplicatie, tabNaar, voerUit } from './applicatie-pages.ts'
 import { alsBeheerder, needsBrowser, type Opstelling, opstelling, WACHTWOORD } from './browser.ts'
-import { klant } from './klant.ts'
+import { klant } from './browser-client.ts'
 
 t.test('applications', await needsBrowser(), async (t) => {
   const test: Opstelling = await opstelling(t)

@@ -5,7 +5,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { LightMyRequestResponse } from 'fastify'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { maakAccount } from '../../src/beheer/accounts.ts'
-import type { Rol } from '../../src/beheer/sessie.ts'
+import type { Rol } from '../../src/beheer/session.ts'
 import { type TestApp, testApp } from '../app.ts'
 
 const PLACES = [

@@ -1,9 +1,9 @@
 // The pages on which imports are followed and acted upon.
 import t from 'tap'
 import { givenInformatieobjecttype } from '../app.ts'
-import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importeren.ts'
+import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importing.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
-import { alleVormen, alsKlant, endAll, SCRIPT, until } from './importpaginas.ts'
+import { alleVormen, alsKlant, endAll, SCRIPT, until } from './import-pages.ts'
 
 t.test('the pages of imports', await needsBrowser(), async (t) => {
   const test = await opstelling(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })

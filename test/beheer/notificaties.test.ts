@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configure, type Given, givenReceiver, givenWijziging, stateOf } from '../notificaties/gegeven.ts'
+import { configure, type Given, givenReceiver, givenWijziging, stateOf } from '../notificaties/given.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'

@@ -8,7 +8,7 @@ import { maakAccount } from '../../src/beheer/accounts.ts'
 import { rolVan } from '../../src/beheer/oidc.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
-import { klant } from './klant.ts'
+import { klant } from './browser-client.ts'
 
 const SECRET = 'secret of the test at the provider'
 

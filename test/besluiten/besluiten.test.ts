@@ -1,7 +1,7 @@
 import t from 'tap'
 import { givenBesluittype, givenClient, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
-import { CRS, givenResultaattype, givenZaak, ZAKEN } from '../zaken/gegeven.ts'
-import { BESLUITEN, BIO, besluitBody, faults, givenBesluit, givenTypen, made } from './gegeven.ts'
+import { CRS, givenResultaattype, givenZaak, ZAKEN } from '../zaken/given.ts'
+import { BESLUITEN, BIO, besluitBody, faults, givenBesluit, givenTypen, made } from './given.ts'
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 const SCOPES = ['lezen', 'aanmaken', 'bijwerken', 'verwijderen'].map((name) => `besluiten.${name}`)

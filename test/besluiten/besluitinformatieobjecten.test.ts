@@ -1,7 +1,7 @@
 import t from 'tap'
 import { givenBesluittype, givenClient, givenInformatieobjecttype, testApp, uuidOf } from '../app.ts'
 import { givenDocument } from '../documenten/documenten.ts'
-import { BESLUITEN, BIO, BRC, besluitBody, faults, givenBesluit, givenTypen, made } from './gegeven.ts'
+import { BESLUITEN, BIO, BRC, besluitBody, faults, givenBesluit, givenTypen, made } from './given.ts'
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 const test = await testApp(t)

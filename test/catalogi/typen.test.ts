@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isoDuration } from '../../src/duration.ts'
+import { isoDuration } from '../../src/http/duration.ts'
 import { givenCatalogus, givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
 import {
   besluittypeBody,

@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import yauzl from 'yauzl'
 import { ZipFile } from 'yazl'
-import { systemActor } from '../../src/access.ts'
 import { openSelectielijst } from '../../src/catalogi/selectielijst.ts'
 import {
   exportCatalogus,
@@ -15,6 +14,7 @@ import {
   importPakket,
   readPakket,
 } from '../../src/catalogi/zip.ts'
+import { systemActor } from '../../src/http/access.ts'
 import { BASE, givenCatalogus, type TestApp, testApp, uuidOf } from '../app.ts'
 import {
   besluittypeBody,

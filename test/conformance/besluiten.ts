@@ -1,5 +1,5 @@
 import { givenBesluittype, uuidOf } from '../app.ts'
-import { BESLUITEN, BIO, besluitBody, givenTypen } from '../besluiten/gegeven.ts'
+import { BESLUITEN, BIO, besluitBody, givenTypen } from '../besluiten/given.ts'
 import type { Line, Right } from './line.ts'
 
 const SCOPES = ['lezen', 'aanmaken', 'bijwerken', 'verwijderen'].map((name) => `besluiten.${name}`)

@@ -1,15 +1,7 @@
 import { givenBesluittype, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
-import { givenBesluit } from '../besluiten/gegeven.ts'
-import { givenElders } from '../elders.ts'
-import {
-  CRS,
-  givenDocument,
-  givenEigenschap,
-  givenResultaattype,
-  givenZaak,
-  ZAKEN,
-  zaakBody,
-} from '../zaken/gegeven.ts'
+import { givenBesluit } from '../besluiten/given.ts'
+import { givenElders } from '../other-server.ts'
+import { CRS, givenDocument, givenEigenschap, givenResultaattype, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 import type { Line, Right } from './line.ts'
 
 type Typen = Record<

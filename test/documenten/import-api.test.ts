@@ -5,9 +5,9 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
-import { KOLOMMEN } from '../../src/documenten/import/kolommen.ts'
+import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
 import { type Answer, BASE, givenClient, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
-import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importeren.ts'
+import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
 t.setTimeout(120_000)
 const app = await testApp(t)

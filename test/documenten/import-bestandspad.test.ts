@@ -33,14 +33,9 @@ import {
   checkPad,
   openBeneath,
 } from '../../src/documenten/import/bestandspad.ts'
-import {
-  type Gekopieerd,
-  kopieerNaarOpslag,
-  kopieerPool,
-  type TeKopieren,
-} from '../../src/documenten/import/kopieer.ts'
-import { filesystemOpslag, prepareFilesystemOpslag } from '../../src/documenten/opslag/filesystem.ts'
-import { type Opslag, OpslagOnbeschikbaar } from '../../src/documenten/opslag/index.ts'
+import { type Gekopieerd, kopieerNaarOpslag, kopieerPool, type TeKopieren } from '../../src/documenten/import/copy.ts'
+import { filesystemOpslag, prepareFilesystemOpslag } from '../../src/documenten/storage/filesystem.ts'
+import { type Opslag, OpslagOnbeschikbaar } from '../../src/documenten/storage/index.ts'
 
 type Test = { teardown(work: () => unknown): void }
 

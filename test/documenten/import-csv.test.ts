@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { kolomVan, naarDocument, type Rij, waarden } from '../../src/documenten/import/columns.ts'
 import { CsvFout, copyRegel, copyRegels, KOLOMMEN, leesImportCsv } from '../../src/documenten/import/csv.ts'
-import { kolomVan, naarDocument, type Rij, waarden } from '../../src/documenten/import/kolommen.ts'
 import { strictUtf8 } from '../../src/documenten/import/utf8.ts'
 
 const KOP = KOLOMMEN.join(',')

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { secretBox } from '../../src/autorisaties/secrets.ts'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { KANALEN, registerKanalen, testNotificatie } from '../../src/notificaties/kanalen.ts'
 import { testApp } from '../app.ts'
-import { configure, type Given, givenNotificaties } from './gegeven.ts'
+import { configure, type Given, givenNotificaties } from './given.ts'
 
 const partsOf = ({ database, config }: Pick<Given, 'database' | 'config'>) => ({
   database,

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startMetrics } from '../../src/metrics.ts'
-import { givenNotificaties, givenWijziging } from './gegeven.ts'
+import { startMetrics } from '../../src/telemetry/metrics.ts'
+import { givenNotificaties, givenWijziging } from './given.ts'
 
 t.test('metrics tell the states of messages, attempts, delay, jobs, imports and requests', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 0 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { accept } from '../../bench/receiver.ts'
-import { type Given, givenNotificaties, givenWijziging, pogingen, type TestLike } from './gegeven.ts'
+import { type Given, givenNotificaties, givenWijziging, pogingen, type TestLike } from './given.ts'
 
 t.setTimeout(240_000)
 

@@ -1,7 +1,7 @@
 // zrc-029: a search that says which fields it wants of each case, and of what it expands.
 import t from 'tap'
 import { givenClient, givenZaaktype, testApp, uuidOf } from '../app.ts'
-import { CRS, faultsOf, givenZaak, made, ZAKEN } from './gegeven.ts'
+import { CRS, faultsOf, givenZaak, made, ZAKEN } from './given.ts'
 
 t.test('zrc-029: a search answers the fields that it names', async (t) => {
   const test = await testApp(t)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
-import { csvText, givenFile, goodRow, runImport } from '../documenten/importeren.ts'
-import { CRS, givenZaak, ZAKEN } from './gegeven.ts'
+import { csvText, givenFile, goodRow, runImport } from '../documenten/importing.ts'
+import { CRS, givenZaak, ZAKEN } from './given.ts'
 
 t.test('an import links documents to their cases, by the rules of the API', async (t) => {
   const test = await testApp(t)

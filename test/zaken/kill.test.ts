@@ -14,7 +14,7 @@ import {
   type Service,
   until,
   verifyAccount,
-} from './processen.ts'
+} from './processes.ts'
 
 const CREATES = Number(process.env.KILL_CREATES ?? 3000)
 const CLIENTS = 8

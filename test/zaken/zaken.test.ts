@@ -1,6 +1,6 @@
 import t from 'tap'
 import { givenClient, givenZaaktype, testApp, uuidOf } from '../app.ts'
-import { CRS, faultsOf, givenZaak, made, ZAKEN, zaakBody } from './gegeven.ts'
+import { CRS, faultsOf, givenZaak, made, ZAKEN, zaakBody } from './given.ts'
 
 t.test('cases', async (t) => {
   const test = await testApp(t)

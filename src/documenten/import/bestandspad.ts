@@ -16,7 +16,7 @@ import {
   statSync,
 } from 'node:fs'
 import path from 'node:path'
-import { OpslagOnbeschikbaar } from '../opslag/index.ts'
+import { OpslagOnbeschikbaar } from '../storage/index.ts'
 
 // ---- the base directory ----
 

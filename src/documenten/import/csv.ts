@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { parse } from 'fast-csv'
-import { CsvFout } from './csv-fout.ts'
-import { KOLOMMEN } from './kolommen.ts'
+import { KOLOMMEN } from './columns.ts'
+import { CsvFout } from './csv-error.ts'
 import { wholeRecords } from './records.ts'
 import { strictUtf8 } from './utf8.ts'
 

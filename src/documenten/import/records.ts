@@ -1,4 +1,4 @@
-import { CsvFout } from './csv-fout.ts'
+import { CsvFout } from './csv-error.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c

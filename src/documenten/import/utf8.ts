@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { CsvFout } from './csv-fout.ts'
+import { CsvFout } from './csv-error.ts'
 
 /**
  * Passes on bytes that are UTF-8 and drops a leading byte order mark; throws a CsvFout at the first byte that is

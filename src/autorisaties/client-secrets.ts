@@ -1,0 +1,144 @@
+// The secrets with which clients sign. A client id may have two at once: while it is moved to the new one, the old one
+// still counts. A secret is made here, shown once to whoever asked for it, and stored encrypted.
+import { sql } from 'kysely'
+import type { Db, ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { link } from '../http/links.ts'
+import { generateSecret, type SecretBox } from './secret-box.ts'
+
+/** There is no such client id. */
+export class UnknownClient extends Error {}
+
+/** What may be known of a secret. */
+export type Geheim = { id: number; gemaaktOp: string; verlooptOp: string | null }
+export type Client = {
+  clientId: string
+  applicatieUuid: string
+  label: string
+  heeftAlleAutorisaties: boolean
+  aantalAutorisaties: number
+  geheimen: Geheim[]
+}
+
+/** All client ids with their application and what may be known of their secrets, the valid ones only. */
+export async function listClients(db: ReadDb | Db): Promise<Client[]> {
+  const { rows } = await sql<Client>`
+    select c.client_id, a.uuid as applicatie_uuid, a.label, a.heeft_alle_autorisaties,
+      (select count(*) from autorisatie r where r.applicatie_id = a.id)
+        + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as aantal_autorisaties,
+      coalesce((select jsonb_agg(jsonb_build_object('id', g.id, 'gemaaktOp', g.gemaakt_op, 'verlooptOp', g.verloopt_op) order by g.id)
+        from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now())), '[]')
+        as geheimen
+    from applicatie_client c join applicatie a on a.id = c.applicatie_id
+    order by c.client_id`.execute(db as never)
+  return rows
+}
+
+/**
+ * Gives a client id a secret beside the ones that it has.
+ * @param secret left out: 256 random bits
+ * @returns the secret, to show once
+ * @throws UnknownClient
+ */
+export async function createGeheim(
+  m: Mutation,
+  box: SecretBox,
+  clientId: string,
+  secret = generateSecret(),
+): Promise<string> {
+  return changeGeheimen(m, clientId, async () => {
+    await insertGeheim(m, box, clientId, secret)
+    return secret
+  })
+}
+
+/**
+ * Replaces the secret of a client id: the new one counts at once, the newest of the old ones for a while longer, and older
+ * ones no more.
+ * @param options.graceHours how long the old one still counts; 0: not at all
+ * @returns the new secret, to show once
+ * @throws UnknownClient
+ */
+export async function rotateGeheim(
+  m: Mutation,
+  box: SecretBox,
+  clientId: string,
+  { graceHours = 24, secret = generateSecret() } = {},
+): Promise<string> {
+  return changeGeheimen(m, clientId, async (before) => {
+    const newest = before.at(-1)
+    await m.trx
+      .deleteFrom('applicatieGeheim')
+      .where('clientId', '=', clientId)
+      .$if(newest !== undefined && graceHours > 0, (query) => query.where('id', '!=', newest!.id))
+      .execute()
+    await m.trx
+      .updateTable('applicatieGeheim')
+      .set({ verlooptOp: sql`least(verloopt_op, now() + make_interval(secs => ${graceHours * 3600}))` })
+      .where('clientId', '=', clientId)
+      .execute()
+    await insertGeheim(m, box, clientId, secret)
+    return secret
+  })
+}
+
+/**
+ * Takes secrets from a client id: tokens signed with them are refused at once, by every process.
+ * @param which one by its id, `oud`: all but the newest, or all of them
+ * @returns how many
+ * @throws UnknownClient
+ */
+export async function revokeGeheim(m: Mutation, clientId: string, which: number | 'oud' | 'alle'): Promise<number> {
+  return changeGeheimen(m, clientId, async (before) => {
+    const newest = before.at(-1)?.id ?? 0
+    const { numDeletedRows } = await m.trx
+      .deleteFrom('applicatieGeheim')
+      .where('clientId', '=', clientId)
+      .$if(which === 'oud', (query) => query.where('id', '!=', newest))
+      .$if(typeof which === 'number', (query) => query.where('id', '=', which as number))
+      .executeTakeFirstOrThrow()
+    return Number(numDeletedRows)
+  })
+}
+
+async function insertGeheim(m: Mutation, box: SecretBox, clientId: string, secret: string): Promise<void> {
+  await m.trx
+    .insertInto('applicatieGeheim')
+    .values({ clientId, geheim: box.seal(secret, clientId) })
+    .execute()
+}
+
+/** The record says which secrets there were and are, never what they are. The standard announces nothing of this. */
+async function changeGeheimen<T>(m: Mutation, clientId: string, work: (before: Geheim[]) => Promise<T>): Promise<T> {
+  const applicatie = await m.trx
+    .selectFrom('applicatieClient as c')
+    .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
+    .where('c.clientId', '=', clientId)
+    .select(['a.uuid', 'a.label'])
+    .forUpdate('c')
+    .executeTakeFirst()
+  if (!applicatie) throw new UnknownClient(`there is no client ${clientId}`)
+  const oud = await geheimenOf(m, clientId)
+  const result = await work(oud)
+  m.record({
+    component: 'ac',
+    actie: 'update',
+    resource: 'applicatiegeheim',
+    url: link(m.actor.base, 'applicatie', applicatie.uuid),
+    uuid: applicatie.uuid,
+    weergave: `${applicatie.label} - ${clientId}`,
+    kanaal: null,
+    oud: { clientId, geheimen: oud },
+    nieuw: { clientId, geheimen: await geheimenOf(m, clientId) },
+  })
+  return result
+}
+
+function geheimenOf(m: Mutation, clientId: string): Promise<Geheim[]> {
+  return m.trx
+    .selectFrom('applicatieGeheim')
+    .where('clientId', '=', clientId)
+    .orderBy('id')
+    .select(['id', 'gemaaktOp', 'verlooptOp'])
+    .execute()
+}

@@ -1,0 +1,247 @@
+// The rights of an application: rows for one version of a type each, and rights for more than that.
+//
+// An addition of ours: `catalogusAutorisaties`, rights that name no version of a type but a catalogue (every type in it,
+// later ones included) or a type in it (all its versions, later ones included). Consumers of the standard know one row per
+// version of a type, so `autorisaties` shows such a right once more as rows: one for every version that it reaches now,
+// after the ordinary rows. Those rows are made when read; nothing stores them.
+//
+// A client that knows nothing of the addition gets those rows, and sends them back in a PUT or PATCH. That must neither
+// drop the right nor turn it into ordinary rows, and yet a row that such a client takes away must be gone. Hence:
+// - `catalogusAutorisaties` is in the body: it replaces the set, and rows of `autorisaties` that it implies are not stored.
+// - only `autorisaties` is: a right stays when all of its rows came back. When one is missing or changed, that is what the
+//   client meant: the right goes, and the rows that did come back become ordinary ones.
+// - neither is: all rights stay.
+// So what an application may do after a write is what the body said, in whichever of the two ways it said it.
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { json, type Mutation } from '../database/mutate.ts'
+import type { Component } from '../http/access.ts'
+import { OptionalChoice, Text, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
+import { link, localUuid } from '../http/links.ts'
+import { type InvalidParam, throwFaults } from '../http/problem.ts'
+
+const COMPONENTEN: Record<Component, string> = {
+  ac: 'Autorisaties API',
+  nrc: 'Notificaties API',
+  zrc: 'Zaken API',
+  ztc: 'Catalogi API',
+  drc: 'Documenten API',
+  brc: 'Besluiten API',
+}
+const MET_TYPE = { zrc: 'zaaktype', drc: 'informatieobjecttype', brc: 'besluittype' } as const
+export type MetType = keyof typeof MET_TYPE
+const isMetType = (component: string): component is MetType => Object.hasOwn(MET_TYPE, component)
+const hasMax = (component: string) => component === 'zrc' || component === 'drc'
+
+const Scopes = Type.Array(Text(100, { minLength: 1 }), { description: 'Scopes, zoals documenten.lezen.' })
+const Max = OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN)
+const TypeUrl = (naam: string, component: string) =>
+  Type.Optional(
+    Type.String({ format: 'uri', maxLength: 1000, default: '', description: `${naam}, alleen bij ${component}.` }),
+  )
+export const AutorisatieInput = Type.Object({
+  component: Type.Enum(Object.keys(COMPONENTEN) as Component[]),
+  scopes: Scopes,
+  zaaktype: TypeUrl('Zaaktype', 'zrc'),
+  informatieobjecttype: TypeUrl('Informatieobjecttype', 'drc'),
+  besluittype: TypeUrl('Besluittype', 'brc'),
+  maxVertrouwelijkheidaanduiding: Max,
+})
+export const CatalogusAutorisatie = Type.Object(
+  {
+    component: Type.Enum(Object.keys(MET_TYPE) as MetType[]),
+    catalogus: Url(),
+    type: Type.Optional(
+      Text(80, {
+        description:
+          'Identificatie van een zaaktype of omschrijving van een ander type: alle versies ervan. Leeg: alle typen in de catalogus.',
+      }),
+    ),
+    scopes: Scopes,
+    maxVertrouwelijkheidaanduiding: Max,
+  },
+  { description: 'Toevoeging van Zaakstroom: een recht dat ook geldt voor typen en versies die later worden gemaakt.' },
+)
+export const Autorisatie = Type.Object({
+  ...AutorisatieInput.properties,
+  componentWeergave: Type.String({ description: 'Naam van de component.' }),
+})
+type Rechten = {
+  autorisaties?: Static<typeof AutorisatieInput>[] | undefined
+  catalogusAutorisaties?: Static<typeof CatalogusAutorisatie>[] | undefined
+}
+
+// ---- reading ----
+
+type Max = (typeof VERTROUWELIJKHEIDAANDUIDINGEN)[number] | null
+export type Recht = { component: Component; scopes: string[]; typeUrl: string; typeUuid: string | null; max: Max }
+export type CatalogusRecht = { component: MetType; catalogusUuid: string; type: string; scopes: string[]; max: Max }
+/** With the versions of types that it reaches at this moment. */
+export type GeldendRecht = CatalogusRecht & { inhoud: string[] }
+
+/** The versions that right `k` reaches, newest first. */
+export const inhoud = sql`coalesce((select jsonb_agg(t.uuid order by t.id desc) from autorisatie_type t
+  where t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)), '[]')`
+
+export function implied({ component, scopes, max, inhoud }: GeldendRecht): Recht[] {
+  return inhoud.map((typeUuid) => ({ component, scopes, typeUrl: '', typeUuid, max }))
+}
+
+export function toAutorisatie(
+  { component, scopes, typeUrl, typeUuid, max }: Recht,
+  base: string,
+): Static<typeof Autorisatie> {
+  return {
+    component,
+    componentWeergave: COMPONENTEN[component],
+    scopes,
+    ...(isMetType(component) && {
+      [MET_TYPE[component]]: typeUuid ? link(base, MET_TYPE[component], typeUuid) : typeUrl,
+    }),
+    ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
+  }
+}
+
+export function toCatalogusAutorisatie(
+  { component, catalogusUuid, type, scopes, max }: CatalogusRecht,
+  base: string,
+): Static<typeof CatalogusAutorisatie> {
+  return {
+    component,
+    catalogus: link(base, 'catalogus', catalogusUuid),
+    type,
+    scopes,
+    ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
+  }
+}
+
+// ---- what was sent ----
+
+export function readRechten(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Recht[] {
+  return rows.map((row) => {
+    const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
+    const typeUrl = isMetType(component) ? (row[MET_TYPE[component]] ?? '') : ''
+    return {
+      component,
+      scopes,
+      typeUrl,
+      typeUuid: isMetType(component) ? uuidAt(typeUrl, hosts, MET_TYPE[component]) : null,
+      max: hasMax(component) ? max || null : null,
+    }
+  })
+}
+
+function uuidAt(url: string, hosts: string[], resource: (typeof MET_TYPE)[MetType]): string | null {
+  for (const host of hosts) {
+    const uuid = localUuid(url, host, resource)
+    if (uuid) return uuid
+  }
+  return null
+}
+
+/** @throws Problem 400 for a catalogue or a type that does not exist; what is stored already may stay */
+export async function readCatalogusRechten(
+  m: Mutation,
+  rows: Static<typeof CatalogusAutorisatie>[],
+  stored: CatalogusRecht[],
+): Promise<CatalogusRecht[]> {
+  const faults: InvalidParam[] = []
+  const result: CatalogusRecht[] = []
+  for (const [index, { component, catalogus, type = '', scopes, maxVertrouwelijkheidaanduiding }] of rows.entries()) {
+    const catalogusUuid = localUuid(catalogus, m.actor.base, 'catalogus') ?? null
+    const kept = stored.some(
+      (one) => one.component === component && one.catalogusUuid === catalogusUuid && one.type === type,
+    )
+    if (!kept) {
+      const { rows: found } = await sql<{ bestaat: boolean }>`
+        select ${type} = '' or exists (select from autorisatie_type t
+          where t.component = ${component} and t.catalogus_id = c.id and t.sleutel = ${type}) as bestaat
+        from catalogus c where c.uuid = ${catalogusUuid}`.execute(m.read as never)
+      const name = `catalogusAutorisaties.${index}`
+      if (!found[0])
+        faults.push({ name: `${name}.catalogus`, code: 'bad-url', reason: 'Deze catalogus bestaat hier niet.' })
+      else if (!found[0].bestaat)
+        faults.push({ name: `${name}.type`, code: 'does_not_exist', reason: 'Dit type bestaat niet in de catalogus.' })
+    }
+    const max = hasMax(component) ? maxVertrouwelijkheidaanduiding || null : null
+    result.push({ component, catalogusUuid: catalogusUuid ?? '', type, scopes, max })
+  }
+  throwFaults(faults)
+  return result
+}
+
+const keyOf = ({ component, scopes, typeUrl, typeUuid, max }: Recht) =>
+  JSON.stringify([component, [...scopes].sort(), typeUuid ?? typeUrl, max])
+
+/** The rights of which all rows came back; one without rows at this moment cannot be left out, and stays. */
+export function sentBack<R extends GeldendRecht>(stored: R[], sent: Recht[]): R[] {
+  const keys = new Set(sent.map(keyOf))
+  return stored.filter((right) => implied(right).every((row) => keys.has(keyOf(row))))
+}
+
+/** `rows` less those that are implied, each as often as it is. */
+export function without(rows: Recht[], implications: Recht[]): Recht[] {
+  const left = new Map<string, number>()
+  for (const row of implications) left.set(keyOf(row), (left.get(keyOf(row)) ?? 0) + 1)
+  return rows.filter((row) => {
+    const times = left.get(keyOf(row)) ?? 0
+    if (times > 0) left.set(keyOf(row), times - 1)
+    return times === 0
+  })
+}
+
+const BEREIK: Record<MetType, string> = { zrc: 'zaken.', drc: 'documenten.', brc: 'besluiten.' }
+
+/** ac-003: a scope on objects says for which type, and up to which confidentiality. */
+export function incompleteRights(input: Rechten): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  const require = (name: string, value: string | undefined) => {
+    if (!value) faults.push({ name, code: 'required', reason: 'Dit veld is verplicht bij deze scopes.' })
+  }
+  for (const [index, row] of (input.autorisaties ?? []).entries()) {
+    const { component } = row
+    if (!isMetType(component) || !row.scopes.some((scope) => scope.startsWith(BEREIK[component]))) continue
+    const field = MET_TYPE[component]
+    require(`autorisaties.${index}.${field}`, row[field])
+    if (hasMax(component))
+      require(`autorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
+  }
+  for (const [index, row] of (input.catalogusAutorisaties ?? []).entries()) {
+    if (hasMax(row.component) && row.scopes.some((scope) => scope.startsWith(BEREIK[row.component])))
+      require(`catalogusAutorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
+  }
+  return faults
+}
+
+// ---- rows ----
+
+export async function writeRechten(m: Mutation, applicatieId: number, rechten: Recht[]): Promise<void> {
+  await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', applicatieId).execute()
+  if (rechten.length === 0) return
+  await sql`insert into autorisatie (applicatie_id, component, scopes, type_url, type_uuid, max_vertrouwelijkheidaanduiding)
+    select ${applicatieId}, r.component, array(select jsonb_array_elements_text(r.scopes)), r."typeUrl", r."typeUuid", r.max
+    from rows from (jsonb_to_recordset(${json(rechten)}) as (component text, scopes jsonb, "typeUrl" text, "typeUuid" uuid,
+      max vertrouwelijkheidaanduiding)) with ordinality as r(component, scopes, "typeUrl", "typeUuid", max, volgnummer)
+    order by r.volgnummer`.execute(m.trx)
+}
+
+export async function writeCatalogusRechten(
+  m: Mutation,
+  applicatieId: number,
+  rechten: CatalogusRecht[],
+): Promise<void> {
+  await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', applicatieId).execute()
+  for (const { component, catalogusUuid, type, scopes, max } of rechten) {
+    await m.trx
+      .insertInto('catalogusAutorisatie')
+      .values(({ selectFrom }) => ({
+        applicatieId,
+        component,
+        catalogusId: selectFrom('catalogus').where('uuid', '=', catalogusUuid).select('id'),
+        type,
+        scopes,
+        maxVertrouwelijkheidaanduiding: max,
+      }))
+      .execute()
+  }
+}

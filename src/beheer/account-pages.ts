@@ -1,0 +1,312 @@
+// accounts-paginas: who may use the administration pages.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { OptionalText, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
+import { notFound } from '../http/problem.ts'
+import {
+  type Account,
+  findAccount,
+  GEBRUIKERSNAAM,
+  genereerWachtwoord,
+  listAccounts,
+  maakAccount,
+  ontgrendel,
+  verwijderAccount,
+  verwijderTotp,
+  wijzigAccount,
+  zetWachtwoord,
+} from './accounts.ts'
+import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
+import { type Vastlegging, wijzig } from './change.ts'
+import { foutenVan, leesFormulier, Wachtwoordveld, weiger } from './form.ts'
+import { basePath, bladzij } from './keyset-list.ts'
+import { verder } from './page.ts'
+import { beeindigSessies, meld, ontzegel, ROLLEN, verzegel } from './session.ts'
+
+const config = { access: 'beheer', rol: 'administrator' } as const
+type Params = { Params: { uuid: string } }
+
+const Gegevens = Type.Object({
+  naam: OptionalText(200),
+  email: Type.Optional(Type.String({ format: 'email', maxLength: 254, default: '' })),
+  rol: Type.Enum(ROLLEN),
+  maxVertrouwelijkheidaanduiding: Type.Enum(VERTROUWELIJKHEIDAANDUIDINGEN),
+})
+const WIJZEN = ['maken', 'typen', 'oidc'] as const
+const Nieuw = Type.Object({
+  gebruikersnaam: Type.String({ maxLength: 150 }),
+  ...Gegevens.properties,
+  wijze: Type.Enum(WIJZEN),
+  wachtwoord: Type.Optional(Wachtwoordveld),
+})
+const Gewijzigd = Type.Object({ ...Gegevens.properties, actief: Type.Boolean() })
+const Wachtwoord = Type.Object({
+  wijze: Type.Enum(['maken', 'typen']),
+  wachtwoord: Type.Optional(Wachtwoordveld),
+})
+
+export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = {
+  viewer: 'viewer: kijkt alleen',
+  operator: 'operator: ook imports en opnieuw versturen',
+  administrator: 'administrator: ook instellingen, rechten en accounts',
+}
+
+export function registerAccounts(app: FastifyInstance): void {
+  app.get<{ Querystring: { zoek?: string } }>('/accounts', { config }, async (request, reply) => {
+    const zoek = tekst(request.query.zoek).slice(0, 200)
+    const lijst = await bladzij(request, {
+      key: ({ gebruikersnaam }: Account) => gebruikersnaam.toLowerCase(),
+      rows: (limit, { na, voor }) =>
+        listAccounts(app.read, {
+          zoek,
+          limit,
+          ...(na !== undefined && { na: tekst(na) }),
+          ...(voor !== undefined && { voor: tekst(voor) }),
+        }),
+    })
+    return reply.pagina('accounts', { titel: 'Accounts', lijst, zoek })
+  })
+
+  app.get('/accounts/nieuw', { config }, async (_request, reply) =>
+    reply.pagina('account-nieuw', {
+      ...nieuwPagina(app),
+      waarden: { rol: 'viewer', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', wijze: 'maken' },
+      fouten: {},
+    }),
+  )
+
+  app.post('/accounts', { config }, async (request, reply) => {
+    try {
+      const { wijze, wachtwoord, ...form } = leesFormulier(Nieuw, request.body)
+      if (!new RegExp(GEBRUIKERSNAAM).test(form.gebruikersnaam))
+        weiger({ gebruikersnaam: 'Gebruik letters, cijfers en leestekens, zonder spaties of accenten.' })
+      const gekozen = kiesWachtwoord(wijze, wachtwoord)
+      const uuid = await wijzig(request, async (m) => {
+        const made = await maakAccount(m.trx, { ...form, ...(gekozen !== undefined && { wachtwoord: gekozen }) })
+        m.vastleggen({
+          handeling: 'account-maken',
+          soort: 'account',
+          id: made.uuid,
+          weergave: form.gebruikersnaam,
+          nieuw: { ...form, wachtwoord: gekozen !== undefined },
+        })
+        return made.uuid
+      })
+      const text = `Het account ${form.gebruikersnaam} is gemaakt.`
+      if (wijze === 'maken') return await toonEenmalig(request, reply, uuid, gekozen!, text)
+      return await verder(request, reply, `/accounts/${uuid}`, text)
+    } catch (error) {
+      return reply
+        .code(400)
+        .pagina('account-nieuw', { ...nieuwPagina(app), waarden: request.body ?? {}, fouten: foutenVan(error) })
+    }
+  })
+
+  app.get<Params>('/accounts/:uuid', { config }, async (request, reply) => {
+    const account = await eisAccount(app, request)
+    return reply.pagina('account', { ...accountPagina(request, account), waarden: account, fouten: {} })
+  })
+
+  app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
+    const account = await eisAccount(app, request)
+    try {
+      const form = leesFormulier(Gewijzigd, request.body)
+      if (account.id === request.beheerder!.id && !form.actief)
+        weiger({ actief: 'U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.' })
+      await wijzig(request, async (m) => {
+        await wijzigAccount(m.trx, account.id, form)
+        const { naam, email, rol, maxVertrouwelijkheidaanduiding, actief } = account
+        m.vastleggen({
+          ...over(account, 'account-wijzigen'),
+          oud: { naam, email, rol, maxVertrouwelijkheidaanduiding, actief },
+          nieuw: form,
+        })
+      })
+      const self = account.id === request.beheerder!.id && form.rol !== 'administrator'
+      return await verder(request, reply, self ? '/' : `/accounts/${account.uuid}`, 'De wijziging is opgeslagen.')
+    } catch (error) {
+      return reply.code(400).pagina('account', {
+        ...accountPagina(request, account),
+        waarden: request.body ?? {},
+        fouten: foutenVan(error),
+      })
+    }
+  })
+
+  app.get<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
+    const account = await eisAccount(app, request)
+    return reply.pagina('account-wachtwoord', {
+      ...wachtwoordPagina(account),
+      getoond: ontzegel(request),
+      waarden: { wijze: 'maken' },
+      fouten: {},
+    })
+  })
+
+  app.post<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
+    const account = await eisAccount(app, request)
+    try {
+      const { wijze, wachtwoord } = leesFormulier(Wachtwoord, request.body)
+      const gekozen = kiesWachtwoord(wijze, wachtwoord)!
+      const own = account.id === request.beheerder!.id
+      await wijzig(request, async (m) => {
+        await zetWachtwoord(m.trx, account.id, gekozen, own ? request.sessie!.id : null)
+        m.vastleggen(over(account, 'wachtwoord-wijzigen'))
+      })
+      const text = `Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
+      if (wijze === 'maken') return await toonEenmalig(request, reply, account.uuid, gekozen, text)
+      return await verder(request, reply, `/accounts/${account.uuid}`, text)
+    } catch (error) {
+      return reply.code(400).pagina('account-wachtwoord', {
+        ...wachtwoordPagina(account),
+        waarden: request.body ?? {},
+        fouten: foutenVan(error),
+      })
+    }
+  })
+
+  for (const [naam, actie] of Object.entries(ACTIES)) {
+    app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
+      const account = await eisAccount(app, request)
+      return reply.pagina('account-actie', {
+        titel: actie.titel,
+        kruimels: kruimelsVan(account),
+        account,
+        naam,
+        uitleg: actie.uitleg,
+        knop: actie.knop,
+        fouten: {},
+      })
+    })
+    app.post<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
+      const account = await eisAccount(app, request)
+      try {
+        if (naam === 'verwijderen' && account.id === request.beheerder!.id)
+          weiger({ '': 'U kunt uw eigen account niet verwijderen. Vraag een andere administrator.' })
+        await wijzig(request, async (m) => {
+          await actie.doe(m.trx, account, request)
+          m.vastleggen(over(account, actie.handeling))
+        })
+      } catch (error) {
+        return reply.code(400).pagina('account-actie', {
+          titel: actie.titel,
+          kruimels: kruimelsVan(account),
+          account,
+          naam,
+          uitleg: actie.uitleg,
+          knop: actie.knop,
+          fouten: foutenVan(error),
+        })
+      }
+      const path = naam === 'verwijderen' ? '/accounts' : `/accounts/${account.uuid}`
+      return verder(request, reply, path, actie.gedaan(account.gebruikersnaam))
+    })
+  }
+}
+
+type Actie = {
+  titel: string
+  uitleg: string
+  knop: string
+  handeling: string
+  doe(trx: Parameters<typeof verwijderAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
+  gedaan(gebruikersnaam: string): string
+}
+
+/** What is done after a page that asks whether it is meant. */
+const ACTIES: Record<string, Actie> = {
+  verwijderen: {
+    titel: 'Account verwijderen',
+    uitleg: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
+    knop: 'Account verwijderen',
+    handeling: 'account-verwijderen',
+    doe: (trx, { id }) => verwijderAccount(trx, id),
+    gedaan: (name) => `Het account ${name} is verwijderd.`,
+  },
+  sessies: {
+    titel: 'Sessies beëindigen',
+    uitleg: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
+    knop: 'Sessies beëindigen',
+    handeling: 'sessies-beeindigen',
+    doe: (trx, { id }, request) =>
+      beeindigSessies(trx, id, { behalve: id === request.beheerder!.id ? request.sessie!.id : null }),
+    gedaan: (name) => `De sessies van ${name} zijn beëindigd.`,
+  },
+  codes: {
+    titel: 'Eenmalige codes verwijderen',
+    uitleg:
+      'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
+    knop: 'Codes verwijderen',
+    handeling: 'codes-verwijderen',
+    doe: (trx, { id }) => verwijderTotp(trx, id),
+    gedaan: (name) => `De eenmalige codes van ${name} zijn verwijderd.`,
+  },
+  ontgrendelen: {
+    titel: 'Account ontgrendelen',
+    uitleg: 'De blokkade na verkeerde wachtwoorden of codes vervalt. De persoon kan meteen weer inloggen.',
+    knop: 'Ontgrendelen',
+    handeling: 'account-ontgrendelen',
+    doe: (trx, { id }) => ontgrendel(trx, id),
+    gedaan: (name) => `Het account ${name} is ontgrendeld.`,
+  },
+}
+
+const ACCOUNTS = [{ pad: '/accounts', naam: 'Accounts' }]
+const kruimelsVan = ({ uuid, gebruikersnaam }: Account) => [
+  ...ACCOUNTS,
+  { pad: `/accounts/${uuid}`, naam: gebruikersnaam },
+]
+const KEUZES = {
+  rollen: Object.entries(ROL_WOORDEN),
+  niveaus: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
+}
+const nieuwPagina = ({ parts }: FastifyInstance) => ({
+  titel: 'Nieuw account',
+  kruimels: ACCOUNTS,
+  ...KEUZES,
+  oidc: parts.config.oidc?.label,
+})
+const accountPagina = (request: FastifyRequest, account: Account) => ({
+  titel: account.gebruikersnaam,
+  kruimels: ACCOUNTS,
+  account,
+  zelf: account.id === request.beheerder!.id,
+  ...KEUZES,
+})
+const wachtwoordPagina = (account: Account) => ({ titel: 'Nieuw wachtwoord', kruimels: kruimelsVan(account), account })
+
+const over = ({ uuid, gebruikersnaam }: Account, handeling: string): Vastlegging => ({
+  handeling,
+  soort: 'account',
+  id: uuid,
+  weergave: gebruikersnaam,
+})
+
+async function eisAccount(app: FastifyInstance, request: FastifyRequest): Promise<Account> {
+  const account = await findAccount(app.read, tekst((request.params as { uuid: string }).uuid))
+  if (!account) throw notFound('Dit account bestaat niet (meer).')
+  return account
+}
+
+/** Undefined: none. */
+function kiesWachtwoord(wijze: (typeof WIJZEN)[number], typed: string | undefined): string | undefined {
+  if (wijze === 'oidc') return undefined
+  if (wijze === 'maken') return genereerWachtwoord()
+  if (typed === undefined) weiger({ wachtwoord: 'Vul een wachtwoord in.' })
+  return typed
+}
+
+/** To the page that shows a made password once. */
+async function toonEenmalig(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  uuid: string,
+  wachtwoord: string,
+  text: string,
+): Promise<FastifyReply> {
+  await meld(request, { soort: 'goed', tekst: text, verzegeld: verzegel(request, wachtwoord) })
+  return reply.redirect(`${basePath(request)}/beheer/accounts/${uuid}/wachtwoord`, 303)
+}
+
+/** A parameter of the address, whatever was sent. */
+const tekst = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '')

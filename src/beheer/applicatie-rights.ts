@@ -1,0 +1,460 @@
+// applicatie-rechten: the rights of an application: add, change, remove, and what they come to in words.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import { type ApplicatieInput, changeApplicatie } from '../autorisaties/applicaties.ts'
+import type { ReadDb } from '../database/database.ts'
+import type { Component } from '../http/access.ts'
+import { OptionalChoice, VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { notFound, Problem } from '../http/problem.ts'
+import {
+  COMPONENTEN,
+  hasMax,
+  isComponent,
+  SCOPES,
+  scopeInWoorden,
+  TYPEN,
+  VERTROUWELIJKHEID,
+} from './applicatie-labels.ts'
+import { type Applicatie, beheren, eisApplicatie, kijken, kruimelsVan, type Params } from './applicaties.ts'
+import { wijzig } from './change.ts'
+import { type Formulier, type Fouten, foutenVan, leesFormulier, weiger } from './form.ts'
+import type { Cursor } from './keyset-list.ts'
+import { verder } from './page.ts'
+
+type Soort = 'type' | 'catalogus'
+type RechtParams = { Params: { uuid: string; soort: string; id: string } }
+type Vraag = Params & { Querystring: { component?: string; zoek?: string } }
+
+const RechtFormulier = Type.Object({
+  component: Type.Enum(Object.keys(COMPONENTEN) as Component[]),
+  scopes: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 }),
+  // A catalogue with a type in it or without, a version of a type, or the URL of one elsewhere.
+  voor: Type.Array(Type.String({ maxLength: 1100, pattern: '^(c:[0-9a-f-]{36}:.*|t:[0-9a-f-]{36}|u:https?://.+)$' }), {
+    maxItems: 1000,
+  }),
+  max: OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN),
+})
+type RechtFormulier = Static<typeof RechtFormulier>
+
+export function registerApplicatieRechten(app: FastifyInstance): void {
+  app.get<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    const { component } = request.query
+    if (!isComponent(component))
+      return reply.pagina('applicatie-recht-component', {
+        titel: 'Recht toevoegen',
+        kruimels: kruimelsVan(applicatie),
+        applicatie,
+        componenten: Object.entries(COMPONENTEN),
+        scopes: SCOPES,
+      })
+    const waarden = { component, scopes: [], voor: [], max: '' as const }
+    return reply.pagina('applicatie-recht', await rechtPagina(app, request, applicatie, undefined, waarden))
+  })
+
+  app.post<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    return opslaan(request, applicatie, undefined)
+      .then(() => verder(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is toegevoegd.'))
+      .catch(async (error) => {
+        const fouten = foutenInFormulier(error)
+        const waarden = ruw(request.body)
+        return reply
+          .code(400)
+          .pagina('applicatie-recht', await rechtPagina(app, request, applicatie, undefined, waarden, fouten))
+      })
+  })
+
+  const pad = '/applicaties/:uuid/rechten/:soort/:id'
+  app.get<RechtParams>(pad, { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    const recht = await eisRecht(app.read, applicatie, request)
+    const { component, scopes, max } = recht
+    const waarden = { component, scopes, voor: recht.keuze ? [recht.keuze] : [], max: max ?? ('' as const) }
+    return reply.pagina('applicatie-recht', await rechtPagina(app, request, applicatie, recht, waarden))
+  })
+
+  app.post<RechtParams>(pad, { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    const recht = await eisRecht(app.read, applicatie, request)
+    return opslaan(request, applicatie, recht)
+      .then(() => verder(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is gewijzigd.'))
+      .catch(async (error) => {
+        const fouten = foutenInFormulier(error)
+        return reply
+          .code(400)
+          .pagina('applicatie-recht', await rechtPagina(app, request, applicatie, recht, ruw(request.body), fouten))
+      })
+  })
+
+  app.get<RechtParams>(`${pad}/verwijderen`, { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    const recht = await eisRecht(app.read, applicatie, request)
+    return reply.pagina('applicatie-recht-verwijderen', {
+      titel: 'Recht verwijderen',
+      kruimels: kruimelsVan(applicatie),
+      applicatie,
+      recht,
+      componenten: COMPONENTEN,
+    })
+  })
+
+  app.post<RechtParams>(`${pad}/verwijderen`, { config: beheren }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    const recht = await eisRecht(app.read, applicatie, request)
+    await vervang(request, applicatie, recht, [])
+    return verder(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is verwijderd.')
+  })
+
+  app.get<Params>('/applicaties/:uuid/wat-mag', { config: kijken }, async (request, reply) => {
+    const applicatie = await eisApplicatie(app, request)
+    return reply.pagina('applicatie-wat-mag', {
+      titel: 'Wat mag deze client?',
+      kruimels: kruimelsVan(applicatie),
+      applicatie,
+      delen: await watMag(app.read, applicatie),
+      ...(await selectGeheimen(app.read, applicatie.id)),
+    })
+  })
+}
+
+// ---- the form ----
+
+function ruw(body: unknown): RechtFormulier {
+  const { component, scopes, voor, max } = (body ?? {}) as Formulier
+  return {
+    component: isComponent(component) ? component : 'zrc',
+    scopes: [scopes ?? []].flat(),
+    voor: [voor ?? []].flat(),
+    max: (max ?? '') as RechtFormulier['max'],
+  }
+}
+
+async function rechtPagina(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  applicatie: Applicatie,
+  recht: Recht | undefined,
+  waarden: RechtFormulier,
+  fouten: Fouten = {},
+) {
+  const { component } = waarden
+  const zoek = String((request.query as { zoek?: string }).zoek ?? '').slice(0, 200)
+  const known = SCOPES[component]
+  const others = waarden.scopes.filter((scope) => !known.some(([name]) => name === scope))
+  return {
+    titel: recht ? 'Recht wijzigen' : `Recht toevoegen: ${COMPONENTEN[component]}`,
+    kruimels: kruimelsVan(applicatie),
+    applicatie,
+    recht,
+    waarden,
+    fouten,
+    zoek,
+    componentNaam: COMPONENTEN[component],
+    scopes: [...known, ...others.map((scope) => [scope, 'een scope die deze dienst niet kent'])],
+    typen: TYPEN[component],
+    metMax: hasMax(component),
+    niveaus: [
+      ['', 'Kies het hoogste niveau'],
+      ...VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
+    ],
+    ...(TYPEN[component] && (await selectKeuzes(app.read, component, zoek, waarden.voor))),
+  }
+}
+
+async function opslaan(request: FastifyRequest, applicatie: Applicatie, recht: Recht | undefined): Promise<void> {
+  const form = leesFormulier(RechtFormulier, request.body)
+  if (recht) form.component = recht.component
+  if (form.scopes.length === 0) weiger({ scopes: 'Kies ten minste een scope.' })
+  await vervang(request, applicatie, recht, rechtenUit(form, request.base))
+}
+
+type NieuwRecht =
+  | { soort: 'type'; invoer: NonNullable<ApplicatieInput['autorisaties']>[number] }
+  | { soort: 'catalogus'; invoer: NonNullable<ApplicatieInput['catalogusAutorisaties']>[number] }
+
+/** One right for every type or catalogue that was ticked; one without a type when none was. */
+function rechtenUit({ component, scopes, voor, max }: RechtFormulier, base: string): NieuwRecht[] {
+  const gemeen = { component, scopes, ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }) }
+  const typen = TYPEN[component]
+  if (!typen || voor.length === 0) return [{ soort: 'type', invoer: gemeen }]
+  return voor.map((keuze): NieuwRecht => {
+    const [, soort, rest = ''] = /^([ctu]):(.*)$/s.exec(keuze) ?? []
+    const veld = { [typen.een]: soort === 't' ? link(base, typen.een as 'zaaktype', rest) : rest }
+    if (soort === 't' || soort === 'u') return { soort: 'type', invoer: { ...gemeen, ...veld } }
+    const catalogus = link(base, 'catalogus', rest.slice(0, 36))
+    const invoer = { ...gemeen, component: component as 'zrc', catalogus, type: rest.slice(37) }
+    return { soort: 'catalogus', invoer }
+  })
+}
+
+/** Replaces one right (none: adds) by others (none: removes). The component writes the whole set at once. */
+async function vervang(
+  request: FastifyRequest,
+  applicatie: Applicatie,
+  oud: Recht | undefined,
+  nieuw: NieuwRecht[],
+): Promise<void> {
+  await wijzig(request, async (m) => {
+    // Locked, so that what we read stays until all is replaced.
+    await m.trx.selectFrom('applicatie').where('id', '=', applicatie.id).select('id').forUpdate().execute()
+    const typen = await selectRechten(m.read, applicatie.id)
+    const catalogi = await selectCatalogusRechten(m.read, applicatie.id)
+    if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw veranderd()
+    const keep = (recht: Recht) => recht.id !== oud?.id || recht.soort !== oud.soort
+    const naar = (recht: Recht) =>
+      rechtenUit({ ...recht, voor: recht.keuze ? [recht.keuze] : [], max: recht.max ?? '' }, request.base)[0]!
+    const invoer = [...[...typen, ...catalogi].filter(keep).map(naar), ...nieuw]
+    await changeApplicatie(
+      m,
+      'partial_update',
+      applicatie.uuid,
+      {
+        autorisaties: invoer.flatMap((recht) => (recht.soort === 'type' ? [recht.invoer] : [])),
+        catalogusAutorisaties: invoer.flatMap((recht) => (recht.soort === 'catalogus' ? [recht.invoer] : [])),
+      },
+      [],
+      { zonderRechten: true },
+    )
+    m.vastleggen({
+      handeling: oud ? (nieuw.length > 0 ? 'recht-wijzigen' : 'recht-verwijderen') : 'recht-toevoegen',
+      soort: 'applicatie',
+      id: applicatie.uuid,
+      weergave: applicatie.label,
+      ...(oud && { oud: naar(oud).invoer }),
+      ...(nieuw.length > 0 && { nieuw: nieuw.map((recht) => recht.invoer) }),
+    })
+  })
+}
+
+const veranderd = () =>
+  new Problem(404, { detail: 'Dit recht is intussen gewijzigd. Ga terug naar de applicatie en probeer het opnieuw.' })
+
+/** Faults of the API's body beside the fields of the form. */
+function foutenInFormulier(error: unknown): Fouten {
+  return Object.fromEntries(
+    Object.entries(foutenVan(error)).map(([name, reason]) => {
+      if (/maxVertrouwelijkheidaanduiding$/.test(name)) return ['max', 'Kies het hoogste niveau bij deze scopes.']
+      if (/type$/.test(name)) return ['voor', 'Kies bij deze scopes voor welke typen het recht geldt.']
+      if (/catalogus$/.test(name)) return ['voor', reason]
+      return [name.replace(/^(scopes|voor)\..*/, '$1'), reason]
+    }),
+  )
+}
+
+// ---- reading ----
+
+export type Recht = {
+  id: number
+  soort: Soort
+  component: Component
+  scopes: string[]
+  max: Vertrouwelijkheidaanduiding | null
+  /** For which type, as the form sends it; empty: for none. */
+  keuze: string
+  /** For which type, for people. */
+  voor: string
+}
+
+const CATALOGUS = sql`coalesce(nullif(c.naam, ''), c.domein)`
+// Joined apart: over a union of the three the planner looks at every version for every right.
+const TYPE_VAN_RECHT = sql`
+  left join zaaktype z on r.component = 'zrc' and z.uuid = r.type_uuid
+  left join informatieobjecttype i on r.component = 'drc' and i.uuid = r.type_uuid
+  left join besluittype b on r.component = 'brc' and b.uuid = r.type_uuid`
+const NAAM_VAN_RECHT = sql`coalesce(
+    z.omschrijving || case when z.identificatie <> z.omschrijving then ' (' || z.identificatie || ')' else '' end,
+    i.omschrijving, b.omschrijving)
+  || ', versie vanaf ' || to_char(coalesce(z.begin_geldigheid, i.begin_geldigheid, b.begin_geldigheid), 'DD-MM-YYYY')`
+
+/** The rights for one version of a type each, or for none, in the order of the API. */
+export async function selectRechten(
+  db: ReadDb,
+  applicatieId: number,
+  { limit, na, voor, id }: Cursor & { limit?: number; id?: string } = {},
+): Promise<Recht[]> {
+  const [edge] = /^\d{1,15}$/.exec(voor ?? na ?? id ?? '') ?? []
+  const sign = id !== undefined ? sql`=` : voor !== undefined ? sql`<` : sql`>`
+  const place = edge === undefined ? sql`true` : sql`r.id ${sign} ${edge}`
+  const { rows } = await sql<Omit<Recht, 'voor' | 'soort' | 'keuze'> & Verwijzing>`
+    select r.id, r.component, r.scopes, r.max_vertrouwelijkheidaanduiding as max, r.type_url, r.type_uuid,
+      ${NAAM_VAN_RECHT} || ', catalogus ' || ${CATALOGUS} as naam
+    from autorisatie r ${TYPE_VAN_RECHT}
+    left join catalogus c on c.id = coalesce(z.catalogus_id, i.catalogus_id, b.catalogus_id)
+    where r.applicatie_id = ${applicatieId} and ${place}
+    order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(
+    db as never,
+  )
+  return rows.map(({ typeUrl, typeUuid, naam, ...recht }) => ({
+    ...recht,
+    soort: 'type',
+    keuze: typeUuid ? `t:${typeUuid}` : typeUrl ? `u:${typeUrl}` : '',
+    voor: naam ?? (typeUuid ? `een type dat niet meer bestaat (${typeUrl || typeUuid})` : typeUrl),
+  }))
+}
+type Verwijzing = { typeUrl: string; typeUuid: string | null; naam: string | null }
+
+/** The rights for all types in a catalogue, or for all versions of one. */
+export async function selectCatalogusRechten(db: ReadDb, applicatieId: number): Promise<Recht[]> {
+  const { rows } = await sql<
+    Omit<Recht, 'voor' | 'soort' | 'keuze'> & { uuid: string; type: string; catalogus: string }
+  >`
+    select k.id, k.component, k.scopes, k.max_vertrouwelijkheidaanduiding as max, c.uuid, k.type, ${CATALOGUS} as catalogus
+    from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id
+    where k.applicatie_id = ${applicatieId} order by k.id`.execute(db as never)
+  return rows.map(({ uuid, type, catalogus, ...recht }) => ({
+    ...recht,
+    soort: 'catalogus',
+    keuze: `c:${uuid}:${type}`,
+    voor: type
+      ? `${type}, alle versies, ook latere, catalogus ${catalogus}`
+      : `alle ${TYPEN[recht.component]!.meer} in catalogus ${catalogus}, ook latere`,
+  }))
+}
+
+async function eisRecht(db: ReadDb, applicatie: Applicatie, request: FastifyRequest): Promise<Recht> {
+  const { soort, id } = request.params as RechtParams['Params']
+  const rechten =
+    soort === 'type'
+      ? await selectRechten(db, applicatie.id, { id: /^\d{1,15}$/.test(id) ? id : '0' })
+      : soort === 'catalogus'
+        ? await selectCatalogusRechten(db, applicatie.id)
+        : []
+  const recht = rechten.find((one) => String(one.id) === id)
+  if (!recht) throw soort === 'type' || soort === 'catalogus' ? veranderd() : notFound()
+  return recht
+}
+
+const MEEST = 100
+/** Where versions of types are, and what those of one type have in common. */
+const VERSIES = {
+  zrc: {
+    tabel: sql.table('zaaktype'),
+    sleutel: sql.ref('identificatie'),
+    naam: sql`v.omschrijving || case when v.identificatie <> v.omschrijving then ' (' || v.identificatie || ')' else '' end`,
+  },
+  drc: { tabel: sql.table('informatieobjecttype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
+  brc: { tabel: sql.table('besluittype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
+}
+type Keuze = { waarde: string; naam: string }
+type Groep = { catalogus: string; alle: Keuze; typen: (Keuze & { versies: Keuze[] })[] }
+
+/** What a right can be for: the catalogues with their types, those that were chosen first. */
+async function selectKeuzes(
+  db: ReadDb,
+  component: Component,
+  zoek: string,
+  gekozen: string[],
+): Promise<{ groepen: Groep[]; losse: Keuze[]; meer: boolean }> {
+  const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
+  const { tabel, sleutel, naam } = VERSIES[component as 'zrc']
+  const catalogi = await sql<{ id: number; uuid: string; naam: string }>`
+    select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db as never)
+  const typen = await sql<{ catalogusId: number; sleutel: string; naam: string; versies: Versie[] }>`
+    with gevonden as (
+      select v.catalogus_id, v.${sleutel} as sleutel, max(${naam}) as naam, bool_or(g.keuze is not null) as gekozen
+      from ${tabel} v
+      left join lateral (select keuze from unnest(${gekozen}::text[]) keuze
+        where keuze = 't:' || v.uuid
+          or keuze = 'c:' || (select c.uuid from catalogus c where c.id = v.catalogus_id) || ':' || v.${sleutel}) g on true
+      where v.omschrijving ilike ${pattern} or v.${sleutel} ilike ${pattern} or g.keuze is not null
+      group by 1, 2 order by 4 desc, 3, 2 limit ${MEEST + 1}
+    )
+    select t.catalogus_id, t.sleutel, t.naam, (
+      select jsonb_agg(jsonb_build_object('uuid', v.uuid, 'vanaf', to_char(v.begin_geldigheid, 'DD-MM-YYYY'), 'concept', v.concept)
+        order by v.begin_geldigheid desc, v.id desc)
+      from ${tabel} v where v.catalogus_id = t.catalogus_id and v.${sleutel} = t.sleutel) as versies
+    from gevonden t order by t.gekozen desc, t.naam, t.sleutel`.execute(db as never)
+  const shown = typen.rows.slice(0, MEEST)
+  const groepen = catalogi.rows.map(
+    ({ id, uuid, naam }): Groep => ({
+      catalogus: naam,
+      alle: { waarde: `c:${uuid}:`, naam: `Alle ${TYPEN[component]!.meer}, ook die er later bij komen` },
+      typen: shown
+        .filter(({ catalogusId }) => catalogusId === id)
+        .map(({ sleutel, naam: typeNaam, versies }) => ({
+          waarde: `c:${uuid}:${sleutel}`,
+          naam: typeNaam,
+          versies: versies.map((versie) => ({
+            waarde: `t:${versie.uuid}`,
+            naam: `Alleen de versie vanaf ${versie.vanaf}${versie.concept ? ' (concept)' : ''}`,
+          })),
+        })),
+    }),
+  )
+  const offered = new Set(
+    groepen
+      .flatMap(({ alle, typen }) => [alle, ...typen, ...typen.flatMap(({ versies }) => versies)])
+      .map(({ waarde }) => waarde),
+  )
+  const losse = gekozen
+    .filter((waarde) => !offered.has(waarde))
+    .map((waarde) => ({ waarde, naam: waarde.replace(/^(u|t|c):/, '') }))
+  return { groepen, losse, meer: typen.rows.length > MEEST }
+}
+type Versie = { uuid: string; vanaf: string; concept: boolean }
+
+// ---- in words ----
+
+const GENOEMD = 100
+
+type Deel = {
+  naam: string
+  rechten: { mag: string[]; voor: string[]; meer: number; max: string | null; meerTypen: string | undefined }[]
+  nietGenoemd: string[]
+}
+
+/** Per component what an application may do: rights that differ only in the type stand together. */
+async function watMag(db: ReadDb, { id }: Applicatie): Promise<Deel[]> {
+  const { rows } = await sql<{
+    component: Component
+    scopes: string[]
+    max: Vertrouwelijkheidaanduiding | null
+    voor: string[]
+    aantal: number
+  }>`
+    with recht as (${alleRechten(id)})
+    select component, scopes, max, count(*) as aantal, (array_agg(voor order by voor))[1:${sql.lit(GENOEMD)}] as voor
+    from recht group by component, scopes, max order by component, count(*) desc`.execute(db as never)
+  return (Object.keys(COMPONENTEN) as Component[]).map((component) => {
+    const own = rows.filter((row) => row.component === component)
+    const given = new Set(own.flatMap(({ scopes }) => scopes))
+    return {
+      naam: COMPONENTEN[component],
+      rechten: own.map(({ scopes, max, voor, aantal }) => ({
+        mag: scopes.map((scope) => scopeInWoorden(component, scope)),
+        voor: voor.filter((text) => text !== ''),
+        meer: Math.max(0, aantal - GENOEMD),
+        max: max && VERTROUWELIJKHEID[max],
+        meerTypen: TYPEN[component]?.meer,
+      })),
+      nietGenoemd: SCOPES[component].filter(([scope]) => !given.has(scope)).map(([, woorden]) => woorden),
+    }
+  })
+}
+
+/** All rights with the order of their scopes made equal, and a text for what they are for. */
+function alleRechten(id: number): RawBuilder<unknown> {
+  const scopes = (column: RawBuilder<unknown>) => sql`array(select distinct s from unnest(${column}) s order by s)`
+  return sql`
+    select r.component, ${scopes(sql`r.scopes`)} as scopes, r.max_vertrouwelijkheidaanduiding as max,
+      coalesce(${NAAM_VAN_RECHT}, nullif(r.type_url, ''),
+        case when r.type_uuid is not null then 'een type dat niet meer bestaat' end, '') as voor
+    from autorisatie r ${TYPE_VAN_RECHT}
+    where r.applicatie_id = ${id}
+    union all
+    select k.component, ${scopes(sql`k.scopes`)}, k.max_vertrouwelijkheidaanduiding,
+      case k.type when '' then 'alle typen in catalogus ' || ${CATALOGUS} || ', ook latere'
+        else k.type || ', alle versies, ook latere (catalogus ' || ${CATALOGUS} || ')' end
+    from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id where k.applicatie_id = ${id}`
+}
+
+async function selectGeheimen(db: ReadDb, applicatieId: number): Promise<{ zonderGeheim: string[] }> {
+  const { rows } = await sql<{ clientId: string }>`
+    select c.client_id from applicatie_client c where c.applicatie_id = ${applicatieId} and not exists (
+      select from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now()))
+    order by 1`.execute(db as never)
+  return { zonderGeheim: rows.map(({ clientId }) => clientId) }
+}

@@ -1,0 +1,58 @@
+// wijzigen: how the pages change things. One transaction with its row in the audit log; what the changed component records
+// itself (audit trail, notification) goes along in it.
+import type { FastifyRequest } from 'fastify'
+import { json, type Mutation } from '../database/mutate.ts'
+import { beheerActor } from './session.ts'
+
+/** What was done to what, for the audit log. Never with a secret in it. */
+export type Vastlegging = {
+  /** Short code such as `account-maken`. */
+  handeling: string
+  soort: string
+  id?: string
+  weergave?: string
+  oud?: unknown
+  nieuw?: unknown
+}
+
+export type Wijziging = Mutation & {
+  /** At least once, or all is rolled back. */
+  vastleggen(record: Vastlegging): void
+}
+
+/** Changes something on behalf of whoever is signed in. */
+export async function wijzig<T>(request: FastifyRequest, work: (m: Wijziging) => Promise<T>): Promise<T> {
+  return request.server.mutate(beheerActor(request), async (m) => {
+    const records: Vastlegging[] = []
+    const value = await work({ ...m, vastleggen: (record) => void records.push(record) })
+    if (records.length === 0) throw new Error('a change in the pages left no record: rolled back')
+    m.unrecorded('it is in beheer_audit; what the standard records has been recorded by the component')
+    await schrijfAudit(m.trx, request, records)
+    return value
+  })
+}
+
+/** Rows of the audit log for what is no change through `wijzig`: signing in and out, and what was refused. */
+export async function schrijfAudit(
+  db: Mutation['trx'],
+  request: FastifyRequest,
+  records: (Vastlegging & { resultaat?: 'geslaagd' | 'geweigerd'; gebruiker?: string })[],
+): Promise<void> {
+  await db
+    .insertInto('beheerAudit')
+    .values(
+      records.map(({ handeling, soort, id, weergave, oud, nieuw, resultaat, gebruiker }) => ({
+        accountUuid: request.beheerder?.uuid ?? null,
+        gebruiker: gebruiker ?? request.beheerder?.gebruikersnaam ?? '',
+        herkomst: request.ip,
+        handeling,
+        resultaat: resultaat ?? 'geslaagd',
+        objectSoort: soort,
+        objectId: id ?? '',
+        objectWeergave: (weergave ?? '').slice(0, 200).toWellFormed(),
+        oud: json(oud),
+        nieuw: json(nieuw),
+      })),
+    )
+    .execute()
+}

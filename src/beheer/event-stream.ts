@@ -1,0 +1,119 @@
+// stroom: keeps an open page up to date over server-sent events. Whatever is watched is asked of the database once a second,
+// however many pages watch it, and not at all when none does.
+import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../http/problem.ts'
+import { levendeSessies } from './session.ts'
+
+/** What a page shows of something that goes on, by the names of its places (`data-waarde`). */
+export type Stand = {
+  waarden: Record<string, string | number>
+  /** A sentence for who cannot see it change; it is passed on at most once in ten seconds. */
+  gesproken: string
+  /** It has ended: the page is asked anew. */
+  klaar: boolean
+}
+
+export type Stroom = ReturnType<typeof openStromen>
+
+type Kijker = { sessie: number; stream: Readable; gesprokenOp: number; gezien: string; eindig(last?: string): void }
+type Bron = { lees(): Promise<Stand | undefined>; kijkers: Set<Kijker>; stand?: Stand; timer?: NodeJS.Timeout }
+
+const POLL_MS = 1000
+const HEARTBEAT_MS = 15_000
+const SPEAK_MS = 10_000
+const RETRY_MS = 3000
+const MAX_KIJKERS = 500
+/** A client that does not read gets no more until it does. */
+const MAX_WAITING = 64 * 1024
+
+/**
+ * Opens the streams of a page. They end when what they show has ended, when the session has, when the client goes and when
+ * the application closes.
+ */
+export function openStromen(app: FastifyInstance) {
+  const bronnen = new Map<string, Bron>()
+  let closing = false
+
+  app.addHook('preClose', async () => {
+    closing = true
+    for (const { kijkers } of bronnen.values()) for (const kijker of kijkers) kijker.eindig()
+  })
+
+  async function poll(sleutel: string, bron: Bron): Promise<void> {
+    try {
+      const [stand, sessies] = await Promise.all([
+        bron.lees(),
+        levendeSessies(
+          app.parts.database,
+          [...bron.kijkers].map(({ sessie }) => sessie),
+        ),
+      ])
+      bron.stand = stand ?? { waarden: {}, gesproken: '', klaar: true }
+      for (const kijker of bron.kijkers) send(kijker, bron.stand, !sessies.has(kijker.sessie))
+    } catch (error) {
+      app.log.warn({ err: error, stroom: sleutel }, 'a page could not be kept up to date for a moment')
+    }
+    if (bron.kijkers.size > 0) bron.timer = setTimeout(poll, POLL_MS, sleutel, bron).unref()
+  }
+
+  /**
+   * @param sleutel what is watched; the same for all pages that show it
+   * @param lees how it stands; undefined when it is gone
+   */
+  return function stroom(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    sleutel: string,
+    lees: () => Promise<Stand | undefined>,
+  ): FastifyReply {
+    const aantal = [...bronnen.values()].reduce((sum, { kijkers }) => sum + kijkers.size, 0)
+    if (closing || aantal >= MAX_KIJKERS) throw new Problem(503, { headers: { 'retry-after': '5' } })
+    const stream = new Readable({ read() {} })
+    const bron: Bron = bronnen.get(sleutel) ?? { lees, kijkers: new Set() }
+    const isNew = !bronnen.has(sleutel)
+    bronnen.set(sleutel, bron)
+    const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()
+    const kijker: Kijker = {
+      sessie: request.sessie!.id,
+      stream,
+      gesprokenOp: Date.now(),
+      gezien: String(request.headers['last-event-id'] ?? ''),
+      eindig(last) {
+        if (!bron.kijkers.delete(kijker)) return
+        clearInterval(heartbeat)
+        if (last) stream.push(last)
+        stream.push(null)
+        if (bron.kijkers.size > 0) return
+        clearTimeout(bron.timer)
+        if (bronnen.get(sleutel) === bron) bronnen.delete(sleutel)
+      },
+    }
+    bron.kijkers.add(kijker)
+    stream.once('close', () => kijker.eindig())
+    stream.push(`retry: ${RETRY_MS}\n\n`)
+    if (isNew) void poll(sleutel, bron)
+    else if (bron.stand) send(kijker, bron.stand, false)
+    return reply
+      .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+      .type('text/event-stream; charset=utf-8')
+      .send(stream)
+  }
+}
+
+function send(kijker: Kijker, stand: Stand, ended: boolean): void {
+  const { stream } = kijker
+  if (ended || stand.klaar) {
+    kijker.eindig('event: klaar\ndata: {}\n\n')
+    return
+  }
+  if (stream.readableLength > MAX_WAITING) return
+  const id = String(crc32(JSON.stringify(stand.waarden)))
+  if (id === kijker.gezien) return
+  const speak = Date.now() - kijker.gesprokenOp >= SPEAK_MS
+  const waarden = speak ? { ...stand.waarden, gesproken: stand.gesproken } : stand.waarden
+  if (speak) kijker.gesprokenOp = Date.now()
+  kijker.gezien = id
+  stream.push(`id: ${id}\nevent: stand\ndata: ${JSON.stringify(waarden)}\n\n`)
+}

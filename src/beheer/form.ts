@@ -1,0 +1,48 @@
+// formulier: what a form sends, checked against a schema with the words of the API.
+import Type, { type Static, type TObject } from 'typebox'
+import { readInput } from '../http/input.ts'
+import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
+
+/** A form as it came: text, and a list where a name came more than once. */
+export type Formulier = Record<string, string | string[] | undefined>
+/** Per field what is wrong with it; '' holds what is about the form as a whole. */
+export type Fouten = Record<string, string>
+
+type Veld = { type?: unknown; 'x-letterlijk'?: boolean }
+
+/** A password, as it was typed: it may begin or end with a space. */
+export const Wachtwoordveld = Type.String({ maxLength: 1000, 'x-letterlijk': true })
+
+/**
+ * Reads the fields of the schema from a form: an empty field counts as left out, a checkbox is a boolean, a list field may
+ * come once or more often.
+ * @throws Problem 400 with what is wrong per field
+ */
+export function leesFormulier<T extends TObject>(schema: T, form: unknown): Static<T> {
+  const given = (form ?? {}) as Formulier
+  const values: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(schema.properties) as [string, Veld][]) {
+    const value = given[name]
+    const list = value === undefined ? [] : [value].flat()
+    const last = list.at(-1)
+    if (field.type === 'array') values[name] = list.filter((part) => part !== '')
+    else if (field.type === 'boolean') values[name] = last !== undefined && last !== '' && last !== 'false'
+    else if (last !== undefined && last.trim() !== '') values[name] = field['x-letterlijk'] ? last : last.trim()
+  }
+  return readInput(schema, values)
+}
+
+/** Puts extra checks beside those of the schema: throws when any of them found something. */
+export function weiger(fouten: Fouten): void {
+  const params: InvalidParam[] = Object.entries(fouten).map(([name, reason]) => ({ name, code: 'invalid', reason }))
+  if (params.length > 0) throw invalidAll(params)
+}
+
+/** What to show beside the fields after a failure; whatever is no refusal of the input is thrown on. */
+export function foutenVan(error: unknown): Fouten {
+  if (!(error instanceof Problem) || error.status >= 500 || [403, 404, 429].includes(error.status)) throw error
+  if (!error.invalidParams) return { '': error.detail }
+  return Object.fromEntries(
+    error.invalidParams.map(({ name, reason }) => [name === 'nonFieldErrors' ? '' : name, reason]),
+  )
+}

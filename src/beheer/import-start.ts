@@ -1,0 +1,270 @@
+// import-starten: an import from the browser, in steps: the file is taken in and shown, a dry run finds its faults when
+// asked, and then it starts or is thrown away. The file waits between the steps in the database, for a day.
+import multipart, { type MultipartFile } from '@fastify/multipart'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { importBaseDirFault } from '../documenten/import/base-dir.ts'
+import { CsvFout, KOLOMMEN } from '../documenten/import/csv.ts'
+import {
+  type Concept,
+  maakConcept,
+  requireConcept,
+  startConcept,
+  verwijderConcept,
+  vraagProef,
+} from '../documenten/import/draft.ts'
+import { imported } from '../documenten/import/index.ts'
+import { csvStroom } from '../documenten/import/report.ts'
+import { Problem } from '../http/problem.ts'
+import { wijzig } from './change.ts'
+import { eisToken } from './csrf-token.ts'
+import type { Stand, Stroom } from './event-stream.ts'
+import type { Fouten } from './form.ts'
+import { grootte } from './format.ts'
+import { isProefBezig, proefStand, type Voortgang } from './import-labels.ts'
+import { uuidParam } from './lookup.ts'
+import { verder } from './page.ts'
+
+const viewer = { access: 'beheer', rol: 'viewer' } as const
+const operator = { access: 'beheer', rol: 'operator' } as const
+const LIJST = { pad: '/imports', naam: 'Imports' }
+const VOORBEELD_ROWS = 20
+const SOORTEN = 100
+const LINGER_MS = 30_000
+const STUCK_MS = 120_000
+
+export async function registerImportStarten(app: FastifyInstance, stroom: Stroom): Promise<void> {
+  const { config, database } = app.parts
+
+  app.get('/imports/nieuw', { config: operator }, async (_request, reply) => formulier(reply, {}))
+
+  // Only the header: what a spreadsheet can be filled below.
+  app.get('/imports/leeg.csv', { config: viewer }, async (_request, reply) => {
+    async function* records() {
+      yield [...KOLOMMEN]
+    }
+    return reply
+      .headers({ 'content-disposition': 'attachment; filename="import-leeg.csv"' })
+      .type('text/csv; charset=utf-8')
+      .send(csvStroom(records()))
+  })
+
+  await app.register(async (scope) => {
+    if (!scope.hasContentTypeParser('multipart/form-data')) await scope.register(multipart)
+    const options = { config: { ...operator, eigenToken: true }, bodyLimit: Number.MAX_SAFE_INTEGER }
+    scope.post('/imports/nieuw', options, async (request, reply) => {
+      if (!request.isMultipart())
+        throw new Problem(400, { detail: 'Dit formulier kwam niet compleet aan. Probeer het opnieuw.' })
+      try {
+        const uuid = await ontvang(request, reply)
+        return await verder(request, reply, `/imports/concept/${uuid}`)
+      } catch (error) {
+        if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
+          throw new Problem(400, { detail: 'De verbinding is verbroken. Er is niets bewaard.' })
+        if (!(error instanceof CsvFout)) throw error
+        return formulier(reply.code(400), { bestand: `${error.message} ${WAT_TE_DOEN[error.code]}` })
+      }
+    })
+  })
+
+  app.get('/imports/concept/:uuid', { config: viewer }, async (request, reply) => {
+    const concept = await requireConcept(app.read, uuidParam(request))
+    const kop = concept.kop as string[]
+    const rijen = await database.sql<{ nummer: number; cellen: string[] }[]>`
+      select nummer, cellen from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${VOORBEELD_ROWS}`
+    const bezig = isProefBezig(concept)
+    const soorten = concept.proefFouten > 0 ? await foutsoorten(concept) : []
+    const fault = importBaseDirFault(config)
+    return reply.pagina('import-concept', {
+      titel: `Controleren: ${concept.bestandsnaam || 'bestand zonder naam'}`,
+      kruimels: [LIJST],
+      concept,
+      kop: kop.map(kort),
+      onbekend: kop
+        .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
+        .map((naam) => kort(naam) || '(zonder naam)'),
+      rijen: rijen.map(({ nummer, cellen }) => ({
+        nummer,
+        scheef: cellen.length !== kop.length,
+        cellen: cellen.slice(0, kop.length + 5).map(kort),
+      })),
+      bezig,
+      // A run that was lost can be asked for again.
+      vast: bezig && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
+      stand: bezig ? (await leesProef(concept.uuid))?.waarden : null,
+      soorten: soorten.slice(0, SOORTEN),
+      meerSoorten: soorten.length > SOORTEN,
+      open: await openImport(),
+      mapFout: fault?.reden,
+    })
+  })
+
+  app.get(
+    '/imports/concept/:uuid/stroom',
+    { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
+    async (request, reply) => {
+      const { uuid } = await requireConcept(app.read, uuidParam(request))
+      return stroom(request, reply, `concept ${uuid}`, () => leesProef(uuid))
+    },
+  )
+
+  app.post('/imports/concept/:uuid/proef', { config: operator }, async (request, reply) => {
+    const uuid = uuidParam(request)
+    await wijzig(request, async (m) => {
+      const concept = await vraagProef(m, uuid)
+      m.vastleggen({ handeling: 'import-proefdraaien', ...object(concept) })
+    })
+    return verder(request, reply, `/imports/concept/${uuid}`)
+  })
+
+  app.post('/imports/concept/:uuid/starten', { config: operator }, async (request, reply) => {
+    const uuid = uuidParam(request)
+    try {
+      const started = await wijzig(request, async (m) => {
+        const { import: made, concept } = await startConcept(m, uuid, {
+          config,
+          gestartDoor: request.beheerder!.gebruikersnaam,
+        })
+        m.vastleggen({
+          handeling: 'import-starten',
+          ...object(concept),
+          id: made.uuid,
+          nieuw: { bestandsnaam: concept.bestandsnaam, rijen: concept.totaal },
+        })
+        return made.uuid
+      })
+      return await verder(
+        request,
+        reply,
+        `/imports/${started}`,
+        'De import is gestart. U kunt deze pagina gerust verlaten.',
+      )
+    } catch (error) {
+      const fault = error instanceof Problem ? error.invalidParams?.[0] : undefined
+      const text = fault?.code === 'existing-import-started' ? AL_EEN : (fault?.reason ?? lockFault(error))
+      if (!text) throw error
+      return verder(request, reply, `/imports/concept/${uuid}`, text, 'fout')
+    }
+  })
+
+  app.post('/imports/concept/:uuid/annuleren', { config: operator }, async (request, reply) => {
+    const uuid = uuidParam(request)
+    await wijzig(request, async (m) => {
+      const concept = await verwijderConcept(m, uuid)
+      m.vastleggen({ handeling: 'import-bestand-weggooien', ...object(concept) })
+    })
+    return verder(request, reply, '/imports', 'Het bestand is weggegooid. Er is niets geïmporteerd.')
+  })
+
+  async function formulier(reply: FastifyReply, fouten: Fouten): Promise<FastifyReply> {
+    return reply.pagina('import-nieuw', {
+      titel: 'Import starten',
+      kruimels: [LIJST],
+      fouten,
+      kolommen: KOLOMMEN,
+      open: await openImport(),
+      mapFout: importBaseDirFault(config)?.reden,
+    })
+  }
+
+  /** Takes the file of the form in. The token comes before it. */
+  async function ontvang(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    let token = ''
+    const limits = { fileSize: config.minUploadSize, files: 1, fields: 5, fieldSize: 1000 }
+    for await (const part of request.parts({ limits, throwFileSizeLimit: false } as never)) {
+      if (part.type === 'field') {
+        if (part.fieldname === '_csrf') token = String(part.value)
+        continue
+      }
+      try {
+        await eisToken(request, reply, token)
+        if (!part.filename) throw new CsvFout('empty-file', 'Er is geen bestand gekozen.')
+        return await neemAan(request, part)
+      } catch (error) {
+        loopLeeg(request, part)
+        throw error
+      }
+    }
+    await eisToken(request, reply, token)
+    throw new CsvFout('empty-file', 'Er is geen bestand gekozen.')
+  }
+
+  async function neemAan(request: FastifyRequest, part: MultipartFile): Promise<string> {
+    const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
+    // A client that goes away breaks the file off.
+    request.raw.once('close', () => {
+      if (!request.raw.complete) part.file.destroy(new Error('the upload broke off'))
+    })
+    return wijzig(request, async (m) => {
+      const { uuid, totaal, omvang } = await maakConcept(m, part.file, {
+        bestandsnaam,
+        basisUrl: request.base,
+        gemaaktDoor: request.beheerder!.gebruikersnaam,
+      })
+      if (part.file.truncated)
+        throw new CsvFout('parse_error', `Het bestand is groter dan ${grootte(config.minUploadSize)}.`)
+      m.vastleggen({
+        handeling: 'import-bestand-klaarzetten',
+        soort: 'import-bestand',
+        id: uuid,
+        weergave: bestandsnaam,
+        nieuw: { bestandsnaam, rijen: totaal, bytes: omvang },
+      })
+      return uuid
+    })
+  }
+
+  async function openImport() {
+    return imported(app.read)
+      .where('status', 'in', ['pending', 'active'])
+      .select(['uuid', 'status', 'bestandsnaam', 'gemaaktOp'])
+      .executeTakeFirst()
+  }
+
+  async function leesProef(uuid: string): Promise<Stand | undefined> {
+    const [row] = await database.sql<Voortgang[]>`
+      select coalesce(proef_status, '') as status, proef_reden as reden, totaal, proef_verwerkt as verwerkt,
+        proef_fouten as mislukt,
+        extract(epoch from coalesce(proef_beeindigd_op, now()) - proef_gestart_op)::float8 as seconden,
+        extract(epoch from now() - proef_bijgewerkt_op)::float8 as stil,
+        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers
+      from import_concept where uuid = ${uuid} and verwijderd_op is null`
+    return row && proefStand(row)
+  }
+
+  async function foutsoorten({ id }: Concept) {
+    return database.sql<{ reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]>`
+      select reden, aantal, voorbeelden from import_concept_foutsoort
+      where concept_id = ${id} order by aantal desc, sleutel limit ${SOORTEN + 1}`
+  }
+}
+
+const AL_EEN =
+  'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.'
+const OPNIEUW =
+  'Sla het bestand op als CSV met komma’s en in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
+const WAT_TE_DOEN: Record<CsvFout['code'], string> = {
+  parse_error: OPNIEUW,
+  'empty-file': 'Kies een CSV-bestand met een kopregel en ten minste één rij.',
+  'missing-import-headers':
+    'Voeg deze kolommen toe, ook als ze leeg blijven, en kies het bestand opnieuw. Er is niets bewaard.',
+  'duplicate-import-headers': 'Laat elke kolom één keer voorkomen, en kies het bestand opnieuw. Er is niets bewaard.',
+}
+
+/** Another import was being started at the same moment. */
+function lockFault(error: unknown): string | undefined {
+  return (error as { code?: string }).code === '55P03' ? AL_EEN : undefined
+}
+
+/**
+ * Lets the rest of a refused file come in, unused, for a while: closing the connection at once could cost a browser that is
+ * still sending the answer.
+ */
+function loopLeeg({ raw }: FastifyRequest, part: MultipartFile): void {
+  part.file.on('error', () => {}).resume()
+  if (raw.readableEnded || raw.destroyed) return
+  const limit = setTimeout(() => raw.destroy(), LINGER_MS).unref()
+  raw.once('close', () => clearTimeout(limit))
+}
+
+const object = (concept: Concept) => ({ soort: 'import-bestand', id: concept.uuid, weergave: concept.bestandsnaam })
+const kort = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -1,0 +1,272 @@
+// taken: the queue of jobs as it stands: why each waits, and what to do about it.
+import type { FastifyInstance } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import { notFound } from '../http/problem.ts'
+import { wijzig } from './change.ts'
+import type { Formulier } from './form.ts'
+import { duur } from './format.ts'
+import { bladzij, type Cursor } from './keyset-list.ts'
+import type { Soort } from './notificatie-labels.ts'
+import { verder } from './page.ts'
+
+const kijken = { access: 'beheer', rol: 'viewer' } as const
+const doen = { access: 'beheer', rol: 'operator' } as const
+type Params = { Params: { id: string } }
+
+const STATEN = {
+  wacht: { soort: 'let-op', tekst: 'Wacht', uitleg: 'Kan beginnen, zodra een worker er plaats voor heeft.' },
+  bezig: { soort: 'bezig', tekst: 'Bezig', uitleg: 'Een worker voert de taak uit.' },
+  gepland: { soort: '', tekst: 'Gepland', uitleg: 'Begint op een later moment.' },
+  mislukt: { soort: 'fout', tekst: 'Mislukt', uitleg: 'Alle pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.' },
+} as const satisfies Record<string, { soort: Soort; tekst: string; uitleg: string }>
+type Staat = keyof typeof STATEN
+
+/** What a kind of job is for. */
+const SOORTEN: Record<string, string> = {
+  'verstuur-notificatie': 'Notificatie versturen',
+  'plan-notificaties': 'Wachtende notificaties inplannen',
+  'import-batch': 'Deel van een import verwerken',
+  'verwijder-import': 'Verwijderde import opruimen',
+  'verwijder-concept': 'Niet gestarte upload opruimen',
+  'verwijder-bestand': 'Bestand van een document verwijderen',
+  'verwijder-bytes': 'Opgeslagen bytes verwijderen',
+  'vouw-documentaantallen': 'Aantallen documenten bijwerken',
+  spiegels: 'Verwijzing bij een andere dienst bijwerken',
+  bewaartermijnen: 'Opruimen na de bewaartermijn',
+}
+
+type Taak = {
+  id: number
+  taak: string
+  staat: Staat
+  hoortBij: string | null
+  pogingen: number
+  maxPogingen: number
+  laatsteFout: string | null
+  gemaaktOp: string
+  vanaf: string
+  bezigSinds: string | null
+  worker: string | null
+}
+
+export function registerTaken(app: FastifyInstance): void {
+  const { db, sql: driver } = app.parts.database
+
+  app.get('/taken', { config: kijken }, async (request, reply) => {
+    const query = request.query as Formulier
+    const tekst = (naam: string) => String([query[naam]].flat().at(-1) ?? '').replaceAll('\0', '')
+    const staat = Object.hasOwn(STATEN, tekst('staat')) ? (tekst('staat') as Staat) : undefined
+    const taak = tekst('taak').slice(0, 128)
+    const [lijst, aantallen, soorten] = await Promise.all([
+      bladzij(request, {
+        key: ({ id }: Taak) => String(id),
+        rows: (limit, cursor) => selectTaken(staat, taak, limit, cursor),
+      }),
+      driver<{ staat: Staat; aantal: number }[]>`
+        select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal
+        from graphile_worker._private_jobs j
+        where ${taak} = '' or task_id = (select id from graphile_worker._private_tasks where identifier = ${taak})
+        group by 1`,
+      driver<{ taak: string }[]>`select identifier as taak from graphile_worker._private_tasks order by 1`,
+    ])
+    const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
+    return reply.pagina('taken', {
+      titel: 'Taken',
+      lijst,
+      rijen: lijst.rijen.map(metWoorden),
+      staat: staat ?? '',
+      taak,
+      staten: Object.entries(STATEN).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
+      soorten: [['', 'Alle'], ...soorten.map((row) => [row.taak, SOORTEN[row.taak] ?? row.taak])],
+    })
+  })
+
+  app.get<Params>('/taken/:id', { config: kijken }, async (request, reply) => {
+    const taak = await vindTaak(request.params.id)
+    const [workers, [rij]] = await Promise.all([leesWorkers(), leesRij(taak.id)])
+    return reply.pagina('taak', {
+      titel: `${SOORTEN[taak.taak] ?? taak.taak} (${taak.id})`,
+      kruimels: [{ pad: '/taken', naam: 'Taken' }],
+      taak: metWoorden(taak),
+      leeftijd: taak.bezigSinds === null ? null : duur((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
+      waarom: waarom(taak, workers, rij?.bezet ?? false),
+      ...naarPagina(taak.hoortBij),
+    })
+  })
+
+  app.get<Params>('/taken/:id/verwijderen', { config: doen }, async (request, reply) => {
+    const taak = await vindTaak(request.params.id)
+    return reply.pagina('taak-verwijderen', {
+      titel: 'Taak verwijderen',
+      kruimels: [
+        { pad: '/taken', naam: 'Taken' },
+        { pad: `/taken/${taak.id}`, naam: String(taak.id) },
+      ],
+      taak: metWoorden(taak),
+    })
+  })
+
+  // graphile-worker's own functions leave a job alone that a worker has.
+  app.post<Params>('/taken/:id/opnieuw', { config: doen }, async (request, reply) => {
+    const taak = await vindTaak(request.params.id)
+    const gelukt = await pasAan(request, taak, 'taak-opnieuw', (id) => [
+      sql`select id from graphile_worker.reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
+      sql`select pg_notify('jobs:insert', '{"r":0,"count":1}')`,
+    ])
+    if (!gelukt) return verder(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
+    return verder(
+      request,
+      reply,
+      '/taken',
+      'De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.',
+    )
+  })
+  app.post<Params>('/taken/:id/verwijderen', { config: doen }, async (request, reply) => {
+    const taak = await vindTaak(request.params.id)
+    const gelukt = await pasAan(request, taak, 'taak-verwijderen', (id) => [
+      sql`select id from graphile_worker.complete_jobs(array[${id}::bigint])`,
+    ])
+    if (!gelukt) return verder(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
+    return verder(request, reply, '/taken?staat=mislukt', 'De taak is verwijderd.')
+  })
+
+  async function pasAan(
+    request: Parameters<typeof wijzig>[0],
+    taak: Taak,
+    handeling: string,
+    statements: (id: number) => RawBuilder<unknown>[],
+  ): Promise<boolean> {
+    try {
+      await wijzig(request, async (m) => {
+        // Again, and locked: it may have been taken up meanwhile.
+        const { rows } = await sql`select id from graphile_worker._private_jobs where id = ${taak.id}
+          and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt' for update`.execute(m.trx)
+        if (rows.length === 0) throw TE_LAAT
+        for (const statement of statements(taak.id)) await statement.execute(m.trx)
+        const { taak: soort, hoortBij, pogingen, laatsteFout } = taak
+        m.vastleggen({
+          handeling,
+          soort: 'taak',
+          id: String(taak.id),
+          weergave: `${soort} ${hoortBij ?? ''}`.trim(),
+          oud: { taak: soort, hoortBij, pogingen, laatsteFout },
+        })
+      })
+      return true
+    } catch (error) {
+      if (error === TE_LAAT) return false
+      throw error
+    }
+  }
+
+  async function selectTaken(
+    staat: Staat | undefined,
+    taak: string,
+    limit: number,
+    { na, voor }: Cursor,
+  ): Promise<Taak[]> {
+    const back = voor !== undefined
+    const from = /^\d{1,15}$/.exec(String(na ?? voor ?? ''))?.[0]
+    const order = back ? sql`asc` : sql`desc`
+    const { rows: ids } = await sql<{ id: number }>`
+      select id from graphile_worker._private_jobs j
+      where ${staat ? sql`taak_staat(locked_at, attempts, max_attempts, run_at) = ${staat}` : sql`true`}
+        and ${taak ? sql`task_id = (select id from graphile_worker._private_tasks where identifier = ${taak})` : sql`true`}
+        and ${from ? sql`id ${back ? sql`>` : sql`<`} ${from}::text::bigint` : sql`true`}
+      order by id ${order} limit ${limit}`.execute(db)
+    const found = await leesTaken(ids.map(({ id }) => id))
+    return back ? found : found.reverse()
+  }
+
+  async function leesTaken(ids: number[]): Promise<Taak[]> {
+    if (ids.length === 0) return []
+    const { rows } = await sql<Taak>`
+      select * from taken(array[${sql.join(ids)}]::bigint[]) order by id`.execute(db)
+    return rows
+  }
+
+  async function vindTaak(text: string): Promise<Taak> {
+    const [taak] = /^\d{1,15}$/.test(text) ? await leesTaken([Number(text)]) : []
+    if (!taak) throw notFound('Deze taak bestaat niet (meer). Een taak die klaar is verdwijnt.')
+    return taak
+  }
+
+  async function leesWorkers(): Promise<Worker[]> {
+    return driver<
+      Worker[]
+    >`select naam, naam || ' (' || host || ', pid ' || pid || ')' as weergave, gezien_op as "gezienOp",
+      extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte from worker`
+  }
+
+  async function leesRij(id: number) {
+    return driver<{ bezet: boolean }[]>`
+      select q.locked_at is not null as bezet from graphile_worker._private_jobs j
+      join graphile_worker._private_job_queues q on q.id = j.job_queue_id where j.id = ${id}`
+  }
+}
+
+type Worker = { naam: string; weergave: string; gezienOp: string; stilte: number }
+
+const TE_LAAT = new Error('the job is no longer failed')
+const NIET_MISLUKT = 'Dit kan alleen met een mislukte taak. De taak is intussen veranderd.'
+const STIL_NA = 5
+
+function metWoorden(taak: Taak) {
+  return { ...taak, naam: SOORTEN[taak.taak] ?? taak.taak, woorden: STATEN[taak.staat] }
+}
+
+/** Why a job stands where it stands, and what to do about it. */
+function waarom(taak: Taak, workers: Worker[], rijBezet: boolean): { tekst: string; advies: string } {
+  const nodig = taak.taak === 'verstuur-notificatie' ? 'notificaties' : 'worker'
+  const levend = workers.filter(({ naam, stilte }) => naam === nodig && Math.abs(stilte) <= STIL_NA)
+  const storing = 'Lees de laatste fout hieronder. Neem de oorzaak weg'
+  switch (taak.staat) {
+    case 'mislukt':
+      return {
+        tekst: `Alle ${taak.maxPogingen} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
+        advies: `${storing} en laat de taak opnieuw uitvoeren. Verwijder de taak alleen als haar werk niet meer nodig is.`,
+      }
+    case 'gepland':
+      if (taak.pogingen === 0)
+        return { tekst: 'De taak is gepland voor een later moment.', advies: 'U hoeft niets te doen.' }
+      return {
+        tekst: `Poging ${taak.pogingen} mislukte. De taak wordt vanzelf opnieuw geprobeerd, steeds wat later.`,
+        advies: `${storing}, dan lukt de volgende poging.`,
+      }
+    case 'bezig': {
+      const eigen = workers.find(({ weergave }) => weergave === taak.worker)
+      if (taak.worker === null || !eigen)
+        return {
+          tekst: 'De worker die deze taak had bestaat niet meer.',
+          advies: 'U hoeft niets te doen: een andere worker neemt de taak binnen 20 seconden over.',
+        }
+      if (Math.abs(eigen.stilte) > STIL_NA)
+        return {
+          tekst: `De worker is stil sinds ${duur(Math.abs(eigen.stilte))}.`,
+          advies: 'Controleer of zijn proces nog draait. Een andere worker neemt de taak binnen 20 seconden over.',
+        }
+      return { tekst: 'De worker is actief en werkt aan deze taak.', advies: 'U hoeft niets te doen.' }
+    }
+    case 'wacht':
+      if (levend.length === 0)
+        return {
+          tekst: 'Er draait geen worker die deze taak kan uitvoeren.',
+          advies: 'Start het programma met de opdracht worker (of start). De taak begint dan vanzelf.',
+        }
+      if (rijBezet)
+        return {
+          tekst: 'Een andere taak uit dezelfde rij is nog bezig; zij gaan een voor een.',
+          advies: 'U hoeft niets te doen.',
+        }
+      return {
+        tekst: 'De taak kan beginnen, maar alle plaatsen bij de workers zijn bezet.',
+        advies: 'U hoeft niets te doen. Duurt het lang, start dan meer workers of verhoog WORKER_CONCURRENCY.',
+      }
+  }
+}
+
+/** The page of what a job belongs to. */
+function naarPagina(hoortBij: string | null): { pad?: string } {
+  const [, soort, uuid] = /^(import|notificatie) ([0-9a-f-]{36})$/.exec(hoortBij ?? '') ?? []
+  return soort ? { pad: `/${soort === 'import' ? 'imports' : 'notificaties'}/${uuid}` } : {}
+}

@@ -1,0 +1,306 @@
+// notificatie-instellingen: where notifications go, how often they are tried, and whether that works.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ReadDb } from '../database/database.ts'
+import { toProblem } from '../http/problem.ts'
+import { SETS, schedule } from '../notificaties/backoff.ts'
+import { GeenDienst, registerKanalen, type Stage, testNotificatie } from '../notificaties/kanalen.ts'
+import { gepauzeerdOp, type Instellingen, readInstellingen, saveInstellingen } from '../notificaties/settings.ts'
+import { saveDienst } from '../services/services.ts'
+import { wijzig } from './change.ts'
+import { type Formulier, type Fouten, foutenVan, weiger } from './form.ts'
+import { STAPPEN, stappen } from './notificatie-labels.ts'
+import { verder } from './page.ts'
+
+const PAD = '/configuratie/notificaties'
+const TITEL = 'Notificatiescomponentconfiguratie'
+const SLUG = 'notificaties'
+const NIETS = new Error('nothing changed')
+
+type Herhaling = Pick<Instellingen, 'maxRetries' | 'backoff' | 'backoffMax' | 'baseFactor'>
+/** The fields as they stand in the form: text. */
+type Velden = Record<(typeof VELDEN)[number], string>
+const HERHALING = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'baseFactor'] as const
+const VELDEN = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...HERHALING] as const
+
+export function registerNotificatieInstellingen(app: FastifyInstance): void {
+  app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
+    const query = request.query as Formulier
+    const velden = { ...toVelden(await huidig(app.read)) }
+    for (const naam of HERHALING) if (query[naam] !== undefined) velden[naam] = tekst(query, naam)
+    return toon(reply, velden, {})
+  })
+
+  app.post(PAD, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
+    const form = (request.body ?? {}) as Formulier
+    const velden = Object.fromEntries(VELDEN.map((naam) => [naam, tekst(form, naam)])) as Velden
+    const actie = tekst(form, 'actie')
+    if (actie === 'standaard' || actie === 'kort')
+      return toon(reply, { ...velden, ...herhalingVelden(SETS[actie]) }, {})
+    if (actie === 'voorbeeld') return toon(reply, velden, {})
+    try {
+      const gewijzigd = await opslaan(request, velden, tekst(form, 'secret'))
+      if (!gewijzigd) return verder(request, reply, PAD, 'Er was niets gewijzigd.', 'info')
+      return verder(request, reply, PAD, 'De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.')
+    } catch (error) {
+      return toon(reply.code(400), velden, foutenVan(toProblem(error)))
+    }
+  })
+
+  app.post(`${PAD}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
+    const uitslag = await metDienst(() => testNotificatie(app.parts))
+    if (!uitslag) return verder(request, reply, PAD, GEEN_DIENST, 'fout')
+    await wijzig(request, async (m) =>
+      m.vastleggen({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
+    )
+    const fout = uitslag.find(({ outcome }) => outcome === 'failed')
+    if (!fout) return verder(request, reply, `${PAD}#test`, 'Het testbericht is aangekomen.')
+    const stap = STAPPEN[fout.stage].naam
+    return verder(request, reply, `${PAD}#test`, `Het testbericht is niet aangekomen. Mislukte stap: ${stap}.`, 'fout')
+  })
+
+  app.post(`${PAD}/kanalen`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
+    const uitslag = await metDienst(() => registerKanalen(app.parts))
+    if (!uitslag) return verder(request, reply, PAD, GEEN_DIENST, 'fout')
+    await wijzig(request, async (m) =>
+      m.vastleggen({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),
+    )
+    const mislukt = uitslag.filter(({ gelukt }) => !gelukt).length
+    const melding = mislukt ? `${mislukt} van de ${uitslag.length} kanalen zijn niet geregistreerd.` : ''
+    return verder(
+      request,
+      reply,
+      `${PAD}#kanalen`,
+      melding || 'Alle kanalen zijn geregistreerd.',
+      mislukt ? 'fout' : 'goed',
+    )
+  })
+
+  async function toon(reply: FastifyReply, velden: Velden, fouten: Fouten) {
+    const fout: Fouten = {}
+    const herhaling = leesHerhaling(velden, fout)
+    const [nu, pauze] = await Promise.all([huidig(app.read), gepauzeerdOp(app.read)])
+    const test = await laatste<{ stappen: Stage[] }>('testbericht-versturen')
+    const kanalen = await laatste<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>(
+      'kanalen-registreren',
+    )
+    return reply.pagina('notificatie-instellingen', {
+      titel: TITEL,
+      velden,
+      fouten,
+      heeftSecret: nu.dienst?.heeftSecret ?? false,
+      heeftDienst: nu.dienst !== null,
+      schemaFouten: Object.values(fout),
+      schema: Object.keys(fout).length === 0 ? schema(herhaling) : [],
+      pauze,
+      test: test && { ...test, stappen: stappen(test.nieuw.stappen) },
+      kanalen: kanalen && { ...kanalen, kanalen: kanalen.nieuw.kanalen },
+      zonderAdres: app.parts.config.publicUrl === undefined,
+    })
+  }
+
+  /** What the last test or registration came to: its audit record tells. */
+  async function laatste<T>(handeling: string) {
+    const row = await app.read
+      .selectFrom('beheerAudit')
+      .where('handeling', '=', handeling)
+      .orderBy('id', 'desc')
+      .select(['tijdstip', 'gebruiker', 'nieuw'])
+      .limit(1)
+      .executeTakeFirst()
+    return row && { ...row, nieuw: row.nieuw as T }
+  }
+
+  async function opslaan(request: FastifyRequest, velden: Velden, secret: string): Promise<boolean> {
+    const fouten: Fouten = {}
+    const herhaling = leesHerhaling(velden, fouten)
+    const termijn = leesGetal(velden.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', fouten)
+    const { apiRoot, clientId } = velden
+    if (apiRoot !== '') Object.assign(fouten, urlFout(apiRoot))
+    if (/\p{Cc}/u.test(clientId) || clientId.length > 255)
+      fouten.clientId = 'Vul ten hoogste 255 tekens in, zonder regeleinden.'
+    if (secret.length > 1000 || /\p{Cc}/u.test(secret)) fouten.secret = 'Vul ten hoogste 1000 tekens in.'
+    const nu = await huidig(app.read)
+    // Another way to identify ourselves, from a configuration file, stays until a client id is filled in here.
+    const anders = nu.dienst && nu.dienst.authenticatie !== 'zgw' && clientId === '' ? nu.dienst : undefined
+    if (apiRoot !== '' && !anders) {
+      if (clientId === '') fouten.clientId ??= 'Vul het client-ID in dat de notificatiedienst voor ons kent.'
+      if (secret === '' && !nu.dienst?.heeftSecret) fouten.secret ??= 'Vul het secret in dat bij het client-ID hoort.'
+    }
+    weiger(fouten)
+    try {
+      await wijzig(request, async (m) => {
+        const oud = await huidig(m.read)
+        const slug = oud.dienst?.slug ?? (await vrijeSlug(m.read))
+        if (apiRoot !== '') {
+          await saveDienst(m, app.parts.box, {
+            label: oud.dienst?.label ?? 'Notificaties',
+            slug,
+            soort: 'nrc',
+            apiRoot,
+            authenticatie: anders ? (anders.authenticatie as 'geen' | 'api_key') : 'zgw',
+            ...(anders?.header && { header: anders.header }),
+            ...(!anders && { clientId }),
+            ...(secret !== '' && { secret }),
+            gebruikersId: oud.dienst?.gebruikersId ?? '',
+            gebruikersWeergave: oud.dienst?.gebruikersWeergave ?? '',
+            termijnMs: Math.round(termijn * 1000),
+          })
+        }
+        await saveInstellingen(m, {
+          ...herhaling,
+          dienst: apiRoot === '' ? null : slug,
+          opVolgorde: velden.opVolgorde !== '',
+        })
+        const [voor, na] = [toAudit(oud), toAudit(await huidig(m.read))]
+        if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NIETS
+        m.vastleggen({
+          handeling: 'notificaties-instellen',
+          soort: 'notificatie-instelling',
+          weergave: TITEL,
+          oud: voor,
+          nieuw: { ...na, ...(secret !== '' && { secret: 'gewijzigd' }) },
+        })
+      })
+      return true
+    } catch (error) {
+      if (error === NIETS) return false
+      throw error
+    }
+  }
+}
+
+const GEEN_DIENST = 'Er is nog geen notificatiedienst. Vul eerst de API-root in en sla op.'
+
+async function metDienst<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof GeenDienst) return undefined
+    throw error
+  }
+}
+
+type Huidig = Awaited<ReturnType<typeof huidig>>
+
+async function huidig(db: ReadDb) {
+  const { dienst: slug, ...instellingen } = await readInstellingen(db)
+  const row = await db
+    .selectFrom('dienst')
+    .where('slug', '=', slug ?? '')
+    .selectAll()
+    .executeTakeFirst()
+  if (!row) return { ...instellingen, dienst: null }
+  const { geheim, ...dienst } = row
+  return { ...instellingen, dienst: { ...dienst, heeftSecret: geheim !== null } }
+}
+
+function toVelden({ dienst, ...instellingen }: Huidig): Velden {
+  return {
+    apiRoot: dienst?.apiRoot ?? '',
+    clientId: dienst?.clientId ?? '',
+    termijn: getalTekst((dienst?.termijnMs ?? 10_000) / 1000),
+    opVolgorde: instellingen.opVolgorde ? 'true' : '',
+    ...herhalingVelden(instellingen),
+  }
+}
+
+function herhalingVelden({ maxRetries, backoff, backoffMax, baseFactor }: Herhaling) {
+  const getal = typeof backoff === 'number' && backoff > 0
+  return {
+    maxRetries: String(maxRetries),
+    backoffSoort: getal ? 'getal' : backoff === true ? 'aan' : 'uit',
+    backoff: getalTekst(getal ? (backoff as number) : SETS.standaard.backoff),
+    backoffMax: String(backoffMax),
+    baseFactor: String(baseFactor),
+  }
+}
+
+function toAudit({ dienst, ...instellingen }: Huidig) {
+  const { maxRetries, backoff, backoffMax, baseFactor, opVolgorde } = instellingen
+  return {
+    apiRoot: dienst?.apiRoot ?? null,
+    clientId: dienst?.clientId ?? null,
+    termijnMs: dienst?.termijnMs ?? null,
+    maxRetries,
+    backoff,
+    backoffMax,
+    baseFactor,
+    opVolgorde,
+  }
+}
+
+/** Not that of a service of another kind. */
+async function vrijeSlug(db: ReadDb): Promise<string> {
+  const taken = await db
+    .selectFrom('dienst')
+    .where('slug', '=', SLUG)
+    .where('soort', '!=', 'nrc')
+    .select('id')
+    .executeTakeFirst()
+  return taken ? `${SLUG}-beheer` : SLUG
+}
+
+/** The settings of the retries; what is wrong with them is added to `fouten`. */
+function leesHerhaling(velden: Velden, fouten: Fouten): Herhaling {
+  const { backoffSoort } = velden
+  if (!['getal', 'aan', 'uit'].includes(backoffSoort)) fouten.backoffSoort = 'Kies een van de drie mogelijkheden.'
+  return {
+    maxRetries: leesGetal(velden.maxRetries, { min: 0, max: 100 }, 'maxRetries', fouten),
+    backoff:
+      backoffSoort === 'getal'
+        ? leesGetal(velden.backoff, { min: 0.1, max: 1_000_000, decimalen: true }, 'backoff', fouten)
+        : backoffSoort === 'aan',
+    backoffMax: leesGetal(velden.backoffMax, { min: 1, max: 31_536_000 }, 'backoffMax', fouten),
+    baseFactor: leesGetal(velden.baseFactor, { min: 1, max: 1000 }, 'baseFactor', fouten),
+  }
+}
+
+const NAMEN: Record<string, string> = {
+  maxRetries: 'Notification delivery max retries',
+  backoff: 'Notification delivery retry backoff',
+  backoffMax: 'Notification delivery retry backoff max',
+  baseFactor: 'Notification delivery base factor',
+  termijn: 'Termijn',
+}
+
+function leesGetal(
+  text: string,
+  { min, max, decimalen = false }: { min: number; max: number; decimalen?: boolean },
+  naam: string,
+  fouten: Fouten,
+): number {
+  const value = (decimalen ? /^\d{1,12}([.,]\d{1,3})?$/ : /^\d{1,12}$/).test(text)
+    ? Number(text.replace(',', '.'))
+    : NaN
+  if (value >= min && value <= max) return value
+  const soort = decimalen ? 'getal' : 'geheel getal'
+  fouten[naam] = `${NAMEN[naam]}: vul een ${soort} in van ${GRENS.format(min)} tot en met ${GRENS.format(max)}.`
+  return min
+}
+
+const GRENS = new Intl.NumberFormat('nl-NL')
+const getalTekst = (value: number) => String(value).replace('.', ',')
+
+function urlFout(text: string): Fouten {
+  const plain = /^https?:\/\/[^/?#@\s\p{Cc}]+(\/[^?#\s\p{Cc}]*)?$/iu
+  if (text.length <= 1000 && plain.test(text) && URL.canParse(text)) return {}
+  return {
+    apiRoot:
+      'Vul een volledig adres in dat begint met https:// of http://, zonder gebruikersnaam, wachtwoord, vraagteken of hekje. Bijvoorbeeld https://notificaties.example.nl/api/v1/.',
+  }
+}
+
+/** What the settings come down to, when the first attempt is made now and every one fails. */
+function schema(herhaling: Herhaling): { poging: number; wacht: number; na: number; moment: string }[] {
+  const first = { retry: 0, delay: 0, at: 0 }
+  return [first, ...schedule(herhaling)].map(({ retry, delay, at }) => ({
+    poging: retry + 1,
+    wacht: delay,
+    na: at,
+    moment: new Date(Date.now() + at * 1000).toISOString(),
+  }))
+}
+
+function tekst(form: Formulier, naam: string): string {
+  return String([form[naam]].flat().at(-1) ?? '').trim()
+}

@@ -1,0 +1,359 @@
+// overzicht: the state of the service on one page: what is wrong, where to do something about it, and what is going on.
+import { statfs } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import packageJson from '../../package.json' with { type: 'json' }
+import { readiness } from '../http/health.ts'
+import { unreachable } from '../notificaties/kanalen.ts'
+import { gepauzeerdOp, readInstellingen } from '../notificaties/settings.ts'
+import { datum, duur, geleden, getal, grootte } from './format.ts'
+import { type Soort, uitkomst } from './notificatie-labels.ts'
+
+type Parts = FastifyInstance['parts']
+type Storing = { soort: 'fout' | 'let-op'; tekst: string; advies: string; pad?: string; link?: string }
+type Onderdeel = { naam: string; soort: Soort; staat: string; detail: string }
+
+/** A worker gives a sign of life every second. */
+const STIL_NA = 5
+const TOT = 10_000
+const TAKEN_TOT = 100_000
+/** With less room left than this we warn. */
+const WEINIG_RUIMTE = 0.1
+
+export function registerOverzicht(app: FastifyInstance): void {
+  const bereik = bewaard(5_000, unreachable)
+  const databaseGrootte = bewaard(60_000, async () => {
+    const [row] = await app.parts.database.sql`select pg_database_size(current_database()) as omvang`
+    return Number(row!.omvang)
+  })
+  app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
+    const { parts } = app
+    const [controles, workers, taken, notificaties, ontvanger, lopend, schijf, omvang, versies, pauze] =
+      await Promise.all([
+        readiness(parts),
+        leesWorkers(parts),
+        telTaken(parts),
+        telNotificaties(parts),
+        leesOntvanger(parts, bereik),
+        leesImport(parts),
+        leesSchijf(parts),
+        databaseGrootte(''),
+        leesVersies(parts),
+        gepauzeerdOp(app.read),
+      ])
+    const storingen: Storing[] = []
+    const onderdelen: Onderdeel[] = [
+      database(controles, storingen),
+      opslag(controles, parts.opslag.backend, storingen),
+      ontvangerDeel(ontvanger, storingen),
+      workerDeel(workers, storingen),
+      takenDeel(controles, taken, storingen),
+      schijfDeel(schijf, storingen),
+    ]
+    meldNotificaties(notificaties, storingen)
+    return reply.pagina('overzicht', {
+      titel: 'Overzicht',
+      nu: new Date().toISOString(),
+      storingen,
+      onderdelen,
+      workers,
+      taken,
+      notificaties,
+      lopend,
+      schijf,
+      omvang,
+      versies,
+      pauze,
+      capped: (aantal: number, tot = TOT) => (aantal > tot ? `meer dan ${getal(tot)}` : getal(aantal)),
+    })
+  })
+}
+
+/** What was asked a moment ago is not asked again: pages that refresh themselves may be open anywhere. */
+function bewaard<Rest extends unknown[], T>(ms: number, ask: (key: string, ...rest: Rest) => Promise<T>) {
+  let kept: { key: string; until: number; answer: Promise<T> } | undefined
+  return (key: string, ...rest: Rest): Promise<T> => {
+    if (kept?.key === key && performance.now() < kept.until) return kept.answer
+    const answer = ask(key, ...rest)
+    const mine = { key, until: performance.now() + ms, answer }
+    kept = mine
+    answer.catch(() => {
+      if (kept === mine) kept = undefined
+    })
+    return answer
+  }
+}
+
+type Controles = Awaited<ReturnType<typeof readiness>>
+
+function database({ database, schema }: Controles, storingen: Storing[]): Onderdeel {
+  if (database!.status !== 'ok') {
+    storingen.push({
+      soort: 'fout',
+      tekst: 'De database antwoordt niet.',
+      advies: 'Controleer of PostgreSQL draait en bereikbaar is. De dienst herstelt vanzelf.',
+    })
+    return { naam: 'Database', soort: 'fout', staat: 'Antwoordt niet', detail: '' }
+  }
+  if (schema!.status !== 'ok') {
+    storingen.push({
+      soort: 'fout',
+      tekst: 'De database hoort niet bij deze versie van het programma.',
+      advies: 'Voer de opdracht migrate uit, of start overal dezelfde versie.',
+    })
+    return { naam: 'Database', soort: 'fout', staat: 'Ander schema', detail: '' }
+  }
+  return { naam: 'Database', soort: 'goed', staat: 'Werkt', detail: '' }
+}
+
+const BACKENDS: Record<string, string> = {
+  filesystem: 'map op schijf',
+  s3_storage: 'S3',
+  azure_blob_storage: 'Azure',
+}
+
+function opslag({ storage }: Controles, backend: string, storingen: Storing[]): Onderdeel {
+  const detail = BACKENDS[backend] ?? backend
+  if (storage!.status === 'ok') return { naam: 'Documentopslag', soort: 'goed', staat: 'Werkt', detail }
+  storingen.push({
+    soort: 'fout',
+    tekst: `De documentopslag (${detail}) is niet beschikbaar: uploaden en downloaden lukken niet.`,
+    advies:
+      backend === 'filesystem'
+        ? 'Controleer of de schijf is aangekoppeld, beschrijfbaar is en ruimte heeft.'
+        : 'Controleer of de opslagdienst bereikbaar is en of de inloggegevens kloppen.',
+  })
+  return { naam: 'Documentopslag', soort: 'fout', staat: 'Niet beschikbaar', detail }
+}
+
+type Ontvanger = {
+  uit: boolean
+  apiRoot: string | null
+  onbereikbaar: string | undefined
+  laatste: { uitkomst: string; httpStatus: number | null; begonnenOp: string } | undefined
+}
+
+async function leesOntvanger(
+  parts: Parts,
+  bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
+): Promise<Ontvanger> {
+  const { sql, db } = parts.database
+  const { dienst } = await readInstellingen(db as never)
+  const [service] = dienst === null ? [] : await sql`select api_root from dienst where slug = ${dienst}`
+  const [laatste] = await sql<NonNullable<Ontvanger['laatste']>[]>`
+    select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging
+    where uitkomst is not null and uitkomst <> 'lost' order by begonnen_op desc limit 1`
+  const apiRoot = (service?.api_root as string | undefined) ?? null
+  const uit = parts.config.notificationsDisabled
+  return { uit, apiRoot, laatste, onbereikbaar: apiRoot && !uit ? await bereik(apiRoot, 2_000) : undefined }
+}
+
+function ontvangerDeel({ uit, apiRoot, onbereikbaar, laatste }: Ontvanger, storingen: Storing[]): Onderdeel {
+  const naam = 'Notificatiedienst'
+  const instellen = { pad: '/configuratie/notificaties', link: 'Naar de configuratie van notificaties' }
+  if (uit) return { naam, soort: '', staat: 'Uitgezet', detail: 'NOTIFICATIONS_DISABLED staat aan.' }
+  if (apiRoot === null) {
+    storingen.push({
+      soort: 'let-op',
+      tekst: 'Er is geen notificatiedienst ingesteld.',
+      advies: 'Berichten blijven bewaard tot er een is.',
+      ...instellen,
+    })
+    return { naam, soort: 'let-op', staat: 'Niet ingesteld', detail: '' }
+  }
+  if (onbereikbaar !== undefined) {
+    storingen.push({
+      soort: 'fout',
+      tekst: `De notificatiedienst is niet bereikbaar: ${onbereikbaar}.`,
+      advies: 'Berichten blijven bewaard en worden herhaald. Verstuur een testbericht om te zien welke stap mislukt.',
+      ...instellen,
+    })
+    return { naam, soort: 'fout', staat: 'Niet bereikbaar', detail: onbereikbaar }
+  }
+  if (!laatste) return { naam, soort: 'goed', staat: 'Bereikbaar', detail: 'Er is nog niets verstuurd.' }
+  const { tekst, advies } = uitkomst(laatste.uitkomst, laatste.httpStatus)
+  const wanneer = geleden(laatste.begonnenOp)
+  if (laatste.uitkomst === 'delivered')
+    return { naam, soort: 'goed', staat: 'Werkt', detail: `Laatste bericht bezorgd: ${wanneer}.` }
+  storingen.push({
+    soort: 'let-op',
+    tekst: `De laatste poging om een bericht te bezorgen mislukte (${wanneer}): ${tekst}.`,
+    advies,
+    ...instellen,
+  })
+  return { naam, soort: 'let-op', staat: 'Laatste poging mislukt', detail: `${tekst}, ${wanneer}.` }
+}
+
+type Worker = {
+  naam: string
+  versie: string
+  host: string
+  pid: number
+  gestartOp: string
+  gezienOp: string
+  stil: boolean
+  stilte: number
+}
+
+async function leesWorkers({ database }: Parts): Promise<Worker[]> {
+  const rows = await database.sql<Omit<Worker, 'stil'>[]>`
+    select naam, versie, host, pid, gestart_op as "gestartOp", gezien_op as "gezienOp",
+      extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte
+    from worker order by naam, id`
+  return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > STIL_NA }))
+}
+
+function workerDeel(workers: Worker[], storingen: Storing[]): Onderdeel {
+  for (const { naam, host, pid, stilte } of workers.filter(({ stil }) => stil))
+    storingen.push({
+      soort: 'fout',
+      tekst: `Worker ${naam} (${host}, pid ${pid}) is stil sinds ${duur(Math.abs(stilte))}.`,
+      advies: 'Controleer of het proces nog draait. Een andere worker neemt zijn werk binnen 20 seconden over.',
+      pad: '/taken',
+      link: 'Naar de taken',
+    })
+  const levend = workers.filter(({ stil }) => !stil)
+  for (const [naam, werk] of [
+    ['worker', 'imports en opruimen'],
+    ['notificaties', 'het versturen van notificaties'],
+  ] as const) {
+    if (levend.some((worker) => worker.naam === naam)) continue
+    storingen.push({
+      soort: 'fout',
+      tekst: `Er draait geen worker voor ${werk}.`,
+      advies: 'Start het programma met de opdracht worker (of start). Wat wacht blijft bewaard.',
+      pad: '/taken',
+      link: 'Naar de taken',
+    })
+  }
+  const oud = levend.filter(({ versie }) => versie !== packageJson.version)
+  if (oud.length > 0)
+    storingen.push({
+      soort: 'let-op',
+      tekst: `${oud.length === 1 ? 'Een worker heeft' : `${oud.length} workers hebben`} een andere versie dan deze pagina's.`,
+      advies: 'Rond de uitrol van de nieuwe versie af.',
+    })
+  const detail = levend.length === workers.length ? '' : `${workers.length - levend.length} stil`
+  const compleet = new Set(levend.map(({ naam }) => naam)).size >= 2
+  return {
+    naam: 'Workers',
+    soort: !compleet || detail ? 'fout' : 'goed',
+    staat: levend.length === 0 ? 'Geen' : `${levend.length} actief`,
+    detail,
+  }
+}
+
+type Taken = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oudste: number; totaal: number }
+
+async function telTaken({ database }: Parts): Promise<Taken> {
+  const rows = await database.sql<{ staat: keyof Taken; aantal: number; oudste: number }[]>`
+    select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal,
+      coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oudste
+    from (select * from graphile_worker._private_jobs limit ${TAKEN_TOT + 1}) j group by 1`
+  const per = Object.fromEntries(rows.map(({ staat, aantal }) => [staat, aantal]))
+  const oudste = Math.max(0, rows.find(({ staat }) => staat === 'wacht')?.oudste ?? 0)
+  const totaal = rows.reduce((sum, { aantal }) => sum + aantal, 0)
+  return { wacht: 0, gepland: 0, bezig: 0, mislukt: 0, ...per, oudste, totaal }
+}
+
+function takenDeel({ queue }: Controles, { wacht, mislukt, oudste }: Taken, storingen: Storing[]): Onderdeel {
+  const laat = queue!.status !== 'ok'
+  if (laat)
+    storingen.push({
+      soort: 'let-op',
+      tekst: `Taken blijven liggen: de oudste wacht al ${duur(oudste)}.`,
+      advies: 'Controleer of er workers actief zijn. Bij grote drukte loopt dit vanzelf weer in.',
+      pad: '/taken?staat=wacht',
+      link: 'Naar de wachtende taken',
+    })
+  if (mislukt > 0)
+    storingen.push({
+      soort: 'let-op',
+      tekst: mislukt === 1 ? 'Er is een taak mislukt.' : `Er zijn ${getal(mislukt)} taken mislukt.`,
+      advies: 'Bekijk waarom, neem de oorzaak weg en laat ze opnieuw uitvoeren.',
+      pad: '/taken?staat=mislukt',
+      link: 'Naar de mislukte taken',
+    })
+  const detail = wacht > 0 ? `${getal(wacht)} wachten, de oudste ${duur(oudste)}` : 'er wacht niets'
+  return { naam: 'Taken', soort: laat || mislukt > 0 ? 'let-op' : 'goed', staat: laat ? 'Achter' : 'Bij', detail }
+}
+
+type Notificaties = {
+  gepland: number
+  oudste: number | null
+  mislukt: number
+  misluktVandaag: number
+  bezorgdVandaag: number
+  vandaag: string
+}
+
+async function telNotificaties({ database: { sql } }: Parts): Promise<Notificaties> {
+  // In each place, and not once before: the planner then knows how few messages are of today.
+  const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
+  const [row] = await sql<Notificaties[]>`
+    select
+      (select count(*)::int from (select from notificatie where status = 'gepland' limit ${TOT + 1}) n) as gepland,
+      (select extract(epoch from now() - min(aanmaakdatum))::float8 from notificatie where status = 'gepland') as oudste,
+      (select count(*)::int from (select from notificatie where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
+      (select count(*)::int from (select from notificatie where status = 'mislukt'
+        and aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
+      (select count(*)::int from (select from notificatie where status = 'afgeleverd'
+        and aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "bezorgdVandaag",
+      (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`
+  return row!
+}
+
+function meldNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen: Storing[]): void {
+  if (misluktVandaag === 0) return
+  storingen.push({
+    soort: 'let-op',
+    tekst:
+      misluktVandaag === 1
+        ? 'Vandaag is één notificatie mislukt.'
+        : `Vandaag zijn ${misluktVandaag > TOT ? `meer dan ${getal(TOT)}` : getal(misluktVandaag)} notificaties mislukt.`,
+    advies: `Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${datum(vandaag)}.`,
+    pad: `/notificaties?status=mislukt&van=${vandaag}`,
+    link: 'Naar wat vandaag is mislukt',
+  })
+}
+
+async function leesImport({ database }: Parts) {
+  const [row] = await database.sql`
+    select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rijen_per_seconde::float8 as snelheid, reden
+    from import_overzicht where status in ('pending', 'active') limit 1`
+  return row
+}
+
+type Schijf = { vrij: number; totaal: number } | undefined
+
+/** Undefined when documents are elsewhere, or the directory cannot be read now. */
+async function leesSchijf({ config, opslag }: Parts): Promise<Schijf> {
+  if (opslag.backend !== 'filesystem') return undefined
+  try {
+    const { bavail, blocks, bsize } = await statfs(config.documentenDir)
+    return { vrij: bavail * bsize, totaal: blocks * bsize }
+  } catch {
+    return undefined
+  }
+}
+
+function schijfDeel(schijf: Schijf, storingen: Storing[]): Onderdeel {
+  const naam = 'Schijfruimte'
+  if (!schijf) return { naam, soort: '', staat: 'Onbekend', detail: 'Zie de opslag zelf.' }
+  const deel = schijf.vrij / schijf.totaal
+  const detail = `${grootte(schijf.vrij)} vrij van ${grootte(schijf.totaal)}`
+  if (deel >= WEINIG_RUIMTE) return { naam, soort: 'goed', staat: 'Genoeg', detail }
+  storingen.push({
+    soort: 'let-op',
+    tekst: `Op de schijf van de documenten is nog ${grootte(schijf.vrij)} vrij.`,
+    advies: 'Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.',
+    pad: '/bewaartermijnen',
+    link: 'Naar de bewaartermijnen',
+  })
+  return { naam, soort: 'let-op', staat: 'Weinig', detail }
+}
+
+async function leesVersies({ database }: Parts) {
+  const [row] = await database.sql`
+    select current_setting('server_version') as postgresql, (select max(naam) from migratie) as schema`
+  return { programma: packageJson.version, postgresql: row!.postgresql as string, schema: row!.schema as string }
+}

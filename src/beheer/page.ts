@@ -1,0 +1,164 @@
+// pagina: a page in its frame, and what every page has: the menu, the message of the last change, the token of its forms.
+import view from '@fastify/view'
+import { Eta } from 'eta'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import packageJson from '../../package.json' with { type: 'json' }
+import { toProblem } from '../http/problem.ts'
+import * as weergave from './format.ts'
+import { basePath, withQuery } from './keyset-list.ts'
+import { heeftRol, meld, type Toegang } from './session.ts'
+import type { Stijl } from './stylesheets.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Sends a page: a template of `templates/`, and what it shows. */
+    pagina(sjabloon: string, gegevens: { titel: string; [naam: string]: unknown }): Promise<FastifyReply>
+  }
+}
+
+type MenuItem = { pad: string; naam: string; rol?: Toegang }
+
+const MENU: { naam: string; items: MenuItem[] }[] = [
+  {
+    naam: 'Werk',
+    items: [
+      { pad: '/', naam: 'Overzicht' },
+      { pad: '/imports', naam: 'Imports' },
+      { pad: '/notificaties', naam: 'Notificaties' },
+      { pad: '/taken', naam: 'Taken' },
+    ],
+  },
+  {
+    naam: 'Opzoeken',
+    items: [
+      { pad: '/zaken', naam: 'Zaken' },
+      { pad: '/documenten', naam: 'Documenten' },
+      { pad: '/catalogi', naam: 'Catalogi' },
+    ],
+  },
+  {
+    naam: 'Configuratie',
+    items: [
+      { pad: '/configuratie/notificaties', naam: 'Notificatiescomponentconfiguratie' },
+      { pad: '/applicaties', naam: 'Applicaties' },
+      { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
+      { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
+      { pad: '/audit', naam: 'Audit' },
+    ],
+  },
+]
+
+const CSP =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** Adds `reply.pagina`, the headers of pages, and pages for what goes wrong. */
+export async function registerPagina(app: FastifyInstance, stijl: Stijl): Promise<void> {
+  const root = new URL('./templates/', import.meta.url).pathname
+  await app.register(view, { engine: { eta: new Eta({ views: root, cache: true }) }, root, viewExt: 'eta' })
+  app.addHook('onRequest', async (_request, reply) => {
+    // Browsers leave the Origin out of forms under `no-referrer`.
+    reply.headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' })
+  })
+  app.decorateReply('pagina', async function (this: FastifyReply, sjabloon, gegevens) {
+    const { request } = this
+    const melding = request.sessie?.melding ?? null
+    if (melding) await meld(request, null)
+    return this.type('text/html; charset=utf-8').view(`${sjabloon}.eta`, {
+      melding,
+      ...gegevens,
+      ...frame(request, stijl),
+      csrf: request.method === 'HEAD' ? '' : await this.generateCsrf(),
+    })
+  })
+  app.setErrorHandler(async (error, request, reply) => {
+    const problem = toProblem(error)
+    const volgnummer = request.id
+    if (problem.status >= 500)
+      request.log.error({ err: error, status: problem.status, request_id: volgnummer }, 'page failed')
+    reply.code(problem.status).headers(problem.headers)
+    return sendFout(request, reply, stijl, { status: problem.status, detail: problem.detail, volgnummer })
+  })
+  app.setNotFoundHandler(async (request, reply) =>
+    sendFout(request, reply.code(404), stijl, {
+      status: 404,
+      detail: 'Deze pagina bestaat niet.',
+      volgnummer: request.id,
+    }),
+  )
+}
+
+const TITELS: Record<number, string> = {
+  400: 'Dit kon niet worden verwerkt',
+  403: 'Geen toegang',
+  404: 'Niet gevonden',
+  409: 'Iemand anders was u voor',
+  413: 'Te groot',
+  429: 'Te vaak geprobeerd',
+  503: 'Even niet beschikbaar',
+}
+
+// It asks nothing of the database, which may be what is away.
+function sendFout(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stijl: Stijl,
+  fout: { status: number; detail: string; volgnummer: string },
+): FastifyReply {
+  const titel = TITELS[fout.status] ?? (fout.status >= 500 ? 'Er ging iets mis' : 'Dit kon niet worden verwerkt')
+  return reply
+    .headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' }) // also for who was stopped before the page
+    .type('text/html; charset=utf-8')
+    .view('fout.eta', {
+      titel,
+      melding: null,
+      csrf: '',
+      ...fout,
+      ...frame(request, stijl),
+      gelezen: request.method === 'GET',
+    })
+}
+
+/** What the frame around every page shows. */
+function frame(request: FastifyRequest, stijl: Stijl) {
+  const { beheerder } = request
+  const basis = `${basePath(request)}/beheer`
+  const pad = request.originalUrl.split('?', 1)[0]!.replace(/^\/beheer/, '') || '/'
+  const isHier = (item: MenuItem) =>
+    item.pad === '/' ? pad === '/' : pad === item.pad || pad.startsWith(`${item.pad}/`)
+  return {
+    basis,
+    stijl,
+    beheerder,
+    versie: packageJson.version,
+    menu:
+      request.sessie?.stap === 'ingelogd'
+        ? MENU.map(({ naam, items }) => ({
+            naam,
+            items: items
+              .filter(({ rol = 'viewer' }) => heeftRol(beheerder, rol))
+              .map((item) => ({
+                ...item,
+                pad: item.pad === '/' ? `${basis}/` : `${basis}${item.pad}`,
+                hier: isHier(item),
+              })),
+          }))
+        : [],
+    /** Whether the one who looks may do this. */
+    mag: (rol: Toegang) => heeftRol(beheerder, rol),
+    /** The address of this page with other parameters. */
+    met: (change: Record<string, string | undefined>) => withQuery(request, change),
+    ...weergave,
+  }
+}
+
+/** After a change: back to a page, which says what was done. `path` counts from `/beheer`. */
+export async function verder(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+  tekst?: string,
+  soort: 'goed' | 'fout' | 'info' = 'goed',
+): Promise<FastifyReply> {
+  if (tekst) await meld(request, { soort, tekst })
+  return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
+}

@@ -1,0 +1,59 @@
+// wachtwoord: passwords as argon2id hashes (RFC 9106), written in the usual form so that the parameters can grow.
+import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { Problem } from '../http/problem.ts'
+import { inTurn } from '../jobs/in-turn.ts'
+
+const hash = promisify(
+  argon2 as (
+    algorithm: 'argon2id',
+    parameters: Argon2Parameters,
+    callback: (error: Error | null, key: Buffer) => void,
+  ) => void,
+)
+// OWASP's first choice of parameters with more memory; about 50 ms.
+const COST = { memory: 47_104, passes: 2, parallelism: 1 }
+const KEY_LENGTH = 32
+
+// Each takes 46 MB and a thread of the few there are: more at once would keep files and names waiting.
+const AT_ONCE = 2
+const WAITING = 20
+
+/** At least this many characters; no other demands (NIST SP 800-63B). */
+export const MIN_WACHTWOORD = 12
+
+export async function hashWachtwoord(password: string): Promise<string> {
+  const salt = randomBytes(16)
+  const key = await derive(password, salt, COST)
+  return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(salt)}$${base64(key)}`
+}
+
+/** Whether it is the password; without a hash (no such account) it takes as long and is false. */
+export async function isWachtwoord(password: string, stored: string | null | undefined): Promise<boolean> {
+  const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(stored ?? '')
+  const [, memory, passes, parallelism, salt, key] = match ?? []
+  const cost = match ? { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) } : COST
+  const found = await derive(password, Buffer.from(salt ?? 'AAAAAAAAAAAAAAAAAAAAAA', 'base64'), cost)
+  const expected = Buffer.from(key ?? '', 'base64')
+  return match !== null && expected.length === found.length && timingSafeEqual(expected, found)
+}
+
+// NFKC: the same letters typed on another keyboard are the same password.
+function derive(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
+  return hashing(() =>
+    hash('argon2id', { message: Buffer.from(password.normalize('NFKC')), nonce, tagLength: KEY_LENGTH, ...cost }),
+  )
+}
+
+/** Throws Problem 429 when so many wait already that it would take seconds. */
+const hashing = inTurn(
+  AT_ONCE,
+  WAITING,
+  () =>
+    new Problem(429, {
+      detail: 'Er wordt nu te vaak tegelijk ingelogd. Probeer het over een paar seconden opnieuw.',
+      headers: { 'retry-after': '3' },
+    }),
+)
+
+const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')

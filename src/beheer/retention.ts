@@ -1,0 +1,51 @@
+// bewaartermijnen: what is kept for how long, what a clean-up would remove, and what the last ones did.
+import type { FastifyInstance } from 'fastify'
+import { teVerwijderen, volgendeRun } from '../jobs/retention.ts'
+import { wijzig } from './change.ts'
+import { verder } from './page.ts'
+
+const PAD = '/bewaartermijnen'
+const TAAK = 'bewaartermijnen'
+
+export function registerBewaartermijnen(app: FastifyInstance): void {
+  const { config, database } = app.parts
+  const termijnen = { imports: config.importRetentionDays, notificaties: config.notificationDaysRetained }
+
+  app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
+    const [nu, runs, [job]] = await Promise.all([
+      teVerwijderen(database.db, config),
+      app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
+      database.sql`select locked_at is not null as bezig from graphile_worker.jobs
+        where task_identifier = ${TAAK} and attempts < max_attempts and run_at <= now() limit 1`,
+    ])
+    return reply.pagina('bewaartermijnen', {
+      titel: 'Bewaartermijnen',
+      termijnen,
+      nu,
+      runs,
+      volgende: volgendeRun().toISOString(),
+      bezig: job ? (job.bezig ? 'bezig' : 'wacht') : null,
+    })
+  })
+
+  app.get(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (_request, reply) =>
+    reply.pagina('bewaartermijnen-uitvoeren', {
+      titel: 'Nu opruimen',
+      kruimels: [{ pad: PAD, naam: 'Bewaartermijnen' }],
+      termijnen,
+      nu: await teVerwijderen(database.db, config),
+    }),
+  )
+
+  app.post(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
+    await wijzig(request, async (m) => {
+      await m.enqueue(TAAK, { door: request.beheerder!.gebruikersnaam }, { jobKey: TAAK })
+      m.vastleggen({
+        handeling: 'bewaartermijnen-uitvoeren',
+        soort: 'bewaartermijnen',
+        nieuw: await teVerwijderen(m.trx, config),
+      })
+    })
+    return verder(request, reply, PAD, 'Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.')
+  })
+}

@@ -1,0 +1,207 @@
+// sessie: who is signed in. The cookie holds a random value, the database its hash: a session that is taken away there has
+// ended on every process with the next request.
+import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Db } from '../database/database.ts'
+import { json } from '../database/mutate.ts'
+import type { Actor } from '../http/access.ts'
+import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
+
+export const ROLLEN = ['viewer', 'operator', 'administrator'] as const
+export type Rol = (typeof ROLLEN)[number]
+
+/** What a page asks: a role, or nothing. A higher role may do all that a lower one may. */
+export type Toegang = Rol | 'iedereen'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    rol?: Toegang
+  }
+  interface FastifyRequest {
+    /** Who is signed in; undefined on the few pages for everybody. */
+    beheerder: Beheerder | undefined
+    sessie: Sessie | undefined
+  }
+}
+
+export type Beheerder = {
+  id: number
+  uuid: string
+  gebruikersnaam: string
+  naam: string
+  rol: Rol
+  maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
+  /** One-time codes are set up. */
+  totp: boolean
+  /** False: signs in with OpenID Connect only. */
+  wachtwoord: boolean
+}
+export type Melding = {
+  soort: 'goed' | 'fout' | 'info'
+  tekst: string
+  /** Secrets of clients that the next page shows, or of which it only uses the newest. */
+  geheimen?: { clientId: string; toon: boolean }[]
+  /** What that page alone may show, encrypted (`verzegel`). */
+  verzegeld?: string
+}
+export type Sessie = {
+  id: number
+  uuid: string
+  stap: 'totp' | 'ingelogd'
+  melding: Melding | null
+  beheerder: Beheerder
+}
+
+const IDLE = '30 minutes'
+const LIFETIME = '12 hours'
+const TOTP_LIFETIME = '10 minutes'
+
+/** The session of this request, when it has one that still counts. */
+export async function findSessie(request: FastifyRequest): Promise<Sessie | undefined> {
+  const value = request.cookies[cookieName(request)]
+  if (!value) return undefined
+  const { sql } = request.server.parts.database
+  const [row] = await sql`
+    with gevonden as (
+      select s.*, s.gezien_op < now() - interval '1 minute' as oud from beheer_sessie s
+      where sleutel = ${sha256(value)} and vervalt_op > now() and gezien_op > now() - ${IDLE}::interval
+    ), gezien as (
+      update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
+    )
+    select g.id, g.uuid, g.stap, g.melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
+      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord
+    from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
+  if (!row) return undefined
+  return {
+    id: row.id,
+    uuid: row.uuid,
+    stap: row.stap,
+    melding: row.melding,
+    beheerder: {
+      id: row.account_id,
+      uuid: row.account_uuid,
+      gebruikersnaam: row.gebruikersnaam,
+      naam: row.naam || row.gebruikersnaam,
+      rol: row.rol,
+      maxVertrouwelijkheidaanduiding: row.max,
+      totp: row.totp,
+      wachtwoord: row.wachtwoord,
+    },
+  }
+}
+
+/** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
+export async function levendeSessies(
+  { sql }: FastifyRequest['server']['parts']['database'],
+  ids: number[],
+): Promise<Set<number>> {
+  const rows = await sql<{ id: number }[]>`
+    select s.id from beheer_sessie s join beheer_account a on a.id = s.account_id and a.actief
+    where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.vervalt_op > now()
+      and s.gezien_op > now() - ${IDLE}::interval`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Begins a session under a new value, in place of the one that the browser had. */
+export async function startSessie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  accountId: number,
+  stap: Sessie['stap'] = 'ingelogd',
+): Promise<void> {
+  await endSessie(request, reply)
+  const value = randomBytes(32).toString('base64url')
+  const { sql } = request.server.parts.database
+  const browser = String(request.headers['user-agent'] ?? '')
+    .slice(0, 300)
+    .toWellFormed()
+  await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
+  const [row] = await sql`
+    insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser)
+    values (${sha256(value)}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
+      ${request.ip}, ${browser}) returning id, uuid`
+  if (request.sessie) request.sessie = { ...request.sessie, id: row!.id, uuid: row!.uuid, stap }
+  reply.setCookie(cookieName(request), value, cookieOptions(request))
+}
+
+export async function endSessie(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const value = request.cookies[cookieName(request)]
+  if (!value) return
+  await request.server.parts.database.sql`delete from beheer_sessie where sleutel = ${sha256(value)}`
+  reply.clearCookie(cookieName(request), cookieOptions(request))
+}
+
+/** What the next page is to say, once. */
+export async function meld(request: FastifyRequest, melding: Melding | null): Promise<void> {
+  if (!request.sessie) return
+  await request.server.parts.database.db
+    .updateTable('beheerSessie')
+    .set({ melding: json(melding) })
+    .where('id', '=', request.sessie.id)
+    .execute()
+}
+
+/** Ends sessions of an account: one, or all but one (`behalve`). Answers how many. */
+export async function beeindigSessies(
+  db: Db,
+  accountId: number,
+  which: { uuid: string } | { behalve: number | null },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('beheerSessie')
+    .where('accountId', '=', accountId)
+    .$if('uuid' in which, (query) => query.where('uuid', '=', (which as { uuid: string }).uuid))
+    .$if('behalve' in which && which.behalve !== null, (query) =>
+      query.where('id', '!=', (which as { behalve: number }).behalve),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** A text for the next page of this session alone: the session keeps it encrypted until then. */
+export function verzegel(request: FastifyRequest, tekst: string): string {
+  return request.server.parts.box.seal(tekst, owner(request)).toString('base64')
+}
+
+/** What the change before this page left for it; undefined when another page came first. */
+export function ontzegel(request: FastifyRequest): string | undefined {
+  const sealed = request.sessie?.melding?.verzegeld
+  return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
+}
+
+const owner = (request: FastifyRequest) => `sessie:${request.sessie!.uuid}`
+
+/** Whether the one who is signed in has this role, or a higher one. */
+export function heeftRol(beheerder: Beheerder | undefined, rol: Toegang): boolean {
+  if (rol === 'iedereen') return true
+  return beheerder !== undefined && ROLLEN.indexOf(beheerder.rol) >= ROLLEN.indexOf(rol)
+}
+
+/** The one who is signed in, as the API's functions and their audit records know him. */
+export function beheerActor(request: FastifyRequest): Actor {
+  const { gebruikersnaam, naam } = request.beheerder!
+  return {
+    clientId: '',
+    userId: gebruikersnaam,
+    userRepresentation: naam,
+    applicatieUuid: '',
+    applicatieLabel: 'Beheer',
+    alleAutorisaties: true,
+    alleenGereedVoorPublicatie: false,
+    autorisaties: [],
+    base: request.base,
+    toelichting: '',
+    logrecordId: '',
+  }
+}
+
+const isSecure = (request: FastifyRequest) => request.base.startsWith('https:')
+// The prefix makes browsers keep it to this host and to https.
+const cookieName = (request: FastifyRequest) => (isSecure(request) ? '__Host-zaakstroom' : 'zaakstroom')
+
+/** For every cookie of the pages. */
+export function cookieOptions(request: FastifyRequest) {
+  return { path: '/', httpOnly: true, sameSite: 'lax' as const, secure: isSecure(request) }
+}
+
+const sha256 = (value: string) => createHash('sha256').update(value).digest()

@@ -1,0 +1,178 @@
+// Finding besluiten. Every query on them begins here: `b` is the besluit, `t` its type, `i` one of its documents.
+import { type RawBuilder, sql } from 'kysely'
+import type { ReadDb } from '../database/database.ts'
+import { type Actor, isAllowed, reach, type Subject } from '../http/access.ts'
+import { link } from '../http/links.ts'
+import { forbidden, notFound } from '../http/problem.ts'
+import { type Besluit, type Besluitinformatieobject, VERVALREDENEN, type Vervalreden } from './columns.ts'
+
+// ---- rights ----
+
+export type Scopes = readonly string[]
+export const LEZEN = ['besluiten.lezen'] as const
+export const AANMAKEN = ['besluiten.aanmaken'] as const
+export const BIJWERKEN = ['besluiten.bijwerken'] as const
+export const VERWIJDEREN = ['besluiten.verwijderen'] as const
+export const AUDITTRAIL = ['audittrails.lezen'] as const
+
+/** The first gate of a route: one of these scopes on any right. */
+export const met = <S extends Scopes>(scopes: S) => ({ access: { component: 'brc', scopes } }) as const
+
+/** What rights are compared with: the type, and nothing else. */
+type Getypeerd = { besluittypeUuid: string | null; besluittypeUrl: string | null }
+const subjectOf = ({ besluittypeUuid, besluittypeUrl }: Getypeerd): Subject => ({
+  type: besluittypeUuid ? { uuid: besluittypeUuid } : { url: besluittypeUrl ?? '' },
+})
+export const mayDo = (actor: Actor, scopes: Scopes, besluit: Getypeerd): boolean =>
+  isAllowed(actor, 'brc', scopes, subjectOf(besluit))
+
+/** @throws Problem 403 when no right with one of these scopes reaches the besluit */
+export function requireMay(actor: Actor, scopes: Scopes, besluit: Getypeerd): void {
+  if (!mayDo(actor, scopes, besluit)) throw forbidden()
+}
+
+/** For lists: whether rights of the actor with one of these scopes reach besluit `b`. */
+export function reached(actor: Actor, scopes: Scopes = LEZEN): RawBuilder<boolean> {
+  const groups = reach(actor, 'brc', scopes)
+  if (groups === 'alles') return sql<boolean>`true`
+  const typeIds = groups.flatMap((group) => group.typeIds)
+  const typeUrls = groups.flatMap((group) => group.typeUrls)
+  const choices = [
+    ...(typeIds.length > 0 ? [sql`b.besluittype_id = any(${typeIds}::bigint[])`] : []),
+    ...(typeUrls.length > 0 ? [sql`b.besluittype_url = any(${typeUrls}::text[])`] : []),
+  ]
+  return choices.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(choices, sql` or `)})`
+}
+
+// ---- besluiten ----
+
+function besluiten(db: ReadDb) {
+  return db
+    .selectFrom('besluit as b')
+    .leftJoin('besluittype as t', 't.id', 'b.besluittypeId')
+    .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
+    .leftJoin('zaak as z', 'z.id', 'b.zaakId')
+    .selectAll('b')
+    .select(['t.uuid as besluittypeUuid', 'c.uuid as catalogusUuid', 'z.uuid as zaakUuid'])
+}
+export type BesluitRow = Awaited<ReturnType<ReturnType<typeof besluiten>['executeTakeFirstOrThrow']>>
+
+export function findBesluit(db: ReadDb, uuid: string): Promise<BesluitRow | undefined> {
+  return besluiten(db).where('b.uuid', '=', uuid).executeTakeFirst()
+}
+
+/** @throws Problem 404 when there is no such besluit, 403 when the actor may not do this with it */
+export async function requireBesluit(db: ReadDb, actor: Actor, scopes: Scopes, uuid: string): Promise<BesluitRow> {
+  const row = await findBesluit(db, uuid)
+  if (!row) throw notFound()
+  requireMay(actor, scopes, row)
+  return row
+}
+
+/** The besluiten with these uuids as far as the actor may read them: for expand. */
+export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): Promise<BesluitRow[]> {
+  if (uuids.length === 0) return []
+  return besluiten(db).where(sql<boolean>`b.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
+}
+
+export async function countBesluiten(db: ReadDb, conditions: RawBuilder<boolean>[]): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*) as n from besluit b where ${all(conditions)}`.execute(
+    db as never,
+  )
+  return rows[0]!.n
+}
+
+/** A page is found first, with nothing but ids; only its rows are joined. */
+export function pageOfBesluiten(
+  db: ReadDb,
+  conditions: RawBuilder<boolean>[],
+  limit: number,
+  offset: number,
+): Promise<BesluitRow[]> {
+  const page = sql<{ id: number }>`(
+    select b.id from besluit b where ${all(conditions)} order by b.id desc limit ${limit} offset ${offset})`
+  return besluiten(db).innerJoin(page.as<'pagina'>('pagina'), 'pagina.id', 'b.id').orderBy('b.id', 'desc').execute()
+}
+
+const all = (conditions: RawBuilder<boolean>[]): RawBuilder<boolean> =>
+  sql<boolean>`${sql.join(conditions, sql` and `)}`
+
+export function toBesluit(row: BesluitRow, base: string): Besluit {
+  const vervalreden = row.vervalreden as Vervalreden
+  return {
+    url: link(base, 'besluit', row.uuid),
+    identificatie: row.identificatie,
+    verantwoordelijkeOrganisatie: row.verantwoordelijkeOrganisatie,
+    besluittype: besluittypeLink(row, base),
+    zaak: row.zaakUuid ? link(base, 'zaak', row.zaakUuid) : (row.zaakUrl ?? ''),
+    datum: row.datum,
+    toelichting: row.toelichting,
+    bestuursorgaan: row.bestuursorgaan,
+    ingangsdatum: row.ingangsdatum,
+    vervaldatum: row.vervaldatum,
+    vervalreden,
+    vervalredenWeergave: vervalreden === '' ? '' : VERVALREDENEN[vervalreden],
+    publicatiedatum: row.publicatiedatum,
+    verzenddatum: row.verzenddatum,
+    uiterlijkeReactiedatum: row.uiterlijkeReactiedatum,
+  }
+}
+
+export const besluittypeLink = (row: Getypeerd, base: string): string =>
+  row.besluittypeUuid ? link(base, 'besluittype', row.besluittypeUuid) : row.besluittypeUrl!
+
+/** Where changes of a besluit and of its documents are announced. */
+export function besluitenKanaal(row: BesluitRow, base: string) {
+  return {
+    naam: 'besluiten',
+    kenmerken: {
+      verantwoordelijkeOrganisatie: row.verantwoordelijkeOrganisatie,
+      besluittype: besluittypeLink(row, base),
+      'besluittype.catalogus': row.catalogusUuid
+        ? link(base, 'catalogus', row.catalogusUuid)
+        : row.besluittypeCatalogusUrl,
+    },
+  }
+}
+
+// ---- besluitinformatieobjecten ----
+
+export function besluitinformatieobjecten(db: ReadDb) {
+  return db
+    .selectFrom('besluitinformatieobject as i')
+    .innerJoin('besluit as b', 'b.id', 'i.besluitId')
+    .leftJoin('enkelvoudiginformatieobject as e', 'e.id', 'i.enkelvoudiginformatieobjectId')
+    .leftJoin('besluittype as t', 't.id', 'b.besluittypeId')
+    .selectAll('i')
+    .select(['b.uuid as besluitUuid', 't.uuid as besluittypeUuid', 'b.besluittypeUrl'])
+    .select(['e.uuid as documentUuid', 'e.identificatie as documentIdentificatie'])
+}
+export type BesluitinformatieobjectRow = Awaited<
+  ReturnType<ReturnType<typeof besluitinformatieobjecten>['executeTakeFirstOrThrow']>
+>
+
+/** @throws Problem 404 when there is no such relation, 403 when the actor may not do this with its besluit */
+export async function requireBesluitinformatieobject(
+  db: ReadDb,
+  actor: Actor,
+  scopes: Scopes,
+  uuid: string,
+): Promise<BesluitinformatieobjectRow> {
+  const row = await besluitinformatieobjecten(db).where('i.uuid', '=', uuid).executeTakeFirst()
+  if (!row) throw notFound()
+  requireMay(actor, scopes, row)
+  return row
+}
+
+export function toBesluitinformatieobject(
+  row: Pick<BesluitinformatieobjectRow, 'uuid' | 'besluitUuid' | 'documentUuid' | 'informatieobjectUrl'>,
+  base: string,
+): Besluitinformatieobject {
+  return {
+    url: link(base, 'besluitinformatieobject', row.uuid),
+    informatieobject: row.documentUuid
+      ? link(base, 'enkelvoudiginformatieobject', row.documentUuid)
+      : row.informatieobjectUrl!,
+    besluit: link(base, 'besluit', row.besluitUuid),
+  }
+}

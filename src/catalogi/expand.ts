@@ -1,0 +1,126 @@
+// What `expand` can include in answers of the Catalogi API, and how lists and details are answered with it.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReadDb } from '../database/database.ts'
+import { sendCacheable } from '../http/etag.ts'
+import { alsoElsewhere, type ExpandTree, type Expansion, expand } from '../http/expand.ts'
+import { localUuid, type Resource } from '../http/links.ts'
+import { type Listing, paginate } from '../http/page.ts'
+
+type Loader = (read: ReadDb, base: string, uuids: string[], datum: string | null) => Promise<{ url: string }[]>
+const loaders = new Map<Resource, Loader>()
+
+/** Each resource says here how many of its kind are read in one query. */
+export function expandable(resource: Resource, load: Loader): void {
+  loaders.set(resource, load)
+}
+
+/** Resources of one kind, as the API shows them; those that do not exist are left out. */
+export async function loadResources(
+  resource: Resource,
+  read: ReadDb,
+  base: string,
+  uuids: string[],
+  datum: string | null,
+) {
+  const load = loaders.get(resource)
+  return load && uuids.length > 0 ? load(read, base, uuids, datum) : []
+}
+
+const onderdeel = { zaaktype: 'zaaktype', catalogus: 'catalogus' } as const
+const FIELDS: Partial<Record<Resource, Record<string, Resource>>> = {
+  catalogus: { zaaktypen: 'zaaktype', besluittypen: 'besluittype', informatieobjecttypen: 'informatieobjecttype' },
+  zaaktype: {
+    catalogus: 'catalogus',
+    statustypen: 'statustype',
+    resultaattypen: 'resultaattype',
+    eigenschappen: 'eigenschap',
+    informatieobjecttypen: 'informatieobjecttype',
+    roltypen: 'roltype',
+    besluittypen: 'besluittype',
+    deelzaaktypen: 'zaaktype',
+    gerelateerdeZaaktypen: 'zaaktype',
+    zaakobjecttypen: 'zaakobjecttype',
+  },
+  informatieobjecttype: { catalogus: 'catalogus', zaaktypen: 'zaaktype', besluittypen: 'besluittype' },
+  besluittype: {
+    catalogus: 'catalogus',
+    zaaktypen: 'zaaktype',
+    informatieobjecttypen: 'informatieobjecttype',
+    resultaattypen: 'resultaattype',
+  },
+  statustype: { ...onderdeel, eigenschappen: 'eigenschap', zaakobjecttypen: 'zaakobjecttype' },
+  resultaattype: { ...onderdeel, besluittypen: 'besluittype', informatieobjecttypen: 'informatieobjecttype' },
+  roltype: onderdeel,
+  eigenschap: { ...onderdeel, statustype: 'statustype' },
+  zaaktypeinformatieobjecttype: {
+    ...onderdeel,
+    informatieobjecttype: 'informatieobjecttype',
+    statustype: 'statustype',
+  },
+  zaakobjecttype: { ...onderdeel, resultaattypen: 'resultaattype', statustype: 'statustype' },
+}
+
+/**
+ * Fields that hold resources of the Catalogi API can be expanded with this, in whatever component they stand: a case takes
+ * `expansionTo('zaaktype')` for its field zaaktype.
+ */
+export function expansionTo(resource: Resource): Expansion {
+  return {
+    component: 'ztc',
+    scopes: ['catalogi.lezen'],
+    load: async (urls, request) => {
+      const uuids = urls.flatMap((url) => localUuid(url, request.base, resource) ?? [])
+      const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
+      const found = await loadResources(resource, request.server.read, request.base, uuids, datumGeldigheid ?? null)
+      return new Map(found.map((item) => [item.url, item]))
+    },
+    within: () => catalogiTree(resource),
+  }
+}
+
+/** The same for fields that may point to another server. What is referred to there is not followed. */
+export const expansionAlsoElsewhere = (resource: Resource): Expansion => alsoElsewhere(expansionTo(resource))
+
+// Where a field holds objects, the URL in them.
+const MEMBERS: Record<string, string> = { gerelateerdeZaaktypen: 'zaaktype' }
+
+export function catalogiTree(resource: Resource): ExpandTree {
+  const fields = Object.entries(FIELDS[resource] ?? {})
+  return Object.fromEntries(
+    fields.map(([field, target]) => {
+      const member = MEMBERS[field]
+      return [field, { ...expansionTo(target), ...(member && { member }) }]
+    }),
+  )
+}
+
+/**
+ * A page of resources, with `_expand` when the caller asks for it. Lists find the ids of a page first, and compute what
+ * stands beside the rows only for those: PostgreSQL would compute it for every row that an offset skips.
+ */
+export async function sendPage<Row, R extends object>(
+  request: FastifyRequest,
+  resource: Resource,
+  list: Listing<Row>,
+  toResource: (row: Row) => R,
+) {
+  const page = await paginate(request, list, toResource)
+  const paths = wanted(request)
+  return paths ? { ...page, results: await expand(request, page.results, paths, catalogiTree(resource)) } : page
+}
+
+/** One resource with its ETag, and `_expand` when the caller asks for it. */
+export async function sendOne<R extends object>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource,
+  value: R,
+): Promise<FastifyReply> {
+  const paths = wanted(request)
+  const [answer] = paths ? await expand(request, [value], paths, catalogiTree(resource)) : [value]
+  return sendCacheable(request, reply, answer)
+}
+
+function wanted(request: FastifyRequest): string[] | undefined {
+  return (request.query as { expand?: string[] }).expand
+}

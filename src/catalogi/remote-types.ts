@@ -1,0 +1,119 @@
+// Types in catalogues at other servers: what is there is asked before a transaction begins, and judged by the members that
+// we use of it.
+import Type, { type Static, type TObject } from 'typebox'
+import { inDays, isoDuration } from '../http/duration.ts'
+import { Nullable, OptionalText, readInput, Text, Vertrouwelijkheid } from '../http/input.ts'
+import { resolveLink } from '../http/links.ts'
+import { type InvalidParam, Problem } from '../http/problem.ts'
+import { askEach, type Diensten } from '../services/services.ts'
+import { ROLLEN } from './zaaktype/roltypen.ts'
+
+const Duur = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], default: null }))
+const Naam = Text(1000) // longer than any of the standard, and short enough to keep
+const Lijst = Type.Optional(Type.Array(Text(), { default: [] }))
+const Brondatum = Type.Object({
+  afleidingswijze: OptionalText(),
+  datumkenmerk: OptionalText(),
+  objecttype: OptionalText(),
+  procestermijn: Duur,
+})
+
+const Specificatie = Type.Object({ formaat: OptionalText(), lengte: OptionalText(), waardenverzameling: Lijst })
+export type SpecificatieElders = Static<typeof Specificatie>
+
+/** What has to be there: the least that tells each kind from the others, and all that rules look at. */
+const VORMEN = {
+  zaaktype: Type.Object({
+    catalogus: Text(1000),
+    identificatie: Naam,
+    omschrijving: Naam,
+    concept: Type.Boolean(),
+    vertrouwelijkheidaanduiding: Vertrouwelijkheid,
+    servicenorm: Duur,
+    doorlooptijd: Duur,
+    productenOfDiensten: Lijst,
+    informatieobjecttypen: Lijst,
+    deelzaaktypen: Lijst,
+  }),
+  statustype: Type.Object({ zaaktype: Text(), omschrijving: Naam, isEindstatus: Type.Boolean() }),
+  resultaattype: Type.Object({
+    zaaktype: Text(),
+    omschrijving: Naam,
+    archiefnominatie: Nullable(Type.Enum(['blijvend_bewaren', 'vernietigen', ''])),
+    archiefactietermijn: Duur,
+    brondatumArchiefprocedure: Type.Optional(
+      Type.Unsafe<Static<typeof Brondatum> | null>({ ...Nullable(Brondatum), default: null }),
+    ),
+  }),
+  roltype: Type.Object({ zaaktype: Text(), omschrijving: Naam, omschrijvingGeneriek: Type.Enum(ROLLEN) }),
+  eigenschap: Type.Object({ zaaktype: Text(), naam: Naam, specificatie: Type.Optional(Specificatie) }),
+  zaakobjecttype: Type.Object({ zaaktype: Text(), objecttype: Text() }),
+} satisfies Record<string, TObject>
+export type SoortElders = keyof typeof VORMEN
+
+/** A type at another server. `url` is as the caller wrote it: rights and types are compared with that. */
+export type TypeElders<S extends SoortElders = SoortElders> = { url: string } & Static<(typeof VORMEN)[S]>
+
+/** What was asked of other servers: a type, or what is wrong with its URL. */
+export type TypenElders = {
+  get<S extends SoortElders>(soort: S, url: string): TypeElders<S> | InvalidParam | undefined
+}
+export const NIETS_ELDERS: TypenElders = { get: () => undefined }
+
+/**
+ * Asks for types that rules will look at: to be done before a transaction begins. URLs of our own, and what is no text, are
+ * passed over.
+ */
+export async function fetchTypen(
+  diensten: Diensten,
+  base: string,
+  wanted: readonly (readonly [soort: SoortElders, url: unknown])[],
+): Promise<TypenElders> {
+  const found = new Map<string, unknown>()
+  const elsewhere = wanted.filter(([, url]) => typeof url === 'string' && resolveLink(url, base).kind === 'elsewhere')
+  if (elsewhere.length === 0) return NIETS_ELDERS
+  const ask = async ([soort, url]: readonly [SoortElders, unknown]) => {
+    const key = `${soort} ${url}`
+    if (found.has(key)) return
+    found.set(key, undefined)
+    found.set(key, await fetchType(diensten, soort, url as string))
+  }
+  await askEach(elsewhere, ask)
+  return { get: (soort, url) => found.get(`${soort} ${url}`) as never }
+}
+
+async function fetchType<S extends SoortElders>(
+  diensten: Diensten,
+  soort: S,
+  url: string,
+): Promise<TypeElders<S> | InvalidParam> {
+  const fetched = await diensten.fetchJson(url)
+  if (fetched.kind !== 'ok') return { name: soort, code: 'bad-url', reason: `Dit ${soort} is niet op te vragen.` }
+  const { body } = fetched
+  const type = body !== null && typeof body === 'object' && !Array.isArray(body) ? readType(soort, body) : undefined
+  if (type) return { ...type, url }
+  return { name: soort, code: 'invalid-resource', reason: `Deze URL is niet van een ${soort}.` }
+}
+
+function readType<S extends SoortElders>(soort: S, body: object): Static<(typeof VORMEN)[S]> | undefined {
+  try {
+    const type = readInput(VORMEN[soort] as TObject, body) as Record<string, unknown>
+    for (const part of [type, type.brondatumArchiefprocedure as Record<string, unknown> | null | undefined])
+      for (const name of DUREN) if (part?.[name] !== undefined) part[name] = readDuur(part[name] as string | null)
+    return type as Static<(typeof VORMEN)[S]>
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+const DUREN = ['servicenorm', 'doorlooptijd', 'archiefactietermijn', 'procestermijn']
+const LANGSTE = 4_000_000 // days: far beyond any term, and still a date for the database
+
+/** @throws Problem when it is no duration that a date can be moved by */
+function readDuur(text: string | null): string | null {
+  if (!text) return null
+  const value = readInput(Type.Object({ duur: Type.String({ format: 'duration' }) }), { duur: text }).duur
+  if (Math.abs(inDays(value)) > LANGSTE) throw new Problem(400)
+  return isoDuration(value)
+}

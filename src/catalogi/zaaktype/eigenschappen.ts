@@ -1,0 +1,266 @@
+// eigenschappen: the properties that cases of a type have of their own.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { ExpandQuery } from '../../http/expand.ts'
+import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
+import { link } from '../../http/links.ts'
+import { Page, PageQuery } from '../../http/page.ts'
+import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import { expandable, sendOne, sendPage } from '../expand.ts'
+import { Detail, NullableDate, NullableUrl, Params, Teksten } from '../fields.ts'
+import {
+  bijwerken,
+  dateFaults,
+  deleteOnderdeel,
+  holdOnderdeel,
+  lezen,
+  OnderZaaktypeFilter,
+  onderZaaktype,
+  recordChange,
+  requireStatustype,
+  requireZaaktypeForChange,
+  verwijderen,
+  zaaktypeFaults,
+} from '../rules.ts'
+
+const Specificatie = Type.Object({
+  groep: Type.Optional(Type.String({ maxLength: 32, pattern: '^[A-Za-z0-9 _]*$', default: '' })),
+  formaat: Type.Enum(['tekst', 'getal', 'datum', 'datum_tijd']),
+  lengte: Text(14, { minLength: 1 }),
+  kardinaliteit: Type.String({ minLength: 1, maxLength: 3, pattern: '^([1-9][0-9]*|N)?$' }),
+  waardenverzameling: Teksten(100),
+})
+export const EigenschapInput = Type.Object({
+  naam: Text(20, { minLength: 1 }),
+  definitie: Text(255, { minLength: 1 }),
+  specificatie: Specificatie,
+  toelichting: OptionalText(1000),
+  zaaktype: Reference(),
+  statustype: NullableUrl,
+  beginGeldigheid: OptionalDate,
+  eindeGeldigheid: OptionalDate,
+})
+const Eigenschap = Type.Object({
+  url: Url(),
+  ...EigenschapInput.properties,
+  zaaktypeIdentificatie: Type.String(),
+  catalogus: Url(),
+  beginObject: NullableDate,
+  eindeObject: NullableDate,
+})
+const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...OnderZaaktypeFilter })
+const EigenschapPatch = Patch(EigenschapInput)
+type Input = Static<typeof EigenschapInput>
+
+export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/eigenschappen',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Eigenschap) } } },
+    async (request) => {
+      const list = listEigenschappen(app.read, request.query, request.base)
+      return sendPage(
+        request,
+        'eigenschap',
+        {
+          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectEigenschap(allEigenschappen(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
+        },
+        (row) => toEigenschap(row, request.base),
+      )
+    },
+  )
+
+  app.post(
+    '/eigenschappen',
+    { config: bijwerken, schema: { body: EigenschapInput, response: { 201: Eigenschap } } },
+    async (request, reply) => {
+      const eigenschap = await app.mutate(request.actor, (m) => createEigenschap(m, request.body))
+      return reply.code(201).header('location', eigenschap.url).send(eigenschap)
+    },
+  )
+
+  app.get(
+    '/eigenschappen/:uuid',
+    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Eigenschap } } },
+    async (request, reply) => {
+      const row = await findEigenschap(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      return sendOne(request, reply, 'eigenschap', toEigenschap(row, request.base))
+    },
+  )
+
+  app.put(
+    '/eigenschappen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: EigenschapInput, response: { 200: Eigenschap } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeEigenschap(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/eigenschappen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: EigenschapPatch, response: { 200: Eigenschap } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeEigenschap(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete('/eigenschappen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteEigenschap(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+expandable('eigenschap', async (read, base, uuids) => {
+  const rows = await selectEigenschap(allEigenschappen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toEigenschap(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createEigenschap(m: Mutation, input: Input, own: { uuid?: string } = {}) {
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults(specificatieFaults(input.specificatie))
+  const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
+  throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
+  const { uuid } = await m.trx
+    .insertInto('eigenschap')
+    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+  const row = (await findEigenschap(m.read, uuid))!
+  const eigenschap = toEigenschap(row, m.actor.base)
+  recordChange(m, 'create', 'eigenschap', named(row), null, eigenschap)
+  return eigenschap
+}
+
+async function changeEigenschap(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof EigenschapPatch>,
+) {
+  const before = await eigenschapForChange(m, uuid)
+  const oud = toEigenschap(before, m.actor.base)
+  const input = actie === 'update' ? (body as Input) : readInput(EigenschapInput, { ...oud, ...body })
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults(specificatieFaults(input.specificatie))
+  const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
+  throwFaults([...zaaktypeFaults(m, [before, zaaktype]), ...dateFaults(input)])
+  await m.trx
+    .updateTable('eigenschap')
+    .set({ ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
+    .where('id', '=', before.id)
+    .execute()
+  const row = (await findEigenschap(m.read, uuid))!
+  const eigenschap = toEigenschap(row, m.actor.base)
+  recordChange(m, actie, 'eigenschap', named(row), oud, eigenschap)
+  return eigenschap
+}
+
+async function deleteEigenschap(m: Mutation, uuid: string): Promise<void> {
+  const before = await eigenschapForChange(m, uuid)
+  await deleteOnderdeel(m, 'eigenschap', before)
+  recordChange(m, 'destroy', 'eigenschap', named(before), toEigenschap(before, m.actor.base), null)
+}
+
+async function eigenschapForChange(m: Mutation, uuid: string): Promise<EigenschapRow> {
+  await holdOnderdeel(m, 'eigenschap', uuid)
+  return (await findEigenschap(m.read, uuid))!
+}
+
+const LENGTE = {
+  tekst: (lengte: string) => /^\d{1,3}$/.test(lengte) && Number(lengte) <= 255,
+  getal: (lengte: string) => /^\d+(,\d+)?$/.test(lengte),
+  datum: (lengte: string) => lengte === '8', // JJJJMMDD
+  datum_tijd: (lengte: string) => lengte === '14', // JJJJMMDDuummss
+}
+
+/** ztc-015: the length fits the kind of value. */
+function specificatieFaults({ formaat, lengte }: Input['specificatie']): InvalidParam[] {
+  if (LENGTE[formaat](lengte)) return []
+  return [
+    {
+      name: 'specificatie.nonFieldErrors',
+      code: 'invalid',
+      reason: `Deze lengte past niet bij het formaat ${formaat}.`,
+    },
+  ]
+}
+
+function toRow(input: Input) {
+  const { specificatie } = input
+  return {
+    naam: input.naam,
+    definitie: input.definitie,
+    toelichting: input.toelichting ?? '',
+    specificatieGroep: specificatie.groep ?? '',
+    specificatieFormaat: specificatie.formaat,
+    specificatieLengte: specificatie.lengte,
+    specificatieKardinaliteit: specificatie.kardinaliteit,
+    specificatieWaardenverzameling: specificatie.waardenverzameling ?? [],
+    beginGeldigheid: input.beginGeldigheid ?? null,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+  }
+}
+
+const named = (row: EigenschapRow) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.naam })
+
+function allEigenschappen(db: ReadDb) {
+  return db
+    .selectFrom('eigenschap as t')
+    .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
+    .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
+}
+type Eigenschappen = ReturnType<typeof allEigenschappen>
+
+function listEigenschappen(db: ReadDb, filter: Static<typeof Filter>, base: string): Eigenschappen {
+  return allEigenschappen(db).where(onderZaaktype(filter, base))
+}
+
+function selectEigenschap(query: Eigenschappen) {
+  return query
+    .selectAll('t')
+    .select([
+      'z.uuid as zaaktypeUuid',
+      'z.identificatie as zaaktypeIdentificatie',
+      'z.concept',
+      'c.uuid as catalogusUuid',
+    ])
+    .leftJoin('statustype as s', 's.id', 't.statustypeId')
+    .select('s.uuid as statustypeUuid')
+}
+type EigenschapRow = Awaited<ReturnType<ReturnType<typeof selectEigenschap>['executeTakeFirstOrThrow']>>
+
+function findEigenschap(db: ReadDb, uuid: string): Promise<EigenschapRow | undefined> {
+  return selectEigenschap(allEigenschappen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
+}
+
+function toEigenschap(row: EigenschapRow, base: string): Static<typeof Eigenschap> {
+  return {
+    url: link(base, 'eigenschap', row.uuid),
+    naam: row.naam,
+    definitie: row.definitie,
+    specificatie: {
+      groep: row.specificatieGroep,
+      formaat: row.specificatieFormaat as Input['specificatie']['formaat'],
+      lengte: row.specificatieLengte,
+      kardinaliteit: row.specificatieKardinaliteit,
+      waardenverzameling: row.specificatieWaardenverzameling,
+    },
+    toelichting: row.toelichting,
+    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
+    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
+    catalogus: link(base, 'catalogus', row.catalogusUuid),
+    statustype: row.statustypeUuid ? link(base, 'statustype', row.statustypeUuid) : null,
+    beginGeldigheid: row.beginGeldigheid,
+    eindeGeldigheid: row.eindeGeldigheid,
+    beginObject: row.beginGeldigheid,
+    eindeObject: row.eindeGeldigheid,
+  }
+}

@@ -1,0 +1,120 @@
+// The relations of a zaaktype with besluittypen and with other zaaktypen.
+
+import type { Mutation } from '../../database/mutate.ts'
+import { resolveLink } from '../../http/links.ts'
+import { type InvalidParam, throwFaults } from '../../http/problem.ts'
+import { findRelaties, isUrl, type Relatie } from '../rules.ts'
+import type { ZaaktypeInput } from './read.ts'
+
+type Gerelateerd = { id: number | null; url: string | null; aardRelatie: string; toelichting: string }
+export type Relaties = { besluittypen: Relatie[]; deelzaaktypen: Relatie[]; gerelateerd: Gerelateerd[] }
+
+/** @throws Problem 400 with `faults` and all relations that cannot be found */
+export async function readRelaties(
+  m: Mutation,
+  input: ZaaktypeInput,
+  catalogusId: number,
+  faults: InvalidParam[],
+): Promise<Relaties> {
+  const { base } = m.actor
+  const find = (
+    type: 'besluittype' | 'zaaktype',
+    values: readonly string[],
+    name: string | ((index: number) => string),
+  ) => findRelaties(m.read, base, type, values, catalogusId, name, faults)
+  const besluittypen = await find('besluittype', input.besluittypen, 'besluittypen')
+  const deelzaaktypen = await find('zaaktype', input.deelzaaktypen ?? [], 'deelzaaktypen')
+  const given = input.gerelateerdeZaaktypen.map((item, index) => ({
+    ...item,
+    index,
+    elsewhere: isElsewhere(item.zaaktype, base),
+  }))
+  const ours = given.filter(({ elsewhere }) => !elsewhere)
+  const found = await find(
+    'zaaktype',
+    ours.map(({ zaaktype }) => zaaktype),
+    (place) => `gerelateerdeZaaktypen.${ours[place]!.index}.zaaktype`,
+  )
+  throwFaults(faults)
+  const gerelateerd = given.map((item) => ({
+    id: item.elsewhere ? null : found[ours.indexOf(item)]!.id,
+    url: item.elsewhere ? item.zaaktype : null,
+    aardRelatie: item.aardRelatie,
+    toelichting: item.toelichting ?? '',
+  }))
+  return { besluittypen, deelzaaktypen, gerelateerd }
+}
+
+const isElsewhere = (text: string, base: string) => isUrl(text) && resolveLink(text, base).kind === 'elsewhere'
+
+export async function writeRelaties(m: Mutation, zaaktypeId: number, relaties: Partial<Relaties>): Promise<void> {
+  const { besluittypen, deelzaaktypen, gerelateerd } = relaties
+  if (besluittypen) {
+    await m.trx.deleteFrom('zaaktypeBesluittype').where('zaaktypeId', '=', zaaktypeId).execute()
+    if (besluittypen.length > 0)
+      await m.trx
+        .insertInto('zaaktypeBesluittype')
+        .values(besluittypen.map(({ id }) => ({ zaaktypeId, besluittypeId: id })))
+        .execute()
+  }
+  if (deelzaaktypen) {
+    await m.trx.deleteFrom('zaaktypeDeelzaaktype').where('zaaktypeId', '=', zaaktypeId).execute()
+    if (deelzaaktypen.length > 0)
+      await m.trx
+        .insertInto('zaaktypeDeelzaaktype')
+        .values(deelzaaktypen.map(({ id }) => ({ zaaktypeId, deelzaaktypeId: id })))
+        .execute()
+  }
+  if (gerelateerd) {
+    await m.trx.deleteFrom('zaaktypeGerelateerdZaaktype').where('zaaktypeId', '=', zaaktypeId).execute()
+    if (gerelateerd.length > 0)
+      await m.trx
+        .insertInto('zaaktypeGerelateerdZaaktype')
+        .values(
+          gerelateerd.map(({ id, url, aardRelatie, toelichting }, volgorde) => ({
+            zaaktypeId,
+            volgorde,
+            gerelateerdZaaktypeId: id,
+            gerelateerdZaaktypeUrl: url,
+            aardRelatie,
+            toelichting,
+          })),
+        )
+        .execute()
+  }
+}
+
+/**
+ * Sets the relations of a zaaktype with other zaaktypen, for an import in which they may refer to each other. Those with a
+ * type of ours that is not there are left out.
+ * @returns what was left out
+ */
+export async function setZaaktypeRelaties(
+  m: Mutation,
+  uuid: string,
+  input: Pick<ZaaktypeInput, 'deelzaaktypen' | 'gerelateerdeZaaktypen'>,
+): Promise<string[]> {
+  const { id, catalogusId } = await m.trx
+    .selectFrom('zaaktype')
+    .where('uuid', '=', uuid)
+    .select(['id', 'catalogusId'])
+    .executeTakeFirstOrThrow()
+  const { base } = m.actor
+  const dropped: string[] = []
+  const find = async (text: string) => {
+    const faults: InvalidParam[] = []
+    const [found] = await findRelaties(m.read, base, 'zaaktype', [text], catalogusId, 'zaaktype', faults)
+    if (!found || found.catalogusId !== catalogusId) dropped.push(text)
+    return found?.catalogusId === catalogusId ? [found] : []
+  }
+  const deelzaaktypen: Relatie[] = []
+  for (const text of input.deelzaaktypen ?? []) deelzaaktypen.push(...(await find(text)))
+  const gerelateerd: Gerelateerd[] = []
+  for (const { zaaktype, aardRelatie, toelichting = '' } of input.gerelateerdeZaaktypen) {
+    if (isElsewhere(zaaktype, base)) gerelateerd.push({ id: null, url: zaaktype, aardRelatie, toelichting })
+    else
+      for (const found of await find(zaaktype)) gerelateerd.push({ id: found.id, url: null, aardRelatie, toelichting })
+  }
+  await writeRelaties(m, id, { deelzaaktypen, gerelateerd })
+  return dropped
+}

@@ -1,0 +1,511 @@
+// resultaattypen: the outcomes of cases of a type, and how long their files are kept.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { isoDuration } from '../../http/duration.ts'
+import { ExpandQuery } from '../../http/expand.ts'
+import {
+  findFaults,
+  Nullable,
+  OptionalChoice,
+  OptionalDate,
+  OptionalText,
+  Patch,
+  Reference,
+  readInput,
+  Text,
+  Url,
+} from '../../http/input.ts'
+import { link } from '../../http/links.ts'
+import { Page, PageQuery } from '../../http/page.ts'
+import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import {
+  afleidingswijzeFaults,
+  type Brondatum,
+  BrondatumArchiefprocedure,
+  brondatumFaults,
+  procestypeFaults,
+} from '../archive.ts'
+import { expandable, sendOne, sendPage } from '../expand.ts'
+import { Detail, NullableDate, NullableUrl, OptionalDuur, Params, TypeRelatie } from '../fields.ts'
+import {
+  ANDERE_CATALOGUS,
+  bijwerken,
+  catalogusFaults,
+  dateFaults,
+  deleteOnderdeel,
+  findRelaties,
+  getoondeVersies,
+  holdOnderdeel,
+  lezen,
+  mayForce,
+  NON_CONCEPT_RELATION,
+  OnderZaaktypeFilter,
+  onderZaaktype,
+  type Relatie,
+  recordChange,
+  requireZaaktypeForChange,
+  verwijderen,
+  type ZaaktypeVanOnderdeel,
+  zaaktypeFaults,
+} from '../rules.ts'
+import type { Found, Selectielijst } from '../selectielijst.ts'
+
+export const ResultaattypeInput = Type.Object({
+  zaaktype: Reference(),
+  omschrijving: Text(30, { minLength: 1 }),
+  resultaattypeomschrijving: Url(),
+  selectielijstklasse: Url(),
+  toelichting: OptionalText(),
+  archiefnominatie: OptionalChoice(['blijvend_bewaren', 'vernietigen']),
+  archiefactietermijn: OptionalDuur,
+  brondatumArchiefprocedure: Type.Optional(Nullable(BrondatumArchiefprocedure)),
+  procesobjectaard: OptionalText(200),
+  indicatieSpecifiek: Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], default: null })),
+  procestermijn: OptionalDuur,
+  besluittypen: Type.Optional(Type.Array(TypeRelatie(), { default: [] })),
+  informatieobjecttypen: Type.Optional(Type.Array(TypeRelatie(), { default: [] })),
+  beginGeldigheid: OptionalDate,
+  eindeGeldigheid: OptionalDate,
+})
+/** What clients send; imports leave the catalogus to the zaaktype. */
+const ResultaattypeBody = Type.Object({ ...ResultaattypeInput.properties, catalogus: NullableUrl })
+const Resultaattype = Type.Object({
+  url: Url(),
+  ...ResultaattypeInput.properties,
+  zaaktypeIdentificatie: Type.String(),
+  catalogus: Url(),
+  omschrijvingGeneriek: Type.String(),
+  besluittypeOmschrijving: Type.Array(Type.String()),
+  informatieobjecttypeOmschrijving: Type.Array(Type.String()),
+  beginObject: NullableDate,
+  eindeObject: NullableDate,
+})
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  ...OnderZaaktypeFilter,
+  // one version of the standard spelled these two so
+  zaaktype_identificatie: Type.Optional(Type.String()),
+  datum_geldigheid: Type.Optional(Type.String({ format: 'date' })),
+})
+const ResultaattypePatch = Patch(ResultaattypeBody)
+type Input = Static<typeof ResultaattypeInput> & { catalogus?: string | null }
+
+export const resultaattypen =
+  (selectielijst: Selectielijst): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/resultaattypen',
+      { config: lezen, schema: { querystring: Filter, response: { 200: Page(Resultaattype) } } },
+      async (request) => {
+        const list = listResultaattypen(app.read, request.query, request.base)
+        return sendPage(
+          request,
+          'resultaattype',
+          {
+            count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+            rows: (limit, offset) => {
+              const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+              return selectResultaattype(allResultaattypen(app.read).where('t.id', 'in', page))
+                .orderBy('t.id', 'desc')
+                .execute()
+            },
+          },
+          (row) => toResultaattype(row, request.base),
+        )
+      },
+    )
+
+    app.post(
+      '/resultaattypen',
+      { config: bijwerken, schema: { body: ResultaattypeBody, response: { 201: Resultaattype } } },
+      async (request, reply) => {
+        const bronnen = await askSelectielijst(selectielijst, request.body)
+        const resultaattype = await app.mutate(request.actor, (m) => createResultaattype(m, request.body, bronnen))
+        return reply.code(201).header('location', resultaattype.url).send(resultaattype)
+      },
+    )
+
+    app.get(
+      '/resultaattypen/:uuid',
+      { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Resultaattype } } },
+      async (request, reply) => {
+        const row = await findResultaattype(app.read, request.params.uuid)
+        if (!row) throw notFound()
+        return sendOne(request, reply, 'resultaattype', toResultaattype(row, request.base))
+      },
+    )
+
+    app.put(
+      '/resultaattypen/:uuid',
+      { config: bijwerken, schema: { params: Params, body: ResultaattypeBody, response: { 200: Resultaattype } } },
+      async (request) => {
+        const bronnen = await askSelectielijst(selectielijst, request.body)
+        return app.mutate(request.actor, (m) =>
+          changeResultaattype(m, request.params.uuid, 'update', request.body, bronnen),
+        )
+      },
+    )
+
+    app.patch(
+      '/resultaattypen/:uuid',
+      { config: bijwerken, schema: { params: Params, body: ResultaattypePatch, response: { 200: Resultaattype } } },
+      async (request) => {
+        const stored = await findResultaattype(app.read, request.params.uuid)
+        if (!stored) throw notFound()
+        const bronnen = await askSelectielijst(selectielijst, { ...stored, ...request.body })
+        return app.mutate(request.actor, (m) =>
+          changeResultaattype(m, request.params.uuid, 'partial_update', request.body, bronnen),
+        )
+      },
+    )
+
+    app.delete('/resultaattypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteResultaattype(m, request.params.uuid))
+      return reply.code(204).send()
+    })
+  }
+
+expandable('resultaattype', async (read, base, uuids) => {
+  const rows = await selectResultaattype(allResultaattypen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toResultaattype(row, base))
+})
+
+const BESLUITTYPEN = sql`select r.besluittype_id from resultaattype_besluittype r where r.resultaattype_id = t.id`
+const INFORMATIEOBJECTTYPEN = sql`
+  select r.informatieobjecttype_id from resultaattype_informatieobjecttype r where r.resultaattype_id = t.id`
+
+/** What the selectielijst says about a resultaattype. It is asked before the transaction begins. */
+export type Bronnen = { omschrijving: Found; klasse: Found }
+
+export async function askSelectielijst(
+  selectielijst: Selectielijst,
+  {
+    resultaattypeomschrijving,
+    selectielijstklasse,
+  }: { resultaattypeomschrijving: string; selectielijstklasse: string },
+): Promise<Bronnen> {
+  const [omschrijving, klasse] = await Promise.all([
+    selectielijst.find(resultaattypeomschrijving, 'ResultaattypeOmschrijvingGeneriek'),
+    selectielijst.find(selectielijstklasse, 'Resultaat'),
+  ])
+  return { omschrijving, klasse }
+}
+
+/** @param own a uuid to use instead of a new one */
+export async function createResultaattype(m: Mutation, given: Input, bronnen: Bronnen, own: { uuid?: string } = {}) {
+  const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
+  const faults = [
+    ...catalogusFaults(m, given.catalogus, zaaktype),
+    ...bronFaults(bronnen),
+    ...archiefFaults(given, bronnen.klasse),
+  ]
+  const relaties = await readRelaties(m, given, zaaktype, faults)
+  const input = withDefaults(given, bronnen.klasse)
+  throwFaults([
+    ...zaaktypeFaults(m, [zaaktype]),
+    ...ruleFaults(input, zaaktype, relaties, bronnen),
+    ...linkFaults(m, relaties),
+  ])
+  throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
+  const { id, uuid } = await m.trx
+    .insertInto('resultaattype')
+    .values({ ...own, ...toRow(input), omschrijvingGeneriek: generiek(bronnen) ?? '', zaaktypeId: zaaktype.id })
+    .returning(['id', 'uuid'])
+    .executeTakeFirstOrThrow()
+  await writeRelaties(m, id, relaties)
+  const row = (await findResultaattype(m.read, uuid))!
+  const resultaattype = toResultaattype(row, m.actor.base)
+  recordChange(m, 'create', 'resultaattype', named(row), null, resultaattype)
+  return resultaattype
+}
+
+async function changeResultaattype(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof ResultaattypePatch>,
+  bronnen: Bronnen,
+) {
+  const before = await resultaattypeForChange(m, uuid)
+  const oud = toResultaattype(before, m.actor.base)
+  const given = actie === 'update' ? (body as Input) : readInput(ResultaattypeInput, { ...oud, ...body })
+  const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
+  const faults = [
+    ...catalogusFaults(m, body.catalogus, zaaktype),
+    ...bronFaults(bronnen).filter(({ name }) => name in body),
+  ]
+  if (actie === 'update') {
+    const nominatie = given.archiefnominatie || oud.archiefnominatie || ''
+    faults.push(...archiefFaults({ ...given, archiefnominatie: nominatie }, bronnen.klasse))
+  }
+  const relaties = await readRelaties(m, given, zaaktype, faults)
+  const input = withDefaults(given, bronnen.klasse)
+  const objectFaults = [...zaaktypeFaults(m, [before, zaaktype]), ...ruleFaults(input, zaaktype, relaties, bronnen)]
+  if (!mayForce(m.actor) && (await hasPublishedRelaties(m, before.id))) objectFaults.push(NON_CONCEPT_RELATION)
+  else
+    objectFaults.push(
+      ...linkFaults(m, {
+        besluittypen: body.besluittypen ? relaties.besluittypen : [],
+        informatieobjecttypen: body.informatieobjecttypen ? relaties.informatieobjecttypen : [],
+      }),
+    )
+  throwFaults(objectFaults)
+  throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
+  await m.trx
+    .updateTable('resultaattype')
+    .set({
+      ...toRow(input),
+      omschrijvingGeneriek: generiek(bronnen) ?? before.omschrijvingGeneriek,
+      zaaktypeId: zaaktype.id,
+    })
+    .where('id', '=', before.id)
+    .execute()
+  await writeRelaties(m, before.id, {
+    ...((actie === 'update' || body.besluittypen) && { besluittypen: relaties.besluittypen }),
+    ...((actie === 'update' || body.informatieobjecttypen) && {
+      informatieobjecttypen: relaties.informatieobjecttypen,
+    }),
+  })
+  const row = (await findResultaattype(m.read, uuid))!
+  const resultaattype = toResultaattype(row, m.actor.base)
+  recordChange(m, actie, 'resultaattype', named(row), oud, resultaattype)
+  return resultaattype
+}
+
+async function deleteResultaattype(m: Mutation, uuid: string): Promise<void> {
+  const before = await resultaattypeForChange(m, uuid)
+  await deleteOnderdeel(m, 'resultaattype', before)
+  recordChange(m, 'destroy', 'resultaattype', named(before), toResultaattype(before, m.actor.base), null)
+}
+
+async function resultaattypeForChange(m: Mutation, uuid: string): Promise<ResultaattypeRow> {
+  await holdOnderdeel(m, 'resultaattype', uuid)
+  return (await findResultaattype(m.read, uuid))!
+}
+
+/** ztc-002: both URLs lead to the selectielijst. */
+function bronFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  if (omschrijving.kind === 'fault')
+    faults.push({ name: 'resultaattypeomschrijving', code: omschrijving.code, reason: omschrijving.reason })
+  if (klasse.kind === 'fault') faults.push({ name: 'selectielijstklasse', code: klasse.code, reason: klasse.reason })
+  return faults
+}
+
+/** What must be given: archiefnominatie when no selectielijst can say it, the procedure unless files are kept for ever. */
+function archiefFaults(input: Input, klasse: Found): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  const required = { code: 'required', reason: 'Dit veld is verplicht.' }
+  if (!input.archiefnominatie && klasse.kind === 'unverified') faults.push({ name: 'archiefnominatie', ...required })
+  if (!input.brondatumArchiefprocedure && input.archiefnominatie !== 'blijvend_bewaren')
+    faults.push({ name: 'brondatumArchiefprocedure', ...required })
+  return faults
+}
+
+/** What was left empty, as the selectielijst says it. */
+function withDefaults(input: Input, klasse: Found): Input {
+  const { waardering, bewaartermijn } = klasse.kind === 'ok' ? klasse.body : {}
+  const archiefnominatie =
+    input.archiefnominatie || (waardering === 'blijvend_bewaren' || waardering === 'vernietigen' ? waardering : '')
+  const archiefactietermijn =
+    input.archiefactietermijn ?? (typeof bewaartermijn === 'string' && isDuration(bewaartermijn) ? bewaartermijn : null)
+  const brondatumArchiefprocedure =
+    input.brondatumArchiefprocedure ??
+    (archiefnominatie === 'blijvend_bewaren' ? { afleidingswijze: 'afgehandeld' as const } : null)
+  return { ...input, archiefnominatie, archiefactietermijn, brondatumArchiefprocedure }
+}
+
+const isDuration = (text: string) => findFaults(Type.Object({ duur: OptionalDuur }), { duur: text }).length === 0
+
+function ruleFaults(
+  input: Input,
+  zaaktype: ZaaktypeVanOnderdeel,
+  relaties: Relaties,
+  { klasse }: Bronnen,
+): InvalidParam[] {
+  const faults = dateFaults(input)
+  const related = [...relaties.besluittypen, ...relaties.informatieobjecttypen]
+  if (related.some(({ catalogusId }) => catalogusId !== zaaktype.catalogusId)) faults.push(ANDERE_CATALOGUS)
+  faults.push(...procestypeFaults(klasse, zaaktype.selectielijstProcestype))
+  faults.push(...afleidingswijzeFaults(klasse, input.brondatumArchiefprocedure?.afleidingswijze))
+  return faults
+}
+
+type Relaties = { besluittypen: Relatie[]; informatieobjecttypen: Relatie[] }
+
+async function readRelaties(
+  m: Mutation,
+  input: Input,
+  zaaktype: ZaaktypeVanOnderdeel,
+  faults: InvalidParam[],
+): Promise<Relaties> {
+  const find = (type: 'besluittype' | 'informatieobjecttype', values: readonly string[], name: string) =>
+    findRelaties(m.read, m.actor.base, type, values, zaaktype.catalogusId, name, faults)
+  const besluittypen = await find('besluittype', input.besluittypen ?? [], 'besluittypen')
+  const informatieobjecttypen = await find(
+    'informatieobjecttype',
+    input.informatieobjecttypen ?? [],
+    'informatieobjecttypen',
+  )
+  throwFaults(faults)
+  return { besluittypen, informatieobjecttypen }
+}
+
+/** ztc-011: a published type is not linked without the forced scope. */
+function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }: Relaties): InvalidParam[] {
+  const published = [...besluittypen, ...informatieobjecttypen].some(({ concept }) => !concept)
+  return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
+}
+
+async function hasPublishedRelaties(m: Mutation, id: number): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from resultaattype_besluittype r join besluittype b on b.id = r.besluittype_id
+    where r.resultaattype_id = ${id} and not b.concept
+    union all
+    select 1 from resultaattype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id
+    where r.resultaattype_id = ${id} and not i.concept limit 1`.execute(m.trx)
+  return rows.length > 0
+}
+
+async function writeRelaties(m: Mutation, resultaattypeId: number, relaties: Partial<Relaties>): Promise<void> {
+  const { besluittypen, informatieobjecttypen } = relaties
+  if (besluittypen) {
+    await m.trx.deleteFrom('resultaattypeBesluittype').where('resultaattypeId', '=', resultaattypeId).execute()
+    if (besluittypen.length > 0)
+      await m.trx
+        .insertInto('resultaattypeBesluittype')
+        .values(besluittypen.map(({ id }) => ({ resultaattypeId, besluittypeId: id })))
+        .execute()
+  }
+  if (informatieobjecttypen) {
+    await m.trx.deleteFrom('resultaattypeInformatieobjecttype').where('resultaattypeId', '=', resultaattypeId).execute()
+    if (informatieobjecttypen.length > 0)
+      await m.trx
+        .insertInto('resultaattypeInformatieobjecttype')
+        .values(informatieobjecttypen.map(({ id }) => ({ resultaattypeId, informatieobjecttypeId: id })))
+        .execute()
+  }
+}
+
+/** The generic description, as the selectielijst has it now. */
+function generiek({ omschrijving }: Bronnen): string | undefined {
+  return omschrijving.kind === 'ok' ? String(omschrijving.body.omschrijving).slice(0, 20) : undefined
+}
+
+const duration = (text: string | null | undefined) => (text ? isoDuration(text) : null)
+
+function toRow(input: Input) {
+  const brondatum = input.brondatumArchiefprocedure
+  return {
+    omschrijving: input.omschrijving,
+    resultaattypeomschrijving: input.resultaattypeomschrijving,
+    selectielijstklasse: input.selectielijstklasse,
+    toelichting: input.toelichting ?? '',
+    archiefnominatie: input.archiefnominatie ?? '',
+    archiefactietermijn: duration(input.archiefactietermijn),
+    brondatumAfleidingswijze: brondatum?.afleidingswijze ?? null,
+    brondatumDatumkenmerk: brondatum?.datumkenmerk ?? '',
+    brondatumEinddatumBekend: brondatum?.einddatumBekend ?? false,
+    brondatumObjecttype: brondatum?.objecttype ?? '',
+    brondatumRegistratie: brondatum?.registratie ?? '',
+    brondatumProcestermijn: duration(brondatum?.procestermijn),
+    procesobjectaard: input.procesobjectaard ?? '',
+    indicatieSpecifiek: input.indicatieSpecifiek ?? null,
+    procestermijn: duration(input.procestermijn),
+    beginGeldigheid: input.beginGeldigheid ?? null,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+  }
+}
+
+const named = (row: ResultaattypeRow) => ({
+  uuid: row.uuid,
+  zaaktypeUuid: row.zaaktypeUuid,
+  weergave: row.omschrijving,
+})
+
+function allResultaattypen(db: ReadDb) {
+  return db
+    .selectFrom('resultaattype as t')
+    .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
+    .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
+}
+type Resultaattypen = ReturnType<typeof allResultaattypen>
+
+function listResultaattypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Resultaattypen {
+  return allResultaattypen(db).where(
+    onderZaaktype(
+      {
+        ...filter,
+        ...(filter.zaaktype_identificatie && { zaaktypeIdentificatie: filter.zaaktype_identificatie }),
+        ...(filter.datum_geldigheid && { datumGeldigheid: filter.datum_geldigheid }),
+      },
+      base,
+    ),
+  )
+}
+
+function selectResultaattype(query: Resultaattypen) {
+  return query
+    .selectAll('t')
+    .select([
+      'z.uuid as zaaktypeUuid',
+      'z.identificatie as zaaktypeIdentificatie',
+      'z.concept',
+      'c.uuid as catalogusUuid',
+    ])
+    .select([
+      getoondeVersies('besluittype', BESLUITTYPEN, null).as('besluittypen'),
+      getoondeVersies('besluittype', BESLUITTYPEN, null, 'omschrijving').as('besluittypeOmschrijving'),
+      getoondeVersies('informatieobjecttype', INFORMATIEOBJECTTYPEN, null).as('informatieobjecttypen'),
+      getoondeVersies('informatieobjecttype', INFORMATIEOBJECTTYPEN, null, 'omschrijving').as(
+        'informatieobjecttypeOmschrijving',
+      ),
+    ])
+}
+type ResultaattypeRow = Awaited<ReturnType<ReturnType<typeof selectResultaattype>['executeTakeFirstOrThrow']>>
+
+function findResultaattype(db: ReadDb, uuid: string): Promise<ResultaattypeRow | undefined> {
+  return selectResultaattype(allResultaattypen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
+}
+
+function toResultaattype(row: ResultaattypeRow, base: string): Static<typeof Resultaattype> {
+  return {
+    url: link(base, 'resultaattype', row.uuid),
+    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
+    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
+    catalogus: link(base, 'catalogus', row.catalogusUuid),
+    omschrijving: row.omschrijving,
+    resultaattypeomschrijving: row.resultaattypeomschrijving,
+    omschrijvingGeneriek: row.omschrijvingGeneriek,
+    selectielijstklasse: row.selectielijstklasse,
+    toelichting: row.toelichting,
+    archiefnominatie: row.archiefnominatie as 'blijvend_bewaren' | 'vernietigen' | '',
+    archiefactietermijn: row.archiefactietermijn,
+    brondatumArchiefprocedure:
+      row.brondatumAfleidingswijze === null
+        ? null
+        : ({
+            afleidingswijze: row.brondatumAfleidingswijze,
+            datumkenmerk: row.brondatumDatumkenmerk,
+            einddatumBekend: row.brondatumEinddatumBekend,
+            objecttype: row.brondatumObjecttype,
+            registratie: row.brondatumRegistratie,
+            procestermijn: row.brondatumProcestermijn,
+          } as Brondatum),
+    procesobjectaard: row.procesobjectaard,
+    indicatieSpecifiek: row.indicatieSpecifiek,
+    procestermijn: row.procestermijn,
+    besluittypen: row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
+    besluittypeOmschrijving: row.besluittypeOmschrijving,
+    informatieobjecttypen: row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
+    informatieobjecttypeOmschrijving: row.informatieobjecttypeOmschrijving,
+    beginGeldigheid: row.beginGeldigheid,
+    eindeGeldigheid: row.eindeGeldigheid,
+    beginObject: row.beginGeldigheid,
+    eindeObject: row.eindeGeldigheid,
+  }
+}

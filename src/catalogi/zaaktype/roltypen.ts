@@ -1,0 +1,247 @@
+// roltypen: the parts that someone can have in cases of a type.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { ExpandQuery } from '../../http/expand.ts'
+import { OptionalDate, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
+import { link } from '../../http/links.ts'
+import { contains, Page, PageQuery } from '../../http/page.ts'
+import { notFound, throwFaults } from '../../http/problem.ts'
+import { expandable, sendOne, sendPage } from '../expand.ts'
+import { Detail, NullableDate, NullableUrl, Params } from '../fields.ts'
+import {
+  bijwerken,
+  catalogusFaults,
+  dateFaults,
+  deleteOnderdeel,
+  holdOnderdeel,
+  lezen,
+  OnderZaaktypeFilter,
+  onderZaaktype,
+  recordChange,
+  requireZaaktypeForChange,
+  verwijderen,
+  zaaktypeFaults,
+} from '../rules.ts'
+
+export const ROLLEN = [
+  'adviseur',
+  'behandelaar',
+  'belanghebbende',
+  'beslisser',
+  'initiator',
+  'klantcontacter',
+  'zaakcoordinator',
+  'mede_initiator',
+] as const
+export const RoltypeInput = Type.Object({
+  zaaktype: Reference(),
+  omschrijving: Text(100, { minLength: 1 }),
+  omschrijvingGeneriek: Type.Enum(ROLLEN),
+  beginGeldigheid: OptionalDate,
+  eindeGeldigheid: OptionalDate,
+})
+/** What clients send; imports leave the catalogus to the zaaktype. */
+const RoltypeBody = Type.Object({ ...RoltypeInput.properties, catalogus: NullableUrl })
+const Roltype = Type.Object({
+  url: Url(),
+  ...RoltypeInput.properties,
+  zaaktypeIdentificatie: Type.String(),
+  catalogus: Url(),
+  beginObject: NullableDate,
+  eindeObject: NullableDate,
+})
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  ...OnderZaaktypeFilter,
+  omschrijving: Type.Optional(Type.String()),
+  omschrijvingGeneriek: Type.Optional(Type.Enum(ROLLEN)),
+})
+const RoltypePatch = Patch(RoltypeBody)
+type Input = Static<typeof RoltypeInput> & { catalogus?: string | null }
+
+export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/roltypen',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Roltype) } } },
+    async (request) => {
+      const list = listRoltypen(app.read, request.query, request.base)
+      return sendPage(
+        request,
+        'roltype',
+        {
+          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectRoltype(allRoltypen(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
+        },
+        (row) => toRoltype(row, request.base),
+      )
+    },
+  )
+
+  app.post(
+    '/roltypen',
+    { config: bijwerken, schema: { body: RoltypeBody, response: { 201: Roltype } } },
+    async (request, reply) => {
+      const roltype = await app.mutate(request.actor, (m) => createRoltype(m, request.body))
+      return reply.code(201).header('location', roltype.url).send(roltype)
+    },
+  )
+
+  app.get(
+    '/roltypen/:uuid',
+    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Roltype } } },
+    async (request, reply) => {
+      const row = await findRoltype(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      return sendOne(request, reply, 'roltype', toRoltype(row, request.base))
+    },
+  )
+
+  app.put(
+    '/roltypen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: RoltypeBody, response: { 200: Roltype } } },
+    async (request) => app.mutate(request.actor, (m) => changeRoltype(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/roltypen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: RoltypePatch, response: { 200: Roltype } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeRoltype(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete('/roltypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteRoltype(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+expandable('roltype', async (read, base, uuids) => {
+  const rows = await selectRoltype(allRoltypen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toRoltype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createRoltype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults([
+    ...catalogusFaults(m, input.catalogus, zaaktype),
+    ...zaaktypeFaults(m, [zaaktype]),
+    ...dateFaults(input),
+  ])
+  const { uuid } = await m.trx
+    .insertInto('roltype')
+    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+  const row = (await findRoltype(m.read, uuid))!
+  const roltype = toRoltype(row, m.actor.base)
+  recordChange(m, 'create', 'roltype', named(row), null, roltype)
+  return roltype
+}
+
+async function changeRoltype(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof RoltypePatch>,
+) {
+  const before = await roltypeForChange(m, uuid)
+  const oud = toRoltype(before, m.actor.base)
+  const input = actie === 'update' ? (body as Input) : readInput(RoltypeInput, { ...oud, ...body })
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults([
+    ...catalogusFaults(m, body.catalogus, zaaktype),
+    ...zaaktypeFaults(m, [before, zaaktype]),
+    ...dateFaults(input),
+  ])
+  await m.trx
+    .updateTable('roltype')
+    .set({ ...toRow(input), zaaktypeId: zaaktype.id })
+    .where('id', '=', before.id)
+    .execute()
+  const row = (await findRoltype(m.read, uuid))!
+  const roltype = toRoltype(row, m.actor.base)
+  recordChange(m, actie, 'roltype', named(row), oud, roltype)
+  return roltype
+}
+
+async function deleteRoltype(m: Mutation, uuid: string): Promise<void> {
+  const before = await roltypeForChange(m, uuid)
+  await deleteOnderdeel(m, 'roltype', before)
+  recordChange(m, 'destroy', 'roltype', named(before), toRoltype(before, m.actor.base), null)
+}
+
+async function roltypeForChange(m: Mutation, uuid: string): Promise<RoltypeRow> {
+  await holdOnderdeel(m, 'roltype', uuid)
+  return (await findRoltype(m.read, uuid))!
+}
+
+function toRow(input: Input) {
+  return {
+    omschrijving: input.omschrijving,
+    omschrijvingGeneriek: input.omschrijvingGeneriek,
+    beginGeldigheid: input.beginGeldigheid ?? null,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+  }
+}
+
+const named = (row: RoltypeRow) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving })
+
+function allRoltypen(db: ReadDb) {
+  return db
+    .selectFrom('roltype as t')
+    .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
+    .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
+}
+type Roltypen = ReturnType<typeof allRoltypen>
+
+function listRoltypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Roltypen {
+  return allRoltypen(db)
+    .where(onderZaaktype(filter, base))
+    .$if(filter.omschrijving !== undefined, (query) =>
+      query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving!)),
+    )
+    .$if(filter.omschrijvingGeneriek !== undefined, (query) =>
+      query.where('t.omschrijvingGeneriek', '=', filter.omschrijvingGeneriek!),
+    )
+}
+
+function selectRoltype(query: Roltypen) {
+  return query
+    .selectAll('t')
+    .select([
+      'z.uuid as zaaktypeUuid',
+      'z.identificatie as zaaktypeIdentificatie',
+      'z.concept',
+      'c.uuid as catalogusUuid',
+    ])
+}
+type RoltypeRow = Awaited<ReturnType<ReturnType<typeof selectRoltype>['executeTakeFirstOrThrow']>>
+
+function findRoltype(db: ReadDb, uuid: string): Promise<RoltypeRow | undefined> {
+  return selectRoltype(allRoltypen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
+}
+
+function toRoltype(row: RoltypeRow, base: string): Static<typeof Roltype> {
+  return {
+    url: link(base, 'roltype', row.uuid),
+    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
+    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
+    catalogus: link(base, 'catalogus', row.catalogusUuid),
+    omschrijving: row.omschrijving,
+    omschrijvingGeneriek: row.omschrijvingGeneriek as (typeof ROLLEN)[number],
+    beginGeldigheid: row.beginGeldigheid,
+    eindeGeldigheid: row.eindeGeldigheid,
+    beginObject: row.beginGeldigheid,
+    eindeObject: row.eindeGeldigheid,
+  }
+}

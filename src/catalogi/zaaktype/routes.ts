@@ -1,0 +1,354 @@
+// zaaktypen: the types of cases. How they are read is in zaaktype-vinden.ts.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import type { Static } from 'typebox'
+import { announceType, revokeType } from '../../autorisaties/types.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { isoDuration } from '../../http/duration.ts'
+import { Patch, readInput } from '../../http/input.ts'
+import { Page } from '../../http/page.ts'
+import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import { sendOne, sendPage } from '../expand.ts'
+import { DetailOpDatum, Params } from '../fields.ts'
+import {
+  ANDERE_CATALOGUS,
+  allPublished,
+  bijwerken,
+  changesOnlyEinde,
+  deleteUnlessInUse,
+  handOverRelaties,
+  lezen,
+  mayForce,
+  mayForceDelete,
+  NON_CONCEPT_OBJECT,
+  NON_CONCEPT_RELATION,
+  type Relatie,
+  recordChange,
+  requireCatalogus,
+  requireNoOverlap,
+  schrijven,
+  verwijderen,
+} from '../rules.ts'
+import type { Selectielijst } from '../selectielijst.ts'
+import {
+  allZaaktypen,
+  findZaaktype,
+  listZaaktypen,
+  selectZaaktype,
+  toZaaktype,
+  Zaaktype,
+  ZaaktypeFilter,
+  ZaaktypeInput,
+  type ZaaktypeRow,
+} from './read.ts'
+import { type Relaties, readRelaties, writeRelaties } from './relations.ts'
+
+const ZaaktypePatch = Patch(ZaaktypeInput)
+
+export const zaaktypen =
+  (selectielijst: Selectielijst): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/zaaktypen',
+      { config: lezen, schema: { querystring: ZaaktypeFilter, response: { 200: Page(Zaaktype) } } },
+      async (request) => {
+        const list = listZaaktypen(app.read, request.query, request.base)
+        const datum = request.query.datumGeldigheid ?? null
+        return sendPage(
+          request,
+          'zaaktype',
+          {
+            count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+            rows: (limit, offset) => {
+              const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+              return selectZaaktype(allZaaktypen(app.read).where('t.id', 'in', page), datum)
+                .orderBy('t.id', 'desc')
+                .execute()
+            },
+          },
+          (row) => toZaaktype(row, request.base),
+        )
+      },
+    )
+
+    app.post(
+      '/zaaktypen',
+      { config: schrijven, schema: { body: ZaaktypeInput, response: { 201: Zaaktype } } },
+      async (request, reply) => {
+        const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
+        const zaaktype = await app.mutate(request.actor, (m) => createZaaktype(m, request.body, faults))
+        return reply.code(201).header('location', zaaktype.url).send(zaaktype)
+      },
+    )
+
+    app.get(
+      '/zaaktypen/:uuid',
+      { config: lezen, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Zaaktype } } },
+      async (request, reply) => {
+        const row = await findZaaktype(app.read, request.params.uuid, request.query.datumGeldigheid)
+        if (!row) throw notFound()
+        return sendOne(request, reply, 'zaaktype', toZaaktype(row, request.base))
+      },
+    )
+
+    app.put(
+      '/zaaktypen/:uuid',
+      { config: bijwerken, schema: { params: Params, body: ZaaktypeInput, response: { 200: Zaaktype } } },
+      async (request) => {
+        const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
+        return app.mutate(request.actor, (m) => changeZaaktype(m, request.params.uuid, 'update', request.body, faults))
+      },
+    )
+
+    app.patch(
+      '/zaaktypen/:uuid',
+      { config: bijwerken, schema: { params: Params, body: ZaaktypePatch, response: { 200: Zaaktype } } },
+      async (request) => {
+        const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
+        return app.mutate(request.actor, (m) =>
+          changeZaaktype(m, request.params.uuid, 'partial_update', request.body, faults),
+        )
+      },
+    )
+
+    app.delete('/zaaktypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteZaaktype(m, request.params.uuid))
+      return reply.code(204).send()
+    })
+
+    app.post(
+      '/zaaktypen/:uuid/publish',
+      { config: schrijven, schema: { params: Params, response: { 200: Zaaktype } } },
+      async (request) => app.mutate(request.actor, (m) => publishZaaktype(m, request.params.uuid)),
+    )
+  }
+
+/** ztc-001: the procestype is one of the selectielijst. */
+export async function procestypeFaults(selectielijst: Selectielijst, url: string | undefined): Promise<InvalidParam[]> {
+  if (!url) return []
+  const found = await selectielijst.find(url, 'ProcesType')
+  return found.kind === 'fault' ? [{ name: 'selectielijstProcestype', code: found.code, reason: found.reason }] : []
+}
+
+/**
+ * @param faults what was found wrong already, reported together with the other fields
+ * @param own a uuid to use instead of a new one
+ */
+export async function createZaaktype(
+  m: Mutation,
+  input: ZaaktypeInput,
+  faults: InvalidParam[] = [],
+  own: { uuid?: string } = {},
+) {
+  const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
+  const relaties = await readRelaties(m, input, catalogus.id, [...faults, ...servicenormFaults(input)])
+  throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, relaties.besluittypen)])
+  const identificatie = input.identificatie || (await nextIdentificatie(m, input.versiedatum))
+  const { id, uuid } = await m.trx
+    .insertInto('zaaktype')
+    .values({ ...own, ...toRow(input), identificatie, catalogusId: catalogus.id })
+    .returning(['id', 'uuid'])
+    .executeTakeFirstOrThrow()
+  await writeRelaties(m, id, relaties)
+  const row = (await findZaaktype(m.read, uuid))!
+  const zaaktype = toZaaktype(row, m.actor.base)
+  recordChange(m, 'create', 'zaaktype', named(row), null, zaaktype)
+  await announceType(m, 'zrc', null, vindplaats(row))
+  return zaaktype
+}
+
+async function changeZaaktype(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof ZaaktypePatch>,
+  faults: InvalidParam[],
+) {
+  const before = await zaaktypeForChange(m, uuid)
+  const oud = toZaaktype(before, m.actor.base)
+  const input = actie === 'update' ? (body as ZaaktypeInput) : readInput(ZaaktypeInput, { ...oud, ...body })
+  const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
+  const relaties = await readRelaties(m, input, catalogus.id, [...faults, ...servicenormFaults(input)])
+  const onlyEinde = changesOnlyEinde(actie, body)
+  const objectFaults = ruleFaults(input, catalogus.id, relaties)
+  if (!mayForce(m.actor) && !onlyEinde) {
+    if (!before.concept) objectFaults.push(NON_CONCEPT_OBJECT) // ztc-009
+    const linked = await hasPublishedBesluittype(m, before.id)
+    if (linked || (body.besluittypen && relaties.besluittypen.some(({ concept }) => !concept)))
+      objectFaults.push(NON_CONCEPT_RELATION)
+  }
+  throwFaults(objectFaults)
+  const identificatie = input.identificatie || before.identificatie
+  await m.trx
+    .updateTable('zaaktype')
+    .set({ ...toRow(input), identificatie, catalogusId: catalogus.id })
+    .where('id', '=', before.id)
+    .execute()
+  await writeRelaties(m, before.id, {
+    ...(body.besluittypen && { besluittypen: relaties.besluittypen }),
+    ...((actie === 'update' || body.deelzaaktypen) && { deelzaaktypen: relaties.deelzaaktypen }),
+    ...(body.gerelateerdeZaaktypen && { gerelateerd: relaties.gerelateerd }),
+  })
+  const row = (await findZaaktype(m.read, uuid))!
+  if (!row.concept)
+    await requireNoOverlap(
+      m,
+      'zaaktype',
+      { ...row, sleutel: row.identificatie },
+      onlyEinde ? 'eindeGeldigheid' : undefined,
+    )
+  const zaaktype = toZaaktype(row, m.actor.base)
+  recordChange(m, actie, 'zaaktype', named(row), oud, zaaktype)
+  await announceType(m, 'zrc', vindplaats(before), vindplaats(row))
+  return zaaktype
+}
+
+/** Makes a version usable, with what is below it. Publishing it again runs the same checks and changes nothing. */
+export async function publishZaaktype(m: Mutation, uuid: string) {
+  const before = await zaaktypeForChange(m, uuid)
+  const published =
+    (await allPublished(
+      m,
+      'besluittype',
+      sql`select r.besluittype_id from zaaktype_besluittype r where r.zaaktype_id = ${before.id}`,
+    )) &&
+    (await allPublished(
+      m,
+      'informatieobjecttype',
+      sql`select r.informatieobjecttype_id from zaaktype_informatieobjecttype r where r.zaaktype_id = ${before.id}`,
+    ))
+  if (!published) throwFaults([CONCEPT_RELATION])
+  await requireNoOverlap(m, 'zaaktype', { ...before, sleutel: before.identificatie })
+  await m.trx.updateTable('zaaktype').set({ concept: false }).where('id', '=', before.id).execute()
+  const row = (await findZaaktype(m.read, uuid))!
+  const zaaktype = toZaaktype(row, m.actor.base)
+  recordChange(m, 'update', 'zaaktype', named(row), toZaaktype(before, m.actor.base), zaaktype)
+  return zaaktype
+}
+
+const CONCEPT_RELATION = {
+  name: 'nonFieldErrors',
+  code: 'concept-relation',
+  reason: 'Een gerelateerd besluittype of informatieobjecttype is nog niet gepubliceerd.',
+}
+
+async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
+  const before = await zaaktypeForChange(m, uuid)
+  if (!mayForceDelete(m.actor)) {
+    if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009
+    const { rows } = await sql`
+      select 1 from zaaktype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id
+      where r.zaaktype_id = ${before.id} and not i.concept limit 1`.execute(m.trx)
+    if (rows.length > 0 || (await hasPublishedBesluittype(m, before.id))) throwFaults([NON_CONCEPT_RELATION])
+  }
+  await handOverRelaties(m, 'zaaktype', before.id, [
+    { table: 'zaaktype_deelzaaktype', owner: 'zaaktype_id', column: 'deelzaaktype_id' },
+    { table: 'zaaktype_gerelateerd_zaaktype', owner: 'zaaktype_id', column: 'gerelateerd_zaaktype_id' },
+  ])
+  await deleteUnlessInUse(() => m.trx.deleteFrom('zaaktype').where('id', '=', before.id).execute())
+  await revokeType(m, 'zrc', uuid, vindplaats(before))
+  recordChange(m, 'destroy', 'zaaktype', named(before), toZaaktype(before, m.actor.base), null)
+}
+
+async function zaaktypeForChange(m: Mutation, uuid: string): Promise<ZaaktypeRow> {
+  await m.trx.selectFrom('zaaktype').where('uuid', '=', uuid).forUpdate().select('id').execute()
+  const row = await findZaaktype(m.read, uuid)
+  if (!row) throw notFound()
+  return row
+}
+
+async function hasPublishedBesluittype(m: Mutation, zaaktypeId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from zaaktype_besluittype r join besluittype b on b.id = r.besluittype_id
+    where r.zaaktype_id = ${zaaktypeId} and not b.concept limit 1`.execute(m.trx)
+  return rows.length > 0
+}
+
+/** ztc-011: a published type is not linked to a new version without the forced scope. */
+function linkFaults(m: Mutation, related: Relatie[]): InvalidParam[] {
+  return !mayForce(m.actor) && related.some(({ concept }) => !concept) ? [NON_CONCEPT_RELATION] : []
+}
+
+function servicenormFaults({ servicenorm }: ZaaktypeInput): InvalidParam[] {
+  if (!servicenorm || isoDuration(servicenorm) !== 'P0D') return []
+  return [{ name: 'servicenorm', code: 'empty-duration', reason: 'De servicenorm is langer dan nul.' }]
+}
+
+function ruleFaults(input: ZaaktypeInput, catalogusId: number, relaties: Relaties): InvalidParam[] {
+  const faults: InvalidParam[] = []
+  const elsewhere = (related: Relatie[]) => related.some((type) => type.catalogusId !== catalogusId)
+  if (elsewhere(relaties.besluittypen)) faults.push(ANDERE_CATALOGUS) // ztc-013
+  if (elsewhere(relaties.deelzaaktypen)) faults.push({ ...ANDERE_CATALOGUS, name: 'deelzaaktypen' })
+  if (input.verlengingMogelijk && !input.verlengingstermijn)
+    faults.push({
+      name: 'nonFieldErrors',
+      code: 'verlenging-mismatch',
+      reason: 'Als verlenging mogelijk is, is verlengingstermijn verplicht.',
+    })
+  if (isFilled(input.broncatalogus) !== isFilled(input.bronzaaktype))
+    faults.push({
+      name: 'nonFieldErrors',
+      code: 'invalid-bronzaaktype-for-broncatalogus',
+      reason: 'Broncatalogus en bronzaaktype gaan samen.',
+    })
+  return faults
+}
+
+const isFilled = (group: object | undefined) => Object.values(group ?? {}).some((value) => value !== '')
+
+/** The next generated identificatie of a year. Whoever asks at the same moment waits, so that none is given twice. */
+async function nextIdentificatie(m: Mutation, versiedatum: string): Promise<string> {
+  const prefix = `ZAAKTYPE-${versiedatum.slice(0, 4)}-`
+  await sql`select pg_advisory_xact_lock(hashtext('zaaktype identificatie'))`.execute(m.trx)
+  const { rows } = await sql<{ next: number }>`
+    select coalesce(max(substr(identificatie, ${prefix.length + 1})::bigint), 0) + 1 as next from zaaktype
+    where identificatie ~ ${`^${prefix}[0-9]{10}$`}`.execute(m.trx)
+  return `${prefix}${String(rows[0]!.next).padStart(10, '0')}`
+}
+
+function toRow(input: ZaaktypeInput) {
+  const { broncatalogus, bronzaaktype, referentieproces } = input
+  return {
+    omschrijving: input.omschrijving,
+    omschrijvingGeneriek: input.omschrijvingGeneriek ?? '',
+    vertrouwelijkheidaanduiding: input.vertrouwelijkheidaanduiding,
+    doel: input.doel,
+    aanleiding: input.aanleiding,
+    toelichting: input.toelichting ?? '',
+    indicatieInternOfExtern: input.indicatieInternOfExtern,
+    handelingInitiator: input.handelingInitiator,
+    onderwerp: input.onderwerp,
+    handelingBehandelaar: input.handelingBehandelaar,
+    doorlooptijd: isoDuration(input.doorlooptijd),
+    servicenorm: input.servicenorm ? isoDuration(input.servicenorm) : null,
+    opschortingEnAanhoudingMogelijk: input.opschortingEnAanhoudingMogelijk,
+    verlengingMogelijk: input.verlengingMogelijk,
+    verlengingstermijn:
+      input.verlengingMogelijk && input.verlengingstermijn ? isoDuration(input.verlengingstermijn) : null,
+    trefwoorden: input.trefwoorden ?? [],
+    publicatieIndicatie: input.publicatieIndicatie,
+    publicatietekst: input.publicatietekst ?? '',
+    verantwoordingsrelatie: input.verantwoordingsrelatie ?? [],
+    productenOfDiensten: input.productenOfDiensten,
+    selectielijstProcestype: input.selectielijstProcestype ?? '',
+    referentieprocesNaam: referentieproces.naam,
+    referentieprocesLink: referentieproces.link ?? '',
+    verantwoordelijke: input.verantwoordelijke,
+    broncatalogusUrl: broncatalogus?.url ?? '',
+    broncatalogusDomein: broncatalogus?.domein ?? '',
+    broncatalogusRsin: broncatalogus?.rsin ?? '',
+    bronzaaktypeUrl: bronzaaktype?.url ?? '',
+    bronzaaktypeIdentificatie: bronzaaktype?.identificatie ?? '',
+    bronzaaktypeOmschrijving: bronzaaktype?.omschrijving ?? '',
+    beginGeldigheid: input.beginGeldigheid,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+    versiedatum: input.versiedatum,
+  }
+}
+
+const vindplaats = ({ catalogusId, identificatie: sleutel }: ZaaktypeRow) => ({ catalogusId, sleutel })
+const named = (row: ZaaktypeRow) => ({
+  uuid: row.uuid,
+  catalogusUuid: row.catalogusUuid,
+  weergave: `${row.identificatie} - ${row.omschrijving}`,
+})

@@ -1,0 +1,267 @@
+// statustypen: the stages of cases of a type. The one with the highest volgnummer closes the case.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../../database/database.ts'
+import { json, type Mutation } from '../../database/mutate.ts'
+import { inDays, isoDuration } from '../../http/duration.ts'
+import { ExpandQuery } from '../../http/expand.ts'
+import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
+import { link } from '../../http/links.ts'
+import { Page, PageQuery } from '../../http/page.ts'
+import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import { expandable, sendOne, sendPage } from '../expand.ts'
+import { Detail, NullableDate, OptionalDuur, Params, Urls } from '../fields.ts'
+import {
+  bijwerken,
+  dateFaults,
+  deleteOnderdeel,
+  holdOnderdeel,
+  lezen,
+  OnderZaaktypeFilter,
+  onderZaaktype,
+  recordChange,
+  requireZaaktypeForChange,
+  verwijderen,
+  zaaktypeFaults,
+} from '../rules.ts'
+
+const Checklistitem = Type.Object({
+  itemnaam: Text(30, { minLength: 1 }),
+  vraagstelling: Text(255, { minLength: 1 }),
+  verplicht: Type.Optional(Type.Boolean({ default: false })),
+  toelichting: OptionalText(1000),
+})
+export const StatustypeInput = Type.Object({
+  omschrijving: Text(80, { minLength: 1 }),
+  omschrijvingGeneriek: OptionalText(80),
+  statustekst: OptionalText(1000),
+  zaaktype: Reference(),
+  volgnummer: Type.Integer({ minimum: 1, maximum: 9999 }),
+  informeren: Type.Optional(Type.Boolean({ default: false })),
+  doorlooptijd: OptionalDuur,
+  toelichting: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 1000, default: null })),
+  checklistitemStatustype: Type.Optional(Type.Array(Checklistitem, { default: [] })),
+  beginGeldigheid: OptionalDate,
+  eindeGeldigheid: OptionalDate,
+})
+const Statustype = Type.Object({
+  url: Url(),
+  ...StatustypeInput.properties,
+  zaaktypeIdentificatie: Type.String(),
+  catalogus: Url(),
+  isEindstatus: Type.Boolean(),
+  eigenschappen: Urls,
+  zaakobjecttypen: Urls,
+  beginObject: NullableDate,
+  eindeObject: NullableDate,
+})
+const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...OnderZaaktypeFilter })
+const StatustypePatch = Patch(StatustypeInput)
+type Input = Static<typeof StatustypeInput>
+
+export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/statustypen',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Statustype) } } },
+    async (request) => {
+      const list = listStatustypen(app.read, request.query, request.base)
+      return sendPage(
+        request,
+        'statustype',
+        {
+          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectStatustype(allStatustypen(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
+        },
+        (row) => toStatustype(row, request.base),
+      )
+    },
+  )
+
+  app.post(
+    '/statustypen',
+    { config: bijwerken, schema: { body: StatustypeInput, response: { 201: Statustype } } },
+    async (request, reply) => {
+      const statustype = await app.mutate(request.actor, (m) => createStatustype(m, request.body))
+      return reply.code(201).header('location', statustype.url).send(statustype)
+    },
+  )
+
+  app.get(
+    '/statustypen/:uuid',
+    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Statustype } } },
+    async (request, reply) => {
+      const row = await findStatustype(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      return sendOne(request, reply, 'statustype', toStatustype(row, request.base))
+    },
+  )
+
+  app.put(
+    '/statustypen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: StatustypeInput, response: { 200: Statustype } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeStatustype(m, request.params.uuid, 'update', request.body)),
+  )
+
+  app.patch(
+    '/statustypen/:uuid',
+    { config: bijwerken, schema: { params: Params, body: StatustypePatch, response: { 200: Statustype } } },
+    async (request) =>
+      app.mutate(request.actor, (m) => changeStatustype(m, request.params.uuid, 'partial_update', request.body)),
+  )
+
+  app.delete('/statustypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteStatustype(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+}
+
+expandable('statustype', async (read, base, uuids) => {
+  const rows = await selectStatustype(allStatustypen(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toStatustype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createStatustype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults(doorlooptijdFaults(input.doorlooptijd))
+  throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
+  const { uuid } = await m.trx
+    .insertInto('statustype')
+    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+  const row = (await findStatustype(m.read, uuid))!
+  const statustype = toStatustype(row, m.actor.base)
+  recordChange(m, 'create', 'statustype', named(row), null, statustype)
+  return statustype
+}
+
+async function changeStatustype(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof StatustypePatch>,
+) {
+  const before = await statustypeForChange(m, uuid)
+  const oud = toStatustype(before, m.actor.base)
+  const input = actie === 'update' ? (body as Input) : readInput(StatustypeInput, { ...oud, ...body })
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  throwFaults(doorlooptijdFaults(body.doorlooptijd))
+  throwFaults([...zaaktypeFaults(m, [before, zaaktype]), ...dateFaults(input)])
+  await m.trx
+    .updateTable('statustype')
+    .set({ ...toRow(input), zaaktypeId: zaaktype.id })
+    .where('id', '=', before.id)
+    .execute()
+  const row = (await findStatustype(m.read, uuid))!
+  const statustype = toStatustype(row, m.actor.base)
+  recordChange(m, actie, 'statustype', named(row), oud, statustype)
+  return statustype
+}
+
+async function deleteStatustype(m: Mutation, uuid: string): Promise<void> {
+  const before = await statustypeForChange(m, uuid)
+  await deleteOnderdeel(m, 'statustype', before)
+  recordChange(m, 'destroy', 'statustype', named(before), toStatustype(before, m.actor.base), null)
+}
+
+async function statustypeForChange(m: Mutation, uuid: string): Promise<StatustypeRow> {
+  await holdOnderdeel(m, 'statustype', uuid)
+  return (await findStatustype(m.read, uuid))!
+}
+
+/** A stage lasts one to 999 days; months count as 30 days here, and years as 365. */
+function doorlooptijdFaults(doorlooptijd: string | null | undefined): InvalidParam[] {
+  if (!doorlooptijd) return []
+  const days = inDays(doorlooptijd)
+  const fault = (code: string, reason: string) => [{ name: 'doorlooptijd', code, reason }]
+  if (days < 1) return fault('min_value', 'De doorlooptijd is ten minste een dag (P1D).')
+  return days > 999 ? fault('max_value', 'De doorlooptijd is ten hoogste 999 dagen (P999D).') : []
+}
+
+function toRow(input: Input) {
+  return {
+    omschrijving: input.omschrijving,
+    omschrijvingGeneriek: input.omschrijvingGeneriek ?? '',
+    statustekst: input.statustekst ?? '',
+    volgnummer: input.volgnummer,
+    informeren: input.informeren ?? false,
+    doorlooptijd: input.doorlooptijd ? isoDuration(input.doorlooptijd) : null,
+    toelichting: input.toelichting ?? null,
+    checklistitemStatustype: json(input.checklistitemStatustype ?? []),
+    beginGeldigheid: input.beginGeldigheid ?? null,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+  }
+}
+
+const named = (row: StatustypeRow) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving })
+
+function allStatustypen(db: ReadDb) {
+  return db
+    .selectFrom('statustype as t')
+    .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
+    .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
+}
+type Statustypen = ReturnType<typeof allStatustypen>
+
+function listStatustypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Statustypen {
+  return allStatustypen(db).where(onderZaaktype(filter, base))
+}
+
+function selectStatustype(query: Statustypen) {
+  return query
+    .selectAll('t')
+    .select([
+      'z.uuid as zaaktypeUuid',
+      'z.identificatie as zaaktypeIdentificatie',
+      'z.concept',
+      'c.uuid as catalogusUuid',
+    ])
+    .select([
+      // recomputed at every read: a statustype that is added or removed moves the end
+      sql<boolean>`not exists (select 1 from statustype o where o.zaaktype_id = t.zaaktype_id
+        and o.volgnummer > t.volgnummer)`.as('isEindstatus'),
+      sql<string[]>`array(select e.uuid from eigenschap e where e.statustype_id = t.id order by e.id)`.as(
+        'eigenschappen',
+      ),
+      sql<string[]>`array(select o.uuid from zaakobjecttype o where o.statustype_id = t.id order by o.id)`.as(
+        'zaakobjecttypen',
+      ),
+    ])
+}
+type StatustypeRow = Awaited<ReturnType<ReturnType<typeof selectStatustype>['executeTakeFirstOrThrow']>>
+
+function findStatustype(db: ReadDb, uuid: string): Promise<StatustypeRow | undefined> {
+  return selectStatustype(allStatustypen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
+}
+
+function toStatustype(row: StatustypeRow, base: string): Static<typeof Statustype> {
+  return {
+    url: link(base, 'statustype', row.uuid),
+    omschrijving: row.omschrijving,
+    omschrijvingGeneriek: row.omschrijvingGeneriek,
+    statustekst: row.statustekst,
+    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
+    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
+    catalogus: link(base, 'catalogus', row.catalogusUuid),
+    volgnummer: row.volgnummer,
+    isEindstatus: row.isEindstatus,
+    informeren: row.informeren,
+    doorlooptijd: row.doorlooptijd,
+    toelichting: row.toelichting,
+    checklistitemStatustype: row.checklistitemStatustype as Static<typeof Checklistitem>[],
+    eigenschappen: row.eigenschappen.map((uuid) => link(base, 'eigenschap', uuid)),
+    zaakobjecttypen: row.zaakobjecttypen.map((uuid) => link(base, 'zaakobjecttype', uuid)),
+    beginGeldigheid: row.beginGeldigheid,
+    eindeGeldigheid: row.eindeGeldigheid,
+    beginObject: row.beginGeldigheid,
+    eindeObject: row.eindeGeldigheid,
+  }
+}

@@ -1,0 +1,340 @@
+// zaaktype-informatieobjecttypen: the documents that belong to cases of a type.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { ExpandQuery } from '../../http/expand.ts'
+import { Patch, Reference, readInput, Url } from '../../http/input.ts'
+import { link } from '../../http/links.ts'
+import { Page, PageQuery } from '../../http/page.ts'
+import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import { expandable, sendOne, sendPage } from '../expand.ts'
+import { Detail, NullableUrl, Params, TypeRelatie } from '../fields.ts'
+import {
+  ANDERE_CATALOGUS,
+  bijwerken,
+  deleteUnlessInUse,
+  filterUuid,
+  findRelaties,
+  getoondeVersies,
+  holdOnderdeel,
+  lezen,
+  mayForce,
+  mayForceDelete,
+  NON_CONCEPT_RELATION,
+  type Relatie,
+  recordChange,
+  requireStatustype,
+  requireZaaktypeForChange,
+  StatusFilter,
+  verwijderen,
+  type ZaaktypeVanOnderdeel,
+} from '../rules.ts'
+
+export const ZaaktypeInformatieobjecttypeInput = Type.Object({
+  zaaktype: Reference(),
+  informatieobjecttype: TypeRelatie(),
+  volgnummer: Type.Integer({ minimum: 1, maximum: 999 }),
+  richting: Type.Enum(['inkomend', 'intern', 'uitgaand']),
+  statustype: NullableUrl,
+})
+const ZaaktypeInformatieobjecttype = Type.Object({
+  url: Url(),
+  ...ZaaktypeInformatieobjecttypeInput.properties,
+  zaaktypeIdentificatie: Type.String(),
+  catalogus: Url(),
+})
+const Filter = Type.Object({
+  ...PageQuery,
+  ...ExpandQuery,
+  zaaktype: Type.Optional(Url()),
+  informatieobjecttype: Type.Optional(Url()),
+  richting: Type.Optional(Type.Enum(['inkomend', 'intern', 'uitgaand'])),
+  status: StatusFilter,
+})
+const ZaaktypeInformatieobjecttypePatch = Patch(ZaaktypeInformatieobjecttypeInput)
+type Input = Static<typeof ZaaktypeInformatieobjecttypeInput>
+
+export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/zaaktype-informatieobjecttypen',
+    { config: lezen, schema: { querystring: Filter, response: { 200: Page(ZaaktypeInformatieobjecttype) } } },
+    async (request) => {
+      const list = listRelaties(app.read, request.query, request.base)
+      return sendPage(
+        request,
+        'zaaktypeinformatieobjecttype',
+        {
+          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) => {
+            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
+            return selectZaaktypeInformatieobjecttype(allRelaties(app.read).where('t.id', 'in', page))
+              .orderBy('t.id', 'desc')
+              .execute()
+          },
+        },
+        (row) => toZaaktypeInformatieobjecttype(row, request.base),
+      )
+    },
+  )
+
+  app.post(
+    '/zaaktype-informatieobjecttypen',
+    {
+      config: bijwerken,
+      schema: { body: ZaaktypeInformatieobjecttypeInput, response: { 201: ZaaktypeInformatieobjecttype } },
+    },
+    async (request, reply) => {
+      const relatie = await app.mutate(request.actor, (m) => createZaaktypeInformatieobjecttype(m, request.body))
+      return reply.code(201).header('location', relatie.url).send(relatie)
+    },
+  )
+
+  app.get(
+    '/zaaktype-informatieobjecttypen/:uuid',
+    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: ZaaktypeInformatieobjecttype } } },
+    async (request, reply) => {
+      const row = await findZaaktypeInformatieobjecttype(app.read, request.params.uuid)
+      if (!row) throw notFound()
+      return sendOne(request, reply, 'zaaktypeinformatieobjecttype', toZaaktypeInformatieobjecttype(row, request.base))
+    },
+  )
+
+  app.put(
+    '/zaaktype-informatieobjecttypen/:uuid',
+    {
+      config: bijwerken,
+      schema: {
+        params: Params,
+        body: ZaaktypeInformatieobjecttypeInput,
+        response: { 200: ZaaktypeInformatieobjecttype },
+      },
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) =>
+        changeZaaktypeInformatieobjecttype(m, request.params.uuid, 'update', request.body),
+      ),
+  )
+
+  app.patch(
+    '/zaaktype-informatieobjecttypen/:uuid',
+    {
+      config: bijwerken,
+      schema: {
+        params: Params,
+        body: ZaaktypeInformatieobjecttypePatch,
+        response: { 200: ZaaktypeInformatieobjecttype },
+      },
+    },
+    async (request) =>
+      app.mutate(request.actor, (m) =>
+        changeZaaktypeInformatieobjecttype(m, request.params.uuid, 'partial_update', request.body),
+      ),
+  )
+
+  app.delete(
+    '/zaaktype-informatieobjecttypen/:uuid',
+    { config: verwijderen, schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteZaaktypeInformatieobjecttype(m, request.params.uuid))
+      return reply.code(204).send()
+    },
+  )
+}
+
+expandable('zaaktypeinformatieobjecttype', async (read, base, uuids) => {
+  const rows = await selectZaaktypeInformatieobjecttype(allRelaties(read)).where('t.uuid', 'in', uuids).execute()
+  return rows.map((row) => toZaaktypeInformatieobjecttype(row, base))
+})
+
+/** @param own a uuid to use instead of a new one */
+export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  const informatieobjecttype = await requireInformatieobjecttype(m, input.informatieobjecttype, zaaktype)
+  const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
+  throwFaults([
+    ...catalogusFaults(zaaktype, informatieobjecttype),
+    ...publishedFaults(m, [[zaaktype, informatieobjecttype]]),
+  ])
+  const { uuid } = await m.trx
+    .insertInto('zaaktypeInformatieobjecttype')
+    .values({
+      ...own,
+      zaaktypeId: zaaktype.id,
+      informatieobjecttypeId: informatieobjecttype.id,
+      volgnummer: input.volgnummer,
+      richting: input.richting,
+      statustypeId,
+    })
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+  const row = (await findZaaktypeInformatieobjecttype(m.read, uuid))!
+  const relatie = toZaaktypeInformatieobjecttype(row, m.actor.base)
+  recordChange(m, 'create', 'zaaktypeinformatieobjecttype', named(row), null, relatie)
+  return relatie
+}
+
+async function changeZaaktypeInformatieobjecttype(
+  m: Mutation,
+  uuid: string,
+  actie: 'update' | 'partial_update',
+  body: Static<typeof ZaaktypeInformatieobjecttypePatch>,
+) {
+  const before = await relatieForChange(m, uuid)
+  const oud = toZaaktypeInformatieobjecttype(before, m.actor.base)
+  const input = actie === 'update' ? (body as Input) : readInput(ZaaktypeInformatieobjecttypeInput, { ...oud, ...body })
+  const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
+  const current = { id: before.informatieobjecttypeId, concept: before.informatieobjecttypeConcept }
+  const moved = body.informatieobjecttype && body.informatieobjecttype !== oud.informatieobjecttype
+  const informatieobjecttype = moved
+    ? await requireInformatieobjecttype(m, input.informatieobjecttype, zaaktype)
+    : { ...current, catalogusId: before.informatieobjecttypeCatalogusId }
+  const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
+  throwFaults([
+    ...catalogusFaults(zaaktype, informatieobjecttype),
+    ...publishedFaults(m, [
+      [before, current],
+      [zaaktype, informatieobjecttype],
+    ]),
+  ])
+  await m.trx
+    .updateTable('zaaktypeInformatieobjecttype')
+    .set({
+      zaaktypeId: zaaktype.id,
+      informatieobjecttypeId: informatieobjecttype.id,
+      volgnummer: input.volgnummer,
+      richting: input.richting,
+      statustypeId,
+    })
+    .where('id', '=', before.id)
+    .execute()
+  const row = (await findZaaktypeInformatieobjecttype(m.read, uuid))!
+  const relatie = toZaaktypeInformatieobjecttype(row, m.actor.base)
+  recordChange(m, actie, 'zaaktypeinformatieobjecttype', named(row), oud, relatie)
+  return relatie
+}
+
+async function deleteZaaktypeInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
+  const before = await relatieForChange(m, uuid)
+  if (!before.concept && !before.informatieobjecttypeConcept && !mayForceDelete(m.actor))
+    throwFaults([NON_CONCEPT_RELATION])
+  await deleteUnlessInUse(() => m.trx.deleteFrom('zaaktypeInformatieobjecttype').where('id', '=', before.id).execute())
+  recordChange(
+    m,
+    'destroy',
+    'zaaktypeinformatieobjecttype',
+    named(before),
+    toZaaktypeInformatieobjecttype(before, m.actor.base),
+    null,
+  )
+}
+
+async function relatieForChange(m: Mutation, uuid: string): Promise<ZaaktypeInformatieobjecttypeRow> {
+  await holdOnderdeel(m, 'zaaktype_informatieobjecttype', uuid)
+  return (await findZaaktypeInformatieobjecttype(m.read, uuid))!
+}
+
+async function requireInformatieobjecttype(
+  m: Mutation,
+  value: string,
+  zaaktype: ZaaktypeVanOnderdeel,
+): Promise<Relatie> {
+  const faults: InvalidParam[] = []
+  const { base } = m.actor
+  const name = 'informatieobjecttype'
+  const [found] = await findRelaties(m.read, base, name, [value], zaaktype.catalogusId, name, faults)
+  throwFaults(faults)
+  return found!
+}
+
+const catalogusFaults = (zaaktype: ZaaktypeVanOnderdeel, { catalogusId }: { catalogusId: number }) =>
+  catalogusId === zaaktype.catalogusId ? [] : [ANDERE_CATALOGUS]
+
+/** ztc-010: a relation of which both sides are published stays as it is, without the forced scope. */
+function publishedFaults(m: Mutation, relaties: { concept: boolean }[][]): InvalidParam[] {
+  const published = relaties.some((sides) => sides.every(({ concept }) => !concept))
+  return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
+}
+
+/** definitief: both sides are published; concept: at least one is not. */
+function statusFilter(status: 'alles' | 'concept' | 'definitief') {
+  const published = sql`(not z.concept and not i.concept)`
+  if (status === 'alles') return sql<boolean>`true`
+  return status === 'definitief' ? sql<boolean>`${published}` : sql<boolean>`not ${published}`
+}
+
+const named = (row: ZaaktypeInformatieobjecttypeRow) => ({
+  uuid: row.uuid,
+  zaaktypeUuid: row.zaaktypeUuid,
+  weergave: `${row.volgnummer}`,
+})
+
+function allRelaties(db: ReadDb) {
+  return db
+    .selectFrom('zaaktypeInformatieobjecttype as t')
+    .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
+    .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
+    .innerJoin('informatieobjecttype as i', 'i.id', 't.informatieobjecttypeId')
+}
+type Relaties = ReturnType<typeof allRelaties>
+
+function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string): Relaties {
+  return allRelaties(db)
+    .where(statusFilter(filter.status ?? 'definitief'))
+    .$if(filter.zaaktype !== undefined, (query) =>
+      query.where('z.uuid', 'is not distinct from', filterUuid(filter.zaaktype!, base, 'zaaktype')),
+    )
+    .$if(filter.informatieobjecttype !== undefined, (query) =>
+      query.where(
+        sql<boolean>`t.informatieobjecttype_id in (select v.id from informatieobjecttype k
+          join informatieobjecttype v on v.catalogus_id = k.catalogus_id and v.omschrijving = k.omschrijving
+          where k.uuid = ${filterUuid(filter.informatieobjecttype!, base, 'informatieobjecttype')})`,
+      ),
+    )
+    .$if(filter.richting !== undefined, (query) => query.where('t.richting', '=', filter.richting!))
+}
+
+function selectZaaktypeInformatieobjecttype(query: Relaties) {
+  return query
+    .selectAll('t')
+    .select([
+      'z.uuid as zaaktypeUuid',
+      'z.identificatie as zaaktypeIdentificatie',
+      'z.concept',
+      'c.uuid as catalogusUuid',
+    ])
+    .leftJoin('statustype as s', 's.id', 't.statustypeId')
+    .select([
+      's.uuid as statustypeUuid',
+      'i.concept as informatieobjecttypeConcept',
+      'i.catalogusId as informatieobjecttypeCatalogusId',
+    ])
+    .select(getoondeVersies('informatieobjecttype', sql`t.informatieobjecttype_id`, null).as('informatieobjecttypen'))
+}
+type ZaaktypeInformatieobjecttypeRow = Awaited<
+  ReturnType<ReturnType<typeof selectZaaktypeInformatieobjecttype>['executeTakeFirstOrThrow']>
+>
+
+function findZaaktypeInformatieobjecttype(
+  db: ReadDb,
+  uuid: string,
+): Promise<ZaaktypeInformatieobjecttypeRow | undefined> {
+  return selectZaaktypeInformatieobjecttype(allRelaties(db)).where('t.uuid', '=', uuid).executeTakeFirst()
+}
+
+function toZaaktypeInformatieobjecttype(
+  row: ZaaktypeInformatieobjecttypeRow,
+  base: string,
+): Static<typeof ZaaktypeInformatieobjecttype> {
+  return {
+    url: link(base, 'zaaktypeinformatieobjecttype', row.uuid),
+    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
+    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
+    catalogus: link(base, 'catalogus', row.catalogusUuid),
+    informatieobjecttype: link(base, 'informatieobjecttype', row.informatieobjecttypen[0]!),
+    volgnummer: row.volgnummer,
+    richting: row.richting as Input['richting'],
+    statustype: row.statustypeUuid ? link(base, 'statustype', row.statustypeUuid) : null,
+  }
+}

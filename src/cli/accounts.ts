@@ -1,0 +1,172 @@
+// The subcommands on accounts of the administration pages: also when nobody can sign in any more.
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import {
+  type Account,
+  GEBRUIKERSNAAM,
+  genereerWachtwoord,
+  listAccounts,
+  maakAccount,
+  ontgrendel,
+  verwijderTotp,
+  zetWachtwoord,
+} from '../beheer/accounts.ts'
+import { MIN_WACHTWOORD } from '../beheer/password.ts'
+import { ROLLEN, type Rol } from '../beheer/session.ts'
+import type { Config } from '../config.ts'
+import type { Database, ReadDb } from '../database/database.ts'
+import { type Mutation, mutator } from '../database/mutate.ts'
+import { systemActor } from '../http/access.ts'
+import { Problem } from '../http/problem.ts'
+
+type WithDatabase = <T>(work: (database: Database, config: Config) => Promise<T>) => Promise<T>
+
+/** @param usage makes the error for what the caller asked and cannot be done */
+export function addAccountCommands(
+  program: Command,
+  withDatabase: WithDatabase,
+  usage: (message: string) => Error,
+): void {
+  const account = program.command('account').description('people who may use the administration pages')
+  const print = (options: { json?: boolean }, value: unknown, line: string) =>
+    console.log(options.json ? JSON.stringify(value) : line)
+
+  account
+    .command('create')
+    .description('make an account; prints its password once')
+    .requiredOption('--username <name>', 'name to sign in with, without spaces')
+    .option('--role <role>', ROLLEN.join(', '), 'administrator')
+    .option('--name <name>', 'name for people', '')
+    .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom account create --username j.jansen --role operator')
+    .action(
+      async (options: { username: string; role: string; name: string; passwordStdin?: boolean; json?: boolean }) => {
+        const { username, role, name } = options
+        if (!new RegExp(GEBRUIKERSNAAM).test(username))
+          throw usage('--username has 1 to 150 visible ASCII characters and no spaces')
+        if (!isRol(role)) throw usage(`--role is one of ${ROLLEN.join(', ')}`)
+        const password = await readPassword(options)
+        await change(withDatabase, async (m) => {
+          const { uuid } = await maakAccount(m.trx, {
+            gebruikersnaam: username,
+            naam: name,
+            rol: role,
+            wachtwoord: password,
+          })
+          await record(m, 'account-maken', { uuid, gebruikersnaam: username }, { naam: name, rol: role })
+        }).catch((error) => {
+          throw error instanceof Problem && error.status === 400
+            ? usage(`there is an account ${username} already`)
+            : error
+        })
+        report(options, username, password, `Account ${username} made.`)
+      },
+    )
+
+  account
+    .command('reset-password')
+    .description('give an account a new password, printed once; ends its sessions and its lock')
+    .requiredOption('--username <name>', 'name to sign in with')
+    .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option('--remove-totp', 'remove its one-time codes as well', false)
+    .option('--json', 'print JSON')
+    .action(async (options: { username: string; passwordStdin?: boolean; removeTotp: boolean; json?: boolean }) => {
+      const password = await readPassword(options)
+      await change(withDatabase, async (m) => {
+        const found = await requireAccount(m.read, options.username)
+        await zetWachtwoord(m.trx, found.id, password)
+        if (options.removeTotp) await verwijderTotp(m.trx, found.id)
+        await record(m, 'wachtwoord-wijzigen', found, options.removeTotp ? { eenmaligeCodes: false } : undefined)
+      })
+      report(options, options.username, password, `Account ${options.username} has a new password.`)
+    })
+
+  account
+    .command('unlock')
+    .description('end the lock of an account after wrong passwords')
+    .requiredOption('--username <name>', 'name to sign in with')
+    .option('--json', 'print JSON')
+    .action(async (options: { username: string; json?: boolean }) => {
+      await change(withDatabase, async (m) => {
+        const found = await requireAccount(m.read, options.username)
+        await ontgrendel(m.trx, found.id)
+        await record(m, 'account-ontgrendelen', found)
+      })
+      print(options, { username: options.username, locked: false }, `Account ${options.username} is not locked.`)
+    })
+
+  account
+    .command('list')
+    .description('the accounts, with role and state')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const accounts = await withDatabase(({ db }) => listAccounts(db as unknown as ReadDb))
+      const rows = accounts.map((one) => ({
+        username: one.gebruikersnaam,
+        name: one.naam,
+        role: one.rol,
+        active: one.actief,
+        locked: one.geblokkeerdTot !== null,
+        password: one.wachtwoord,
+        totp: one.totp,
+        oidc: one.oidc,
+        lastSignIn: one.laatsteLoginOp,
+      }))
+      const line = ({ username, role, active, locked, totp }: (typeof rows)[number]) =>
+        [username, role, active ? (locked ? 'locked' : 'active') : 'inactive', totp ? 'totp' : 'no totp'].join('\t')
+      print(options, rows, rows.map(line).join('\n') || 'There are no accounts.')
+    })
+
+  async function readPassword({ passwordStdin }: { passwordStdin?: boolean }): Promise<string> {
+    if (!passwordStdin) return genereerWachtwoord()
+    const given = (await text(process.stdin)).replace(/\r?\n$/, '')
+    if (given.length < MIN_WACHTWOORD) throw usage(`a password has at least ${MIN_WACHTWOORD} characters`)
+    return given
+  }
+
+  /** Shows a password that was made here; one that was given is known already. */
+  function report(
+    options: { passwordStdin?: boolean; json?: boolean },
+    username: string,
+    password: string,
+    line: string,
+  ): void {
+    const shown = options.passwordStdin ? {} : { password }
+    print(
+      options,
+      { username, ...shown },
+      options.passwordStdin ? line : `${line} Its password, shown only now:\n${password}`,
+    )
+  }
+
+  async function requireAccount(db: ReadDb, username: string): Promise<Account> {
+    const accounts = await listAccounts(db, { zoek: username })
+    const found = accounts.find(({ gebruikersnaam }) => gebruikersnaam.toLowerCase() === username.toLowerCase())
+    if (!found) throw usage(`there is no account ${username}`)
+    return found
+  }
+}
+
+const isRol = (role: string): role is Rol => (ROLLEN as readonly string[]).includes(role)
+
+function change(withDatabase: WithDatabase, work: (m: Mutation) => Promise<void>): Promise<void> {
+  return withDatabase((database) =>
+    mutator(database)(systemActor('account'), async (m) => {
+      m.unrecorded('it is in beheer_audit')
+      await work(m)
+    }),
+  )
+}
+
+/** In the record of changes of the pages, as done from the command line. */
+async function record(
+  m: Mutation,
+  handeling: string,
+  { uuid, gebruikersnaam }: Pick<Account, 'uuid' | 'gebruikersnaam'>,
+  nieuw?: object,
+): Promise<void> {
+  await m.sql`
+    insert into beheer_audit (gebruiker, handeling, object_soort, object_id, object_weergave, nieuw)
+    values ('commando', ${handeling}, 'account', ${uuid}, ${gebruikersnaam}, ${nieuw ? JSON.stringify(nieuw) : null}::text::jsonb)`
+}

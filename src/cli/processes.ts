@@ -1,0 +1,255 @@
+// What the subcommands have in common: finding the database and the key, opening the parts, running and stopping.
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { CRONTAB, taskList } from '../../tasks/index.ts'
+import { verstuurNotificatie } from '../../tasks/send-notification.ts'
+import { buildApp, type Parts } from '../app.ts'
+import { ensureBootstrapClient } from '../autorisaties/clients.ts'
+import { openCredentialStore } from '../autorisaties/credentials.ts'
+import { isShort, type SecretBox, secretBox } from '../autorisaties/secret-box.ts'
+import { ensureBootstrapAdmin } from '../beheer/accounts.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
+import { findEmbedded, startEmbedded } from '../database/embedded.ts'
+import { requireKnownSchema } from '../database/migrate.ts'
+import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
+import { kopieerNaarOpslag, kopieerPool } from '../documenten/import/copy.ts'
+import { repairImports } from '../documenten/import/progress.ts'
+import { type Opslagen, openOpslagen, prepareNewStore } from '../documenten/storage/choose.ts'
+import { type Opslag, OpslagOnbeschikbaar } from '../documenten/storage/index.ts'
+import { readiness } from '../http/health.ts'
+import { startWorker } from '../jobs/worker.ts'
+import { fillInstellingen } from '../notificaties/settings.ts'
+import { openDiensten } from '../services/services.ts'
+import { startMetrics } from '../telemetry/metrics.ts'
+
+/** Something that runs until it is stopped. `failed` settles when it cannot go on. */
+export type Running = { stop(): Promise<void>; failed: Promise<unknown> }
+
+const NEVER = new Promise<never>(() => {})
+
+/**
+ * The database of this configuration: the one that DATABASE_URL names, or the embedded one in DATA_DIR, which is started
+ * unless another process of ours runs it already.
+ * @param own refuse a running embedded one: `start` is to have it for itself
+ */
+export async function openServer(config: Config, log: Logger, own = false): Promise<Running & { url: string }> {
+  if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {}, failed: NEVER }
+  const running = own ? undefined : await findEmbedded(config.dataDir)
+  if (running) return { url: running, stop: async () => {}, failed: NEVER }
+  await mkdir(config.dataDir, { recursive: true })
+  const embedded = await startEmbedded(config.dataDir, {
+    log: (line) => log.debug({ source: 'postgres' }, line.trim()),
+  })
+  return { url: embedded.url, stop: embedded.stop, failed: embedded.exited }
+}
+
+/**
+ * SECRET_KEY, or else the key that `start` made in DATA_DIR.
+ * @param make make one when there is none
+ */
+export async function findSecretBox(config: Config, make: boolean): Promise<SecretBox> {
+  if (config.secretKey) return secretBox(config.secretKey)
+  const file = join(config.dataDir, 'secret-key')
+  try {
+    return secretBox((await readFile(file, 'utf8')).trim())
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOENT') throw error
+    if (!make) throw new ConfigError(['SECRET_KEY is required'])
+  }
+  await mkdir(config.dataDir, { recursive: true })
+  const key = randomBytes(32).toString('base64url')
+  await writeFile(`${file}.new`, `${key}\n`, { mode: 0o600, flush: true })
+  await rename(`${file}.new`, file)
+  return secretBox(key)
+}
+
+/** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. */
+async function openOpslag(config: Config, database: Database, log: Logger): Promise<Opslagen> {
+  try {
+    await prepareNewStore(config, database, config.documentenBackend)
+  } catch (error) {
+    if (!(error instanceof OpslagOnbeschikbaar)) throw error
+    log.error({ backend: config.documentenBackend, code: error.code }, 'the document storage cannot be set up')
+  }
+  return openOpslagen(config, log)
+}
+
+/** How an import brings files into the store: threads for a directory, streams for all others. */
+export function openKopieer(config: Config, opslag: Opslag): ReturnType<typeof kopieerPool> {
+  if (opslag.backend === 'filesystem')
+    return kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+  const stopped = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    kopieer: (bestanden) => {
+      const options = { signal: stopped.signal }
+      const copying = kopieerNaarOpslag(opslag, config.importBaseDir, bestanden, options)
+      const done = copying.then(
+        () => {},
+        () => {},
+      )
+      running.add(done)
+      void done.then(() => running.delete(done))
+      return copying
+    },
+    stop: async () => {
+      stopped.abort(new Error('copying was stopped'))
+      await Promise.all(running)
+    },
+  }
+}
+
+/** Runs the HTTP side. Resolves when it listens; `address` is where. */
+export async function runApi(
+  config: Config,
+  url: string,
+  box: SecretBox,
+  log: Logger,
+): Promise<Running & { address: string }> {
+  const database = openDatabase(url, { max: config.databasePoolSize, name: 'api' })
+  try {
+    requireImportBaseDir(config, log)
+    await requireKnownSchema(database.sql)
+    if (config.bootstrapClient) {
+      if (isShort(config.bootstrapClient.secret)) log.warn('BOOTSTRAP_CLIENT_SECRET has fewer than 32 characters')
+      await ensureBootstrapClient(database, box, config.bootstrapClient, config)
+    }
+    if (config.bootstrapAdmin) await ensureBootstrapAdmin(database, config.bootstrapAdmin)
+    await fillInstellingen(database, box, config)
+    const credentials = await openCredentialStore(database, box, log)
+    const diensten = openDiensten(database, box, config, log)
+    const opslagen = await openOpslag(config, database, log)
+    const parts: Parts = { config, database, ...opslagen, credentials, box, diensten, log }
+    const app = await buildApp(parts)
+    const address = await app.listen({ host: config.host, port: config.port })
+    return {
+      address,
+      failed: NEVER,
+      stop: async () => {
+        app.announceStop()
+        await sleep(config.stopDelaySeconds * 1000)
+        await app.close()
+        await credentials.close()
+        await diensten.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Runs the job side. Resolves when it looks for jobs. */
+export async function runWorker(
+  config: Config,
+  url: string,
+  log: Logger,
+): Promise<Running & { database: Database; opslag: Opslag; healthy(): boolean }> {
+  const database = openDatabase(url, { max: config.databasePoolSize, name: 'worker' })
+  try {
+    requireImportBaseDir(config, log)
+    await requireKnownSchema(database.sql)
+    const opslagen = await openOpslag(config, database, log)
+    const { opslag } = opslagen
+    const pool = openKopieer(config, opslag)
+    const box = await findSecretBox(config, false)
+    const diensten = openDiensten(database, box, config, log)
+    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, diensten, log })
+    const worker = await startWorker({
+      databaseUrl: url,
+      taskList: tasks,
+      cron: CRONTAB,
+      concurrency: config.workerConcurrency,
+      log,
+      checks: [(sql) => repairImports(kyselyOn(sql))],
+    })
+    const notifications = await startNotifications({ config, url, box, log })
+    return {
+      database,
+      opslag,
+      healthy: () => worker.healthy() && notifications.healthy(),
+      failed: NEVER,
+      stop: async () => {
+        await Promise.all([worker.stop(), notifications.stop()])
+        await diensten.close()
+        await pool.stop()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/**
+ * Sends notifications, apart from all other jobs: however slow the receiver is, only the places here are taken by it.
+ * What is lost of its writes in a crash of the database is done again (a message may be sent twice, with the same id), so
+ * that it need not wait for the disk.
+ */
+async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
+  const { config, url, box, log } = parts
+  // Its few statements find rows by their keys, however full the tables are: they are planned once, and so that a plan which
+  // was made when a table was small does not read all of it later.
+  const settings = {
+    synchronous_commit: 'off',
+    plan_cache_mode: 'force_generic_plan',
+    enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
+  }
+  const open = () => openDatabase(url, { max: 5, name: 'notificaties', settings })
+  const verzender = verstuurNotificatie({ config, box, log, open })
+  try {
+    const worker = await startWorker({ databaseUrl: url, name: 'notificaties', runner: verzender.start, log })
+    return {
+      healthy: worker.healthy,
+      stop: async () => {
+        await worker.stop()
+        await verzender.close()
+      },
+    }
+  } catch (error) {
+    await verzender.close()
+    throw error
+  }
+}
+
+/** Metrics of this process, when a port is configured for them. */
+export async function runMetrics(config: Config, url: string, log: Logger): Promise<Running> {
+  const { metricsPort: port, host } = config
+  const metrics = await startMetrics({ port, host, databaseUrl: url, log })
+  return { stop: metrics.close, failed: NEVER }
+}
+
+/** `/livez` and `/readyz` of a process that only works, for whoever watches over it. */
+export async function runWorkerHealth(
+  port: number,
+  host: string,
+  worker: Awaited<ReturnType<typeof runWorker>>,
+): Promise<Running> {
+  const server = createServer(async (request, response) => {
+    const ready = request.url === '/readyz'
+    const checks: Record<string, unknown> = ready ? await readiness(worker) : {}
+    const failed =
+      ready &&
+      (!worker.healthy() || Object.values(checks).some((check) => (check as { status: string }).status === 'failed'))
+    const status = request.url === '/livez' || ready ? (failed ? 503 : 200) : 404
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(JSON.stringify({ status: status === 200 ? 'ok' : 'failed', ...(ready && { checks }) }))
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  return {
+    failed: NEVER,
+    stop: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

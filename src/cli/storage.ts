@@ -1,0 +1,113 @@
+// The subcommands on the document storage.
+import type { Command } from 'commander'
+import { type Config, ConfigError } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { controleer } from '../documenten/storage/check.ts'
+import { isBackend, openOpslagen, prepareNewStore } from '../documenten/storage/choose.ts'
+import { BACKENDS } from '../documenten/storage/index.ts'
+import { verplaats } from '../documenten/storage/migrate.ts'
+
+type WithDatabase = <T>(work: (database: Database, config: Config) => Promise<T>) => Promise<T>
+
+/** With `--json` every finding is a line of its own, and the last line is the outcome. */
+export function addStorageCommands(program: Command, withDatabase: WithDatabase): void {
+  const storage = program.command('storage').description('where documents are kept')
+
+  storage
+    .command('migrate')
+    .description('move all documents to one backend, also while the service runs')
+    .requiredOption('--to <backend>', BACKENDS.join(', '))
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Set DOCUMENTEN_API_BACKEND to the new backend first, and keep the settings of the old one: new documents then go to the
+new one, and those that have not moved are read from the old one. The old bytes are removed after an hour, by a worker.
+It may be stopped at any moment, and goes on when it is run again.
+
+Example:
+  zaakstroom storage migrate --to s3_storage`,
+    )
+    .action(async (options: { to: string; json?: boolean }) => {
+      const { to } = options
+      if (!isBackend(to)) program.error(`--to is one of ${BACKENDS.join(', ')}`, { exitCode: 64 })
+      const interrupted = new AbortController()
+      for (const name of ['SIGTERM', 'SIGINT'] as const)
+        process.once(name, () => interrupted.abort(new Error('stopped; what is left moves when it is run again')))
+      await withDatabase(async (database, config) => {
+        requireSettings(config, to)
+        if (config.documentenBackend !== to)
+          console.error(`Note: new documents still go to ${config.documentenBackend} (DOCUMENTEN_API_BACKEND).`)
+        await prepareNewStore(config, database, to)
+        const parts = { database, ...openOpslagen(config, toStderr) }
+        const [before] = await database.sql<{ todo: number }[]>`
+          select count(*)::bigint as todo from bestand where backend <> ${to}`
+        const tell = progress()
+        const report: Parameters<typeof verplaats>[2] = ({ moved, failed }, fault) => {
+          if (fault && options.json) console.log(JSON.stringify(fault))
+          else if (fault) console.error(`${fault.backend} ${fault.sleutel}: ${WORDS[fault.kind]}`)
+          tell(`${moved + failed} of ${before!.todo} documents`)
+        }
+        const { moved, bytes, failed } = await verplaats(parts, to, report, interrupted.signal)
+        const text = `Moved ${moved} documents (${bytes} bytes) to ${to}.${failed ? ` ${failed} could not be moved: see \`storage check --verify\`.` : ''}`
+        console.log(options.json ? JSON.stringify({ moved, bytes, failed }) : text)
+        if (failed > 0) process.exitCode = 1
+      })
+    })
+
+  storage
+    .command('check')
+    .description('find bytes without documents, and documents whose bytes are absent or changed')
+    .option('--verify', 'read all bytes and compare checksums')
+    .option('--repair', 'remove bytes older than a day that have no document; use a copy in another backend')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExit codes: 0 all is well (or was repaired), 1 something is wrong.')
+    .action(async (options: { verify?: boolean; repair?: boolean; json?: boolean }) => {
+      await withDatabase(async (database, config) => {
+        const tell = progress()
+        const outcome = await controleer(
+          { database, ...openOpslagen(config, toStderr) },
+          {
+            verify: options.verify,
+            repair: options.repair,
+            report: (found) => {
+              const line = `${found.backend} ${found.sleutel}: ${WORDS[found.kind]}${found.repaired ? ', repaired' : ''}`
+              console.log(options.json ? JSON.stringify(found) : line)
+            },
+            progress: ({ documents, stored }) => tell(`listed ${stored} files, checked ${documents} documents`),
+          },
+        )
+        const { documents, stored, found, repaired } = outcome
+        const text = `${documents} documents, ${stored} files in storage: ${found} wrong, ${repaired} of these repaired.`
+        console.log(options.json ? JSON.stringify(outcome) : text)
+        if (found > repaired) process.exitCode = 1
+      })
+    })
+}
+
+const WORDS = {
+  orphan: 'bytes without a document',
+  missing: 'a document without bytes',
+  size: 'not the size of the document',
+  damaged: 'not the bytes that were stored',
+}
+
+function requireSettings(config: Config, backend: string): void {
+  if (backend === 's3_storage' && !config.s3) throw new ConfigError(['the settings of S3 (S3_…) are required'])
+  if (backend === 'azure_blob_storage' && !config.azure)
+    throw new ConfigError(['AZURE_ACCOUNT_NAME or AZURE_CONNECTION_STRING is required'])
+}
+
+const toStderr = {
+  error: (fields: object, text?: string) => console.error(`zaakstroom: ${text} (${Object.values(fields).join(' ')})`),
+}
+
+/** A line on stderr, at most every two seconds. */
+function progress(): (text: string) => void {
+  let told = performance.now()
+  return (text) => {
+    if (performance.now() - told < 2000) return
+    told = performance.now()
+    console.error(text)
+  }
+}

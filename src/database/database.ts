@@ -1,0 +1,107 @@
+import { CamelCasePlugin, Kysely } from 'kysely'
+import type { ReadonlyKysely } from 'kysely/readonly'
+import { PostgresJSDialect } from 'kysely-postgres-js'
+import postgres from 'postgres'
+import type { DB } from './types.ts'
+
+/** What handlers read with: a query that writes does not compile. Writing goes through `mutate`. */
+export type ReadDb = ReadonlyKysely<DB>
+export type Db = Kysely<DB>
+
+export type Database = {
+  url: string
+  /** The driver: for COPY and cursors. */
+  sql: postgres.Sql
+  /** For writing outside a request, such as the set-up of clients. Handlers get it as `ReadDb`. */
+  db: Db
+  close(): Promise<void>
+}
+
+/**
+ * Opens a pool. Dates stay `YYYY-MM-DD`, moments become ISO 8601 in UTC with `Z` and all their digits (a JS Date would
+ * lose the microseconds), 64-bit integers become numbers (ours stay far below 2^53).
+ */
+export function openDatabase(
+  url: string,
+  options: { max: number; name: string; settings?: Record<string, string> },
+): Database {
+  const sql = postgres(url, {
+    max: options.max,
+    idle_timeout: 300,
+    connect_timeout: 5,
+    backoff: () => 0.2, // a database that is back is used at once; the default waits up to 20 s
+    onnotice: () => {},
+    connection: {
+      application_name: `zaakstroom ${options.name}`,
+      TimeZone: 'UTC',
+      jit: 'off', // our queries are short; compiling them takes longer than running them
+      DateStyle: 'ISO',
+      statement_timeout: 30_000,
+      lock_timeout: 10_000,
+      idle_in_transaction_session_timeout: 30_000,
+      ...options.settings,
+    },
+    types: {
+      date: { to: 1082, from: [1082], serialize: String, parse: String },
+      timestamptz: { to: 1184, from: [1184], serialize: moment, parse: isoMoment },
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+    },
+  })
+  return { url, sql, db: kyselyOn(sql), close: () => sql.end({ timeout: 5 }) }
+}
+
+/** A query builder on a pool or, so that COPY and queries share one transaction, on a transaction of the driver. */
+export function kyselyOn(sql: postgres.Sql | postgres.TransactionSql): Db {
+  return new Kysely<DB>({
+    dialect: new PostgresJSDialect({ postgres: 'reserve' in sql ? sql : asPool(sql) }),
+    plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
+  })
+}
+
+const MAX_PREPARED = 100 // statements with more parameters differ from call to call
+
+// The dialect takes its connections from a pool; within a transaction there is just the one.
+function asPool(trx: postgres.TransactionSql): postgres.Sql {
+  const connection = Object.assign((...args: Parameters<typeof trx>) => trx(...args), {
+    // Prepared: a change makes the same few statements over and over, and planning them costs more than running them.
+    unsafe: (text: string, parameters: postgres.ParameterOrJSON<never>[] = []) =>
+      trx.unsafe(text, parameters, { prepare: parameters.length <= MAX_PREPARED }),
+    release: () => {},
+  })
+  return Object.assign(() => {}, { reserve: async () => connection }) as unknown as postgres.Sql
+}
+
+function moment(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value)
+}
+
+function isoMoment(text: string): string {
+  return `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, '')}Z`
+}
+
+/** Faults of the connection or the server, not of the query: the same call may go through later (503 for a client). */
+export function isUnavailable(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && (UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('57P'))
+}
+
+const UNAVAILABLE = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '08000',
+  '08001',
+  '08003',
+  '08006',
+  '25006', // read-only after a failover
+  '25P03', // idle in transaction too long
+  '55P03', // lock not available in time
+  '57014', // statement took too long
+])

@@ -1,0 +1,160 @@
+import { sql } from 'kysely'
+import type postgres from 'postgres'
+import type { Actor, Component } from '../http/access.ts'
+import { enqueue, type JobOptions } from '../jobs/queue.ts'
+import { type Database, type Db, kyselyOn, type ReadDb } from './database.ts'
+
+export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
+
+/** One change, as its audit record and its notification tell it. */
+export type Change = {
+  component: Component
+  actie: Actie
+  /** Kind of the changed object, as in notifications. */
+  resource: string
+  url: string
+  /** The changed object for people, at most 200 characters. */
+  weergave: string
+  /** The main object; left out when it is the changed object itself. */
+  hoofdobject?: { url: string; uuid: string }
+  uuid: string
+  /** Where the change is announced; null where the standard announces nothing. */
+  kanaal: { naam: string; kenmerken: Record<string, string> } | null
+  oud: unknown
+  nieuw: unknown
+  /** In the audit trail a change gets a record; `geen` where the standard keeps none, `wis` when the trail goes with its main object. */
+  spoor?: 'geen' | 'wis'
+}
+
+export type Mutation = {
+  trx: Db
+  /** The same transaction for functions that only read. */
+  read: ReadDb
+  /** The same transaction at the driver, for COPY and savepoints. */
+  sql: postgres.TransactionSql
+  actor: Actor
+  /** Every change is recorded, or all is rolled back. */
+  record(change: Change): void
+  /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
+  unrecorded(reason: string): void
+  enqueue<Name extends keyof GraphileWorker.Tasks & string>(
+    name: Name,
+    payload: GraphileWorker.Tasks[Name],
+    options?: JobOptions,
+  ): Promise<void>
+}
+export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
+
+/**
+ * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
+ * transaction; work that records nothing is rolled back. A deadlock or serialization failure runs the work again, at
+ * most three times in all, so work does nothing outside the transaction that may not happen twice.
+ * @param options.announces false: no notifications are written (NOTIFICATIONS_DISABLED)
+ */
+export function mutator(database: Database, { announces = true } = {}): Mutate {
+  return async (actor, work) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await once(database, actor, work, announces)
+      } catch (error) {
+        const code = (error as { code?: string }).code
+        if (attempt === 3 || (code !== '40001' && code !== '40P01')) throw error
+      }
+    }
+  }
+}
+
+async function once<T>(
+  database: Database,
+  actor: Actor,
+  work: (m: Mutation) => Promise<T>,
+  announces: boolean,
+): Promise<T> {
+  let records: Promise<void> | undefined
+  const result = await database.sql.begin(async (connection) => {
+    let builder: Db | undefined // made when it is asked for: much is written without
+    const trx = () => {
+      builder ??= kyselyOn(connection)
+      return builder
+    }
+    const changes: Change[] = []
+    let accounted = false
+    const m: Mutation = {
+      get trx() {
+        return trx()
+      },
+      get read() {
+        return trx() as unknown as ReadDb
+      },
+      sql: connection,
+      actor,
+      record: (change) => changes.push(change),
+      unrecorded: () => {
+        accounted = true
+      },
+      enqueue: (name, payload, options) => enqueue(trx(), name, payload, options),
+    }
+    const value = await work(m)
+    if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
+    // The commit follows it without waiting. When it fails, that commit is a rollback.
+    records = writeRecords(
+      connection,
+      actor,
+      announces ? changes : changes.map((change) => ({ ...change, kanaal: null })),
+    )
+    records.catch(() => {})
+    return { value }
+  })
+  await records
+  return result.value as T
+}
+
+const RESULTAAT: Record<Actie, number> = { create: 201, update: 200, partial_update: 200, destroy: 204 }
+
+// One statement for all of it, through the driver so that it is planned once: every write of the API ends with this.
+async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes: Change[]): Promise<void> {
+  if (changes.length === 0) return
+  const rows = changes.map((change) => ({
+    bron: change.component,
+    actie: change.actie,
+    resultaat: RESULTAAT[change.actie],
+    hoofd_object: change.hoofdobject?.url ?? change.url,
+    hoofd_object_uuid: change.hoofdobject?.uuid ?? change.uuid,
+    resource: change.resource,
+    resource_url: change.url,
+    resource_weergave: change.weergave.slice(0, 200).toWellFormed(), // half a character is no JSON for PostgreSQL
+    oud: change.oud,
+    nieuw: change.nieuw,
+    kanaal: change.kanaal?.naam,
+    kenmerken: change.kanaal?.kenmerken,
+    vastleggen: change.spoor === undefined,
+  }))
+  const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
+  await sql`
+    with wijziging as materialized (
+      select * from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as (
+        bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
+        resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean
+      )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
+        resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, volgnummer)
+    ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
+    spoor as (
+      insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
+        hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw)
+      select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
+        resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
+        ${actor.logrecordId}, oud, nieuw
+      from wijziging where vastleggen order by volgnummer
+    ), bericht as (
+      insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
+      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken
+      from wijziging where kanaal is not null order by volgnummer
+      returning id
+    )
+    select plan_notificatie(id) from bericht`.execute()
+}
+
+/** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */
+export function json(value: unknown) {
+  return sql<never>`${value === null || value === undefined ? null : JSON.stringify(value)}::text::jsonb`
+}

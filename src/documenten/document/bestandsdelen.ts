@@ -1,0 +1,133 @@
+// bestandsdelen: the parts in which the content of a document is uploaded, each of exactly the size that was announced.
+import multipart, { type Multipart } from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isUnavailable } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { link } from '../../http/links.ts'
+import { invalid, notFound, Problem } from '../../http/problem.ts'
+import { bijwerken, requireSameLock, SCOPES_BIJWERKEN } from '../rules.ts'
+import { nieuweSleutel, type Opgeslagen } from '../storage/index.ts'
+import { insertBestand, lockDocument, removeBestanden } from './change.ts'
+import { Bestandsdeel } from './columns.ts'
+import { discard } from './content.ts'
+import { Params, requireDocument, requireMay } from './read.ts'
+
+type Deel = { id: number; uuid: string; volgnummer: number; omvang: number; bestandId: number | null; document: string }
+type Received = { lock: string | undefined; bytes: Opgeslagen | null }
+
+export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
+  const { opslag } = app.parts
+  app.removeAllContentTypeParsers() // JSON cannot hold a part
+  await app.register(multipart, {
+    throwFileSizeLimit: false,
+    limits: { fileSize: Number.MAX_SAFE_INTEGER, files: 1, fields: 20, fieldSize: 10_000, parts: 21 },
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(body as string)))
+  })
+
+  app.put(
+    '/bestandsdelen/:uuid',
+    { config: bijwerken, schema: { params: Params, response: { 200: Bestandsdeel } } },
+    async (request, reply) => {
+      const deel = await findDeel(app.read, request.params.uuid)
+      if (!deel) throw notFound()
+      await requireDocument(app.read, request.actor, SCOPES_BIJWERKEN, deel.document)
+      const { lock, bytes } = await receive(request, reply, deel.omvang)
+      try {
+        if (lock === undefined) throw invalid('lock', 'required', 'Dit veld is verplicht.')
+        return await app.mutate(request.actor, (m) => storePart(m, opslag.backend, deel, lock, bytes))
+      } catch (error) {
+        if (!isUnavailable(error)) await discard(opslag, bytes)
+        throw error
+      }
+    },
+  )
+
+  async function receive(request: FastifyRequest, reply: FastifyReply, omvang: number): Promise<Received> {
+    if (!request.isMultipart()) {
+      const { lock, inhoud } = (request.body ?? {}) as { lock?: string; inhoud?: string }
+      if (inhoud) throw noFile()
+      return { lock, bytes: null }
+    }
+    let lock: string | undefined
+    let bytes: Opgeslagen | null = null
+    try {
+      for await (const part of request.parts()) {
+        if (part.type === 'file' && part.fieldname === 'inhoud') {
+          await discard(opslag, bytes)
+          bytes = null
+          bytes = await opslag.write(nieuweSleutel(), exactly(part.file, omvang))
+        } else if (part.type === 'file') part.file.resume()
+        else if (part.fieldname === 'lock') lock = fieldText(part)
+        else if (part.fieldname === 'inhoud' && fieldText(part) !== '') throw noFile()
+      }
+      return { lock, bytes }
+    } catch (error) {
+      await discard(opslag, bytes)
+      // What is still under way is not read; the connection ends with this answer.
+      if (!request.raw.readableEnded) reply.header('connection', 'close')
+      const { code } = error as { code?: string }
+      throw code?.startsWith('FST_') && !(error instanceof Problem) ? new Problem(400, { code: 'parse_error' }) : error
+    }
+  }
+}
+
+const fieldText = (part: Multipart): string => ('value' in part ? String(part.value) : '')
+
+function noFile(): Problem {
+  return invalid('inhoud', 'invalid', 'Stuur de inhoud als bestand (met een filename).')
+}
+
+/** The bytes of a part. @throws Problem 400 `file-size` as soon as there are too many, or at the end when too few */
+async function* exactly(bytes: AsyncIterable<Buffer>, omvang: number): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.byteLength
+    if (size > omvang) throw wrongSize(omvang)
+    yield chunk
+  }
+  if (size < omvang) throw wrongSize(omvang)
+}
+
+function wrongSize(omvang: number): Problem {
+  return invalid('nonFieldErrors', 'file-size', `Dit bestandsdeel is ${omvang} bytes groot.`)
+}
+
+function findDeel(db: Mutation['read'], uuid: string): Promise<Deel | undefined> {
+  return db
+    .selectFrom('bestandsdeel as d')
+    .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'd.enkelvoudiginformatieobjectId')
+    .where('d.uuid', '=', uuid)
+    .select(['d.id', 'd.uuid', 'd.volgnummer', 'd.omvang', 'd.bestandId', 'e.uuid as document'])
+    .executeTakeFirst()
+}
+
+/** Makes the bytes this part; a part that came before is replaced. Without bytes only the lock is checked. */
+async function storePart(
+  m: Mutation,
+  backend: string,
+  { uuid, document }: Deel,
+  lock: string,
+  bytes: Opgeslagen | null,
+): Promise<Bestandsdeel> {
+  m.unrecorded('the standard keeps no record of parts')
+  const row = await lockDocument(m, document)
+  requireMay(m.actor, SCOPES_BIJWERKEN, row)
+  const deel = await findDeel(m.read, uuid) // another change may have thrown it away
+  if (!deel) throw notFound()
+  requireSameLock(row.lock, lock)
+  if (bytes) {
+    const bestandId = await insertBestand(m, backend, bytes)
+    await m.trx.updateTable('bestandsdeel').set({ bestandId }).where('id', '=', deel.id).execute()
+    if (deel.bestandId !== null) await removeBestanden(m, [deel.bestandId])
+  }
+  return {
+    url: link(m.actor.base, 'bestandsdeel', uuid),
+    volgnummer: deel.volgnummer,
+    omvang: deel.omvang,
+    voltooid: bytes !== null || deel.bestandId !== null,
+    lock: row.lock!,
+  }
+}

@@ -1,0 +1,360 @@
+// The content of a document as it comes in: base64 text within JSON, of any size. The text is decoded straight into
+// storage; of the rest, which is small, JSON.parse makes the body. So memory does not grow with the document.
+//
+// A scanner walks over the bytes and only knows strings, escapes and nesting. It copies everything into a buffer until it
+// has read the key under which the content stands, hands the string that follows to the decoder, and puts `""` in its place.
+// Whether all of it is JSON is for JSON.parse to say. (stream-json was tried: it cuts a string into pieces of 256
+// characters, which makes it some twenty times slower than looking for the closing quote.)
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isUnavailable } from '../../database/database.ts'
+import { type InvalidParam, invalidAll, Problem } from '../../http/problem.ts'
+import { nieuweSleutel, type Opgeslagen, type Opslag } from '../storage/index.ts'
+
+/** What came with a request: the body as it was sent, and the content that is in storage by now. */
+export type Ontvangen = { raw: Record<string, unknown>; bytes: Opgeslagen | null; fault: InvalidParam | null }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    ontvangen: Ontvangen
+  }
+}
+
+const MAX_REST = 8 * 1024 * 1024
+
+/**
+ * Makes the routes of this plugin take `inhoud`: the parser of application/json writes it to storage. In the body `inhoud` is
+ * then a text when content came, `null` when it was empty. Handlers do their work within `keepingInhoud`.
+ * @param within keys from the root to the object that holds `inhoud`
+ */
+export function registerInhoud(app: FastifyInstance, within: readonly string[] = []): void {
+  const { opslag, config } = app.parts
+  app.removeContentTypeParser('application/json')
+  app.decorateRequest('ontvangen')
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser(
+    'application/json',
+    { bodyLimit: Number.MAX_SAFE_INTEGER },
+    async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
+      const { rest, bytes, fault } = await receive(limited(payload, config.minUploadSize), within, opslag)
+      try {
+        const body = await new Promise<unknown>((resolve, reject) =>
+          parseJson(request, rest, (error, value) => (error ? reject(error) : resolve(value))),
+        )
+        request.ontvangen = { raw: body as Record<string, unknown>, bytes, fault }
+        const holder = at(body, within)
+        if (holder && holder.inhoud === '') holder.inhoud = bytes || fault ? RECEIVED : null
+        return body
+      } catch (error) {
+        await discard(opslag, bytes)
+        throw error
+      }
+    },
+  )
+}
+
+// What stands in the body for content that was received. No client can send it: a text of his is always content.
+const RECEIVED = 'ontvangen'
+
+/** Faults of `inhoud` itself: of its base64, or a value that is no text. */
+export function inhoudFaults(request: FastifyRequest, given: string | null | undefined): InvalidParam[] {
+  if (request.ontvangen?.fault) return [request.ontvangen.fault]
+  if (typeof given !== 'string' || given === RECEIVED) return []
+  return [{ name: 'inhoud', code: 'invalid', reason: 'De inhoud is tekst (base64) of null.' }]
+}
+
+/**
+ * Does what a request asks; when that fails, the content that came with it is removed again. After a broken connection
+ * nobody knows whether the change was committed: then the bytes stay, and are swept away later when no row names them.
+ */
+export async function keepingInhoud<T>(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUnavailable(error)) await discard(app.parts.opslag, request.ontvangen?.bytes ?? null)
+    throw error
+  }
+}
+
+/** Removes bytes that no row will name; the sweep takes what stays behind when this fails. */
+export async function discard(opslag: Opslag, bytes: Opgeslagen | null): Promise<void> {
+  if (bytes) await opslag.remove(bytes.sleutel).catch(() => {})
+}
+
+async function* limited(payload: AsyncIterable<Buffer>, max: number): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const chunk of payload) {
+    size += chunk.byteLength
+    if (size > max) throw new Problem(413)
+    yield chunk
+  }
+}
+
+function at(body: unknown, path: readonly string[]): Record<string, unknown> | undefined {
+  let value = body
+  for (const key of path) value = (value as Record<string, unknown> | null | undefined)?.[key]
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
+}
+
+// ---- the scanner ----
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+async function receive(
+  payload: AsyncIterable<Buffer>,
+  within: readonly string[],
+  opslag: Opslag,
+): Promise<{ rest: string; bytes: Opgeslagen | null; fault: InvalidParam | null }> {
+  const source = payload[Symbol.asyncIterator]()
+  const kept: Buffer[] = []
+  let size = 0
+  let bytes: Opgeslagen | null = null
+  let fault: InvalidParam | null = null
+  const keep = (part: Buffer) => {
+    size += part.byteLength
+    if (size > MAX_REST) throw new Problem(413)
+    kept.push(part)
+  }
+  const scanner = contentScanner([...within, 'inhoud'])
+  try {
+    for (let chunk = await next(source); chunk; chunk = await next(source)) {
+      let rest: Buffer = chunk
+      while (rest.byteLength > 0) {
+        const start = scanner.scan(rest)
+        keep(rest.subarray(0, start ?? rest.byteLength))
+        if (start === undefined) break
+        const text = jsonText(source, rest.subarray(start))
+        await discard(opslag, bytes) // a repeated key: the last counts
+        const received = await store(opslag, text)
+        bytes = received.bytes
+        fault = received.fault
+        keep(Buffer.from('"'))
+        rest = text.rest()
+      }
+    }
+    return { rest: readUtf8(Buffer.concat(kept)), bytes, fault }
+  } catch (error) {
+    await discard(opslag, bytes)
+    throw error
+  }
+}
+
+function readUtf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new SyntaxError('not UTF-8')
+  }
+}
+
+async function next(source: AsyncIterator<Buffer>): Promise<Buffer | undefined> {
+  const { done, value } = await source.next()
+  return done ? undefined : value
+}
+
+/**
+ * Follows JSON byte by byte. `scan` gives the place just after the quote with which the content begins, when it begins in
+ * this chunk; the next call is to begin after the quote with which it ends.
+ */
+function contentScanner(path: readonly string[]) {
+  const keys: (string | null)[] = [] // the key at every level; null within arrays
+  let text: number[] | undefined // bytes of the string that is being read
+  let long = false
+  let escaped = false
+  let last = '' // the last string: a key, when a colon follows
+  let afterColon = false
+  return {
+    scan(chunk: Buffer): number | undefined {
+      for (let place = 0; place < chunk.byteLength; place++) {
+        const byte = chunk[place]!
+        if (text) {
+          if (escaped) escaped = false
+          else if (byte === BACKSLASH) escaped = true
+          else if (byte === QUOTE) {
+            last = long ? '' : readKey(text)
+            text = undefined
+            continue
+          }
+          if (text.length < 200) text.push(byte)
+          else long = true
+        } else if (byte === QUOTE) {
+          if (afterColon && keys.length === path.length && keys.every((key, level) => key === path[level])) {
+            afterColon = false
+            return place + 1
+          }
+          text = []
+          long = false
+          afterColon = false
+        } else if (byte === 0x3a) {
+          if (keys.length > 0 && keys.at(-1) !== null) keys[keys.length - 1] = last
+          afterColon = true
+        } else if (byte === 0x7b) {
+          keys.push('')
+          afterColon = false
+        } else if (byte === 0x5b) {
+          keys.push(null)
+          afterColon = false
+        } else if (byte === 0x7d || byte === 0x5d) {
+          keys.pop()
+        } else if (byte > 0x20) afterColon = false
+      }
+      return undefined
+    },
+  }
+}
+
+function readKey(bytes: number[]): string {
+  try {
+    return JSON.parse(`"${Buffer.from(bytes).toString('utf8')}"`) as string
+  } catch {
+    return '' // no JSON: the parser will say so
+  }
+}
+
+type JsonText = { pieces: AsyncGenerator<string>; rest(): Buffer }
+
+/** The text of one JSON string, in pieces, unescaped; `rest` is what follows its closing quote. */
+function jsonText(source: AsyncIterator<Buffer>, first: Buffer): JsonText {
+  let pending: Buffer | undefined = first
+  let rest: Buffer = Buffer.alloc(0)
+  async function* pieces(): AsyncGenerator<string> {
+    let carry = Buffer.alloc(0) // the begin of an escape that the chunk cut off
+    for (; pending; pending = await next(source)) {
+      const chunk: Buffer = carry.byteLength > 0 ? Buffer.concat([carry, pending]) : pending
+      const end = closingQuote(chunk)
+      const body = chunk.subarray(0, end ?? chunk.byteLength - cutEscape(chunk))
+      if (body.byteLength > 0) yield unescaped(body.toString('latin1')) // base64 is ASCII: nothing else decodes anyway
+      if (end !== undefined) {
+        rest = chunk.subarray(end + 1)
+        return
+      }
+      carry = Buffer.from(chunk.subarray(body.byteLength))
+    }
+    throw new SyntaxError('the text ends within a string')
+  }
+  return { pieces: pieces(), rest: () => rest }
+}
+
+function unescaped(text: string): string {
+  if (!text.includes('\\') && !hasControl(text)) return text
+  return JSON.parse(`"${text}"`) as string
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON forbids within a string
+const hasControl = (text: string) => /[\x00-\x1f]/.test(text)
+
+/** Where the first quote is that no backslash escapes. The chunk begins outside of any escape. */
+function closingQuote(chunk: Buffer): number | undefined {
+  for (let place = chunk.indexOf(QUOTE); place !== -1; place = chunk.indexOf(QUOTE, place + 1)) {
+    if (backslashesBefore(chunk, place) % 2 === 0) return place
+  }
+  return undefined
+}
+
+function backslashesBefore(chunk: Buffer, place: number): number {
+  let count = 0
+  while (place - count > 0 && chunk[place - count - 1] === BACKSLASH) count++
+  return count
+}
+
+/** How many bytes at the end are the begin of an escape: `\`, or `\u` with fewer than four digits. */
+function cutEscape(chunk: Buffer): number {
+  const from = chunk.lastIndexOf(BACKSLASH)
+  if (from === -1 || backslashesBefore(chunk, from) % 2 === 1) return 0
+  const length = chunk.byteLength - from
+  return length === 1 || (chunk[from + 1] === 0x75 && length < 6) ? length : 0
+}
+
+// ---- base64 ----
+
+class Base64Fault extends Error {
+  readonly code: string
+  constructor(code: string) {
+    super(code)
+    this.code = code
+  }
+}
+
+const REASONS: Record<string, string> = {
+  'incorrect-base64-padding': 'De base64 van de inhoud is niet goed aangevuld: de lengte is geen veelvoud van vier.',
+  'invalid-base64': 'De inhoud is geen geldige base64.',
+}
+
+async function store(
+  opslag: Opslag,
+  text: JsonText,
+): Promise<{ bytes: Opgeslagen | null; fault: InvalidParam | null }> {
+  const decoded = decodeBase64(reading(text.pieces))
+  try {
+    const first = await decoded.next()
+    if (first.done) return { bytes: null, fault: null }
+    return { bytes: await opslag.write(nieuweSleutel(), startingWith(first.value, decoded)), fault: null }
+  } catch (error) {
+    if (!(error instanceof Base64Fault)) throw error
+    for await (const _ of text.pieces); // on to the end of the string, for the faults of the other fields
+    return { bytes: null, fault: { name: 'inhoud', code: error.code, reason: REASONS[error.code]! } }
+  }
+}
+
+/** The same pieces, without ending their generator when whoever reads them stops halfway. */
+async function* reading(pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+  for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) yield piece.value
+}
+
+async function* startingWith(first: Buffer, others: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* others
+}
+
+/** Strict: only the alphabet and line breaks, and padding nowhere but at the end. A prefix `data:…;base64,` is left out. */
+async function* decodeBase64(pieces: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let carry = ''
+  let ended = false
+  for await (const piece of withoutDataPrefix(pieces)) {
+    const text = carry + (/[\r\n]/.test(piece) ? piece.replace(/[\r\n]+/g, '') : piece)
+    if (ended && text !== '') throw new Base64Fault('invalid-base64')
+    const whole = text.slice(0, text.length - (text.length % 4))
+    carry = text.slice(whole.length)
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(whole) || !/^[A-Za-z0-9+/]*={0,2}$/.test(carry))
+      throw new Base64Fault('invalid-base64')
+    ended = whole.endsWith('=')
+    if (whole !== '') yield Buffer.from(whole, 'base64')
+  }
+  if (carry !== '') throw new Base64Fault('incorrect-base64-padding')
+}
+
+async function* withoutDataPrefix(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let head: string | undefined = ''
+  for await (const piece of pieces) {
+    if (head === undefined) {
+      yield piece
+      continue
+    }
+    head += piece
+    if ('data:'.startsWith(head.slice(0, 5).toLowerCase())) {
+      const comma = head.indexOf(',')
+      if (comma === -1 && head.length < 4096) continue // the prefix has not come whole yet
+      if (/;base64$/i.test(head.slice(0, Math.max(comma, 0)))) head = head.slice(comma + 1)
+    }
+    yield head
+    head = undefined
+  }
+  if (head) yield head
+}
+
+/** 400 on the faults of a body, all together: those of its shape and those of its content. */
+export function requireValidBody(request: FastifyRequest, names: readonly string[], faults: InvalidParam[]): void {
+  const shape = request.validationError as unknown
+  if (shape && !(shape instanceof Problem && shape.status === 400)) throw shape
+  const all = [...((shape as Problem | null)?.invalidParams ?? []), ...faults]
+  if (shape && all.length === 0) throw shape
+  if (all.length === 0) return
+  const place = ({ name }: InvalidParam) => names.indexOf(name.split('.')[0]!)
+  throw invalidAll(all.sort((a, b) => place(a) - place(b)))
+}

@@ -1,0 +1,121 @@
+// download: the bytes of a version. What does not answer to its checksum never arrives as a whole.
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import contentDisposition from 'content-disposition'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import parseRange from 'range-parser'
+import { header } from '../../http/access.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { lezen } from '../rules.ts'
+import { OpslagOnbeschikbaar } from '../storage/index.ts'
+import { type DocumentRow, findDocument, ignoreUnknown, mayRead, Params, VersionQuery } from './read.ts'
+
+/** Up to this size a file is read and checked before anything is answered. */
+const CHECK_FIRST = 1024 * 1024
+
+type Range = { start: number; end: number }
+
+export const download: FastifyPluginAsyncTypebox = async (app) => {
+  const send = contentSender(app)
+  app.get(
+    '/enkelvoudiginformatieobjecten/:uuid/download',
+    {
+      config: lezen,
+      schema: { params: Params, querystring: VersionQuery },
+      preValidation: ignoreUnknown(VersionQuery),
+    },
+    async (request, reply) => {
+      const row = await findDocument(app.read, request.params.uuid, request.query)
+      if (!row || !mayRead(request.actor, row)) throw notFound() // what one may not read does not exist here
+      return send(request, reply, row)
+    },
+  )
+}
+
+/** How the bytes of a version go to whoever may have them, with ranges and checks. A version without bytes is a 204. */
+export function contentSender(app: FastifyInstance) {
+  return send
+
+  async function send(request: FastifyRequest, reply: FastifyReply, row: DocumentRow): Promise<FastifyReply> {
+    if (row.bestandId === null) return reply.code(204).send()
+    const { backend, sleutel, sha256 } = row as { backend: string; sleutel: string; sha256: Buffer }
+    const total = Number(row.omvang)
+    const etag = `"${sha256.toString('hex')}"`
+    const described = {
+      'accept-ranges': 'bytes',
+      'content-type': 'application/octet-stream', // never what the client once said: nothing is shown inline
+      'content-disposition': contentDisposition.create(fileName(row.bestandsnaam) || `${row.uuid}.bin`),
+      etag,
+    }
+    if (matches(header(request, 'if-none-match'), etag)) return reply.code(304).headers(described).send()
+    const unchanged = ['', etag].includes(header(request, 'if-range'))
+    const range = unchanged ? askedRange(header(request, 'range'), total) : undefined
+    // Of an empty answer to HEAD Fastify would make the length 0; that of an empty stream it leaves alone.
+    const payload =
+      request.method === 'HEAD' ? Readable.from([]) : await read({ backend, sleutel, omvang: total, sha256 }, range)
+    if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
+    reply.headers({ ...described, 'content-length': range ? range.end - range.start + 1 : total })
+    return reply.send(payload)
+  }
+
+  async function read(stored: Stored, range: Range | undefined): Promise<Buffer | Readable> {
+    if (stored.omvang <= CHECK_FIRST) {
+      const bytes = await readWhole(stored)
+      return range ? bytes.subarray(range.start, range.end + 1) : bytes
+    }
+    const stream = await open(stored, range)
+    return range ? stream : Readable.from(verified(stream, stored), { objectMode: false })
+  }
+
+  async function open({ backend, sleutel, omvang }: Stored, range?: Range): Promise<Readable> {
+    const found = await app.parts.opslagVoor(backend).read(sleutel, range)
+    if (!found) throw notFound()
+    if (found.omvang === omvang) return found.stream
+    found.stream.destroy()
+    throw damaged(sleutel)
+  }
+
+  async function readWhole(stored: Stored): Promise<Buffer> {
+    const bytes = Buffer.concat(await (await open(stored)).toArray())
+    if (!createHash('sha256').update(bytes).digest().equals(stored.sha256)) throw damaged(stored.sleutel)
+    return bytes
+  }
+
+  /** The bytes, of which the last are held back until all have been checked. */
+  async function* verified(stream: Readable, { sleutel, sha256 }: Stored): AsyncGenerator<Buffer> {
+    const hash = createHash('sha256')
+    let last: Buffer | undefined
+    for await (const chunk of stream) {
+      hash.update(chunk)
+      if (last) yield last
+      last = chunk
+    }
+    if (!hash.digest().equals(sha256)) throw damaged(sleutel)
+    if (last) yield last
+  }
+
+  function damaged(sleutel: string): OpslagOnbeschikbaar {
+    app.log.error({ sleutel }, 'stored bytes do not answer to their size or checksum')
+    return new OpslagOnbeschikbaar('damaged')
+  }
+}
+
+type Stored = { backend: string; sleutel: string; omvang: number; sha256: Buffer }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these would break the header
+const fileName = (name: string) => name.replace(/[\x00-\x1f\x7f]/g, '_')
+
+function matches(tags: string, etag: string): boolean {
+  const known = tags.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return known.includes(etag) || known.includes('*')
+}
+
+/** The single range that was asked for; several ranges, or none, give the whole (RFC 9110 allows that). */
+function askedRange(text: string, total: number): Range | undefined {
+  if (!text) return undefined
+  const ranges = parseRange(total, text)
+  if (ranges === -1) throw new Problem(416, { headers: { 'content-range': `bytes */${total}` } })
+  if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined
+  return { start: ranges[0]!.start, end: ranges[0]!.end }
+}

@@ -1,0 +1,170 @@
+// lock and unlock. A lock has no end: it is given back with its id, or taken away with the forced scope. Giving it back
+// also ends an upload in parts: the parts become the content of the latest version.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import Type from 'typebox'
+import { isUnavailable } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import type { Actor } from '../../http/access.ts'
+import { OptionalText } from '../../http/input.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import {
+  ontgrendelen,
+  requireCompleteUpload,
+  requireUnlockedForLock,
+  SCOPES_GEFORCEERD_UNLOCK,
+  SCOPES_LOCK,
+  SCOPES_UNLOCK,
+  unlockKind,
+  vergrendelen,
+} from '../rules.ts'
+import type { Opslagen } from '../storage/choose.ts'
+import { nieuweSleutel, type Opgeslagen, type Opslag, OpslagOnbeschikbaar } from '../storage/index.ts'
+import { closeUpload, insertBestand, lockDocument, newLock } from './change.ts'
+import { discard } from './content.ts'
+import { mayDo, Params } from './read.ts'
+
+const Lock = Type.Object({ lock: Type.String() })
+const Unlock = Type.Object({ lock: OptionalText(100) })
+
+export const locks: FastifyPluginAsyncTypebox = async (app) => {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0)
+      done(null, {}) // many clients announce JSON and send nothing
+    else parseJson(request, body as string, done)
+  })
+
+  app.post(
+    '/enkelvoudiginformatieobjecten/:uuid/lock',
+    { config: vergrendelen, schema: { params: Params, response: { 200: Lock } } },
+    async (request) =>
+      app.mutate(request.actor, async (m) => {
+        m.unrecorded('the standard keeps no record of locks')
+        const row = await lockDocument(m, request.params.uuid)
+        if (!mayDo(m.actor, SCOPES_LOCK, row)) throw notFound() // what one may not lock does not exist here
+        requireUnlockedForLock(row.lock)
+        const lock = newLock()
+        await setLock(m, row.id, lock)
+        return { lock }
+      }),
+  )
+
+  app.post(
+    '/enkelvoudiginformatieobjecten/:uuid/unlock',
+    {
+      config: ontgrendelen,
+      schema: { params: Params, body: Unlock },
+      preValidation: async (request) => {
+        request.body ??= {}
+      },
+    },
+    async (request, reply) => {
+      await unlock(app, request.actor, request.params.uuid, request.body.lock ?? '')
+      return reply.code(204).send()
+    },
+  )
+}
+
+async function setLock(m: Mutation, documentId: number, lock: string | null): Promise<void> {
+  await m.trx.updateTable('enkelvoudiginformatieobject').set({ lock }).where('id', '=', documentId).execute()
+}
+
+type Deel = { id: number; omvang: number; bestandId: number | null; backend: string | null; sleutel: string | null }
+type Joined = { bestanden: number[]; bytes: Opgeslagen }
+
+/**
+ * Joining parts can take minutes, so it happens outside a transaction: the first pass sees that there is something to
+ * join, the second finds the same parts and writes the result down. Parts that changed in between are joined anew.
+ */
+async function unlock(app: FastifyInstance, actor: Actor, uuid: string, given: string): Promise<void> {
+  const { opslag } = app.parts
+  let joined: Joined | undefined
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    try {
+      const ahead = joined
+      const { done, used } = await app.mutate(actor, (m) => tryUnlock(m, opslag, uuid, given, ahead))
+      if (done) return used ? undefined : await discard(opslag, ahead?.bytes ?? null)
+    } catch (error) {
+      if (!isUnavailable(error)) await discard(opslag, joined?.bytes ?? null)
+      throw error
+    }
+    await discard(opslag, joined?.bytes ?? null)
+    joined = await joinParts(app, uuid)
+  }
+  await discard(opslag, joined?.bytes ?? null)
+  throw new Problem(409, { detail: 'De bestandsdelen veranderen nog: probeer het opnieuw.' })
+}
+
+/** @returns whether it is done, or parts have to be joined first; and whether what was joined is used */
+async function tryUnlock(
+  m: Mutation,
+  opslag: Opslag,
+  uuid: string,
+  given: string,
+  joined: Joined | undefined,
+): Promise<{ done: boolean; used: boolean }> {
+  m.unrecorded('the standard keeps no record of locks')
+  const row = await lockDocument(m, uuid)
+  if (!mayDo(m.actor, SCOPES_UNLOCK, row)) throw notFound()
+  const kind = unlockKind(row.lock, given, mayDo(m.actor, SCOPES_GEFORCEERD_UNLOCK, row))
+  if (kind === 'niets') return { done: true, used: false }
+  let used = false
+  const delen = await findDelen(m, uuid)
+  if (kind === 'gewoon') requireCompleteUpload(delen)
+  const there = delen.flatMap(({ bestandId }) => bestandId ?? [])
+  const inhoud = (values: object) =>
+    m.trx
+      .updateTable('enkelvoudiginformatieobjectVersie')
+      .set({ ...values, beginRegistratie: sql`now()` })
+      .where('enkelvoudiginformatieobjectId', '=', row.id)
+      .where('versie', '=', row.versie)
+      .execute()
+  if (there.length > 0 && there.length < delen.length) {
+    await closeUpload(m, row.id) // by force: what had come is given up
+    await inhoud({ bestandsomvang: null })
+  } else if (there.length === 1) {
+    await inhoud({ bestandId: there[0] }) // a single part is the whole already
+    await closeUpload(m, row.id)
+  } else if (there.length > 1) {
+    if (joined?.bestanden.join() !== there.join()) return { done: false, used }
+    used = true
+    await inhoud({ bestandId: await insertBestand(m, opslag.backend, joined.bytes) })
+    await closeUpload(m, row.id)
+  }
+  await setLock(m, row.id, null)
+  return { done: true, used }
+}
+
+function findDelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Deel[]> {
+  return m.read
+    .selectFrom('bestandsdeel as d')
+    .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'd.enkelvoudiginformatieobjectId')
+    .leftJoin('bestand as b', 'b.id', 'd.bestandId')
+    .where('e.uuid', '=', uuid)
+    .orderBy('d.volgnummer')
+    .select(['d.id', 'd.omvang', 'd.bestandId', 'b.backend', 'b.sleutel'])
+    .execute()
+}
+
+async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promise<Joined | undefined> {
+  const delen = await findDelen({ read }, uuid)
+  if (delen.length === 0 || delen.some(({ sleutel }) => sleutel === null)) return undefined // the next pass says what of it
+  return {
+    bestanden: delen.map(({ bestandId }) => bestandId!),
+    bytes: await parts.opslag.write(nieuweSleutel(), concatenated(parts, delen)),
+  }
+}
+
+async function* concatenated({ opslagVoor }: Opslagen, delen: Deel[]): AsyncGenerator<Uint8Array> {
+  for (const { backend, sleutel, omvang } of delen) {
+    const part = await opslagVoor(backend!).read(sleutel!)
+    if (part?.omvang !== omvang) {
+      part?.stream.destroy()
+      throw new OpslagOnbeschikbaar('part-damaged')
+    }
+    yield* part.stream
+  }
+}

@@ -1,0 +1,37 @@
+// documentnummer_reserveren: numbers that are handed out before their document exists. Beside the standard.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type from 'typebox'
+import { Rsin } from '../../http/input.ts'
+import { aanmaken } from '../rules.ts'
+
+const Reserveren = Type.Object({
+  bronorganisatie: Rsin,
+  aantal: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })),
+})
+const Nummer = Type.Object({ identificatie: Type.String() })
+
+export const nummers: FastifyPluginAsyncTypebox = async (app) => {
+  app.post(
+    '/documentnummer_reserveren',
+    {
+      config: aanmaken,
+      schema: {
+        body: Reserveren,
+        response: { 201: Type.Union([Nummer, Type.Array(Nummer)]) },
+      },
+    },
+    async (request, reply) => {
+      const { bronorganisatie, aantal = 1 } = request.body
+      const numbers = await app.mutate(request.actor, async (m) => {
+        m.unrecorded('a number is no resource')
+        const { rows } = await sql<{ identificatie: string }>`
+          insert into documentnummer_reservering (bronorganisatie, identificatie)
+          select ${bronorganisatie}, document_identificatie(current_date) from generate_series(1, ${aantal}::integer)
+          returning identificatie`.execute(m.trx)
+        return rows
+      })
+      return reply.code(201).send(aantal === 1 ? numbers[0]! : numbers)
+    },
+  )
+}

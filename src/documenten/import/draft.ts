@@ -1,0 +1,153 @@
+// concept: a CSV that was uploaded to be looked at first. Its rows are staged as those of an import are, so that a preview and
+// a dry run need no second reading of the file, and starting is copying them within the database.
+import type { Readable } from 'node:stream'
+import { sql } from 'kysely'
+import type { Config } from '../../config.ts'
+import type { Db, ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { enqueue } from '../../jobs/queue.ts'
+import { importBaseDirFault } from './base-dir.ts'
+import { CsvFout, copyRegels, leesImportCsv } from './csv.ts'
+import { activateImport, copyInto, createImport, importFault, waitForClient } from './index.ts'
+
+/** Attempts of a dry run before it ends as `mislukt`. */
+export const PROEF_ATTEMPTS = 4
+
+/**
+ * Takes in a CSV, whole or not at all.
+ * @throws CsvFout for a file that an import would refuse, and for one without rows
+ */
+export async function maakConcept(
+  m: Mutation,
+  bytes: Readable,
+  values: { bestandsnaam: string; basisUrl: string; gemaaktDoor: string },
+): Promise<{ uuid: string; totaal: number; omvang: number }> {
+  if (bytes.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the file comes once
+  await waitForClient(m)
+  let omvang = 0
+  async function* counted() {
+    for await (const chunk of bytes.iterator({ destroyOnReturn: false })) {
+      omvang += chunk.length
+      yield chunk as Buffer
+    }
+  }
+  const { kop, regels } = await leesImportCsv(counted())
+  const { id, uuid } = await m.trx
+    .insertInto('importConcept')
+    .values({ ...values, kop: sql`${JSON.stringify(kop)}::text::json` })
+    .returning(['id', 'uuid'])
+    .executeTakeFirstOrThrow()
+  const lines = copyRegels(id, regels)
+  await copyInto(m, 'import_concept_regel', lines)
+  if (lines.aantal === 0) throw new CsvFout('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
+  await m.trx.updateTable('importConcept').set({ omvang, totaal: lines.aantal }).where('id', '=', id).execute()
+  return { uuid, totaal: lines.aantal, omvang }
+}
+
+function concepten(db: ReadDb) {
+  return db.selectFrom('importConcept').where('verwijderdOp', 'is', null)
+}
+
+/** The newest uploads that are not started yet. */
+export function listConcepten(db: ReadDb, limit: number): Promise<Concept[]> {
+  return concepten(db).selectAll().orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** @throws Problem 404 when there is none, or no more */
+export async function requireConcept(db: ReadDb, uuid: string) {
+  const row = await concepten(db).where('uuid', '=', uuid).selectAll().executeTakeFirst()
+  if (!row) throw notFound(WEG)
+  return row
+}
+export type Concept = Awaited<ReturnType<typeof requireConcept>>
+
+const WEG = 'Dit bestand is er niet meer: het is geïmporteerd, weggegooid of na een dag opgeruimd.'
+
+async function lockConcept(m: Mutation, uuid: string): Promise<Concept> {
+  const row = await m.trx
+    .selectFrom('importConcept')
+    .where('uuid', '=', uuid)
+    .where('verwijderdOp', 'is', null)
+    .selectAll()
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw notFound(WEG)
+  return row
+}
+
+/**
+ * Starts an import of the rows, as an upload of a client does.
+ * @throws Problem 400 while another import is open, and without an import directory
+ */
+export async function startConcept(
+  m: Mutation,
+  uuid: string,
+  { config, gestartDoor }: { config: Config; gestartDoor: string },
+): Promise<{ import: { id: number; uuid: string }; concept: Concept }> {
+  const concept = await lockConcept(m, uuid)
+  const fault = importBaseDirFault(config)
+  if (fault) throw importFault(fault.code, fault.reden)
+  const made = await createImport(m, { gestartDoor, bestandsnaam: concept.bestandsnaam })
+  await m.sql`set local statement_timeout = 0` // as many rows as there are
+  await m.sql`
+    insert into import_regel (import_id, nummer, cellen)
+    select ${made.id}::bigint, nummer, cellen from import_concept_regel where concept_id = ${concept.id} order by nummer`
+  await activateImport(m, made, {
+    kop: concept.kop as string[],
+    basisUrl: concept.basisUrl,
+    batchgrootte: config.importBatchSize,
+    totaal: concept.totaal,
+  })
+  await removeConcept(m.trx, concept.id)
+  return { import: made, concept }
+}
+
+/** Throws an upload away. @returns what it was */
+export async function verwijderConcept(m: Mutation, uuid: string): Promise<Concept> {
+  const concept = await lockConcept(m, uuid)
+  await removeConcept(m.trx, concept.id)
+  return concept
+}
+
+/** Asks for a dry run; one that runs already begins anew. */
+export async function vraagProef(m: Mutation, uuid: string): Promise<Concept> {
+  const concept = await lockConcept(m, uuid)
+  await m.trx
+    .updateTable('importConcept')
+    .set({
+      proefStatus: 'wacht',
+      proefReden: null,
+      proefVerwerkt: 0,
+      proefFouten: 0,
+      proefGestartOp: sql`clock_timestamp()`,
+      proefBijgewerktOp: sql`now()`,
+      proefBeeindigdOp: null,
+    })
+    .where('id', '=', concept.id)
+    .execute()
+  await m.enqueue('import-proef', { concept: uuid }, { jobKey: `import-proef:${uuid}`, maxAttempts: PROEF_ATTEMPTS })
+  return concept
+}
+
+/** Out of sight at once; a job removes its rows bit by bit. */
+async function removeConcept(trx: Db, id: number): Promise<void> {
+  await trx.updateTable('importConcept').set({ verwijderdOp: sql`now()` }).where('id', '=', id).execute()
+  await enqueue(trx, 'verwijder-concept', { id }, { jobKey: `verwijder-concept:${id}` })
+}
+
+/** Uploads that nobody started within a day. */
+export async function removeOldConcepten(db: Db): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    const old = await trx
+      .selectFrom('importConcept')
+      .where('verwijderdOp', 'is', null)
+      .where(sql<boolean>`gemaakt_op < now() - interval '1 day'`)
+      .select('id')
+      .forUpdate()
+      .skipLocked() // one that is being started right now
+      .execute()
+    for (const { id } of old) await removeConcept(trx, id)
+    return old.length
+  })
+}

@@ -1,0 +1,193 @@
+// proef: the dry run of an import. It judges every row as the import would, with the same functions and in the order of the
+// file, and writes nothing but counts. What only the database itself can refuse, and what happens between the dry run and
+// the import, is all that it cannot see.
+//
+// It goes through the rows in portions: memory does not grow with the file, and others get their turn. Each portion is
+// counted in one transaction, which also moves the position. A run that was taken for dead finds the position or the
+// moment of its start changed, and ends.
+import { closeSync } from 'node:fs'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import type postgres from 'postgres'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../database/database.ts'
+import { judgeZaken } from '../../zaken/import-links.ts'
+import { importBaseDirFault } from './base-dir.ts'
+import {
+  conflict,
+  contentFaults,
+  EERSTE,
+  existing,
+  type Getypeerd,
+  judgeInOrder,
+  judgeTypes,
+  type Kandidaat,
+  nummerKey,
+  readRow,
+  withZaak,
+} from './batch.ts'
+import { type Bronbestand, beneath, type Geweigerd } from './bestandspad.ts'
+import { Bronfout, bytesOf, controleVan } from './copy.ts'
+
+type Parts = { config: Config; database: Database }
+type Run = {
+  id: number
+  kop: string[]
+  basisUrl: string
+  totaal: number
+  /** Tells this run from others. */
+  gestart: string
+}
+
+const PORTION = 500
+/** Rows and files that are looked at before others get their turn. */
+const ROWS = 100
+const FILES = 50
+const EXAMPLES = 5
+
+/**
+ * Runs from the first row to the last. Returns as well when the upload is gone or another run took over.
+ * @throws when it was aborted, or the database failed: it may be run again, from the beginning
+ */
+export async function proefImport({ config, database }: Parts, uuid: string, signal?: AbortSignal): Promise<void> {
+  const run = await begin(database, uuid)
+  if (!run) return
+  for (let vanaf = 0; vanaf < run.totaal; vanaf += PORTION) {
+    signal?.throwIfAborted()
+    const fault = importBaseDirFault(config)
+    if (fault) return eindigProef(database, uuid, { status: 'mislukt', reden: fault.reden, gestart: run.gestart })
+    const fouten = await judge(config, database, run, vanaf)
+    if (!(await count(database, run, vanaf, fouten))) return
+  }
+  await database.sql`delete from import_concept_sleutel where concept_id = ${run.id}`
+  await eindigProef(database, uuid, { status: 'klaar', gestart: run.gestart })
+}
+
+async function begin(database: Database, uuid: string): Promise<Run | undefined> {
+  return database.sql.begin(async (sql) => {
+    const [row] = await sql`
+      update import_concept set proef_status = 'bezig', proef_verwerkt = 0, proef_fouten = 0, proef_reden = null,
+        proef_gestart_op = clock_timestamp(), proef_bijgewerkt_op = now()
+      where uuid = ${uuid} and verwijderd_op is null and proef_status in ('wacht', 'bezig')
+      returning id, kop, basis_url, totaal, proef_gestart_op`
+    if (!row) return undefined
+    await sql`delete from import_concept_foutsoort where concept_id = ${row.id}`
+    await sql`delete from import_concept_sleutel where concept_id = ${row.id}`
+    return { id: row.id, kop: row.kop, basisUrl: row.basis_url, totaal: row.totaal, gestart: row.proef_gestart_op }
+  })
+}
+
+/** Ends a dry run, unless another one has begun since `gestart`. */
+export async function eindigProef(
+  { sql }: Database,
+  uuid: string,
+  { status, reden = null, gestart }: { status: 'klaar' | 'mislukt'; reden?: string | null; gestart?: string },
+): Promise<void> {
+  await sql`
+    update import_concept set proef_status = ${status}, proef_reden = ${reden}, proef_beeindigd_op = now()
+    where uuid = ${uuid} and proef_status in ('wacht', 'bezig')
+      and proef_gestart_op = coalesce(${gestart ?? null}::timestamptz, proef_gestart_op)`
+}
+
+/** What is wrong with the rows of one portion, by row. */
+async function judge(config: Config, database: Database, run: Run, vanaf: number): Promise<Map<number, string>> {
+  const { db, sql } = database
+  const regels = await sql<{ nummer: number; cellen: string[] }[]>`
+    select nummer, cellen from import_concept_regel
+    where concept_id = ${run.id} and nummer >= ${vanaf + EERSTE} and nummer < ${vanaf + EERSTE + PORTION} order by nummer`
+  const fouten = new Map<number, string>()
+  const gelezen: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
+  for (const [index, { nummer, cellen }] of regels.entries()) {
+    if (index % ROWS === ROWS - 1) await yieldToOthers()
+    const result = readRow(run.kop, cellen, nummer)
+    if ('fout' in result) fouten.set(nummer, result.fout)
+    else gelezen.push(result)
+  }
+  const rows = await judgeTypes(db, run.basisUrl, gelezen, fouten)
+  if (rows.length === 0) return fouten
+  const bezet = await existing(db, rows)
+  await addSeen(sql, run.id, rows, bezet)
+  const zaakFouten = await judgeZaken(sql, withZaak(rows), { lock: false })
+  const kandidaten = await lookAtFiles(config.importBaseDir, rows, (row) => conflict(row, bezet) !== undefined)
+  const { accepted, refused } = judgeInOrder(kandidaten, bezet, zaakFouten)
+  for (const [nummer, fout] of refused) fouten.set(nummer, fout)
+  await sql`
+    insert into import_concept_sleutel (concept_id, sleutel)
+    select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
+  return fouten
+}
+
+const keysOf = ({ uuid, input }: Getypeerd) => [uuid, ...(input.identificatie ? [nummerKey(input)] : [])]
+
+/** Adds what earlier rows of the file hold. */
+async function addSeen(
+  sql: postgres.Sql,
+  id: number,
+  rows: Getypeerd[],
+  bezet: { uuids: Set<string>; nummers: Set<string> },
+): Promise<void> {
+  const seen = await sql<{ sleutel: string }[]>`
+    select sleutel from import_concept_sleutel where concept_id = ${id} and sleutel = any(${rows.flatMap(keysOf)})`
+  for (const { sleutel } of seen) (sleutel.includes(' ') ? bezet.nummers : bezet.uuids).add(sleutel)
+}
+
+/** Opens the files as the import would, and reads only those of which a row states a checksum. */
+async function lookAtFiles(
+  baseDir: string,
+  rows: Getypeerd[],
+  skip: (row: Getypeerd) => boolean,
+): Promise<Kandidaat[]> {
+  const base = beneath(baseDir)
+  const kandidaten: Kandidaat[] = []
+  try {
+    for (const [index, row] of rows.entries()) {
+      if (index % FILES === FILES - 1) await yieldToOthers()
+      kandidaten.push({ ...row, bestand: skip(row) ? NOT_READ : await lookAt(base.open(row.bestandspad), row) })
+    }
+    return kandidaten
+  } finally {
+    base.close()
+  }
+}
+
+const NOT_READ = { sleutel: '', omvang: 0, sha256: '' }
+
+async function lookAt(source: Bronbestand | Geweigerd, { input }: Getypeerd): Promise<Kandidaat['bestand']> {
+  if ('fout' in source) return { fout: `bestandspad: ${source.fout.tekst}` }
+  try {
+    const controle = input.integriteit?.waarde ? controleVan(input.integriteit.algoritme) : undefined
+    if (controle) for await (const chunk of bytesOf(source)) controle.update(chunk)
+    const faults = contentFaults(input, { omvang: source.size, ...(controle && { controle: controle.digest() }) })
+    return faults.length > 0 ? { fout: faults.join(' ') } : { ...NOT_READ, omvang: source.size }
+  } catch (error) {
+    if (error instanceof Bronfout) return { fout: `bestandspad: ${error.fout.tekst}` }
+    throw error
+  } finally {
+    closeSync(source.fd)
+  }
+}
+
+/** Counts a portion. @returns whether this run may go on */
+async function count(database: Database, run: Run, vanaf: number, fouten: Map<number, string>): Promise<boolean> {
+  return database.sql.begin(async (sql) => {
+    const next = Math.min(vanaf + PORTION, run.totaal)
+    const [mine] = await sql`
+      update import_concept
+      set proef_verwerkt = ${next}, proef_fouten = proef_fouten + ${fouten.size}, proef_bijgewerkt_op = now()
+      where id = ${run.id} and verwijderd_op is null and proef_status = 'bezig' and proef_verwerkt = ${vanaf}
+        and proef_gestart_op = ${run.gestart}
+      returning id`
+    if (!mine) return false
+    if (fouten.size === 0) return true
+    const rows = [...fouten].map(([nummer, opmerking]) => ({ nummer, opmerking }))
+    await sql`
+      insert into import_concept_foutsoort as f (concept_id, sleutel, reden, aantal, voorbeelden)
+      select ${run.id}::bigint, hashtextextended(reden, 0) as sleutel, min(reden), count(*),
+        to_jsonb((array_agg(jsonb_build_object('nummer', nummer, 'opmerking', opmerking) order by nummer))[1:${EXAMPLES}::int])
+      from (select nummer, opmerking, import_reden(opmerking) as reden
+        from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)) r
+      group by 2 order by 2
+      on conflict (concept_id, sleutel) do update set aantal = f.aantal + excluded.aantal,
+        voorbeelden = jsonb_path_query_array(f.voorbeelden || excluded.voorbeelden, ${`$[0 to ${EXAMPLES - 1}]`}::jsonpath)`
+    return true
+  })
+}

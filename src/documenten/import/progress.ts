@@ -1,0 +1,69 @@
+// The course of an import after its upload. One job does one batch; its transaction holds the documents, the results of
+// the rows, the counters and the job of the next batch, so that a crash repeats a batch that left nothing behind, and
+// nothing else. The counter `verwerkt` is the position: a job whose `vanaf` differs from it is a leftover and does nothing.
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { enqueue } from '../../jobs/queue.ts'
+
+/** `perRijTot`: up to this position the rows are handled one at a time, since a batch of them killed its workers. */
+export type Batch = { import: string; vanaf: number; perRijTot?: number }
+
+/** Attempts of one batch before the import ends as `error`. Waiting for storage or database does not count. */
+export const BATCH_ATTEMPTS = 6
+
+export function enqueueBatch(trx: Db, batch: Batch, runAt?: Date): Promise<void> {
+  return enqueue(trx, 'import-batch', batch, {
+    jobKey: `import:${batch.import}`,
+    maxAttempts: BATCH_ATTEMPTS,
+    ...(runAt && { runAt }),
+  })
+}
+
+/** Ends the import when every row is handled. @returns whether it did */
+export async function finishWhenDone(trx: Db, id: number): Promise<boolean> {
+  const done = await trx
+    .updateTable('import')
+    .set({ status: 'finished', beeindigdOp: sql`now()` })
+    .where('id', '=', id)
+    .where('status', '=', 'active')
+    .whereRef('verwerkt', '>=', 'totaal')
+    .returning('id')
+    .executeTakeFirst()
+  return done !== undefined
+}
+
+/** Ends an open import before its end; what was committed stays. The report tells the reason on the rows left. */
+export async function stopImport(trx: Db, id: number, reden: string): Promise<void> {
+  await trx
+    .updateTable('import')
+    .set({ status: 'error', reden, beeindigdOp: sql`now()` })
+    .where('id', '=', id)
+    .where('status', 'in', ['pending', 'active'])
+    .execute()
+}
+
+/** An import that goes on later, because something that it needs is away, says so. */
+export async function noteWaiting(trx: Db, uuid: string, reden: string): Promise<void> {
+  await trx.updateTable('import').set({ reden }).where('uuid', '=', uuid).where('status', '=', 'active').execute()
+}
+
+/**
+ * Active imports whose job is gone or has used all its attempts, which a crash at the wrong moment or a hand in the
+ * queue can cause: the first get a new job, the others end as `error`. Any worker may run this at any time.
+ */
+export async function repairImports(db: Db): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const stuck = await sql<{ id: number; uuid: string; verwerkt: number; exhausted: boolean }>`
+      select i.id, i.uuid, i.verwerkt, j.id is not null as exhausted
+      from import i left join graphile_worker.jobs j on j.key = 'import:' || i.uuid
+      where i.status = 'active' and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
+        and not exists (select from graphile_worker.jobs r
+          join graphile_worker._private_jobs p on p.id = r.id
+          where r.task_identifier = 'import-batch' and r.locked_at is not null and p.payload ->> 'import' = i.uuid::text)
+      for update of i skip locked`.execute(trx)
+    for (const { id, uuid, verwerkt, exhausted } of stuck.rows) {
+      if (exhausted) await stopImport(trx, id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')
+      else await enqueueBatch(trx, { import: uuid, vanaf: verwerkt })
+    }
+  })
+}

@@ -1,0 +1,88 @@
+// document_registreren: a document and its place in a case at once, or neither. Beside the standard.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { fetchTypen } from '../catalogi/remote-types.ts'
+import { Url, Uuid } from '../http/input.ts'
+import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
+import { KOPPELEN, zaakForChange } from '../zaken/rules.ts'
+import { zaaktypeUrlOf } from '../zaken/zaak/references.ts'
+import { createZio, ZioDeel } from '../zaken/zaakinformatieobjecten.ts'
+import { createDocument, receivedBytes } from './document/change.ts'
+import { DocumentCreate, DocumentMetLock } from './document/columns.ts'
+import { inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './document/content.ts'
+import { fetchTypeElsewhere, SCOPES_AANMAKEN } from './rules.ts'
+
+const DOCUMENT = 'enkelvoudiginformatieobject'
+const RELATIE = 'zaakinformatieobject'
+
+const { informatieobject: _, ...deel } = ZioDeel.properties
+const Registratie = Type.Object({
+  [DOCUMENT]: DocumentCreate,
+  [RELATIE]: Type.Object({ zaak: Url(), ...deel }),
+})
+const Geregistreerd = Type.Object({
+  [DOCUMENT]: DocumentMetLock,
+  [RELATIE]: Type.Object({
+    url: Url(),
+    uuid: Uuid,
+    zaak: Url(),
+    ...ZioDeel.properties,
+    aardRelatieWeergave: Type.String(),
+    registratiedatum: Type.String({ format: 'date-time' }),
+  }),
+})
+
+const config = {
+  access: { component: 'drc', scopes: SCOPES_AANMAKEN, and: { component: 'zrc', scopes: KOPPELEN } },
+} as const
+
+export const registreren: FastifyPluginAsyncTypebox = async (app) => {
+  registerInhoud(app, [DOCUMENT])
+
+  app.post(
+    '/document_registreren',
+    { config, schema: { body: Registratie, response: { 201: Geregistreerd } }, attachValidation: true },
+    async (request, reply) => {
+      const made = await keepingInhoud(app, request, async () => {
+        const inhoud = inhoudFaults(request, request.body?.[DOCUMENT]?.inhoud)
+        await naming(zaakFirst, async () =>
+          requireValidBody(request, [DOCUMENT, RELATIE], inhoud.map(within(DOCUMENT))),
+        )
+        const { [DOCUMENT]: input, [RELATIE]: relatie } = request.body
+        const bytes = await receivedBytes(app, request, input)
+        const { diensten } = app.parts
+        const elsewhere = await fetchTypeElsewhere(diensten, input.informatieobjecttype, request.base)
+        const zaaktype = await zaaktypeUrlOf(app, relatie.zaak, request.base)
+        const typen = await fetchTypen(diensten, request.base, [['zaaktype', zaaktype]])
+        return app.mutate(request.actor, async (m) => {
+          const zaak = await zaakForChange(m, relatie.zaak, KOPPELEN)
+          const document = await naming(within(DOCUMENT), () =>
+            createDocument(m, app.parts, { input, bytes, elsewhere }),
+          )
+          const zio = await naming(within(RELATIE), () =>
+            createZio(m, zaak, { ...relatie, informatieobject: document.url }, { typen }),
+          )
+          return { [DOCUMENT]: document, [RELATIE]: zio }
+        })
+      })
+      return reply.code(201).send(made as never)
+    },
+  )
+}
+
+/** Does the work; faults of fields get their name in the whole body. */
+async function naming<T>(name: (fault: InvalidParam) => InvalidParam, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof Problem && error.invalidParams ? invalidAll(error.invalidParams.map(name)) : error
+  }
+}
+
+const within = (part: string) => (fault: InvalidParam) => ({ ...fault, name: `${part}.${fault.name}` })
+
+/** The zaak is looked at before all else, so a missing one is named without its place. */
+function zaakFirst(fault: InvalidParam): InvalidParam {
+  const missing = fault.code === 'required' && (fault.name === RELATIE || fault.name === `${RELATIE}.zaak`)
+  return missing ? { ...fault, name: 'zaak' } : fault
+}

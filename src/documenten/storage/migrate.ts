@@ -1,0 +1,154 @@
+// Moving documents from one store to another while the service runs. Per document: copy the bytes, read the copy back and
+// compare its checksum, switch the row, and leave a job that removes the old bytes. Whoever found the old place just
+// before the switch can read on, because that job comes an hour later.
+//
+// It can be stopped at any moment and started again: the rows tell what is left to do. A copy that was made without its
+// row being switched is found at the next run, or else by the sweep of the worker.
+import { createHash } from 'node:crypto'
+import { type Database, kyselyOn } from '../../database/database.ts'
+import { enqueue } from '../../jobs/queue.ts'
+import type { Opslagen } from './choose.ts'
+import { removalKey } from './files.ts'
+import { type Backend, type Opslag, OpslagOnbeschikbaar } from './index.ts'
+
+export type Verplaatsing = {
+  moved: number
+  bytes: number
+  /** Documents whose bytes are absent or differ from their checksum; they stay as they were. */
+  failed: number
+}
+export type Gebrek = 'missing' | 'damaged'
+
+type Bestand = { id: number; backend: string; sleutel: string; omvang: number; sha256: Buffer }
+
+const PAGE = 100
+const AT_ONCE = 4
+const KEEP_OLD_MS = 3600 * 1000
+
+/**
+ * Moves everything that is not in `to` yet.
+ * @param report is told after every document what was done so far, and of every document that cannot be moved
+ * @throws OpslagOnbeschikbaar when one of the stores is away; running it again goes on where it was
+ * @throws AlreadyRunning
+ */
+export async function verplaats(
+  parts: Opslagen & { database: Database },
+  to: Backend,
+  report: (so: Verplaatsing, fault?: { sleutel: string; backend: string; kind: Gebrek }) => void = () => {},
+  signal?: AbortSignal,
+): Promise<Verplaatsing> {
+  const { database, opslagVoor } = parts
+  const target = opslagVoor(to)
+  const total: Verplaatsing = { moved: 0, bytes: 0, failed: 0 }
+  // Two runs would take each other's copies for what an interrupted run has left.
+  return withLock(database, async (lockHeld) => {
+    for (let after = 0; ; ) {
+      const page = await database.sql<Bestand[]>`
+        select id, backend, sleutel, omvang, sha256 from bestand
+        where id > ${after} and backend <> ${to} order by id limit ${PAGE}`
+      if (page.length === 0) return total
+      after = page.at(-1)!.id
+      await lockHeld()
+      await inParallel(page, AT_ONCE, async (bestand) => {
+        signal?.throwIfAborted()
+        const outcome = await move(parts, bestand, target, signal)
+        if (outcome === 'moved') {
+          total.moved++
+          total.bytes += bestand.omvang
+        } else if (outcome !== 'gone') total.failed++
+        const { backend, sleutel } = bestand
+        const failed = outcome === 'missing' || outcome === 'damaged'
+        report(total, failed ? { backend, sleutel, kind: outcome } : undefined)
+      })
+    }
+  })
+}
+
+async function move(
+  { database, opslagVoor }: Opslagen & { database: Database },
+  bestand: Bestand,
+  target: Opslag,
+  signal?: AbortSignal,
+): Promise<'moved' | 'gone' | Gebrek> {
+  const { id, backend, sleutel, sha256 } = bestand
+  const found = await opslagVoor(backend).read(sleutel)
+  if (!found) return (await isThere(database, bestand)) ? 'missing' : 'gone'
+  const copy = await target.write(sleutel, found.stream, signal && { signal }).finally(() => found.stream.destroy())
+  const same = copy.sha256 === sha256.toString('hex')
+  if (!same || !(await hasChecksum(target, copy.sleutel, sha256))) {
+    await target.remove(copy.sleutel)
+    if (same) throw new OpslagOnbeschikbaar('copy-damaged')
+    return 'damaged'
+  }
+  if (copy.sleutel !== sleutel) await removeLeftOver(database, target, sleutel)
+  const switched = await database.sql.begin(async (connection) => {
+    const [row] = await connection`
+      update bestand set backend = ${target.backend}, sleutel = ${copy.sleutel}
+      where id = ${id} and backend = ${backend} and sleutel = ${sleutel} returning id`
+    const runAt = new Date(Date.now() + KEEP_OLD_MS)
+    const jobKey = removalKey(backend, sleutel)
+    if (row) await enqueue(kyselyOn(connection), 'verwijder-bytes', { backend, sleutel }, { runAt, jobKey })
+    return row !== undefined
+  })
+  if (!switched) await target.remove(copy.sleutel) // the document was deleted meanwhile
+  return switched ? 'moved' : 'gone'
+}
+
+/** The name was taken. When no document has it, it is what an interrupted run has left. */
+async function removeLeftOver({ sql }: Database, target: Opslag, sleutel: string): Promise<void> {
+  const [row] = await sql`select from bestand where backend = ${target.backend} and sleutel = ${sleutel}`
+  if (!row) await target.remove(sleutel)
+}
+
+async function isThere({ sql }: Database, { id, backend, sleutel }: Bestand): Promise<boolean> {
+  const rows = await sql`select from bestand where id = ${id} and backend = ${backend} and sleutel = ${sleutel}`
+  return rows.length > 0
+}
+
+/** Reads all of it. False also when there is nothing. */
+export async function hasChecksum(opslag: Opslag, sleutel: string, sha256: Buffer): Promise<boolean> {
+  const found = await opslag.read(sleutel)
+  if (!found) return false
+  const hash = createHash('sha256')
+  for await (const chunk of found.stream) hash.update(chunk)
+  return hash.digest().equals(sha256)
+}
+
+/** Some at once, until one fails; then what runs is waited for. */
+export async function inParallel<T>(all: T[], atOnce: number, work: (one: T) => Promise<void>): Promise<void> {
+  const queue = all.values()
+  let fault: { error: unknown } | undefined
+  const worker = async () => {
+    for (const one of queue) {
+      if (fault) return
+      await work(one).catch((error) => {
+        fault ??= { error }
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  if (fault) throw fault.error
+}
+
+/** Another process is at it. */
+export class AlreadyRunning extends Error {
+  override name = 'AlreadyRunning'
+}
+
+const LOCK = 7_319_204 // any number that is no other lock of ours
+
+async function withLock<T>({ sql }: Database, work: (held: () => Promise<void>) => Promise<T>): Promise<T> {
+  const connection = await sql.reserve()
+  try {
+    const [row] = await connection<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as got`
+    if (!row!.got) throw new AlreadyRunning('documents are being moved already')
+    try {
+      // The lock lives as long as the connection: when that is gone, so is the right to go on.
+      return await work(async () => void (await connection`select 1`))
+    } finally {
+      await connection`select pg_advisory_unlock(${LOCK})`.catch(() => {})
+    }
+  } finally {
+    connection.release()
+  }
+}

@@ -1,0 +1,93 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { ReadDb } from '../database/database.ts'
+import type { Component } from './access.ts'
+import { Moment, Url, Uuid } from './input.ts'
+import { notFound } from './problem.ts'
+
+export const AuditRecord = Type.Object({
+  uuid: Uuid,
+  bron: Type.String(),
+  applicatieId: Type.String(),
+  applicatieWeergave: Type.String(),
+  gebruikersId: Type.String(),
+  gebruikersWeergave: Type.String(),
+  actie: Type.String(),
+  actieWeergave: Type.String(),
+  resultaat: Type.Integer(),
+  hoofdObject: Url(),
+  resource: Type.String(),
+  resourceUrl: Url(),
+  toelichting: Type.String(),
+  resourceWeergave: Type.String(),
+  aanmaakdatum: Moment,
+  wijzigingen: Type.Object({ oud: Type.Unknown(), nieuw: Type.Unknown() }),
+})
+
+const WEERGAVE: Record<string, string> = {
+  create: 'Object aangemaakt',
+  update: 'Object bijgewerkt',
+  partial_update: 'Object deels bijgewerkt',
+  destroy: 'Object verwijderd',
+}
+
+/**
+ * The audit trail below a main object: `{path}/:uuid/audittrail` and one line of it. Oldest first, not paginated; an
+ * object without lines is a 404. Whoever registers it says where and for which component.
+ */
+export function audittrail(path: string, component: Component): FastifyPluginAsyncTypebox {
+  const config = { access: { component, scopes: ['audittrails.lezen'] } }
+  return async (app) => {
+    app.get(
+      `${path}/:uuid/audittrail`,
+      { config, schema: { params: Type.Object({ uuid: Uuid }), response: { 200: Type.Array(AuditRecord) } } },
+      async (request) => {
+        const rows = await lines(app.read, component, request.params.uuid).execute()
+        if (rows.length === 0) throw notFound()
+        return rows.map(toAuditRecord)
+      },
+    )
+    app.get(
+      `${path}/:uuid/audittrail/:audittrailUuid`,
+      { config, schema: { params: Type.Object({ uuid: Uuid, audittrailUuid: Uuid }), response: { 200: AuditRecord } } },
+      async (request) => {
+        const row = await lines(app.read, component, request.params.uuid)
+          .where('uuid', '=', request.params.audittrailUuid)
+          .executeTakeFirst()
+        if (!row) throw notFound()
+        return toAuditRecord(row)
+      },
+    )
+  }
+}
+
+function lines(db: ReadDb, component: Component, hoofdObjectUuid: string) {
+  return db
+    .selectFrom('audit')
+    .where('hoofdObjectUuid', '=', hoofdObjectUuid)
+    .where('bron', '=', component)
+    .orderBy('id')
+    .selectAll()
+}
+type AuditRow = Awaited<ReturnType<ReturnType<typeof lines>['executeTakeFirstOrThrow']>>
+
+function toAuditRecord(row: AuditRow) {
+  return {
+    uuid: row.uuid,
+    bron: row.bron,
+    applicatieId: row.applicatieId,
+    applicatieWeergave: row.applicatieWeergave,
+    gebruikersId: row.gebruikersId,
+    gebruikersWeergave: row.gebruikersWeergave,
+    actie: row.actie,
+    actieWeergave: WEERGAVE[row.actie] ?? row.actie,
+    resultaat: row.resultaat,
+    hoofdObject: row.hoofdObject,
+    resource: row.resource,
+    resourceUrl: row.resourceUrl,
+    toelichting: row.toelichting,
+    resourceWeergave: row.resourceWeergave,
+    aanmaakdatum: row.aanmaakdatum,
+    wijzigingen: { oud: row.oud ?? null, nieuw: row.nieuw ?? null },
+  }
+}

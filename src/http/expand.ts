@@ -1,0 +1,218 @@
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { askEach } from '../services/services.ts'
+import { type Component, isAllowedSomewhere } from './access.ts'
+import { resolveLink } from './links.ts'
+import { forbidden, invalid } from './problem.ts'
+
+/** The parameter `expand`: a comma-separated list of dotted paths. */
+export const ExpandQuery = {
+  expand: Type.Optional(Type.Array(Type.String(), { description: "Op te nemen relaties, gescheiden door komma's." })),
+}
+
+type Resource = Record<string, unknown>
+
+/** What can be expanded under a field that holds a URL, a list of URLs, or null. */
+export type Expansion = {
+  /** Scope that the caller needs on the component that owns what is expanded. */
+  component: Component
+  scopes: readonly string[]
+  /** The resources behind these URLs, by URL, in one query. What the caller may not read is left out, and so not shown. */
+  load(urls: string[], request: FastifyRequest): Promise<Map<string, Resource>>
+  /** Where the field holds a list of objects: the member with their URL, `url` when left out. */
+  member?: string
+  /** What can be expanded within them. A function, since relations go round in circles. */
+  within?: () => ExpandTree
+}
+export type ExpandTree = { [field: string]: Expansion }
+
+/**
+ * The same for fields that may point to another server: asked with our credentials there, a few at once, and shown as that
+ * server says it. What is not there in time is left out.
+ */
+export function alsoElsewhere(own: Expansion): Expansion {
+  return {
+    ...own,
+    load: async (urls, request) => {
+      const elsewhere = urls.filter((url) => resolveLink(url, request.base).kind === 'elsewhere')
+      const [found, fetched] = await Promise.all([own.load(urls, request), fetchInTime(elsewhere, request)])
+      return new Map([...found, ...fetched])
+    },
+  }
+}
+
+const TERM_MS = 5000
+
+/** However many there are, and however slow their servers: an answer does not wait longer for them than this. */
+async function fetchInTime(urls: string[], request: FastifyRequest): Promise<Map<string, Resource>> {
+  const found = new Map<string, Resource>()
+  if (urls.length === 0) return found
+  let timer: NodeJS.Timeout | undefined
+  let late = false
+  const term = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      late = true
+      resolve()
+    }, TERM_MS)
+  })
+  const asked = askEach(urls, async (url) => {
+    const fetched = late ? undefined : await request.server.parts.diensten.fetchJson(url)
+    const body = fetched?.kind === 'ok' ? fetched.body : undefined
+    if (!late && body !== null && typeof body === 'object' && !Array.isArray(body)) found.set(url, body as Resource)
+  })
+  await Promise.race([asked, term]).finally(() => clearTimeout(timer))
+  return found
+}
+
+const MAX_DEPTH = 3
+
+/**
+ * Adds `_expand` to resources of one kind: to each its own object, empty when nothing was asked. A path expands every
+ * level that it passes. Per relation and level there is one query, however many resources.
+ * @param paths dotted paths, such as `status.statustype`
+ * @throws Problem 400 on `expand` for an unknown path or more than three levels, 403 without the scope on what is expanded
+ */
+export async function expand<R extends object>(
+  request: FastifyRequest,
+  resources: R[],
+  paths: readonly string[],
+  tree: ExpandTree,
+): Promise<(R & { _expand: Resource })[]> {
+  const wanted = readPaths(paths, tree)
+  requireScopes(request, wanted)
+  return (await expandLevel(request, resources as Resource[], wanted)) as (R & { _expand: Resource })[]
+}
+
+/**
+ * Answers the fields of each resource that `fields` names, and no others (zrc-029): names of fields, and objects that name
+ * what is wanted within a relation, which is expanded for it, or within a group. `*` is every field. A name that says
+ * nothing here is left out, as unknown keys are elsewhere; capitals do not matter, as in the example of the standard.
+ * @throws Problem 400 on `fields` for another shape or more than three levels, 403 without the scope on what is expanded
+ */
+export async function selectFields<R extends object>(
+  request: FastifyRequest,
+  resources: R[],
+  fields: unknown,
+  tree: ExpandTree,
+): Promise<R[]> {
+  const keuze = readFields(fields, tree, 1)
+  const wanted = wantedBy(keuze)
+  requireScopes(request, wanted)
+  const found = await expandLevel(request, resources as Resource[], wanted)
+  return found.map((resource) => pick(resource, keuze)) as R[]
+}
+
+/** What is wanted of a resource; names in small letters. Relations are those of the tree, groups all others. */
+type Keuze = {
+  alles: boolean
+  namen: Set<string>
+  relaties: Map<string, { expansion: Expansion; keuze: Keuze }>
+  groepen: Map<string, Keuze>
+}
+
+function readFields(fields: unknown, tree: ExpandTree, depth: number): Keuze {
+  const wrong = (reason: string) => invalid('fields', 'invalid', reason)
+  if (!Array.isArray(fields)) throw wrong('Geef een lijst van velden.')
+  if (depth > MAX_DEPTH + 1) throw wrong(`Ten hoogste ${MAX_DEPTH} niveaus.`)
+  const keuze: Keuze = { alles: false, namen: new Set(), relaties: new Map(), groepen: new Map() }
+  const names = new Map(Object.keys(tree).map((name) => [name.toLowerCase(), name]))
+  for (const field of fields) {
+    if (field === '*') keuze.alles = true
+    else if (typeof field === 'string') keuze.namen.add(field.toLowerCase())
+    else if (field === null || typeof field !== 'object' || Array.isArray(field))
+      throw wrong('Een veld is een naam, of een object met namen.')
+    else
+      for (const [given, within] of Object.entries(field)) {
+        const name = names.get(given.toLowerCase())
+        const expansion = name === undefined ? undefined : tree[name]
+        if (name !== undefined && expansion) {
+          keuze.relaties.set(name, { expansion, keuze: readFields(within, expansion.within?.() ?? {}, depth + 1) })
+        } else keuze.groepen.set(given.toLowerCase(), readFields(within, {}, depth + 1))
+      }
+  }
+  return keuze
+}
+
+const wantedBy = ({ relaties }: Keuze): Wanted =>
+  new Map([...relaties].map(([name, { expansion, keuze }]) => [name, { expansion, within: wantedBy(keuze) }]))
+
+function pick(resource: Resource, { alles, namen, relaties, groepen }: Keuze): Resource {
+  const picked: Resource = {}
+  for (const [name, value] of Object.entries(resource)) {
+    const groep = groepen.get(name.toLowerCase())
+    if (name === '_expand') continue
+    if (alles || namen.has(name.toLowerCase())) picked[name] = value
+    else if (groep) picked[name] = each(value, (one) => pick(one, groep))
+  }
+  if (relaties.size === 0) return picked
+  const expanded: Resource = {}
+  for (const [name, value] of Object.entries(resource._expand ?? {}))
+    expanded[name] = each(value, (one) => pick(one, relaties.get(name)!.keuze))
+  return { ...picked, _expand: expanded }
+}
+
+function each(value: unknown, work: (one: Resource) => Resource): unknown {
+  if (Array.isArray(value)) return value.map((one) => each(one, work))
+  return value !== null && typeof value === 'object' ? work(value as Resource) : value
+}
+
+type Wanted = Map<string, { expansion: Expansion; within: Wanted }>
+
+function readPaths(paths: readonly string[], tree: ExpandTree): Wanted {
+  const wanted: Wanted = new Map()
+  for (const path of paths) {
+    const fields = path.trim().split('.')
+    if (fields.length > MAX_DEPTH)
+      throw invalid('expand', 'invalid_choice', `Ten hoogste ${MAX_DEPTH} niveaus: ${path.slice(0, 100)}.`)
+    let level = wanted
+    let choices: ExpandTree | undefined = tree
+    for (const field of fields) {
+      const expansion: Expansion | undefined = choices && Object.hasOwn(choices, field) ? choices[field] : undefined
+      if (!expansion) throw invalid('expand', 'invalid_choice', `Dit kan niet worden opgenomen: ${path.slice(0, 100)}.`)
+      const next = level.get(field) ?? { expansion, within: new Map() }
+      level.set(field, next)
+      level = next.within
+      choices = expansion.within?.()
+    }
+  }
+  return wanted
+}
+
+function requireScopes(request: FastifyRequest, wanted: Wanted): void {
+  for (const { expansion, within } of wanted.values()) {
+    if (!isAllowedSomewhere(request.actor, expansion.component, expansion.scopes)) throw forbidden()
+    requireScopes(request, within)
+  }
+}
+
+async function expandLevel(request: FastifyRequest, resources: Resource[], wanted: Wanted): Promise<Resource[]> {
+  const found = new Map<string, Map<string, Resource>>()
+  for (const [field, { expansion, within }] of wanted) {
+    const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field], expansion.member)))]
+    let loaded = urls.length === 0 ? new Map<string, Resource>() : await expansion.load(urls, request)
+    if (within.size > 0) {
+      const deeper = await expandLevel(request, [...loaded.values()], within)
+      loaded = new Map([...loaded.keys()].map((url, index) => [url, deeper[index]!]))
+    }
+    found.set(field, loaded)
+  }
+  return resources.map((resource) => {
+    const _expand: Resource = {}
+    for (const [field, loaded] of found) {
+      const value = resource[field]
+      if (Array.isArray(value)) {
+        _expand[field] = urlsIn(value, wanted.get(field)!.expansion.member).flatMap((url) => loaded.get(url) ?? [])
+      } else if (typeof value === 'string' && loaded.has(value)) _expand[field] = loaded.get(value)
+    }
+    return { ...resource, _expand }
+  })
+}
+
+// A list holds URLs, or objects with one, as relevanteAndereZaken and gerelateerdeZaaktypen do.
+function urlsIn(value: unknown, member = 'url'): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item) =>
+    typeof item === 'string' ? item : ((item as Record<string, string> | null)?.[member] ?? []),
+  )
+}

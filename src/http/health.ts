@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../database/database.ts'
+import { requireKnownSchema } from '../database/migrate.ts'
+import type { Opslag } from '../documenten/storage/index.ts'
+
+type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
+
+/**
+ * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, storage and queue,
+ * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
+ * does not take the API out of service: its requests do not depend on it. The names that Open Zaak uses work too.
+ */
+export function registerHealth(
+  app: FastifyInstance,
+  parts: { database: Database; opslag: Opslag; stopping: () => boolean },
+): void {
+  const config = { access: 'public' as const }
+  for (const path of ['/livez', '/_healthz/livez/'])
+    app.get(path, { config, logLevel: 'warn' }, async () => ({ status: 'ok' }))
+  for (const path of ['/readyz', '/_healthz/readyz/', '/_healthz/']) {
+    app.get(path, { config, logLevel: 'warn' }, async (_request, reply) => {
+      const checks = await readiness(parts)
+      const failed = parts.stopping() || Object.values(checks).some(({ status }) => status === 'failed')
+      return reply
+        .code(failed ? 503 : 200)
+        .send({ status: parts.stopping() ? 'stopping' : failed ? 'failed' : 'ok', checks })
+    })
+  }
+}
+
+const LATE_AFTER_SECONDS = 60
+
+/** The state of everything that this process depends on, without texts from inside (paths, addresses). */
+export async function readiness(parts: { database: Database; opslag: Opslag }): Promise<Record<string, Check>> {
+  const { sql } = parts.database
+  const [database, schema, storage, queue] = await Promise.all([
+    check('not reachable', async () => void (await sql`select 1`)),
+    check('not the schema of this version', () => requireKnownSchema(sql)),
+    check('not writable', () => parts.opslag.check()),
+    check('not readable', async () => {
+      const [row] = await sql<{ seconds: number }[]>`
+        select coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as seconds
+        from graphile_worker.jobs where locked_at is null and attempts < max_attempts and run_at < now()`
+      const seconds = Math.round(row!.seconds)
+      return { status: seconds > LATE_AFTER_SECONDS ? 'late' : 'ok', detail: `oldest waiting job: ${seconds} s` }
+    }),
+  ])
+  return { database, schema, storage, queue }
+}
+
+async function check(fault: string, work: () => Promise<unknown>): Promise<Check> {
+  const { promise: late, resolve } = Promise.withResolvers<Check>()
+  const timer = setTimeout(resolve, 2000, { status: 'failed', detail: 'no answer within 2 s' })
+  try {
+    return await Promise.race([
+      work().then((result) => (result as Check | undefined) ?? { status: 'ok' as const }),
+      late,
+    ])
+  } catch {
+    return { status: 'failed', detail: fault }
+  } finally {
+    clearTimeout(timer)
+  }
+}

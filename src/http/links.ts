@@ -1,0 +1,101 @@
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+
+/** Where each resource lives. The key is its name in notifications and audit records. */
+export const PATHS = {
+  applicatie: '/autorisaties/api/v1/applicaties',
+  catalogus: '/catalogi/api/v1/catalogussen',
+  informatieobjecttype: '/catalogi/api/v1/informatieobjecttypen',
+  zaaktype: '/catalogi/api/v1/zaaktypen',
+  besluittype: '/catalogi/api/v1/besluittypen',
+  statustype: '/catalogi/api/v1/statustypen',
+  resultaattype: '/catalogi/api/v1/resultaattypen',
+  roltype: '/catalogi/api/v1/roltypen',
+  eigenschap: '/catalogi/api/v1/eigenschappen',
+  zaaktypeinformatieobjecttype: '/catalogi/api/v1/zaaktype-informatieobjecttypen',
+  zaakobjecttype: '/catalogi/api/v1/zaakobjecttypen',
+  enkelvoudiginformatieobject: '/documenten/api/v1/enkelvoudiginformatieobjecten',
+  bestandsdeel: '/documenten/api/v1/bestandsdelen',
+  gebruiksrechten: '/documenten/api/v1/gebruiksrechten',
+  objectinformatieobject: '/documenten/api/v1/objectinformatieobjecten',
+  verzending: '/documenten/api/v1/verzendingen',
+  import: '/documenten/api/v1/import',
+  zaak: '/zaken/api/v1/zaken',
+  status: '/zaken/api/v1/statussen',
+  substatus: '/zaken/api/v1/substatussen',
+  resultaat: '/zaken/api/v1/resultaten',
+  rol: '/zaken/api/v1/rollen',
+  zaakinformatieobject: '/zaken/api/v1/zaakinformatieobjecten',
+  zaakobject: '/zaken/api/v1/zaakobjecten',
+  klantcontact: '/zaken/api/v1/klantcontacten',
+  zaakcontactmoment: '/zaken/api/v1/zaakcontactmomenten',
+  zaakverzoek: '/zaken/api/v1/zaakverzoeken',
+  zaaknotitie: '/zaken/api/v1/zaaknotities',
+  besluit: '/besluiten/api/v1/besluiten',
+  besluitinformatieobject: '/besluiten/api/v1/besluitinformatieobjecten',
+} as const
+export type Resource = keyof typeof PATHS
+
+/** The URL of a resource of ours. `base` is our address as the caller knows it, without slash at the end. */
+export function link(base: string, resource: Resource, uuid: string): string {
+  return `${base}${PATHS[resource]}/${uuid}`
+}
+
+/**
+ * What a URL refers to: `elsewhere` when the host is not ours (the scheme does not matter), `nothing` when no such
+ * resource can be ours, and otherwise the uuid, which need not exist.
+ */
+export function resolveLink(
+  url: string,
+  base: string,
+): { kind: 'elsewhere' } | { kind: 'nothing' } | { kind: 'ours'; resource: Resource; uuid: string } {
+  const parsed = URL.parse(url)
+  if (!parsed) return { kind: 'nothing' }
+  if (places?.base !== base) places = placesOf(base)
+  if (parsed.host !== places.host) return { kind: 'elsewhere' }
+  const { pathname } = parsed
+  for (const { resource, start } of places.starts) {
+    if (!pathname.startsWith(start)) continue
+    const uuid = pathname.slice(start.length).toLowerCase()
+    if (UUID.test(uuid) && parsed.search === '') return { kind: 'ours', resource, uuid }
+  }
+  return { kind: 'nothing' }
+}
+
+// Of the address that was asked for last, which is nearly always the same: every request asks for several links.
+let places: ReturnType<typeof placesOf> | undefined
+
+function placesOf(base: string) {
+  const { host, pathname } = new URL(base)
+  const prefix = pathname === '/' ? '' : pathname
+  const starts = (Object.entries(PATHS) as [Resource, string][]).map(([resource, path]) => ({
+    resource,
+    start: `${prefix}${path}/`,
+  }))
+  return { base, host, starts }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The uuid in a URL of ours of this kind, undefined for any other URL: what filters on a relation need. */
+export function localUuid(url: string, base: string, resource: Resource): string | undefined {
+  const target = resolveLink(url, base)
+  return target.kind === 'ours' && target.resource === resource ? target.uuid : undefined
+}
+
+/**
+ * Our address as the caller knows it. Without PUBLIC_URL the request's own host counts, but only a local one: a made-up
+ * Host header must not end up in links.
+ */
+export function requestBase(request: FastifyRequest, config: Config): string {
+  if (config.publicUrl) return config.publicUrl
+  const host = request.headers.host ?? ''
+  return LOCAL.test(host) ? `http://${host}` : ownAddress(config)
+}
+
+/** Our address where there is no request: in what commands and tasks write. */
+export function ownAddress(config: Config): string {
+  return config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
+}
+
+const LOCAL = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i

@@ -1,0 +1,353 @@
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { isConnectionFault } from './pool.ts'
+
+/*
+ * How workers know of each other whether they live.
+ *
+ * A worker has a row in `worker`, and on a connection of its own it does two things: it holds the session advisory lock
+ * (LOCK_CLASS, id of the row), and once a second it writes the database's time into the row. A process that is killed
+ * loses the lock at once, but so does one whose connection broke; a process that is frozen, or whose machine vanished,
+ * keeps it. So a worker is dead when it was silent for SILENT_MS and its lock is free, or when it was silent for FROZEN_MS.
+ *
+ * After an outage of the database, or when a machine was asleep, every row looks dead. Therefore only a worker that itself
+ * gave its signs of life without a gap for SILENT_MS may judge, which leaves the living ones time to come back.
+ *
+ * A worker that was declared dead finds its row gone. It is then no longer the owner of the jobs it still runs, and
+ * registers anew before it takes others. All comparisons use the clock of the database; when that is set back, a time in
+ * the future counts as silence too.
+ */
+const LOCK_CLASS = 31330 // any number that no other advisory lock with two keys in this database uses
+const REAPER = 0 // in the place of an id, which start at 1: who may reap
+const BEAT_MS = 1_000
+const GAP_MS = 2_500
+const SILENT_MS = 4_000
+const FROZEN_MS = 20_000
+
+/** After so many deaths during the same job, the next one counts as a failed attempt. */
+const CRASHES_FORGIVEN = 5
+
+export type Registration = { naam: string; versie: string; poolId: string }
+
+export type Lease = {
+  id: number
+  /** Resolves when the other workers declared this one dead: its jobs are no longer its own. */
+  lost: Promise<void>
+  /** Resolves at once while the lease is fresh, otherwise with the next sign of life: for who is about to take a job. */
+  confirmed(): Promise<null>
+  /** The last sign of life is recent enough for the others. */
+  fresh(): boolean
+  /** The database answered a moment ago. */
+  connected(): boolean
+  /** How often the connection was lost. */
+  faults(): number
+  /** `confirmed` no longer holds anyone up: called when the runner itself takes no jobs any more. */
+  stopTaking(): void
+  /** Stops the signs of life. The row stays, for `releaseWorker`. */
+  close(): void
+}
+
+/**
+ * Registers a worker and keeps it alive in the eyes of the others, through every outage, until it is closed.
+ * @param onHang called when the database does not answer on an open connection: others may hang as well
+ */
+export async function openLease(
+  databaseUrl: string,
+  worker: Registration,
+  log: Logger,
+  onHang: () => void,
+): Promise<Lease> {
+  let closed = false
+  let faults = 0
+  let seen = performance.now()
+  let beaten = Promise.withResolvers<void>()
+  const lost = Promise.withResolvers<void>()
+  let isLost = false
+  let taking = true
+
+  let { client, id, locked } = await enter()
+  seen = performance.now()
+  void live()
+
+  const fresh = () => !isLost && performance.now() - seen < FROZEN_MS
+  return {
+    id,
+    lost: lost.promise,
+    fresh,
+    connected: () => performance.now() - seen < GAP_MS,
+    async confirmed() {
+      while (taking && !fresh()) await beaten.promise
+      return null
+    },
+    faults: () => faults,
+    stopTaking() {
+      taking = false
+      beaten.resolve()
+    },
+    close() {
+      closed = true
+      void end(client)
+    },
+  }
+
+  async function enter() {
+    for (;;) {
+      const client = await connect()
+      try {
+        return { client, ...(await register(client, worker)) }
+      } catch (error) {
+        void end(client)
+        if (!isConnectionFault(error)) throw error
+      }
+    }
+  }
+
+  async function connect(): Promise<pg.Client> {
+    for (let delay = 50; ; delay = Math.min(delay * 2, 500)) {
+      if (closed) throw new Error('the lease is closed')
+      const fresh = new pg.Client({
+        connectionString: databaseUrl,
+        application_name: `zaakstroom ${worker.naam} lease`,
+        connectionTimeoutMillis: 5_000,
+        query_timeout: 8_000,
+        keepAlive: true,
+      })
+      fresh.on('error', () => {}) // the next query tells
+      fresh.on('end', () => faults++)
+      try {
+        await fresh.connect()
+        await fresh.query('set synchronous_commit to off') // a sign of life need not survive the server
+        return fresh
+      } catch (error) {
+        void end(fresh)
+        if (!isConnectionFault(error)) throw error
+        await sleep(delay)
+      }
+    }
+  }
+
+  async function live(): Promise<void> {
+    let resumed = false
+    while (!closed) {
+      try {
+        // Not waiting for the lock: the server may still hold it for our own broken connection.
+        if (!locked) locked = await tryLock(client, id)
+        if (!(await beat(client, id, resumed))) break
+        resumed = false
+        seen = performance.now()
+        beaten.resolve()
+        beaten = Promise.withResolvers()
+        await sleep(BEAT_MS)
+      } catch (error) {
+        if (closed) return
+        if (isHang(error)) onHang()
+        if (!isConnectionFault(error)) log.error({ err: error }, 'the worker could not give its sign of life')
+        void end(client)
+        await sleep(100)
+        client = await connect().catch(() => client) // refused for another reason than an outage: the next beat tells
+        locked = false
+        resumed = true
+      }
+    }
+    if (closed) return
+    isLost = true
+    lost.resolve()
+    void end(client)
+  }
+}
+
+async function register(client: pg.Client, { naam, versie, poolId }: Registration) {
+  // One statement, so that nobody sees the row without its lock. The row may be there already: from a first try of which
+  // the answer was lost.
+  const { rows } = await client.query<{ id: number; locked: boolean }>(
+    `with registered as (
+       insert into worker (naam, versie, host, pid, pool_id) values ($1, $2, $3, $4, $5)
+       on conflict (pool_id) do update set gezien_op = now() returning id)
+     select id, pg_try_advisory_lock($6, id) as locked from registered`,
+    [naam, versie, hostname(), process.pid, poolId, LOCK_CLASS],
+  )
+  return rows[0]!
+}
+
+async function tryLock(client: pg.Client, id: number): Promise<boolean> {
+  const { rows } = await client.query('select pg_try_advisory_lock($1, $2) as locked', [LOCK_CLASS, id])
+  return rows[0].locked
+}
+
+async function beat(client: pg.Client, id: number, resumed: boolean): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `update worker set gezien_op = now(),
+       ononderbroken_sinds = case
+         when $2 or now() not between gezien_op and gezien_op + $3 * interval '1 millisecond' then now()
+         else ononderbroken_sinds end
+     where id = $1`,
+    [id, resumed, GAP_MS],
+  )
+  return rowCount === 1
+}
+
+function isHang(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
+}
+
+async function end(client: pg.Client): Promise<void> {
+  await client.end().catch(() => {})
+}
+
+export type DeadWorker = { id: number; naam: string; poolId: string; stilteMs: number; jobs: string[] }
+
+/**
+ * Removes the workers that are dead and frees their jobs for the living. The attempt that the crash used is given back,
+ * up to CRASHES_FORGIVEN times per job; from then on the job loses attempts and waits, as if it had failed, so that one
+ * that kills its worker every time ends as permanently failed. One worker does this at a time.
+ * @param judge the id of the worker that asks; it must have been well itself for a while
+ */
+export async function reapDeadWorkers(pool: pg.Pool, judge: number): Promise<DeadWorker[]> {
+  return inTransaction(pool, async (client) => {
+    if (!(await tryTransactionLock(client, REAPER))) return []
+    const { rows: silent } = await client.query<Omit<DeadWorker, 'jobs'>>(
+      `select id, naam, pool_id as "poolId", abs(extract(epoch from now() - gezien_op)::float8) * 1000 as "stilteMs"
+       from worker
+       where id <> $1
+         and now() not between gezien_op and gezien_op + $2 * interval '1 millisecond'
+         and exists (select from worker as judge where judge.id = $1
+           and now() between judge.gezien_op and judge.gezien_op + $3 * interval '1 millisecond'
+           and now() > judge.ononderbroken_sinds + $2 * interval '1 millisecond')
+       for update skip locked`,
+      [judge, SILENT_MS, GAP_MS],
+    )
+    const dead: DeadWorker[] = []
+    for (const worker of silent) {
+      // Taking the lock, until the end of this transaction, keeps its owner from coming back meanwhile.
+      const isFree = await tryTransactionLock(client, worker.id)
+      if (!isFree && worker.stilteMs < FROZEN_MS) continue
+      dead.push({ ...worker, jobs: await freeJobs(client, worker.poolId, true) })
+    }
+    if (dead.length > 0) {
+      await client.query('delete from worker where id = any($1)', [dead.map(({ id }) => id)])
+      await client.query(
+        'delete from worker_crash where not exists (select from graphile_worker.jobs where id = job_id)',
+      )
+    }
+    return dead
+  })
+}
+
+/** Takes a worker that ended in order from the list, and returns the jobs it had to leave. */
+export async function releaseWorker(pool: pg.Pool, id: number, poolId: string): Promise<string[]> {
+  return inTransaction(pool, async (client) => {
+    const jobs = await freeJobs(client, poolId, false)
+    await client.query('delete from worker where id = $1', [id])
+    return jobs
+  })
+}
+
+/**
+ * Frees jobs whose lock belongs to no registered worker. It happens when a frozen worker, at the moment it wakes and before
+ * it knows that it was declared dead, takes a job and then dies.
+ */
+export async function freeStrayJobs(pool: pg.Pool): Promise<string[]> {
+  return inTransaction(pool, async (client) => {
+    const { rows: strays } = await client.query<{ poolId: string }>(
+      `select distinct locked_by as "poolId" from graphile_worker.jobs
+       where locked_at < now() - $1 * interval '1 millisecond' and not exists (select from worker where pool_id = locked_by)`,
+      [FROZEN_MS],
+    )
+    const jobs: string[] = []
+    for (const { poolId } of strays) jobs.push(...(await freeJobs(client, poolId, true)))
+    return jobs
+  })
+}
+
+/** The jobs that a pool holds. */
+export async function lockedJobs(pool: pg.Pool, poolId: string, olderThanMs = 0): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    "select id from graphile_worker.jobs where locked_by = $1 and locked_at <= now() - $2 * interval '1 millisecond'",
+    [poolId, olderThanMs],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Gives back jobs that a living pool was given but never received, because the connection broke before the answer came.
+ * graphile-worker has no function for single jobs, so this does what its own `returnJobs` does.
+ */
+export async function returnLostJobs(pool: pg.Pool, poolId: string, ids: string[]): Promise<void> {
+  await pool.query(
+    `with returned as (
+       update graphile_worker._private_jobs set attempts = greatest(attempts - 1, 0), locked_by = null, locked_at = null
+       where id = any($1::bigint[]) and locked_by = $2
+       returning job_queue_id)
+     update graphile_worker._private_job_queues as queue set locked_by = null, locked_at = null
+     from returned where queue.id = returned.job_queue_id and queue.locked_by = $2`,
+    [ids, poolId],
+  )
+  await callWorkers(pool, ids.length)
+}
+
+async function freeJobs(client: pg.ClientBase, poolId: string, crashed: boolean): Promise<string[]> {
+  const { rows: jobs } = await client.query<{ id: string; attempts: number; maxAttempts: number }>(
+    `select id, attempts, max_attempts as "maxAttempts" from graphile_worker._private_jobs where locked_by = $1 for update`,
+    [poolId],
+  )
+  await client.query('select graphile_worker.force_unlock_workers(array[$1])', [poolId]) // also frees queues
+  for (const { id, attempts, maxAttempts } of jobs) {
+    const crashes = crashed ? await countCrash(client, id) : 0
+    if (crashes <= CRASHES_FORGIVEN) {
+      await client.query('select graphile_worker.reschedule_jobs(array[$1::bigint], attempts => greatest($2 - 1, 0))', [
+        id,
+        attempts,
+      ])
+    } else if (attempts < maxAttempts) {
+      // the wait that graphile-worker gives a job that failed
+      await client.query(
+        `select graphile_worker.reschedule_jobs(array[$1::bigint],
+           run_at => now() + exp(least($2::int, 10)) * interval '1 second')`,
+        [id, attempts],
+      )
+    } else {
+      await client.query('select graphile_worker.permanently_fail_jobs(array[$1::bigint], $2)', [
+        id,
+        `The worker process died during this job, ${crashes} times.`,
+      ])
+    }
+  }
+  if (jobs.length > 0) await callWorkers(client, jobs.length)
+  return jobs.map(({ id }) => id)
+}
+
+async function countCrash(client: pg.ClientBase, jobId: string): Promise<number> {
+  const { rows } = await client.query<{ aantal: number }>(
+    `insert into worker_crash as crash (job_id) values ($1)
+     on conflict (job_id) do update set aantal = crash.aantal + 1, laatste_op = now()
+     returning aantal`,
+    [jobId],
+  )
+  return rows[0]!.aantal
+}
+
+// What graphile-worker sends when a job is added: without it the job waits for the next poll.
+async function callWorkers(connection: pg.Pool | pg.ClientBase, count: number): Promise<void> {
+  await connection.query("select pg_notify('jobs:insert', $1)", [JSON.stringify({ r: Math.random(), count })])
+}
+
+async function tryTransactionLock(client: pg.ClientBase, id: number): Promise<boolean> {
+  const { rows } = await client.query('select pg_try_advisory_xact_lock($1, $2) as locked', [LOCK_CLASS, id])
+  return rows[0].locked
+}
+
+async function inTransaction<T>(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const result = await work(client)
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    client.release(true) // closing the connection rolls back, also when it no longer answers
+    throw error
+  }
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { isUnavailable } from '../database/database.ts'
+
+/**
+ * Connections for graphile-worker that hide an outage of the database from it: graphile-worker gives up on most of them,
+ * and then either ends the process or forgets that a job is done.
+ */
+export type WorkerPool = {
+  pool: pg.Pool
+  /** Drops every connection now. For when they may hang: queries on them fail, and are retried on new connections. */
+  cut(): void
+  /** Ends the pool; who still waits for a connection is refused. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the pool. `connect()` waits, for as long as it takes, until the database can be reached. A query that is cut off
+ * fails with the one code that graphile-worker takes for a passing fault of the connection, so that it repeats what may be
+ * repeated: failing a job, which is harmless to do twice, and looking for the next job, after which `returnLostJobs` gives
+ * back a job of which the news never arrived. Completing a job is seen to here: graphile-worker ends its pool when that
+ * fails within a batch.
+ */
+export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.PoolConfig): WorkerPool {
+  const options: pg.PoolConfig = {
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    idle_in_transaction_session_timeout: 30_000,
+    ...settings,
+  }
+  const pool = new pg.Pool(options)
+  // Apart from the others: they may all be held by who waits for this one.
+  const spare = new pg.Pool({ ...options, max: 1, idleTimeoutMillis: 1_000 })
+  const clients = new Set<pg.PoolClient>()
+  let closed = false
+  let unreachable = false
+
+  const completeLater = async (query: pg.QueryConfig): Promise<unknown> => {
+    for (;;) {
+      try {
+        return await spare.query(query)
+      } catch (error) {
+        if (closed || !isConnectionFault(error)) throw error
+      }
+    }
+  }
+  for (const each of [pool, spare]) {
+    // Without these listeners a connection that breaks would end the process. There is nothing to do: pg drops it.
+    // Only the message is logged: pg hangs the client onto the error, with all that it knows.
+    each.on('error', ({ message }) => log.debug({ reason: message }, 'an idle database connection of the worker broke'))
+    each.on('connect', (client) => {
+      clients.add(client)
+      client.on('error', ({ message }) => log.debug({ reason: message }, 'a database connection of the worker broke'))
+      makeFaultsRetryable(client, each === pool ? completeLater : undefined)
+    })
+    each.on('remove', (client) => clients.delete(client))
+  }
+
+  waitInConnect(pool)
+  waitInConnect(spare)
+
+  function waitInConnect(each: pg.Pool): void {
+    const connectOnce = each.connect.bind(each) as () => Promise<pg.PoolClient>
+    const connect = async (): Promise<pg.PoolClient> => {
+      for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
+        if (closed)
+          throw Object.assign(new Error('the worker has let go of the database'), { code: 'CONNECTION_ENDED' })
+        try {
+          const client = await connectOnce()
+          if (unreachable) log.info('the worker reaches the database again')
+          unreachable = false
+          return client
+        } catch (error) {
+          if (!isConnectionFault(error)) throw error
+          if (!unreachable)
+            log.warn({ reason: (error as Error).message }, 'the worker cannot reach the database; it keeps trying')
+          unreachable = true
+          await sleep(delay)
+        }
+      }
+    }
+    // Everything goes through connect(), query() too, and graphile-worker calls it in both styles.
+    type Callback = (
+      error: Error | undefined,
+      client: pg.PoolClient | undefined,
+      release: (error?: Error | boolean) => void,
+    ) => void
+    const connectInBothStyles = (callback?: Callback) => {
+      if (!callback) return connect()
+      connect().then(
+        (client) => callback(undefined, client, client.release),
+        (error) => callback(error, undefined, () => {}),
+      )
+    }
+    each.connect = connectInBothStyles as typeof each.connect
+  }
+
+  const cut = () => {
+    for (const client of clients) streamOf(client)?.destroy()
+  }
+  return {
+    pool,
+    cut,
+    async close() {
+      closed = true
+      // A connection that is still in use, or hangs, is not waited for.
+      await Promise.race([Promise.all([pool.end(), spare.end()]), sleep(2_000, undefined, { ref: false }).then(cut)])
+    },
+  }
+}
+
+/**
+ * Whether an error means that the database could not be reached or cut the connection, so that the same may go well
+ * later. Statements that took too long are no such fault.
+ */
+export function isConnectionFault(error: unknown): boolean {
+  if (error instanceof AggregateError && error.errors.some(isConnectionFault)) return true
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  if (typeof code === 'string' && STATEMENT_LIMITS.has(code)) return false
+  return isUnavailable(error) || (typeof code === 'string' && UNREACHABLE.has(code)) || PG_FAULT.test(String(message))
+}
+
+const STATEMENT_LIMITS = new Set(['25P03', '55P03', '57014'])
+const UNREACHABLE = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EHOSTDOWN', 'ECONNABORTED'])
+// pg reports these without a code
+const PG_FAULT =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exceeded when trying to connect|timeout expired)/
+
+const COMPLETION = /^complete_jobs?(_q)?\// // names of graphile-worker's statements
+
+function makeFaultsRetryable(client: pg.PoolClient, completeLater?: (query: pg.QueryConfig) => Promise<unknown>): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown
+  client.query = ((...args: unknown[]) => {
+    const result = query(...args)
+    if (!(result instanceof Promise)) return result
+    return result.catch((error: Error) => {
+      if (!isConnectionFault(error)) throw error
+      streamOf(client)?.destroy() // pg may not have noticed yet, and would hand it out once more
+      const config = args[0] as pg.QueryConfig
+      if (completeLater && COMPLETION.test(String(config.name))) return completeLater(config)
+      throw Object.assign(new Error(error.message, { cause: error }), { code: '57P03' })
+    })
+  }) as typeof client.query
+}
+
+// pg-pool itself reaches for the socket like this; the types leave it out.
+function streamOf(client: pg.PoolClient): { destroy(): void } | undefined {
+  return (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream
+}

@@ -1,0 +1,24 @@
+import { sql } from 'kysely'
+import type { Db } from '../database/database.ts'
+
+export type JobOptions = {
+  /** A job with a key replaces the waiting one with the same key. */
+  jobKey?: string
+  runAt?: Date
+  maxAttempts?: number
+  queueName?: string
+  priority?: number
+}
+
+/** Adds a job in the transaction of the change that needs it: both are there, or neither. */
+export async function enqueue<Name extends keyof GraphileWorker.Tasks & string>(
+  trx: Db,
+  name: Name,
+  payload: GraphileWorker.Tasks[Name],
+  options: JobOptions = {},
+): Promise<void> {
+  await sql`select graphile_worker.add_job(
+    ${name}, payload => ${JSON.stringify(payload)}::text::json, queue_name => ${options.queueName ?? null},
+    run_at => ${options.runAt?.toISOString() ?? null}::timestamptz, max_attempts => ${options.maxAttempts ?? null},
+    job_key => ${options.jobKey ?? null}, priority => ${options.priority ?? null})`.execute(trx)
+}

@@ -1,0 +1,43 @@
+// bewaartermijnen: what is kept for how long, and what a clean-up removes. The task does it, the pages show it.
+import { parseCrontab } from 'graphile-worker'
+import { type RawBuilder, sql } from 'kysely'
+import type { Config } from '../config.ts'
+import type { Db } from '../database/database.ts'
+import { isOud } from '../notificaties/plan.ts'
+
+/** When the clean-up runs by the clock (UTC). */
+export const CRON = '17 2 * * *'
+
+type Termijnen = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
+
+/** Imports that ended, or that were made and never got a file, more than IMPORT_RETENTION_DAYS ago. On table `import`. */
+export function isOudeImport({ importRetentionDays }: Termijnen): RawBuilder<boolean> {
+  return sql`import.status <> 'active' and import.verwijderd_op is null
+    and coalesce(import.beeindigd_op, import.gemaakt_op) < now() - make_interval(days => ${importRetentionDays}::int)`
+}
+
+/** What a run would remove now. */
+export async function teVerwijderen(db: Db, config: Termijnen): Promise<{ imports: number; notificaties: number }> {
+  const { rows } = await sql<{ imports: number; notificaties: number }>`select
+    (select count(*)::int from import where ${isOudeImport(config)}) as imports,
+    (select count(*)::int from notificatie where ${isOud(config.notificationDaysRetained)}) as notificaties`.execute(db)
+  return rows[0]!
+}
+
+/** The next moment at which the clock starts a run. */
+export function volgendeRun(now = new Date()): Date {
+  const [item] = parseCrontab(`${CRON} bewaartermijnen`)
+  const moment = new Date(now)
+  moment.setUTCSeconds(0, 0)
+  for (;;) {
+    moment.setUTCMinutes(moment.getUTCMinutes() + 1)
+    const digest = {
+      min: moment.getUTCMinutes(),
+      hour: moment.getUTCHours(),
+      date: moment.getUTCDate(),
+      month: moment.getUTCMonth() + 1,
+      dow: moment.getUTCDay(),
+    }
+    if (item!.match(digest)) return moment
+  }
+}

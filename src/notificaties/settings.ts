@@ -1,0 +1,101 @@
+// instellingen: where notifications go and how often they are tried, kept in the database and read at every attempt.
+import Type, { type Static } from 'typebox'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
+import type { Config } from '../config.ts'
+import type { Database, ReadDb } from '../database/database.ts'
+import { json, type Mutation, mutator } from '../database/mutate.ts'
+import { systemActor } from '../http/access.ts'
+import { invalid } from '../http/problem.ts'
+import { saveDienst } from '../services/services.ts'
+
+export const Instellingen = Type.Object({
+  /** Slug of the service; null: none, messages wait. */
+  dienst: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  maxRetries: Type.Integer({ minimum: 0, maximum: 100 }),
+  backoff: Type.Unsafe<number | boolean>({ type: ['number', 'boolean'], minimum: 0, maximum: 1_000_000 }),
+  backoffMax: Type.Integer({ minimum: 1, maximum: 31_536_000 }),
+  baseFactor: Type.Integer({ minimum: 1, maximum: 1000 }),
+  /** Messages of one main object wait for each other. */
+  opVolgorde: Type.Boolean(),
+})
+export type Instellingen = Static<typeof Instellingen>
+
+export async function readInstellingen(db: ReadDb): Promise<Instellingen> {
+  const row = await db
+    .selectFrom('notificatieInstelling as i')
+    .leftJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
+    .select(['d.slug as dienst', 'i.maxRetries', 'i.backoff', 'i.backoffMax', 'i.baseFactor', 'i.opVolgorde'])
+    .executeTakeFirstOrThrow()
+  return { ...row, backoff: row.backoff as number | boolean }
+}
+
+/**
+ * Changes the settings. They count for what is waiting from its next attempt on; what waited for a service, or for an
+ * earlier message, is planned anew.
+ * @returns whether anything changed
+ * @throws Problem 400 on `dienst` when it is no notifications service of ours
+ */
+export async function saveInstellingen(m: Mutation, values: Partial<Instellingen>): Promise<boolean> {
+  m.unrecorded('settings are no resource of the standard')
+  await m.trx.selectFrom('notificatieInstelling').select('enig').forUpdate().execute()
+  const before = await readInstellingen(m.read)
+  const after = { ...before, ...values }
+  if (JSON.stringify(after) === JSON.stringify(before)) return false
+  const { dienst, backoff, ...others } = after
+  await m.trx
+    .updateTable('notificatieInstelling')
+    .set({
+      ...others,
+      backoff: json(backoff),
+      ingesteldeDienstId: await nrcId(m.read, dienst),
+      gewijzigdOp: new Date().toISOString(),
+    })
+    .execute()
+  await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
+  return true
+}
+
+/** Since when sending is paused; null: it is not. What is being sent at that moment is finished. */
+export async function gepauzeerdOp(db: ReadDb): Promise<string | null> {
+  const row = await db.selectFrom('notificatieInstelling').select('gepauzeerdOp').executeTakeFirstOrThrow()
+  return row.gepauzeerdOp
+}
+
+/**
+ * Pauses sending, for all workers and until it is resumed; or resumes it, and plans what waited meanwhile.
+ * @returns whether anything changed
+ */
+export async function zetPauze(m: Mutation, pauze: boolean): Promise<boolean> {
+  m.unrecorded('settings are no resource of the standard')
+  const { numUpdatedRows } = await m.trx
+    .updateTable('notificatieInstelling')
+    .set({ gepauzeerdOp: pauze ? new Date().toISOString() : null })
+    .where('gepauzeerdOp', pauze ? 'is' : 'is not', null)
+    .executeTakeFirst()
+  if (!pauze) await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
+  return numUpdatedRows > 0n
+}
+
+async function nrcId(db: ReadDb, slug: string | null): Promise<number | null> {
+  if (slug === null) return null
+  const row = await db.selectFrom('dienst').where('slug', '=', slug).select(['id', 'soort']).executeTakeFirst()
+  if (row?.soort === 'nrc') return row.id
+  throw invalid('dienst', 'does_not_exist', 'Er is geen dienst van soort nrc met deze slug.')
+}
+
+const SLUG = 'notificaties'
+
+/** Takes the notifications service from the environment, as long as nothing else was ever set. */
+export async function fillInstellingen(database: Database, box: SecretBox, config: Config): Promise<void> {
+  const given = config.notifications
+  if (!given) return
+  await mutator(database)(systemActor('start'), async (m) => {
+    m.unrecorded('settings are no resource of the standard')
+    await m.trx.selectFrom('notificatieInstelling').select('enig').forUpdate().execute() // processes that start together
+    const { dienst } = await readInstellingen(m.read)
+    const known = await m.read.selectFrom('dienst').where('slug', '=', SLUG).select('id').executeTakeFirst()
+    if (dienst !== null || known) return
+    await saveDienst(m, box, { label: 'Notificaties', slug: SLUG, soort: 'nrc', authenticatie: 'zgw', ...given })
+    await saveInstellingen(m, { dienst: SLUG })
+  })
+}

@@ -1,0 +1,456 @@
+// The other side of relations that point to another server: a zaakbesluit, an objectinformatieobject, … over there.
+//
+// That server looks here whether the relation is true, so our side is committed before it is asked. A change therefore goes
+// in steps. (1) A transaction writes our rows, together with the intent (`spiegeling`, with the audit records and messages
+// as they will be) and a job for later. (2) The other server is called, once. (3) A second transaction records the change
+// when it agreed, or takes our rows back when it did not: only then the caller gets his answer. When the process dies in
+// between, the job of (1) looks at both sides and ends it: our row is there, so the other side must be too, or the reverse.
+// What has to go after a change that cannot be undone (a besluit was deleted) is a job from the start.
+//
+// Rejected: calling within the transaction, which holds rows and a connection for as long as somebody else is slow, and
+// which the other server, looking here, does not see.
+
+import type { Change, Mutate, Mutation } from '../database/mutate.ts'
+import { type Actor, systemActor } from '../http/access.ts'
+import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
+import type { Diensten } from './services.ts'
+
+export type Soort = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmoment' | 'objectverzoek'
+/** Our tables that hold such relations, with the field that names the other side. */
+const BRONNEN = {
+  besluit: 'zaak',
+  besluitinformatieobject: 'informatieobject',
+  zaakinformatieobject: 'informatieobject',
+  zaakcontactmoment: 'contactmoment',
+  zaakverzoek: 'verzoek',
+} as const
+type Bron = keyof typeof BRONNEN
+export type Spiegel = {
+  soort: Soort
+  bron: Bron
+  bronUuid: string
+  /** Where it is posted. */
+  lijst: string
+  inhoud: Record<string, string>
+  /** Where faults are named, when that is not simply the field. */
+  naam?: string
+}
+/** What becomes of our side when another server refuses; `los` when it does not. */
+type Rij =
+  /** Taken away again. */
+  | { tabel: Bron | 'zaak'; uuid: string }
+  /** Made again what it was, where it still is what it became. */
+  | { tabel: 'besluit' | 'zaak'; uuid: string; was: object; nu: object }
+  /** Put back. */
+  | { tabel: string; rij: unknown }
+  /** Other sides, by id, that are let go. */
+  | { los: number[] }
+
+/** What a change asks of other servers, filled in while it is made. */
+export type Elders = { spiegels: Spiegel[]; rijen: Rij[] }
+export const nietsElders = (): Elders => ({ spiegels: [], rijen: [] })
+
+/** Faults of the other sides from `from` on are named under their part of a combined request. */
+export function noemOnder(elders: Elders, from: number, part: string): void {
+  for (const spiegel of elders.spiegels.slice(from)) spiegel.naam = `${part}.${spiegel.naam ?? BRONNEN[spiegel.bron]}`
+}
+
+/** The list of a kind beside a resource elsewhere: `…/v1/zaken/x` has `…/v1/rollen`. */
+export function lijstNaast(url: string, naam: string): string {
+  const list = new URL(url)
+  list.search = ''
+  list.hash = ''
+  list.pathname = `${list.pathname.split('/').slice(0, -2).join('/')}/${naam}`
+  return list.href
+}
+
+export type Spiegels = {
+  /** Makes what `work` makes, here and at the other servers that it names in `elders`. @throws Problem 400 `pending-relations` */
+  maken<T>(actor: Actor, work: (m: Mutation, elders: Elders) => Promise<T>): Promise<T>
+  /**
+   * Takes one of our rows away, here and at the other side if it has one. `work` removes and records.
+   * @throws Problem 400 `pending-relations`; then the row is back
+   */
+  verwijderen(actor: Actor, rij: { tabel: Bron; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
+  /** For the job: ends a change that nobody ends any more. */
+  voltooi(id: number): Promise<void>
+  /** For the job: removes what our side has not any more. */
+  ruim(id: number): Promise<void>
+}
+
+/** The change of which a job was left behind is not the one that is asked for now. */
+const bezig = () =>
+  new Problem(409, { detail: 'Deze relatie wordt net elders bijgewerkt.', headers: { 'retry-after': '1' } })
+
+type Row = Spiegel & { id: number; url: string; weg: boolean }
+const columns = (m: Mutation) => m.sql`id, soort, bron, bron_uuid as "bronUuid", lijst, inhoud, url, weg`
+
+type Uitkomst = { kind: 'ok'; url: string } | { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string }
+
+export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
+  // ---- the other side ----
+
+  /** The URL at the other side, if it has it: undefined when not. @throws when it does not say */
+  async function look({ lijst, inhoud }: Spiegel): Promise<string | undefined> {
+    const list = new URL(lijst)
+    for (const [name, value] of Object.entries(inhoud)) if (name !== 'objectType') list.searchParams.set(name, value)
+    const filtered = await diensten.fetchJson(list.href, { fresh: true })
+    // A list without filters, as that of the besluiten of a case, refuses them.
+    const fetched = filtered.kind === 'ok' ? filtered : await diensten.fetchJson(lijst, { fresh: true })
+    const body = fetched.kind === 'ok' ? fetched.body : undefined
+    const found = Array.isArray(body) ? body : (body as { results?: unknown } | undefined)?.results
+    if (!Array.isArray(found)) throw new Error('the other side does not say what it has')
+    const same = found.find((one) => Object.entries(inhoud).every(([name, value]) => one?.[name] === value))
+    return same && urlIn(lijst, same)
+  }
+
+  async function post(spiegel: Spiegel): Promise<Uitkomst> {
+    const called = await diensten.call('POST', spiegel.lijst, spiegel.inhoud)
+    if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
+    if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
+    const { status, body } = called
+    const url = status === 201 || status === 200 ? urlIn(spiegel.lijst, body) : undefined
+    if (url) return { kind: 'ok', url }
+    // It may refuse because it has it already, from a call of which we did not hear the end.
+    const there = status === 400 || status === 409 ? await look(spiegel).catch(() => undefined) : undefined
+    if (there) return { kind: 'ok', url: there }
+    const reason = `het antwoord was ${status}`
+    return { kind: status >= 400 && status < 500 ? 'refused' : 'unknown', reason }
+  }
+
+  async function remove({ url, ...spiegel }: Row): Promise<Uitkomst> {
+    const there = url || (await look(spiegel).catch(() => null))
+    if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
+    if (!there) return { kind: 'ok', url: '' }
+    const called = await diensten.call('DELETE', there)
+    if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
+    if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
+    const { status } = called
+    if ((status >= 200 && status < 300) || status === 404 || status === 410) return { kind: 'ok', url: there }
+    const reason = `het antwoord was ${status}`
+    return { kind: status >= 400 && status < 500 ? 'refused' : 'unknown', reason }
+  }
+
+  // ---- our side ----
+
+  /** The intent, with the job that ends it when we do not. */
+  async function begin(m: Mutation, soort: 'maken' | 'verwijderen', given: Begin): Promise<number> {
+    const actor = {
+      ...{ clientId: m.actor.clientId, base: m.actor.base, toelichting: m.actor.toelichting },
+      ...{ applicatieUuid: m.actor.applicatieUuid, applicatieLabel: m.actor.applicatieLabel },
+      ...{ userId: m.actor.userId, userRepresentation: m.actor.userRepresentation, logrecordId: m.actor.logrecordId },
+    }
+    const [made] = await m.sql<{ id: number }[]>`
+      insert into spiegeling (soort, actor, wijzigingen, rijen)
+      values (${soort}, ${m.sql.json(actor)}, ${m.sql.json(given.wijzigingen as never)}, ${m.sql.json(given.rijen as never)})
+      returning id`
+    const { id } = made!
+    // Not before whoever began it can have ended it himself: a call, and a look when it was refused, for each.
+    const [longest] = await m.sql<{ ms: number }[]>`select coalesce(max(termijn_ms), 0) as ms from dienst`
+    const runAt = new Date(Date.now() + 60_000 + 3 * longest!.ms * given.spiegels.length)
+    await m.enqueue('voltooi-spiegeling', { id }, { runAt, jobKey: `spiegeling-${id}` })
+    return id
+  }
+
+  /** The other sides that are wanted, as rows. */
+  async function write(m: Mutation, spiegelingId: number, spiegels: Spiegel[]): Promise<Row[]> {
+    const rows: Row[] = []
+    for (const spiegel of spiegels) {
+      const { soort, bron, bronUuid, lijst, inhoud } = spiegel
+      const [made] = await m.sql<{ id: number }[]>`
+        insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, spiegeling_id)
+        values (${soort}, ${bron}, ${bronUuid}, ${lijst}, ${m.sql.json(inhoud)}, ${spiegelingId}) returning id`
+      rows.push({ ...spiegel, id: made!.id, url: '', weg: false })
+    }
+    return rows
+  }
+
+  /** The other side agreed: the change is recorded, as who made it. False when it was ended by another. */
+  async function confirm(id: number, actor: Actor, urls: ReadonlyMap<number, string>): Promise<boolean> {
+    return mutate(actor, async (m) => {
+      const begun = await take(m, id)
+      if (!begun) return false
+      for (const change of begun.wijzigingen) m.record(change)
+      if (begun.soort === 'verwijderen') await m.sql`delete from spiegel where spiegeling_id = ${id}`
+      for (const rij of begun.rijen as Rij[])
+        if ('los' in rij)
+          await rid(
+            m,
+            rij.los.map((one) => ({ id: one })),
+          )
+      for (const [spiegelId, url] of urls)
+        await m.sql`update spiegel set url = ${url}, spiegeling_id = null where id = ${spiegelId}`
+      await m.sql`delete from spiegeling where id = ${id}`
+      return true
+    })
+  }
+
+  /** It did not: our side is again what it was. What may stand at the other side is removed there by a job. */
+  async function undo(id: number, actor: Actor, outcomes: ReadonlyMap<number, Uitkomst>): Promise<boolean> {
+    return mutate(actor, async (m) => {
+      const begun = await take(m, id)
+      if (!begun) return false
+      if (begun.soort === 'verwijderen') {
+        const restored = await restore(m, begun.rijen as { tabel: string; rij: unknown }[])
+        if (restored) await m.sql`update spiegel set spiegeling_id = null where spiegeling_id = ${id}`
+        else await rid(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
+      } else {
+        for (const rij of begun.rijen as Rij[]) await takeBack(m, rij)
+        const rows = await rowsOf(m, id)
+        const never = rows.filter((row) => outcomes.get(row.id)?.kind === 'refused' || !outcomes.has(row.id))
+        await m.sql`delete from spiegel where id = any(${never.map((row) => row.id)}::bigint[])`
+        for (const row of rows) {
+          const outcome = outcomes.get(row.id)
+          if (outcome?.kind === 'ok') await m.sql`update spiegel set url = ${outcome.url} where id = ${row.id}`
+        }
+        await rid(
+          m,
+          rows.filter((row) => !never.includes(row)),
+        )
+      }
+      await m.sql`delete from spiegeling where id = ${id}`
+      return true
+    })
+  }
+
+  /** The change with this number, locked; undefined when it was ended. */
+  async function take(m: Mutation, id: number): Promise<(Begin & { soort: string }) | undefined> {
+    m.unrecorded('what is recorded was decided when the change began')
+    const [row] = await m.sql<(Begin & { soort: string })[]>`
+      select soort, wijzigingen, rijen from spiegeling where id = ${id} for update`
+    return row
+  }
+
+  const rowsOf = (m: Mutation, id: number): Promise<Row[]> =>
+    m.sql<Row[]>`select ${columns(m)} from spiegel where spiegeling_id = ${id} order by id`
+
+  /** Calls for each other side in turn, until one refuses. */
+  async function callAll(rows: Row[], call: (row: Row) => Promise<Uitkomst>) {
+    const outcomes = new Map<number, Uitkomst>()
+    for (const row of rows) {
+      const outcome = await call(row)
+      outcomes.set(row.id, outcome)
+      if (outcome.kind !== 'ok') return { outcomes, failed: { row, outcome } }
+    }
+    return { outcomes, failed: undefined }
+  }
+
+  return {
+    async maken(actor, work) {
+      const begun = await mutate(actor, async (m) => {
+        const elders = nietsElders()
+        const { value, wijzigingen } = await collect(m, (held) => work(held, elders))
+        if (elders.spiegels.length === 0) {
+          for (const change of wijzigingen) m.record(change)
+          return { value, rows: [], id: 0 }
+        }
+        m.unrecorded('recorded when the other side has it too')
+        const { spiegels, rijen } = elders
+        const id = await begin(m, 'maken', { wijzigingen, rijen, spiegels })
+        return { value, rows: await write(m, id, spiegels), id }
+      })
+      if (begun.id === 0) return begun.value
+      const { outcomes, failed } = await callAll(begun.rows, post)
+      if (failed) {
+        await undo(begun.id, actor, outcomes)
+        throw pending(failed.row, failed.outcome)
+      }
+      await confirm(begun.id, actor, urlsIn(outcomes))
+      return begun.value
+    },
+
+    async verwijderen(actor, { tabel, uuid }, work) {
+      const begun = await mutate(actor, async (m) => {
+        const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
+          select ${columns(m)}, spiegeling_id as spiegeling from spiegel
+          where bron = ${tabel} and bron_uuid = ${uuid} and not weg for update`
+        if (rows.some(({ spiegeling }) => spiegeling !== null)) throw bezig()
+        if (rows.length === 0) {
+          await work(m)
+          return { rows, id: 0 }
+        }
+        const [kept] = await m.sql<{ rij: unknown }[]>`
+          select to_jsonb(x) as rij from ${m.sql(tabel)} x where x.uuid = ${uuid}`
+        const { wijzigingen } = await collect(m, work)
+        m.unrecorded('recorded when it has gone at the other side too')
+        const id = await begin(m, 'verwijderen', { wijzigingen, rijen: [{ tabel, rij: kept?.rij }], spiegels: rows })
+        await m.sql`update spiegel set spiegeling_id = ${id} where id = any(${rows.map((row) => row.id)}::bigint[])`
+        return { rows, id }
+      })
+      if (begun.id === 0) return
+      const { outcomes, failed } = await callAll(begun.rows, remove)
+      if (failed) {
+        await undo(begun.id, actor, outcomes)
+        throw pending(failed.row, failed.outcome)
+      }
+      await confirm(begun.id, actor, new Map())
+    },
+
+    async voltooi(id) {
+      const found = await mutate(systemActor('spiegels'), async (m) => {
+        const begun = await take(m, id)
+        if (!begun) return undefined
+        const [row] = await m.sql<{ actor: Partial<Actor> }[]>`select actor from spiegeling where id = ${id}`
+        const rows = await rowsOf(m, id)
+        const there = await Promise.all(rows.map((one) => isThere(m, one)))
+        return { ...begun, rows, actor: { ...systemActor('spiegels'), ...row!.actor }, there: there.every(Boolean) }
+      })
+      if (!found) return
+      const { soort, rows, actor, there } = found
+      const unknown = new Map<number, Uitkomst>(rows.map((row) => [row.id, { kind: 'unknown', reason: '' }]))
+      if (soort === 'maken' && !there) {
+        await undo(id, actor, unknown)
+        return
+      }
+      const call = soort === 'verwijderen' ? remove : lookThenPost
+      const { outcomes, failed } = await callAll(rows, call)
+      // Not knowing is a reason to try again later: the queue does.
+      if (failed?.outcome.kind === 'unknown') throw new Error(`the other side did not answer: ${failed.outcome.reason}`)
+      if (failed) await undo(id, actor, outcomes)
+      else await confirm(id, actor, soort === 'maken' ? urlsIn(outcomes) : new Map())
+    },
+
+    async ruim(id) {
+      const row = await mutate(systemActor('spiegels'), async (m) => {
+        m.unrecorded('nothing changes')
+        const [found] = await m.sql<Row[]>`select ${columns(m)} from spiegel where id = ${id} and weg`
+        return found
+      })
+      if (!row) return
+      const outcome = await remove(row)
+      if (outcome.kind !== 'ok') throw new Error(`the other side did not remove it: ${outcome.reason}`)
+      await mutate(systemActor('spiegels'), async (m) => {
+        m.unrecorded('our side recorded its change when it made it')
+        await m.sql`delete from spiegel where id = ${id} and weg`
+      })
+    },
+  }
+
+  async function lookThenPost(row: Row): Promise<Uitkomst> {
+    const there = await look(row).catch(() => null)
+    if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
+    return there ? { kind: 'ok', url: there } : post(row)
+  }
+}
+
+/** Nobody changes this row of ours while another server is asked about it. @throws Problem 409 */
+export async function requireRust(m: Mutation, bron: Bron, uuid: string): Promise<void> {
+  const [open] = await m.sql`
+    select 1 from spiegel where bron = ${bron} and bron_uuid = ${uuid} and spiegeling_id is not null limit 1`
+  if (open) throw bezig()
+}
+
+/** As `laatLos`, but not before the other servers that `elders` names have agreed. */
+export async function laatLosDaarna(m: Mutation, bron: Bron, uuid: string, elders: Elders): Promise<void> {
+  const rows = await m.sql<{ id: number }[]>`
+    select id from spiegel where bron = ${bron} and bron_uuid = ${uuid} and not weg for update`
+  elders.rijen.push({ los: rows.map(({ id }) => id) })
+}
+
+/** What a row was and has become, as far as that differs. */
+export function verschil(was: Record<string, unknown>, nu: Record<string, unknown>) {
+  const names = Object.keys(was).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(nu[name]))
+  const only = (row: Record<string, unknown>) => Object.fromEntries(names.map((name) => [name, row[name]]))
+  return { was: only(was), nu: only(nu) }
+}
+
+/** Relations of these rows of ours are no more: at the other side a job removes them. @throws Problem 409 while one changes */
+export async function laatLos(m: Mutation, bron: Bron, uuids: readonly string[]): Promise<void> {
+  if (uuids.length === 0) return
+  const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
+    select ${columns(m)}, spiegeling_id as spiegeling from spiegel
+    where bron = ${bron} and bron_uuid = any(${uuids as string[]}::uuid[]) and not weg for update`
+  if (rows.some(({ spiegeling }) => spiegeling !== null)) throw bezig()
+  await rid(m, rows)
+}
+
+async function rid(m: Mutation, rows: { id: number }[]): Promise<void> {
+  for (const { id } of rows) {
+    await m.sql`update spiegel set weg = true, spiegeling_id = null where id = ${id}`
+    await m.enqueue('ruim-spiegel', { id }, { jobKey: `spiegel-${id}` })
+  }
+}
+
+type Begin = { wijzigingen: Change[]; rijen: unknown[]; spiegels: Spiegel[] }
+
+/** Work of which the records are kept apart. */
+async function collect<T>(m: Mutation, work: (held: Mutation) => Promise<T>) {
+  const wijzigingen: Change[] = []
+  const value = await work({ ...m, record: (change) => void wijzigingen.push(change) })
+  return { value, wijzigingen }
+}
+
+/** Whether our side of a relation is there. */
+async function isThere(m: Mutation, { bron, bronUuid }: Row): Promise<boolean> {
+  const [row] = await m.sql`select 1 from ${m.sql(bron)} where uuid = ${bronUuid}`
+  return row !== undefined
+}
+
+async function takeBack(m: Mutation, rij: Rij): Promise<void> {
+  if ('los' in rij) return
+  if ('rij' in rij) await restore(m, [rij])
+  else if ('was' in rij) await setBack(m, rij)
+  else await wipe(m, rij)
+}
+
+async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<Rij, { was: object }>): Promise<void> {
+  if (Object.keys(was).length === 0) return
+  const set = (values: object) =>
+    m.sql.savepoint(
+      (sql) => sql`
+    update ${sql(tabel)} x set ${sql(values as never)} where x.uuid = ${uuid} and to_jsonb(x) @> ${sql.json(nu as never)}`,
+    )
+  try {
+    await set(was)
+  } catch (error) {
+    if ((error as { code?: string }).code !== '23503') throw error
+    await set({ ...was, zaak_id: null }) // the case of a besluit, which has gone meanwhile
+  }
+}
+
+// What the deletion of each would do, without its rules: nobody was told that it was there.
+async function wipe(m: Mutation, { tabel, uuid }: { tabel: Bron | 'zaak'; uuid: string }): Promise<void> {
+  if (tabel === 'zaak' || tabel === 'besluit')
+    await m.sql`delete from objectinformatieobject where object_uuid = ${uuid}`
+  if (tabel === 'besluit') await m.sql`delete from zaakbesluit where besluit_uuid = ${uuid}`
+  await m.sql`delete from ${m.sql(tabel)} where uuid = ${uuid}`
+}
+
+/** False when what a row belongs to has gone meanwhile. */
+async function restore(m: Mutation, rows: { tabel: string; rij: unknown }[]): Promise<boolean> {
+  try {
+    await m.sql.savepoint(async (sql) => {
+      for (const { tabel, rij } of rows)
+        await sql`insert into ${sql(tabel)} overriding system value
+          select * from jsonb_populate_record(null::${sql(tabel)}, ${sql.json(rij as never)})`
+    })
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code !== '23503') throw error
+    return false
+  }
+}
+
+function urlsIn(outcomes: ReadonlyMap<number, Uitkomst>): Map<number, string> {
+  return new Map([...outcomes].flatMap(([id, outcome]) => (outcome.kind === 'ok' ? [[id, outcome.url] as const] : [])))
+}
+
+/**
+ * The URL of what the other side says it has, in the list that we posted to: we do not let it point us elsewhere, where we
+ * would then remove something.
+ */
+function urlIn(lijst: string, body: unknown): string | undefined {
+  const url = (body as { url?: unknown } | null | undefined)?.url
+  const last = typeof url === 'string' ? /\/([\w.~-]+)\/?(?:[?#].*)?$/.exec(url)?.[1] : undefined
+  return last && last !== '.' && last !== '..' ? `${lijst}/${last}` : undefined
+}
+
+function pending({ bron, naam }: Spiegel, outcome: Uitkomst): Problem {
+  const reason = 'reason' in outcome ? outcome.reason : ''
+  const fault: InvalidParam = {
+    name: naam ?? BRONNEN[bron],
+    code: 'pending-relations',
+    reason: `De relatie kon in het andere register niet worden bijgewerkt: ${reason}.`,
+  }
+  return invalidAll([fault])
+}

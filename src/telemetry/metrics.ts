@@ -1,0 +1,130 @@
+// metrics: what Prometheus reads, on a port of its own. What only this process knows is counted as it happens; what the
+// database knows is asked when somebody looks, and is the same in every process.
+import { createServer } from 'node:http'
+import type { Logger } from 'pino'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { openDatabase } from '../database/database.ts'
+
+const register = new Registry()
+const NOTHING = { close: async () => {} }
+
+export const requestDuration = new Histogram({
+  name: 'zaakstroom_request_duration_seconds',
+  help: 'Time to answer a request, by route.',
+  labelNames: ['method', 'route', 'status'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  registers: [register],
+})
+export const notificationAttempts = new Counter({
+  name: 'zaakstroom_notification_attempts_total',
+  help: 'Attempts to deliver a notification, by outcome.',
+  labelNames: ['outcome'],
+  registers: [register],
+})
+export const notificationDelay = new Histogram({
+  name: 'zaakstroom_notification_delivery_delay_seconds',
+  help: 'Time from a change until its notification was accepted.',
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3600, 14_400, 86_400],
+  registers: [register],
+})
+const notifications = new Gauge({
+  name: 'zaakstroom_notifications',
+  help: 'Notifications by state, those of the last days that are kept.',
+  labelNames: ['status'],
+  registers: [register],
+})
+const oldestWaiting = new Gauge({
+  name: 'zaakstroom_notification_oldest_waiting_seconds',
+  help: 'Age of the oldest notification that was not delivered and has not failed.',
+  registers: [register],
+})
+const jobs = new Gauge({
+  name: 'zaakstroom_jobs',
+  help: 'Jobs by task and state: waiting (due), planned (later), running, failed (all attempts used).',
+  labelNames: ['task', 'state'],
+  registers: [register],
+})
+const importRows = new Gauge({
+  name: 'zaakstroom_import_rows',
+  help: 'Rows of the imports that are kept, by result.',
+  labelNames: ['result'],
+  registers: [register],
+})
+const databaseUp = new Gauge({
+  name: 'zaakstroom_database_up',
+  help: 'Whether the database answered; without it the values that come from it are left out.',
+  registers: [register],
+})
+
+const DELIVERED_LIVES_MS = 60_000 // counting what was delivered is the one question that grows with the table
+
+/** Serves `/metrics`; nothing happens when no port is configured. */
+export async function startMetrics(options: {
+  port: number | undefined
+  host: string
+  databaseUrl: string
+  log: Logger
+}): Promise<{ address: string; close(): Promise<void> }> {
+  const { port, host, databaseUrl, log } = options
+  if (port === undefined) return { address: '', ...NOTHING }
+  collectDefaults()
+  const database = openDatabase(databaseUrl, { max: 1, name: 'metrics', settings: { statement_timeout: '5000' } })
+  let delivered = { count: 0, until: 0 }
+
+  async function collect(): Promise<void> {
+    const { sql } = database
+    for (const gauge of [notifications, oldestWaiting, jobs, importRows]) gauge.reset()
+    try {
+      if (performance.now() > delivered.until) {
+        const [row] = await sql`select count(*) as count from notificatie where status = 'afgeleverd'`
+        delivered = { count: Number(row!.count), until: performance.now() + DELIVERED_LIVES_MS }
+      }
+      const [waiting] = await sql`
+        select count(*) filter (where status = 'gepland') as gepland, count(*) filter (where status = 'mislukt') as mislukt,
+          coalesce(extract(epoch from now() - min(aanmaakdatum) filter (where status = 'gepland')), 0)::float8 as oldest
+        from notificatie where status in ('gepland', 'mislukt')`
+      notifications.set({ status: 'gepland' }, Number(waiting!.gepland))
+      notifications.set({ status: 'mislukt' }, Number(waiting!.mislukt))
+      notifications.set({ status: 'afgeleverd' }, delivered.count)
+      oldestWaiting.set(waiting!.oldest)
+      const states = await sql`
+        select task_identifier as task, count(*)::int as count,
+          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
+            when run_at > now() then 'planned' else 'waiting' end as state
+        from graphile_worker.jobs group by 1, 3`
+      for (const { task, state, count } of states) jobs.set({ task, state }, count)
+      const [rows] = await sql`
+        select coalesce(sum(geslaagd), 0)::int as geslaagd, coalesce(sum(mislukt), 0)::int as mislukt from import`
+      importRows.set({ result: 'geslaagd' }, rows!.geslaagd)
+      importRows.set({ result: 'mislukt' }, rows!.mislukt)
+      databaseUp.set(1)
+    } catch (error) {
+      log.debug({ err: error }, 'metrics without the database')
+      databaseUp.set(0)
+    }
+  }
+
+  const server = createServer(async (request, response) => {
+    if (request.url?.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end()
+    await collect()
+    response.writeHead(200, { 'content-type': register.contentType, 'cache-control': 'no-store' })
+    response.end(await register.metrics())
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  const bound = server.address() as { port: number }
+  return {
+    address: `http://${host}:${bound.port}/metrics`,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await database.close()
+    },
+  }
+}
+
+let hasDefaults = false
+
+function collectDefaults(): void {
+  if (!hasDefaults) collectDefaultMetrics({ register, prefix: 'zaakstroom_' })
+  hasDefaults = true
+}

@@ -1,0 +1,329 @@
+// Combined endpoints, beside the standard: several resources in one transaction, by the rules that each has by itself. And
+// zaaknummer_reserveren: numbers that are handed out before their case exists.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type, { type TObject } from 'typebox'
+import { fetchTypen, type SoortElders, type TypenElders } from '../catalogi/remote-types.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
+import { Patch, Rsin, readInput } from '../http/input.ts'
+import { link } from '../http/links.ts'
+import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../http/problem.ts'
+import { noemOnder, openSpiegels } from '../services/remote-relations.ts'
+import { askEach } from '../services/services.ts'
+import { createResultaat, ResultaatDeel } from './resultaten.ts'
+import { changeRol, createRol, deleteRol, findRol, RolDeel, rolResource } from './rollen.ts'
+import {
+  AANMAKEN,
+  BIJWERKEN,
+  GEFORCEERD,
+  HEROPENEN,
+  holdZaak,
+  mayDo,
+  met,
+  requireMay,
+  STATUS_ZETTEN,
+  type Zaakkern,
+} from './rules.ts'
+import { createStatus, dayAsWritten, type Einde, StatusDeel } from './statussen.ts'
+import { changeZaak } from './zaak/change.ts'
+import { Params, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
+import { createZaak } from './zaak/create.ts'
+import { findZaak, toZaak } from './zaak/read.ts'
+import { openVerwijzingen } from './zaak/references.ts'
+import { eindFaultsElders } from './zaak/remote-documents.ts'
+import { settingsOf } from './zaak/rules.ts'
+import { createZio, ZioDeel } from './zaakinformatieobjecten.ts'
+import { createZaakobject, judgeObject, ZaakobjectDeel } from './zaakobjecten.ts'
+
+const Deel = Type.Unsafe<Record<string, unknown>>({ type: 'object' })
+const Delen = Type.Optional(Type.Array(Deel, { default: [] }))
+const Registreren = Type.Object({
+  zaak: Deel,
+  rollen: Type.Array(Deel),
+  zaakinformatieobjecten: Delen,
+  zaakobjecten: Delen,
+  status: Deel,
+})
+const Wijzigen = Type.Object({ zaak: Deel, status: Deel })
+const Bijwerken = Type.Object({
+  zaak: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} })),
+  rollen: Type.Optional(Type.Array(Deel)),
+  status: Deel,
+})
+const Afsluiten = Type.Object({ zaak: Deel, resultaat: Deel, status: Deel })
+const Reserveren = Type.Object({
+  bronorganisatie: Rsin,
+  aantal: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })),
+})
+const ZaakPatchVrij = Patch(ZaakInput)
+
+const registreren = {
+  access: { component: 'zrc', scopes: AANMAKEN, and: { component: 'zrc', scopes: BIJWERKEN } },
+} as const
+const wijzigen = {
+  access: { component: 'zrc', scopes: BIJWERKEN, and: { component: 'zrc', scopes: STATUS_ZETTEN } },
+} as const
+
+export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
+  const verwijzingen = await openVerwijzingen(app)
+  const settings = settingsOf(app.parts.config)
+  const spiegels = openSpiegels(app.mutate, app.parts.diensten)
+
+  for (const path of ['/zaaknummer_reserveren', '/reserveer_zaaknummer']) {
+    app.post(path, { config: met(AANMAKEN), schema: { body: Reserveren } }, async (request, reply) => {
+      const { bronorganisatie, aantal = 1 } = request.body
+      const numbers = await app.mutate(request.actor, async (m) => {
+        m.unrecorded('a number is no resource')
+        return m.sql<{ zaaknummer: string }[]>`
+          insert into zaaknummer_reservering (bronorganisatie, identificatie)
+          select ${bronorganisatie}, zaak_identificatie(current_date, ${settings.nummering}) from generate_series(1, ${aantal}::integer)
+          returning identificatie as zaaknummer`
+      })
+      if (path === '/reserveer_zaaknummer')
+        reply.header('warning', `299 "${request.base}${path}" "Dit adres verdwijnt: gebruik zaaknummer_reserveren."`)
+      return reply.code(201).send(aantal === 1 ? numbers[0] : [...numbers])
+    })
+  }
+
+  app.post('/zaak_registreren', { config: registreren, schema: { body: Registreren } }, async (request, reply) => {
+    const { body, base } = request
+    const input = part('zaak', () => readInput(ZaakInput, body.zaak))
+    const elsewhere = prefixed('zaak', await verwijzingen.judge(input, base))
+    if (elsewhere.length > 0) throw invalidAll(elsewhere)
+    const zaaktypen = await verwijzingen.zaaktypen(input, base)
+    const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
+    const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
+    const objectFaults = await Promise.all(objecten.map((one) => judgeObject(app, one, base)))
+    const zios = parts('zaakinformatieobjecten', ZioDeel, body.zaakinformatieobjecten)
+    const documenten = await askEach(zios, ({ informatieobject }) =>
+      fetchDocumentElsewhere(app.parts.diensten, String(informatieobject), base),
+    )
+    const answer = await spiegels.maken(request.actor, async (m, elders) => {
+      const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
+      const kern = (await holdZaak(m, zaak.uuid))!
+      requireMay(m.actor, BIJWERKEN, kern)
+      const status = await setStatus(m, kern, body.status, 'mag', typen)
+      const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol), typen))
+      const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
+        const from = elders.spiegels.length
+        const made = await createZio(m, kern, zio as ZioDeel, { document: documenten[index], elders, typen })
+        noemOnder(elders, from, `zaakinformatieobjecten.${index}`)
+        return made
+      })
+      elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
+      const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
+        createZaakobject(m, kern, object as never, objectFaults[index], typen),
+      )
+      return { ...(await zaakOf(m, kern)), status, rollen, zaakinformatieobjecten, zaakobjecten }
+    })
+    return reply.code(201).send(answer)
+  })
+
+  app.post(
+    '/zaak_opschorten/:uuid',
+    { config: wijzigen, schema: { params: Params, body: Wijzigen } },
+    async (request) => {
+      const { uuid } = request.params
+      const given = only('opschorting', request.body.zaak)
+      const asked = await ask(uuid, given, request.body, request.base)
+      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
+    },
+  )
+
+  app.post(
+    '/zaak_verlengen/:uuid',
+    { config: wijzigen, schema: { params: Params, body: Wijzigen } },
+    async (request) => {
+      const { uuid } = request.params
+      const given = only('verlenging', request.body.zaak)
+      const asked = await ask(uuid, given, request.body, request.base)
+      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
+    },
+  )
+
+  app.post(
+    '/zaak_bijwerken/:uuid',
+    { config: wijzigen, schema: { params: Params, body: Bijwerken } },
+    async (request) => {
+      const { uuid } = request.params
+      const { zaak = {}, rollen, status } = request.body
+      const given = part('zaak', () => readInput(ZaakPatchVrij, zaak, { defaults: false }))
+      const asked = await ask(uuid, given, request.body, request.base)
+      return app.mutate(request.actor, async (m) => {
+        const answer = await changeWithStatus(m, uuid, given, status, 'mag-niet', asked, async (kern) => {
+          if (rollen) await replaceRollen(m, kern, rollen, asked.typen)
+        })
+        const urls = (answer.zaak as { rollen: string[] }).rollen
+        const found = await Promise.all(urls.map((url) => findRol(m, url.slice(-36))))
+        return { ...answer, rollen: found.flatMap((rol) => (rol ? rolResource(m, rol) : [])) }
+      })
+    },
+  )
+
+  app.post(
+    '/zaak_afsluiten/:uuid',
+    { config: wijzigen, schema: { params: Params, body: Afsluiten } },
+    async (request) => {
+      const { uuid } = request.params
+      const given = part('zaak', () => readInput(ZaakPatchVrij, request.body.zaak, { defaults: false }))
+      const zaak = link(request.base, 'zaak', uuid)
+      const documenten = await eindFaultsElders(app, zaak, request.body.status.statustype, request.base)
+      const asked = { ...(await ask(uuid, given, request.body, request.base)), documenten }
+      return app.mutate(request.actor, async (m) => {
+        let resultaat: unknown
+        const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', asked, async (kern) => {
+          resultaat = await within('resultaat', () =>
+            createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen),
+          )
+        })
+        return { ...answer, resultaat }
+      })
+    },
+  )
+
+  /** What the case and its new parts refer to at other servers. */
+  async function ask(uuid: string, given: ZaakPatch, body: Delen, base: string): Promise<Gevraagd> {
+    const typen = await typenIn(body, base)
+    const known = await findZaak(app.read, uuid)
+    if (!known) return { faults: [], zaaktypen: typen, typen }
+    const zaak = toZaak(known, base)
+    return {
+      faults: await verwijzingen.judge(given, base, zaak),
+      zaaktypen: await verwijzingen.zaaktypen(given, base, zaak),
+      typen,
+    }
+  }
+
+  /** The types elsewhere that the parts in a body name. What is in them was not checked yet. */
+  function typenIn(body: Delen, base: string, more: Gezocht = []): Promise<TypenElders> {
+    return fetchTypen(app.parts.diensten, base, [
+      ...more,
+      ['statustype', body.status?.statustype],
+      ['resultaattype', body.resultaat?.resultaattype],
+      ...(body.rollen ?? []).map((rol): Gezocht[number] => ['roltype', rol.roltype]),
+      ...(body.zaakobjecten ?? []).map((object): Gezocht[number] => ['zaakobjecttype', object.zaakobjecttype]),
+    ])
+  }
+
+  /** The case first, then what lies between, then the status. */
+  async function changeWithStatus(
+    m: Mutation,
+    uuid: string,
+    given: ZaakPatch,
+    status: object,
+    einde: Einde,
+    asked: Gevraagd,
+    between: (kern: Zaakkern) => Promise<void> = async () => {},
+  ) {
+    const before = await holdZaak(m, uuid)
+    if (!before) throw notFound()
+    requireMay(m.actor, BIJWERKEN, before)
+    requireMay(m.actor, STATUS_ZETTEN, before)
+    if (before.einddatum !== null && !(mayDo(m.actor, GEFORCEERD, before) && mayDo(m.actor, HEROPENEN, before)))
+      throw forbidden(undefined, 'De zaak is afgesloten.')
+    const { faults, zaaktypen, typen, documenten } = asked
+    await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings, faults, zaaktypen))
+    const kern = (await holdZaak(m, uuid))!
+    await between(kern)
+    const set = await setStatus(m, kern, status, einde, typen, documenten)
+    return { ...(await zaakOf(m, kern)), status: set }
+  }
+
+  async function setStatus(
+    m: Mutation,
+    kern: Zaakkern,
+    given: object,
+    einde: Einde,
+    typen: TypenElders,
+    documenten: InvalidParam[] = [],
+  ) {
+    return within('status', () => {
+      const input = readInput(StatusDeel, given)
+      const day = dayAsWritten(input.datumStatusGezet)
+      return createStatus(m, kern, input, { ...settings, einde, typen, documenten, day })
+    })
+  }
+}
+
+type Vrij = Record<string, unknown>
+type Delen = { status?: Vrij; resultaat?: Vrij; rollen?: Vrij[]; zaakobjecten?: Vrij[] }
+type Gezocht = (readonly [soort: SoortElders, url: unknown])[]
+/** What was asked of other servers, before the transaction: faults of references, and types. */
+type Gevraagd = {
+  faults: InvalidParam[]
+  zaaktypen: TypenElders
+  typen: TypenElders
+  documenten?: InvalidParam[]
+}
+
+/** The case as it is at the end of it all. */
+async function zaakOf(m: Mutation, { uuid }: Zaakkern) {
+  return { zaak: toZaak((await findZaak(m.read, uuid))!, m.actor.base) as Record<string, unknown> }
+}
+
+/** The one group that an endpoint changes. */
+function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>): ZaakPatch {
+  if (!(name in given)) throw invalid(`zaak.${name}`, 'required', 'Dit veld is verplicht.')
+  return part('zaak', () => readInput(ZaakPatchVrij, { [name]: given[name] }, { defaults: false }))
+}
+
+/** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
+async function replaceRollen(m: Mutation, kern: Zaakkern, given: Vrij[], typen: TypenElders): Promise<void> {
+  const kept = new Set<string>()
+  for (const [index, { uuid }] of given.entries()) {
+    if (uuid === undefined) continue
+    const name = `rollen.${index}.uuid`
+    if (kept.has(String(uuid))) throw invalid(name, 'duplicate', 'Deze rol staat er al.')
+    const rol = /^[0-9a-f-]{36}$/i.test(String(uuid)) ? await findRol(m, String(uuid)) : undefined
+    if (!rol) throw invalid(name, 'does-not-exist', 'Deze rol bestaat niet.')
+    if (rol.zaakUuid !== kern.uuid) throw invalid(name, 'missing-relation', 'Deze rol hoort bij een andere zaak.')
+    kept.add(String(uuid))
+  }
+  const there = await m.sql<{ uuid: string }[]>`select uuid from rol where zaak_id = ${kern.id}`
+  for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, (await findRol(m, uuid))!)
+  await each('rollen', given, async ({ uuid, ...rol }) => {
+    const input = readInput(RolDeel, rol)
+    if (uuid === undefined) return createRol(m, kern, input, typen)
+    return changeRol(m, kern, (await findRol(m, String(uuid)))!, input)
+  })
+}
+
+// ---- names of faults ----
+
+const prefixed = (name: string, faults: InvalidParam[]) =>
+  faults.map((fault) => ({ ...fault, name: `${name}.${fault.name}` }))
+
+function renamed(name: string, error: unknown): unknown {
+  return error instanceof Problem && error.invalidParams ? invalidAll(prefixed(name, error.invalidParams)) : error
+}
+
+function part<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw renamed(name, error)
+  }
+}
+
+function parts(name: string, schema: TObject, given: object[] = []): Record<string, unknown>[] {
+  return given.map((one, index) => part(`${name}.${index}`, () => readInput(schema, one)) as Record<string, unknown>)
+}
+
+async function within<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // A rule that the database keeps gets its name too; a deadlock stays what it is and is tried again.
+    throw renamed(name, (error as { code?: unknown } | null)?.code === '23505' ? toProblem(error) : error)
+  }
+}
+
+async function each<G, T>(
+  name: string,
+  given: readonly G[],
+  work: (one: G, index: number) => Promise<T>,
+): Promise<T[]> {
+  const made: T[] = []
+  for (const [index, one] of given.entries()) made.push(await within(`${name}.${index}`, () => work(one, index)))
+  return made
+}

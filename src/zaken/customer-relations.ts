@@ -1,0 +1,174 @@
+// zaakcontactmomenten and zaakverzoeken: what a customer said or asked about a case. The contactmoment or verzoek stands in
+// another register, which keeps the other side of the relation (zrc-024, zrc-025).
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type from 'typebox'
+import type { Mutation } from '../database/mutate.ts'
+import { Reference, Url, Uuid } from '../http/input.ts'
+import { link, resolveLink } from '../http/links.ts'
+import { type InvalidParam, throwFaults } from '../http/problem.ts'
+import { type Elders, lijstNaast, openSpiegels } from '../services/remote-relations.ts'
+import type { Diensten } from '../services/services.ts'
+import { type Bron, by, byUrl, findOne, type Onder, requireOne, sendAll, sendOne } from './part-queries.ts'
+import {
+  ALLEEN_BIJWERKEN,
+  archiefFault,
+  fault,
+  holdZaak,
+  LEZEN,
+  met,
+  recordBelow,
+  type Zaakkern,
+  zaakForChange,
+} from './rules.ts'
+import { Params } from './zaak/columns.ts'
+
+/** `veld` is the field, and the column, with the URL; `elders` the kind at the other side, in list `lijst`. */
+const ZAAKCONTACTMOMENT = {
+  naam: 'zaakcontactmoment',
+  pad: '/zaakcontactmomenten',
+  veld: 'contactmoment',
+  elders: 'objectcontactmoment',
+  lijst: 'objectcontactmomenten',
+} as const
+const ZAAKVERZOEK = {
+  naam: 'zaakverzoek',
+  pad: '/zaakverzoeken',
+  veld: 'verzoek',
+  elders: 'objectverzoek',
+  lijst: 'objectverzoeken',
+} as const
+type Relatie = typeof ZAAKCONTACTMOMENT | typeof ZAAKVERZOEK
+
+type Row = Onder & { contactmoment: string; verzoek: string }
+
+// The two differ in nothing but names, in the standard as well.
+const routes =
+  (relatie: Relatie): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { pad, veld } = relatie
+    const { diensten } = app.parts
+    const spiegels = openSpiegels(app.mutate, diensten)
+    const bron = bronOf(relatie)
+    const Input = Type.Object({ zaak: Url(), [veld]: Reference() })
+    const Resource = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
+    const Filter = Type.Object({ zaak: Type.Optional(Url()), [veld]: Type.Optional(Url()) })
+
+    app.get(
+      pad,
+      { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Resource) } } },
+      async (request) => {
+        const query = request.query as Record<string, string | undefined>
+        return sendAll(request, bron, [
+          ...byUrl('z.uuid', query.zaak, request.base, 'zaak'),
+          ...by(`x.${veld}`, query[veld]),
+        ]) as Promise<never>
+      },
+    )
+
+    app.post(
+      pad,
+      { config: met(ALLEEN_BIJWERKEN), schema: { body: Input, response: { 201: Resource } } },
+      async (request, reply) => {
+        const body = request.body as Record<string, string>
+        const url = body[veld]!
+        const faults = await judge(diensten, veld, url, request.base)
+        const made = await spiegels.maken(request.actor, async (m, elders) => {
+          const zaak = await zaakForChange(m, body.zaak!, ALLEEN_BIJWERKEN)
+          throwFaults([...faults, ...archiefFault(zaak)])
+          return create(m, relatie, zaak, url, elders)
+        })
+        return reply
+          .code(201)
+          .header('location', made.url)
+          .send(made as never)
+      },
+    )
+
+    app.get(
+      `${pad}/:uuid`,
+      {
+        config: met(LEZEN),
+        schema: { params: Params, querystring: Type.Object({}), response: { 200: Resource } },
+      },
+      async (request, reply) => sendOne(request, reply, bron),
+    )
+
+    app.delete(
+      `${pad}/:uuid`,
+      { config: met(ALLEEN_BIJWERKEN), schema: { params: Params } },
+      async (request, reply) => {
+        const { uuid } = request.params
+        await spiegels.verwijderen(request.actor, { tabel: relatie.naam, uuid }, (m) => remove(m, relatie, uuid))
+        return reply.code(204).send()
+      },
+    )
+  }
+
+export const zaakcontactmomenten = routes(ZAAKCONTACTMOMENT)
+export const zaakverzoeken = routes(ZAAKVERZOEK)
+
+function bronOf({ naam, veld }: Relatie): Bron<Row, { url: string; uuid: string }> {
+  return {
+    soort: naam,
+    table: naam,
+    columns: sql`x.id as id`,
+    order: sql`x.id desc`,
+    toResource: (row, base) => ({
+      url: link(base, naam, row.uuid),
+      uuid: row.uuid,
+      zaak: link(base, 'zaak', row.zaakUuid),
+      [veld]: row[veld],
+    }),
+  }
+}
+
+/** It is there, and is what it has to be: asked before a transaction begins. */
+async function judge(diensten: Diensten, veld: Relatie['veld'], url: string, base: string): Promise<InvalidParam[]> {
+  const target = resolveLink(url, base)
+  if (target.kind === 'ours') return [fault(veld, 'invalid-resource', 'Deze URL is van een andere resource.')]
+  const fetched = target.kind === 'elsewhere' ? await diensten.fetchJson(url) : undefined
+  if (fetched?.kind !== 'ok') return [fault(veld, 'bad-url', `Dit ${veld} is niet op te vragen.`)]
+  const { bronorganisatie, tekst } = (fetched.body ?? {}) as Record<string, unknown>
+  if (typeof bronorganisatie === 'string' && typeof tekst === 'string') return []
+  return [fault(veld, 'invalid-resource', `Deze URL is niet van een ${veld}.`)]
+}
+
+async function create(m: Mutation, relatie: Relatie, zaak: Zaakkern, url: string, elders: Elders) {
+  const { naam, veld } = relatie
+  const [made] = await m.sql<{ uuid: string }[]>`
+    insert into ${m.sql(naam)} ${m.sql({ zaak_id: zaak.id, [veld]: url } as never)} returning uuid`
+  const { uuid } = made!
+  elders.rijen.push({ tabel: naam, uuid })
+  elders.spiegels.push({
+    soort: relatie.elders,
+    bron: naam,
+    bronUuid: uuid,
+    lijst: lijstNaast(url, relatie.lijst),
+    inhoud: { [veld]: url, object: link(m.actor.base, 'zaak', zaak.uuid), objectType: 'zaak' },
+  })
+  const bron = bronOf(relatie)
+  const nieuw = bron.toResource((await findOne(m.read, bron, uuid))!, m.actor.base)
+  recordBelow(m, zaak, { actie: 'create', resource: naam, url: nieuw.url, uuid, detail: url, oud: null, nieuw })
+  return nieuw
+}
+
+async function remove(m: Mutation, relatie: Relatie, uuid: string): Promise<void> {
+  const { naam, veld } = relatie
+  const bron = bronOf(relatie)
+  const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN)
+  const zaak = (await holdZaak(m, row.zaakUuid))!
+  await m.sql`delete from ${m.sql(naam)} where id = ${row.id}`
+  const oud = bron.toResource(row, m.actor.base)
+  const detail = row[veld]
+  recordBelow(m, zaak, {
+    actie: 'destroy',
+    resource: naam,
+    url: oud.url,
+    uuid,
+    detail,
+    oud,
+    nieuw: null,
+    stil: true, // the standard announces no more of it than that it came
+  })
+}

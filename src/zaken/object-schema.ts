@@ -1,0 +1,86 @@
+// objectTypeOverigeDefinitie: what a client says himself of the kind of an object: where its JSON schema is found, and which
+// part of the object has to keep to it.
+import { Worker } from 'node:worker_threads'
+import Type, { type Static } from 'typebox'
+import { Text } from '../http/input.ts'
+import { resolveLink } from '../http/links.ts'
+import { type InvalidParam, Problem } from '../http/problem.ts'
+import { inTurn } from '../jobs/in-turn.ts'
+import type { Diensten } from '../services/services.ts'
+import { fault } from './rules.ts'
+
+export const Definitie = Type.Object({
+  url: Type.String({ format: 'uri', minLength: 1, maxLength: 1000 }),
+  schema: Text(100, { minLength: 1 }),
+  objectData: Text(100, { minLength: 1 }),
+})
+export type Definitie = Static<typeof Definitie>
+
+/** What the thread is given: two answers of other servers, as text, and the jq for each. */
+export type Opdracht = { objecttype: string; schema: string; object: string; objectData: string }
+export type Stap = 'schema' | 'objectData' | 'object'
+/** What it says: which step it begins, and at the end where it went wrong. */
+export type Uitslag = { stap: Stap } | { fout: Stap | null }
+
+const FOUTEN: Record<Stap, InvalidParam> = {
+  schema: fault('objectTypeOverigeDefinitie.schema', 'invalid', 'Hiermee wordt geen JSON-schema gevonden.'),
+  objectData: fault('objectTypeOverigeDefinitie.objectData', 'invalid', 'Hiermee worden geen gegevens gevonden.'),
+  object: fault('object', 'invalid-schema', 'De gegevens van het object voldoen niet aan het schema.'),
+}
+
+/** What is wrong with a definitie and the object that it is about: asked before a transaction begins. */
+export async function definitieFaults(
+  diensten: Diensten,
+  { url, schema, objectData }: Definitie,
+  object: string,
+  base: string,
+): Promise<InvalidParam[]> {
+  const [type, found] = await Promise.all([fetchJson(diensten, url, base), fetchJson(diensten, object, base)])
+  if (type === undefined) return [fault('objectTypeOverigeDefinitie.url', 'invalid', 'Hier is geen JSON op te vragen.')]
+  if (found === undefined) return [fault('object', 'invalid', 'Van dit object is geen JSON op te vragen.')]
+  const fout = await threads(() => runThread({ objecttype: type, schema, object: found, objectData }))
+  return fout ? [FOUTEN[fout]] : []
+}
+
+async function fetchJson(diensten: Diensten, url: string, base: string): Promise<string | undefined> {
+  if (resolveLink(url, base).kind !== 'elsewhere') return undefined
+  const fetched = await diensten.fetchJson(url)
+  return fetched.kind === 'ok' && fetched.body !== undefined ? JSON.stringify(fetched.body) : undefined
+}
+
+const DEADLINE_MS = 3000
+const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+
+/** @returns the step at which it failed, or took too long; null when all is well */
+function runThread(workerData: Opdracht): Promise<Stap | null> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./object-schema-thread.ts', import.meta.url), {
+      workerData,
+      env: {},
+      resourceLimits: LIMITS,
+      stdout: true, // what jq or its runtime prints is nobody's business
+      stderr: true,
+    })
+    let stap: Stap | undefined
+    let uitslag: Stap | null | undefined
+    let timer: NodeJS.Timeout | undefined
+    let failure: unknown
+    worker.on('message', (said: Uitslag) => {
+      if ('fout' in said) uitslag = said.fout
+      else stap = said.stap
+      timer ??= setTimeout(() => worker.terminate(), DEADLINE_MS) // counts from the first step: starting is our affair
+    })
+    worker.on('error', (error) => {
+      failure = error
+    })
+    worker.on('exit', () => {
+      clearTimeout(timer)
+      const outcome = uitslag === undefined ? stap : uitslag
+      if (outcome === undefined) reject(failure ?? new Error('the thread for jq did not start'))
+      else resolve(outcome)
+    })
+  })
+}
+
+// Two threads at once, whoever asks for more.
+const threads = inTurn(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))

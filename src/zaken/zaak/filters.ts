@@ -1,0 +1,242 @@
+// What a list of cases can be asked, as query parameters and as the body of a search.
+
+import type { FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import Type, { type Static, type TSchema } from 'typebox'
+import { reach } from '../../http/access.ts'
+import { ExpandQuery } from '../../http/expand.ts'
+import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
+import { localUuid, type Resource, resolveLink } from '../../http/links.ts'
+import { contains, PageQuery } from '../../http/page.ts'
+import { invalid } from '../../http/problem.ts'
+import { LEVELS } from '../betrokkenen.ts'
+import { type Deel, LEZEN, reached } from '../rules.ts'
+import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN } from './columns.ts'
+
+const opt = <T extends TSchema>(schema: T) => Type.Optional(schema)
+const DateFilter = opt(Type.String({ format: 'date' }))
+const IsNull = opt(Type.Boolean())
+const text = (maxLength: number) => opt(Type.String({ maxLength }))
+
+export const BETROKKENE_TYPES = [
+  'natuurlijk_persoon',
+  'niet_natuurlijk_persoon',
+  'vestiging',
+  'organisatorische_eenheid',
+  'medewerker',
+] as const
+export const OMSCHRIJVINGEN_GENERIEK = [
+  'adviseur',
+  'behandelaar',
+  'belanghebbende',
+  'beslisser',
+  'initiator',
+  'klantcontacter',
+  'zaakcoordinator',
+  'mede_initiator',
+] as const
+
+/** Filters on who is involved: name of the parameter after `betrokkeneIdentificatie__`, kind, member, longest value. */
+const IDENTIFICATIES = [
+  ['natuurlijkPersoon', 'inpBsn', 9],
+  ['natuurlijkPersoon', 'anpIdentificatie', 17],
+  ['natuurlijkPersoon', 'inpA_nummer', 10],
+  ['nietNatuurlijkPersoon', 'innNnpId', 9],
+  ['nietNatuurlijkPersoon', 'annIdentificatie', 17],
+  ['nietNatuurlijkPersoon', 'kvkNummer', 8],
+  ['nietNatuurlijkPersoon', 'vestigingsNummer', 24],
+  ['vestiging', 'vestigingsNummer', 24],
+  ['vestiging', 'kvkNummer', 8],
+  ['medewerker', 'identificatie', 128],
+  ['organisatorischeEenheid', 'identificatie', 255],
+] as const
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const ROL = {
+  betrokkene: opt(Url()),
+  betrokkeneType: opt(Type.Enum(BETROKKENE_TYPES)),
+  omschrijvingGeneriek: opt(Type.Enum(OMSCHRIJVINGEN_GENERIEK)),
+  machtiging: opt(Type.Enum(['eigen', 'gemachtigde', 'machtiginggever'])),
+  machtiging__loa: opt(Type.Enum(LEVELS.flat())),
+  ...Object.fromEntries(
+    IDENTIFICATIES.map(([kind, member, max]) => [`betrokkeneIdentificatie__${kind}__${member}`, text(max)]),
+  ),
+}
+/** Parameters of the list of rollen; on cases each begins with `rol__`. */
+export const RolParameters = ROL
+export type RolFilter = { [name: string]: unknown }
+
+/** What filters on rollen keep, of rol `r`. `prefix` stands before the names of the parameters. */
+export function rolConditions(filter: RolFilter, prefix: string): RawBuilder<unknown>[] {
+  const found: RawBuilder<unknown>[] = []
+  const value = (name: string) => filter[prefix + name] as string | undefined
+  if (value('betrokkene')) found.push(sql`r.betrokkene = ${value('betrokkene')}`)
+  if (value('betrokkeneType')) found.push(sql`r.betrokkene_type = ${value('betrokkeneType')}`)
+  if (value('omschrijvingGeneriek')) found.push(sql`r.omschrijving_generiek = ${value('omschrijvingGeneriek')}`)
+  const machtiging = value('machtiging')
+  if (machtiging) found.push(sql`r.indicatie_machtiging = ${machtiging === 'eigen' ? '' : machtiging}`)
+  const loa = value('machtiging__loa')
+  if (loa) {
+    const scheme = LEVELS.find((levels) => (levels as readonly string[]).includes(loa))!
+    const upTo = scheme.slice(0, (scheme as readonly string[]).indexOf(loa) + 1)
+    found.push(sql`r.authenticatie_context ->> 'levelOfAssurance' = any(${upTo}::text[])`)
+  }
+  for (const [kind, member] of IDENTIFICATIES) {
+    const given = value(`betrokkeneIdentificatie__${kind}__${member}`)
+    if (given) {
+      const column = sql.raw(`r.betrokkene_identificatie ->> '${member}'`)
+      found.push(sql`r.betrokkene_type = ${snake(kind)} and ${column} = ${given} and ${column} <> ''`)
+    }
+  }
+  return found
+}
+
+const DATES: Record<string, string[]> = {
+  archiefactiedatum: ['', '__lt', '__gt', '__isnull'],
+  startdatum: ['', '__gt', '__gte', '__lt', '__lte'],
+  registratiedatum: ['', '__gt', '__lt'],
+  einddatum: ['', '__gt', '__lt', '__isnull'],
+  einddatumGepland: ['', '__gt', '__lt'],
+  uiterlijkeEinddatumAfdoening: ['', '__gt', '__lt'],
+}
+const OPERATORS: Record<string, string> = { '': '=', __gt: '>', __gte: '>=', __lt: '<', __lte: '<=' }
+
+/** Filters that a list and a search share. */
+export const ATTRIBUTEN = {
+  identificatie: opt(Type.String()),
+  identificatie__icontains: opt(Type.String()),
+  omschrijving: opt(Type.String()),
+  zaaktype__omschrijving: opt(Type.String()),
+  bronorganisatie: opt(Rsin),
+  bronorganisatie__in: opt(Type.Array(Rsin)),
+  zaaktype: opt(Url()),
+  zaaktype__in: opt(Type.Array(Url())),
+  zaaktype__not_in: opt(Type.Array(Url())),
+  archiefnominatie: opt(Type.Enum(ARCHIEFNOMINATIES)),
+  archiefnominatie__in: opt(Type.Array(Type.Enum(ARCHIEFNOMINATIES))),
+  archiefstatus: opt(Type.Enum(ARCHIEFSTATUSSEN)),
+  archiefstatus__in: opt(Type.Array(Type.Enum(ARCHIEFSTATUSSEN))),
+  ...Object.fromEntries(
+    Object.entries(DATES).flatMap(([name, suffixes]) =>
+      suffixes.map((suffix) => [name + suffix, suffix === '__isnull' ? IsNull : DateFilter]),
+    ),
+  ),
+  ...Object.fromEntries(Object.entries(ROL).map(([name, schema]) => [`rol__${name}`, schema])),
+  maximaleVertrouwelijkheidaanduiding: opt(Type.Enum([...VERTROUWELIJKHEIDAANDUIDINGEN])),
+  kenmerk__bron: opt(Type.String()),
+  kenmerk: opt(Type.String()),
+  status__statustype: opt(Url()),
+  resultaat__resultaattype: opt(Url()),
+  ordering: opt(Type.Array(Type.String())),
+}
+export const ListQuery = Type.Object({ ...PageQuery, ...ExpandQuery, ...ATTRIBUTEN })
+export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
+
+/**
+ * What a filter leaves of the cases that the caller may read.
+ * @param deel of this kind only
+ * @throws Problem 400 on a value that says nothing
+ */
+export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel?: Deel): RawBuilder<unknown>[] {
+  const found: RawBuilder<unknown>[] = [reached(request.actor, LEZEN, deel)]
+  if (deel) found.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
+  const add = (value: unknown, condition: () => RawBuilder<unknown>) => {
+    if (value !== undefined && value !== null && value !== '') found.push(condition())
+  }
+  const uuid = (url: string, resource: Resource) => localUuid(url, request.base, resource) ?? null
+  const isElsewhere = (url: string) => resolveLink(url, request.base).kind === 'elsewhere'
+  const types = (urls: string[]) => {
+    const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t
+      where t.uuid = any(${urls.flatMap((url) => uuid(url, 'zaaktype') ?? [])}::uuid[])))`
+    const elsewhere = urls.filter(isElsewhere)
+    if (elsewhere.length === 0 || deel === 'eigen') return own
+    const elders = sql`z.zaaktype_url = any(${elsewhere}::text[])`
+    return elsewhere.length === urls.length || deel === 'elders' ? elders : sql`(${own} or ${elders})`
+  }
+  add(filter.identificatie, () => sql`z.identificatie = ${filter.identificatie}`)
+  add(filter.identificatie__icontains, () => contains(sql`z.identificatie`, filter.identificatie__icontains!))
+  add(filter.omschrijving, () => contains(sql`z.omschrijving`, filter.omschrijving!))
+  add(filter.zaaktype__omschrijving, () => {
+    const text = filter.zaaktype__omschrijving!
+    const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t where ${contains(sql`t.omschrijving`, text)}))`
+    const elders = sql`z.zaaktype_url is not null and ${contains(sql`z.zaaktype_omschrijving`, text)}`
+    return deel === 'eigen' ? own : deel === 'elders' ? elders : sql`(${own} or ${elders})`
+  })
+  add(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
+  add(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
+  add(filter.zaaktype, () => types([filter.zaaktype!]))
+  add(filter.zaaktype__in, () => types(filter.zaaktype__in!))
+  add(filter.zaaktype__not_in, () => sql`(${types(filter.zaaktype__not_in!)}) is not true`)
+  for (const name of ['archiefnominatie', 'archiefstatus'] as const) {
+    add(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
+    add(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
+  }
+  for (const [name, suffixes] of Object.entries(DATES)) {
+    const column = sql.raw(`z.${snake(name)}`)
+    for (const suffix of suffixes) {
+      const value = filter[name + suffix]
+      if (suffix === '__isnull') add(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
+      else add(value, () => sql`${column} ${sql.raw(OPERATORS[suffix]!)} ${value}::date`)
+    }
+  }
+  const rol = rolConditions(filter, 'rol__')
+  if (rol.length > 0)
+    found.push(sql`exists (select from rol r where r.zaak_id = z.id and ${sql.join(rol, sql` and `)})`)
+  const max = filter.maximaleVertrouwelijkheidaanduiding
+  add(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
+  const marks = (mark: object) => sql`z.kenmerken <> '[]' and z.kenmerken @> ${JSON.stringify([mark])}::text::jsonb`
+  add(filter.kenmerk__bron, () => marks({ bron: filter.kenmerk__bron }))
+  add(filter.kenmerk, () => {
+    const [bron, kenmerk, ...more] = filter.kenmerk!.split(':')
+    if (kenmerk === undefined || more.length > 0) throw invalid('kenmerk', 'invalid', 'Geef bron:kenmerk.')
+    return marks({ bron, kenmerk })
+  })
+  add(filter.status__statustype, () => {
+    const url = filter.status__statustype!
+    if (isElsewhere(url))
+      return sql`(select s.statustype_url from status s where s.zaak_id = z.id
+        order by s.datum_status_gezet desc limit 1) = ${url}`
+    const type = uuid(url, 'statustype')
+    return sql`(select y.uuid from status s join statustype y on y.id = s.statustype_id where s.zaak_id = z.id
+      order by s.datum_status_gezet desc limit 1) = ${type}::uuid`
+  })
+  add(filter.resultaat__resultaattype, () => {
+    const url = filter.resultaat__resultaattype!
+    if (isElsewhere(url))
+      return sql`exists (select from resultaat r where r.zaak_id = z.id and r.resultaattype_url = ${url})`
+    const type = uuid(url, 'resultaattype')
+    return sql`exists (select from resultaat r join resultaattype y on y.id = r.resultaattype_id
+      where r.zaak_id = z.id and y.uuid = ${type}::uuid)`
+  })
+  return found
+}
+
+/** What to count apart: where types of ours and types elsewhere both matter, an index counts each kind alone but not both. */
+export function zaakDelen(filter: ZaakFilter, { actor }: FastifyRequest): (Deel | undefined)[] {
+  const groups = reach(actor, 'zrc', LEZEN)
+  const both =
+    groups !== 'alles' &&
+    groups.some(({ typeIds }) => typeIds.length > 0) &&
+    groups.some(({ typeUrls }) => typeUrls.length > 0)
+  return both || filter.zaaktype__omschrijving || filter.zaaktype__in ? ['eigen', 'elders'] : [undefined]
+}
+
+const ORDERING: Record<string, string> = {
+  startdatum: 'z.startdatum',
+  einddatum: 'z.einddatum',
+  publicatiedatum: 'z.publicatiedatum',
+  archiefactiedatum: 'z.archiefactiedatum',
+  registratiedatum: 'z.registratiedatum',
+  identificatie: 'z.identificatie',
+}
+
+/** @throws Problem 400 on `ordering` for what a list cannot be ordered by */
+export function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
+  return (names ?? []).map((name) => {
+    const descending = name.startsWith('-')
+    const column = ORDERING[descending ? name.slice(1) : name]
+    if (!column)
+      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${Object.keys(ORDERING).join(', ')}, met - voor aflopend.`)
+    return sql`${sql.raw(column)} ${sql.raw(descending ? 'desc' : 'asc')}`
+  })
+}

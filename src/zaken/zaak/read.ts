@@ -1,0 +1,161 @@
+// Finding cases. Every query on them begins here: `z` is the case, `t` its zaaktype, `c` the catalogue of that.
+import { type RawBuilder, sql } from 'kysely'
+import type { Static } from 'typebox'
+import type { ReadDb } from '../../database/database.ts'
+import type { Actor } from '../../http/access.ts'
+import { link } from '../../http/links.ts'
+import { eigenschapLink, reached, zaaktypeLink } from '../rules.ts'
+import { BETALINGSINDICATIES, type Zaak } from './columns.ts'
+import type { Geometrie } from './geometry.ts'
+
+const below = (table: string) =>
+  sql<string[]>`array(select b.uuid from ${sql.table(table)} b where b.zaak_id = z.id order by b.id desc)`
+
+function zaken(db: ReadDb) {
+  return db
+    .selectFrom('zaak as z')
+    .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
+    .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
+    .selectAll('z')
+    .select(['t.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
+    .select([
+      sql<string | null>`(select h.uuid from zaak h where h.id = z.hoofdzaak_id)`.as('hoofdzaakUuid'),
+      sql<string[]>`array(select d.uuid from zaak d where d.hoofdzaak_id = z.id order by d.id)`.as('deelzaken'),
+      below('zaakeigenschap').as('eigenschappen'),
+      below('rol').as('rollen'),
+      below('zaakinformatieobject').as('zaakinformatieobjecten'),
+      below('zaakobject').as('zaakobjecten'),
+      sql<
+        string | null
+      >`(select s.uuid from status s where s.zaak_id = z.id order by s.datum_status_gezet desc limit 1)`.as('status'),
+      sql<string | null>`(select r.uuid from resultaat r where r.zaak_id = z.id)`.as('resultaat'),
+      sql<AndereZaak[]>`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', a.andere_zaak_url,
+        'aardRelatie', a.aard_relatie, 'overigeRelatie', a.overige_relatie, 'toelichting', a.toelichting) order by a.volgorde)
+        from zaak_andere_zaak a left join zaak o on o.id = a.andere_zaak_id where a.zaak_id = z.id), '[]')`.as(
+        'relevanteAndereZaken',
+      ),
+      sql<
+        { uuid: string | null; url: string | null }[]
+      >`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', g.andere_zaak_url) order by g.id)
+        from zaak_gerelateerde_zaak g left join zaak o on o.id = g.andere_zaak_id where g.zaak_id = z.id), '[]')`.as(
+        'gerelateerdeZaken',
+      ),
+    ])
+}
+type AndereZaak = {
+  uuid: string | null
+  url: string | null
+  aardRelatie: 'vervolg'
+  overigeRelatie: string
+  toelichting: string
+}
+export type ZaakRow = Awaited<ReturnType<ReturnType<typeof zaken>['executeTakeFirstOrThrow']>>
+
+export function findZaak(db: ReadDb, uuid: string): Promise<ZaakRow | undefined> {
+  return zaken(db).where('z.uuid', '=', uuid).executeTakeFirst()
+}
+
+/** The cases with these uuids as far as the actor may read them: for expand. */
+export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): Promise<ZaakRow[]> {
+  if (uuids.length === 0) return []
+  return zaken(db).where(sql<boolean>`z.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
+}
+
+export const all = (conditions: RawBuilder<unknown>[]): RawBuilder<boolean> =>
+  conditions.length === 0
+    ? sql<boolean>`true`
+    : sql<boolean>`${sql.join(
+        conditions.map((one) => sql`(${one})`),
+        sql` and `,
+      )}`
+
+/** How many cases there are in parts that do not overlap. */
+export async function countZaken(db: ReadDb, delen: RawBuilder<unknown>[][]): Promise<number> {
+  const counts = delen.map((conditions) => sql`select count(*) as n from zaak z where ${all(conditions)}`)
+  const { rows } = await sql<{ n: number }>`${sql.join(counts, sql` union all `)}`.execute(db as never)
+  return rows.reduce((sum, { n }) => sum + n, 0)
+}
+
+/** A page is found first, with nothing but ids; only its rows are joined to all that hangs on them. */
+export function pageOfZaken(
+  db: ReadDb,
+  conditions: RawBuilder<unknown>[],
+  volgorde: RawBuilder<unknown>[],
+  limit: number,
+  offset: number,
+): Promise<ZaakRow[]> {
+  const page = sql<{ id: number; plaats: number }>`(
+    select p.id, row_number() over () as plaats from (
+      select z.id from zaak z where ${all(conditions)}
+      order by ${sql.join([...volgorde, sql`z.id desc`])} limit ${limit} offset ${offset}
+    ) p)`.as<'pagina'>('pagina')
+  return zaken(db).innerJoin(page, 'pagina.id', 'z.id').orderBy('pagina.plaats').execute()
+}
+
+export function toZaak(row: ZaakRow, base: string): Static<typeof Zaak> {
+  const many = (resource: 'zaak' | 'rol' | 'zaakinformatieobject' | 'zaakobject', uuids: string[]) =>
+    uuids.map((uuid) => link(base, resource, uuid))
+  const andere = ({ uuid, url }: { uuid: string | null; url: string | null }) =>
+    uuid ? link(base, 'zaak', uuid) : url!
+  return {
+    url: link(base, 'zaak', row.uuid),
+    uuid: row.uuid,
+    identificatie: row.identificatie,
+    bronorganisatie: row.bronorganisatie,
+    omschrijving: row.omschrijving,
+    toelichting: row.toelichting,
+    zaaktype: zaaktypeLink(base, row),
+    registratiedatum: row.registratiedatum,
+    verantwoordelijkeOrganisatie: row.verantwoordelijkeOrganisatie,
+    startdatum: row.startdatum,
+    einddatum: row.einddatum,
+    einddatumGepland: row.einddatumGepland,
+    uiterlijkeEinddatumAfdoening: row.uiterlijkeEinddatumAfdoening,
+    publicatiedatum: row.publicatiedatum,
+    laatstGemuteerd: row.laatstGemuteerd,
+    laatstGeopend: row.laatstGeopend,
+    communicatiekanaal: row.communicatiekanaal,
+    communicatiekanaalNaam: row.communicatiekanaalNaam,
+    productenOfDiensten: row.productenOfDiensten,
+    vertrouwelijkheidaanduiding: row.vertrouwelijkheidaanduiding,
+    betalingsindicatie: row.betalingsindicatie as keyof typeof BETALINGSINDICATIES | '',
+    betalingsindicatieWeergave: BETALINGSINDICATIES[row.betalingsindicatie as keyof typeof BETALINGSINDICATIES] ?? '',
+    laatsteBetaaldatum: row.laatsteBetaaldatum,
+    zaakgeometrie: row.zaakgeometrie as (Geometrie & Record<string, unknown>) | null,
+    verlenging: row.verlengingDuur === null ? null : { reden: row.verlengingReden, duur: row.verlengingDuur },
+    opschorting: {
+      indicatie: row.opschortingIndicatie,
+      eerdereOpschorting: row.opschortingEerdere,
+      reden: row.opschortingReden,
+    },
+    selectielijstklasse: row.selectielijstklasse,
+    hoofdzaak: row.hoofdzaakUuid && link(base, 'zaak', row.hoofdzaakUuid),
+    deelzaken: many('zaak', row.deelzaken),
+    relevanteAndereZaken: row.relevanteAndereZaken.map(({ aardRelatie, overigeRelatie, toelichting, ...one }) => ({
+      url: andere(one),
+      aardRelatie,
+      overigeRelatie,
+      toelichting,
+    })),
+    gerelateerdeZaken: row.gerelateerdeZaken.map((one) => ({ url: andere(one) })),
+    eigenschappen: row.eigenschappen.map((uuid) => eigenschapLink(base, row.uuid, uuid)),
+    rollen: many('rol', row.rollen),
+    status: row.status && link(base, 'status', row.status),
+    zaakinformatieobjecten: many('zaakinformatieobject', row.zaakinformatieobjecten),
+    zaakobjecten: many('zaakobject', row.zaakobjecten),
+    kenmerken: row.kenmerken as { kenmerk: string; bron: string }[],
+    archiefnominatie: row.archiefnominatie as 'vernietigen' | null,
+    archiefstatus: row.archiefstatus as 'gearchiveerd',
+    archiefactiedatum: row.archiefactiedatum,
+    resultaat: row.resultaat && link(base, 'resultaat', row.resultaat),
+    opdrachtgevendeOrganisatie: row.opdrachtgevendeOrganisatie,
+    processobjectaard: row.processobjectaard,
+    startdatumBewaartermijn: row.startdatumBewaartermijn,
+    processobject: {
+      datumkenmerk: row.processobjectDatumkenmerk,
+      identificatie: row.processobjectIdentificatie,
+      objecttype: row.processobjectObjecttype,
+      registratie: row.processobjectRegistratie,
+    },
+  }
+}

@@ -1,0 +1,134 @@
+// What a case has to do with other cases: the one that it is a part of, and those that it is related to.
+import type { TypenElders } from '../../catalogi/remote-types.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { resolveLink } from '../../http/links.ts'
+import type { InvalidParam } from '../../http/problem.ts'
+import { fault, type Zaakkern } from '../rules.ts'
+import type { ZaakPatch } from './columns.ts'
+
+/** zrc-013: a part of a case has no parts itself, and is of a type that fits. */
+export async function judgeHoofdzaak(
+  m: Mutation,
+  url: string | null | undefined,
+  eigen: Pick<Zaakkern, 'zaaktypeId' | 'zaaktypeUrl'>,
+  typen: TypenElders,
+  self?: Zaakkern,
+): Promise<{ id: number | null; uuid: string | null; faults: InvalidParam[] }> {
+  const none = { id: null, uuid: null }
+  if (!url) return { ...none, faults: [] }
+  const wrong = (code: string, reason: string) => ({ ...none, faults: [fault('hoofdzaak', code, reason)] })
+  const target = resolveLink(url, m.actor.base)
+  if (target.kind !== 'ours') return wrong('no_match', 'Deze URL is geen zaak van deze dienst.')
+  if (target.resource !== 'zaak') return wrong('incorrect_match', 'Deze URL is van een andere resource.')
+  if (target.uuid === self?.uuid) return wrong('self-forbidden', 'Een zaak is geen hoofdzaak van zichzelf.')
+  const [hoofdzaak] = await m.sql<
+    { id: number; hoofdzaak_id: number | null; zaaktype_url: string | null; past: boolean }[]
+  >`select h.id, h.hoofdzaak_id, h.zaaktype_url, exists (
+      select from zaaktype_deelzaaktype d
+      join zaaktype genoemd on genoemd.id = d.deelzaaktype_id
+      join zaaktype eigen on eigen.id = ${eigen.zaaktypeId}
+      where d.zaaktype_id = h.zaaktype_id and genoemd.catalogus_id = eigen.catalogus_id
+        and genoemd.identificatie = eigen.identificatie) as past
+    from zaak h where h.uuid = ${target.uuid} for share of h`
+  if (!hoofdzaak) return wrong('does_not_exist', 'Deze zaak bestaat niet.')
+  if (hoofdzaak.hoofdzaak_id !== null)
+    return wrong('deelzaak-als-hoofdzaak', 'Deze zaak is zelf een deelzaak en kan geen hoofdzaak zijn.')
+  const elders = hoofdzaak.zaaktype_url === null ? undefined : typen.get('zaaktype', hoofdzaak.zaaktype_url)
+  if (elders && 'code' in elders) return wrong('bad-url', 'Het zaaktype van de hoofdzaak is niet op te vragen.')
+  const past = hoofdzaak.past || (elders?.deelzaaktypen ?? []).some((type) => type === eigen.zaaktypeUrl)
+  if (!past && hoofdzaak.id !== self?.hoofdzaakId)
+    return wrong('invalid-deelzaaktype', 'Het zaaktype is geen deelzaaktype van het zaaktype van de hoofdzaak.')
+  return { id: hoofdzaak.id, uuid: target.uuid, faults: [] }
+}
+type Andere = { id: number | null; url: string }
+type Relaties = {
+  relevant: (Andere & { aardRelatie: string; overigeRelatie: string; toelichting: string })[]
+  gerelateerd: Andere[]
+  faults: InvalidParam[]
+}
+
+/** zrc-011: the other cases exist. Those elsewhere were asked before. */
+export async function judgeRelaties(m: Mutation, given: ZaakPatch): Promise<Relaties> {
+  const { relevanteAndereZaken = [], gerelateerdeZaken = [] } = given
+  const result: Relaties = { relevant: [], gerelateerd: [], faults: [] }
+  const urls = [...relevanteAndereZaken, ...gerelateerdeZaken].map(({ url }) => url)
+  if (urls.length === 0) return result
+  const uuids = urls.flatMap((url) => {
+    const target = resolveLink(url, m.actor.base)
+    return target.kind === 'ours' && target.resource === 'zaak' ? target.uuid : []
+  })
+  const rows = await m.sql<
+    { id: number; uuid: string }[]
+  >`select id, uuid from zaak where uuid = any(${uuids}::uuid[]) for key share`
+  const find = (name: string, url: string): number | null | undefined => {
+    const target = resolveLink(url, m.actor.base)
+    if (target.kind === 'elsewhere') return null
+    const id = target.kind === 'ours' ? rows.find(({ uuid }) => uuid === target.uuid)?.id : undefined
+    if (id !== undefined) return id
+    const other = target.kind === 'ours' && target.resource !== 'zaak'
+    result.faults.push(
+      fault(
+        name,
+        other ? 'invalid-resource' : 'bad-url',
+        other ? 'Deze URL is van een andere resource.' : 'Deze zaak bestaat niet.',
+      ),
+    )
+    return undefined
+  }
+  for (const [index, one] of relevanteAndereZaken.entries()) {
+    const name = `relevanteAndereZaken.${index}`
+    const id = find(`${name}.url`, one.url)
+    const overigeRelatie = one.overigeRelatie ?? ''
+    if (one.aardRelatie === 'overig' && overigeRelatie === '')
+      result.faults.push(
+        fault(`${name}.overigeRelatie`, 'overigerelatie-required', 'Omschrijf de relatie als de aard overig is.'),
+      )
+    if (id !== undefined)
+      result.relevant.push({
+        id,
+        url: one.url,
+        aardRelatie: one.aardRelatie,
+        overigeRelatie,
+        toelichting: one.toelichting ?? '',
+      })
+  }
+  for (const [index, { url }] of gerelateerdeZaken.entries()) {
+    const id = find(`gerelateerdeZaken.${index}.url`, url)
+    if (id === undefined || result.gerelateerd.some((known) => (id === null ? known.url === url : known.id === id)))
+      continue
+    result.gerelateerd.push({ id, url })
+  }
+  return result
+}
+
+/** Replaces the lists that are given as a whole. Related cases of our own know of each other. */
+export async function writeRelaties(
+  m: Mutation,
+  zaakId: number,
+  { relevant, gerelateerd }: Relaties,
+  given: ZaakPatch = { relevanteAndereZaken: [], gerelateerdeZaken: [] },
+): Promise<void> {
+  if (given.relevanteAndereZaken) {
+    await m.sql`delete from zaak_andere_zaak where zaak_id = ${zaakId}`
+    if (relevant.length > 0)
+      await m.sql`insert into zaak_andere_zaak ${m.sql(
+        relevant.map(({ id, url, aardRelatie, overigeRelatie, toelichting }, volgorde) => ({
+          zaak_id: zaakId,
+          volgorde,
+          andere_zaak_id: id,
+          andere_zaak_url: id === null ? url : null,
+          aard_relatie: aardRelatie,
+          overige_relatie: overigeRelatie,
+          toelichting,
+        })),
+      )}`
+  }
+  if (given.gerelateerdeZaken) {
+    await m.sql`delete from zaak_gerelateerde_zaak where zaak_id = ${zaakId} or andere_zaak_id = ${zaakId}`
+    const rows = gerelateerd.flatMap(({ id, url }) => [
+      { zaak_id: zaakId, andere_zaak_id: id, andere_zaak_url: id === null ? url : null },
+      ...(id === null || id === zaakId ? [] : [{ zaak_id: id, andere_zaak_id: zaakId, andere_zaak_url: null }]),
+    ])
+    if (rows.length > 0) await m.sql`insert into zaak_gerelateerde_zaak ${m.sql(rows)} on conflict do nothing`
+  }
+}

@@ -1,0 +1,75 @@
+// Documents at other servers, as closing and archiving of their case look at them: asked before a transaction begins.
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { localUuid } from '../../http/links.ts'
+import type { InvalidParam } from '../../http/problem.ts'
+import { askEach } from '../../services/services.ts'
+import { fault, onObject } from '../rules.ts'
+
+type Staat = { status?: unknown; locked?: unknown; indicatieGebruiksrecht?: unknown }
+
+/** zrc-007 for documents elsewhere, when this statustype may close the case. */
+export async function eindFaultsElders(
+  app: FastifyInstance,
+  zaak: string,
+  statustype: unknown,
+  base: string,
+): Promise<InvalidParam[]> {
+  const own = typeof statustype === 'string' ? (localUuid(statustype, base, 'statustype') ?? null) : null
+  const laatste = sql<boolean>`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
+    and o.volgnummer > y.volgnummer where y.uuid = ${own}::uuid)`
+  const staten = await ask(app, await urlsOf(app, localUuid(zaak, base, 'zaak'), laatste))
+  const faults: InvalidParam[] = []
+  if (staten.some((staat) => staat?.locked === true))
+    faults.push(onObject('informatieobject-locked', 'Een document bij een andere server is vergrendeld.'))
+  if (staten.includes(null))
+    faults.push(
+      onObject(
+        'indicatiegebruiksrecht-unset',
+        'Een document bij een andere server is niet op te vragen, dus ook niet of er gebruiksrechten zijn.',
+      ),
+    )
+  else if (staten.some((staat) => typeof staat?.indicatieGebruiksrecht !== 'boolean'))
+    faults.push(
+      onObject(
+        'indicatiegebruiksrecht-unset',
+        'Niet van elk document bij een andere server is bekend of er gebruiksrechten zijn.',
+      ),
+    )
+  return faults
+}
+
+/** zrc-022 for documents elsewhere. */
+export async function archiefFaultsElders(app: FastifyInstance, zaakUuid: string): Promise<InvalidParam[]> {
+  const staten = await ask(app, await urlsOf(app, zaakUuid, sql<boolean>`true`))
+  if (staten.every((staat) => staat?.status === 'gearchiveerd')) return []
+  const reason = staten.includes(null)
+    ? 'Een document bij een andere server is niet op te vragen.'
+    : 'Niet alle documenten bij een andere server hebben de status gearchiveerd.'
+  return [fault('archiefstatus', 'documents-not-archived', reason)]
+}
+
+async function urlsOf(app: FastifyInstance, zaakUuid: string | undefined, when: ReturnType<typeof sql<boolean>>) {
+  if (zaakUuid === undefined) return []
+  const rows = await app.read
+    .selectFrom('zaakinformatieobject as i')
+    .innerJoin('zaak as z', 'z.id', 'i.zaakId')
+    .where('z.uuid', '=', zaakUuid)
+    .where('i.informatieobjectUrl', 'is not', null)
+    .where(when)
+    .select('i.informatieobjectUrl as url')
+    .execute()
+  return rows.map(({ url }) => url!)
+}
+
+/** What each server says now; null when it does not. After one that does not answer nobody is asked any more. */
+async function ask(app: FastifyInstance, urls: string[]): Promise<(Staat | null)[]> {
+  let silent = false
+  return askEach(urls, async (url) => {
+    const fetched = silent ? undefined : await app.parts.diensten.fetchJson(url, { fresh: true })
+    const body = fetched?.kind === 'ok' ? fetched.body : undefined
+    if (body !== null && typeof body === 'object') return body
+    silent = true
+    return null
+  })
+}

@@ -1,0 +1,18 @@
+// vouw-documentaantallen: every few minutes. Folds what was added to the counts of documents, so that a list adds up few
+// rows. Running twice, or not at all, changes no count.
+import type { Task } from 'graphile-worker'
+import type { Database } from '../src/database/database.ts'
+
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      'vouw-documentaantallen': Record<string, never>
+    }
+  }
+}
+
+export function vouwDocumentaantallen({ database }: { database: Database }): Task {
+  return async () => {
+    await database.sql`select vouw_documentaantallen()`
+  }
+}

@@ -1,0 +1,32 @@
+// import-proef: judges the rows of an uploaded CSV without importing them. Running twice is harmless: it begins anew, and an
+// older run that still goes on ends by itself.
+import type { Task } from 'graphile-worker'
+import Type, { type Static } from 'typebox'
+import type { Config } from '../src/config.ts'
+import { type Database, isUnavailable } from '../src/database/database.ts'
+import { eindigProef, proefImport } from '../src/documenten/import/dry-run.ts'
+import { readInput } from '../src/http/input.ts'
+
+const Payload = Type.Object({ concept: Type.String({ format: 'uuid' }) })
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      'import-proef': Static<typeof Payload>
+    }
+  }
+}
+
+export function importProef(parts: { config: Config; database: Database }): Task {
+  return async (payload, { job, abortSignal }) => {
+    const { concept } = readInput(Payload, payload)
+    try {
+      await proefImport(parts, concept, abortSignal)
+    } catch (error) {
+      const last = job.attempts >= job.max_attempts && !abortSignal?.aborted && !isUnavailable(error)
+      if (last) await eindigProef(parts.database, concept, { status: 'mislukt', reden: MISLUKT })
+      throw error
+    }
+  }
+}
+
+const MISLUKT = 'Het proefdraaien is door een fout in de dienst gestopt. Probeer het later opnieuw.'

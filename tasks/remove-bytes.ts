@@ -1,0 +1,25 @@
+// verwijder-bytes: removes what is left where a document was before it moved. Running twice is harmless.
+import type { Task } from 'graphile-worker'
+import Type, { type Static } from 'typebox'
+import type { Database } from '../src/database/database.ts'
+import type { Opslagen } from '../src/documenten/storage/choose.ts'
+import { readInput } from '../src/http/input.ts'
+
+const Payload = Type.Object({ backend: Type.String(), sleutel: Type.String() })
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      'verwijder-bytes': Static<typeof Payload>
+    }
+  }
+}
+
+type Parts = { database: Database; opslagVoor: Opslagen['opslagVoor'] }
+
+export function verwijderBytes({ database, opslagVoor }: Parts): Task {
+  return async (payload) => {
+    const { backend, sleutel } = readInput(Payload, payload)
+    const [row] = await database.sql`select from bestand where backend = ${backend} and sleutel = ${sleutel}`
+    if (!row) await opslagVoor(backend).remove(sleutel) // else it has moved back meanwhile
+  }
+}

@@ -1,0 +1,31 @@
+// verwijder-concept: removes the rows of an uploaded CSV bit by bit, and then the upload. Running twice is harmless.
+import type { Task } from 'graphile-worker'
+import Type, { type Static } from 'typebox'
+import type { Database } from '../src/database/database.ts'
+import { readInput } from '../src/http/input.ts'
+
+const Payload = Type.Object({ id: Type.Integer() })
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      'verwijder-concept': Static<typeof Payload>
+    }
+  }
+}
+
+const ROWS = 10_000
+
+export function verwijderConcept({ database }: { database: Database }): Task {
+  return async (payload) => {
+    const { id } = readInput(Payload, payload)
+    for (const table of ['import_concept_regel', 'import_concept_sleutel', 'import_concept_foutsoort']) {
+      for (let removed = ROWS; removed === ROWS; ) {
+        const result = await database.sql`
+          delete from ${database.sql(table)} where ctid = any(array(
+            select ctid from ${database.sql(table)} where concept_id = ${id} limit ${ROWS}))`
+        removed = result.count
+      }
+    }
+    await database.sql`delete from import_concept where id = ${id} and verwijderd_op is not null`
+  }
+}

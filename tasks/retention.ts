@@ -1,0 +1,103 @@
+// bewaartermijnen: daily. Removes imports and notifications whose term is over, uploads that nobody imported, and stored bytes
+// that nothing refers to.
+import type { Task } from 'graphile-worker'
+import type { Updateable } from 'kysely'
+import type { Logger } from 'pino'
+import Type, { type Static } from 'typebox'
+import type { Config } from '../src/config.ts'
+import type { Database } from '../src/database/database.ts'
+import type { BewaartermijnRun } from '../src/database/types.ts'
+import { removeOldConcepten } from '../src/documenten/import/draft.ts'
+import { removeImport } from '../src/documenten/import/index.ts'
+import type { Opslagen } from '../src/documenten/storage/choose.ts'
+import { GRACE_MS, neededSleutels, usedBackends } from '../src/documenten/storage/files.ts'
+import { OpslagOnbeschikbaar, sweep } from '../src/documenten/storage/index.ts'
+import { readInput } from '../src/http/input.ts'
+import { enqueue } from '../src/jobs/queue.ts'
+import { isOudeImport } from '../src/jobs/retention.ts'
+import { removeOldNotificaties } from '../src/notificaties/plan.ts'
+
+const Payload = Type.Object({ door: Type.Optional(Type.String()) })
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      bewaartermijnen: Static<typeof Payload>
+    }
+  }
+}
+
+type Parts = Opslagen & { config: Config; database: Database; log: Logger }
+
+const RUNS = 100
+
+export function bewaartermijnen(parts: Parts): Task {
+  const { database, config, log } = parts
+  return async (payload) => {
+    const { door = '' } = readInput(Payload, payload)
+    const { id } = await database.db
+      .insertInto('bewaartermijnRun')
+      .values({ gestartDoor: door })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    // What was done before a fault stays done, so it is written down part by part.
+    const note = (done: Updateable<BewaartermijnRun>) =>
+      database.db.updateTable('bewaartermijnRun').set(done).where('id', '=', id).execute()
+    try {
+      const imports = await removeOldImports(parts)
+      await note({ imports })
+      await removeOldConcepten(database.db)
+      const notificaties = await removeOldNotificaties(database.db, config.notificationDaysRetained)
+      await note({ notificaties })
+      const { overgeslagen, ...swept } = await sweepOrphans(parts)
+      await note({
+        bestanden: swept.removed,
+        onafgemaakt: swept.unfinished,
+        overgeslagen,
+        beeindigdOp: new Date().toISOString(),
+      })
+      log.info({ imports, notificaties, ...swept }, 'retention done')
+    } catch (error) {
+      const fout = 'De worker kon het opruimen niet afmaken. De oorzaak staat in zijn logboek.'
+      await note({ fout, beeindigdOp: new Date().toISOString() }).catch(() => {}) // the database may be what failed
+      throw error
+    }
+    await database.db
+      .deleteFrom('bewaartermijnRun')
+      .where('id', '<=', id - RUNS)
+      .execute()
+  }
+}
+
+/** Removes imports whose term is over. */
+export async function removeOldImports({ config, database }: Pick<Parts, 'config' | 'database'>): Promise<number> {
+  return database.db.transaction().execute(async (trx) => {
+    const old = await trx
+      .selectFrom('import')
+      .where(isOudeImport(config))
+      .select('id')
+      .forUpdate()
+      .skipLocked() // one that is being uploaded right now
+      .execute()
+    for (const { id } of old) await removeImport({ trx, enqueue: (...job) => enqueue(trx, ...job) }, id)
+    return old.length
+  })
+}
+
+/** Bytes that a crash left without a row, in every store that we use. One that is away does not hold up the others. */
+async function sweepOrphans(parts: Parts) {
+  const total = { seen: 0, removed: 0, unfinished: 0, overgeslagen: [] as string[] }
+  for (const backend of await usedBackends(parts)) {
+    try {
+      const swept = await sweep(parts.opslagVoor(backend), {
+        olderThan: new Date(Date.now() - GRACE_MS),
+        known: (sleutels) => neededSleutels(parts.database.sql, backend, sleutels),
+      })
+      for (const name of ['seen', 'removed', 'unfinished'] as const) total[name] += swept[name]
+    } catch (error) {
+      if (!(error instanceof OpslagOnbeschikbaar)) throw error
+      total.overgeslagen.push(backend)
+      parts.log.warn({ backend, code: error.code }, 'a document storage was not swept')
+    }
+  }
+  return total
+}

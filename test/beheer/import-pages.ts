@@ -1,0 +1,114 @@
+// What the tests of the pages of imports share.
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import type { Rol } from '../../src/beheer/session.ts'
+import { API } from '../documenten/importing.ts'
+import { alsBeheerder, type Opstelling, teBreed, toegankelijkheid } from './browser.ts'
+
+/** Text that would run as script wherever it is put into a page unescaped. */
+export const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+
+export type Inhoud = ConstructorParameters<typeof Response>[0]
+
+export type Klant = {
+  cookie: string
+  /** Token of the forms of this session. */
+  token: string
+  get(path: string, headers?: Record<string, string>): Promise<Response>
+  post(path: string, fields?: Record<string, string>): Promise<Response>
+  /** The form of a new import, with this file. */
+  upload(csv: Inhoud, filename?: string, token?: string): Promise<Response>
+}
+
+/** Somebody who is signed in, without a browser. */
+export async function alsKlant(test: Opstelling, rol: Rol): Promise<Klant> {
+  const value = randomBytes(32).toString('base64url')
+  const sleutel = createHash('sha256').update(value).digest()
+  await test.database.sql`
+    insert into beheer_sessie (sleutel, account_id, vervalt_op)
+    select ${sleutel}, id, now() + interval '1 hour' from beheer_account where gebruikersnaam = ${rol}`
+  const session = `zaakstroom=${value}`
+  const page = await fetch(`${test.adres}/beheer/imports`, { headers: { cookie: session } })
+  const [, token] = /name="_csrf" value="([^"]+)"/.exec(await page.text()) ?? []
+  if (!token) throw new Error(`no token in a page of ${rol}: ${page.status}`)
+  const cookies = [session, ...page.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)]
+  return klantVan(test, cookies.join('; '), token)
+}
+
+/**
+ * Shows pages in both widths, with and without script, to somebody who stays signed in: without violations, with nothing
+ * that sticks out, and nothing that runs.
+ */
+export async function alleVormen(
+  test: Opstelling,
+  rol: Rol,
+): Promise<(t: Test, path: string, check: (text: string) => void) => Promise<void>> {
+  const vormen: (Awaited<ReturnType<typeof alsBeheerder>> & { vorm: string; script: boolean; gedraaid: string[] })[] =
+    []
+  for (const width of [1280, 320])
+    for (const script of [true, false]) {
+      const made = await alsBeheerder(test, rol, { width, javaScriptEnabled: script })
+      vormen.push({
+        ...made,
+        script,
+        vorm: `${width}, ${script ? 'with' : 'without'} script`,
+        gedraaid: letOpScript(made.pagina),
+      })
+    }
+  return async (t, path, check) => {
+    for (const { pagina, klachten, gedraaid, vorm, script } of vormen) {
+      await pagina.goto(path)
+      check((await pagina.textContent('main'))!)
+      if (script) t.same(await toegankelijkheid(pagina), [], `${path}: ${vorm}`)
+      t.equal(await teBreed(pagina), false, `${path}: ${vorm}`)
+      t.same([...klachten.splice(0), ...gedraaid.splice(0)], [], `${path}: ${vorm}`)
+      await pagina.goto('about:blank')
+    }
+  }
+}
+
+function klantVan({ adres }: Opstelling, cookie: string, token: string): Klant {
+  const headers = { cookie, origin: adres }
+  const send = (path: string, init: RequestInit) =>
+    fetch(`${adres}${path}`, { redirect: 'manual', ...init, headers: { ...headers, ...init.headers } })
+  return {
+    cookie,
+    token,
+    get: (path, extra = {}) => send(path, { headers: extra }),
+    post: (path, fields = {}) => send(path, { method: 'POST', body: new URLSearchParams({ _csrf: token, ...fields }) }),
+    upload: async (csv, filename = 'rijen.csv', given = token) => {
+      const form = new FormData()
+      form.append('_csrf', given)
+      form.append('bestand', await new Response(csv).blob(), filename)
+      return send('/beheer/imports/nieuw', { method: 'POST', body: form })
+    },
+  }
+}
+
+/** Makes room for the next import. */
+export async function endAll({ call, runJobs }: Opstelling): Promise<void> {
+  const { body } = await call('GET', API)
+  for (const { url, status } of body.results)
+    if (status === 'pending' || status === 'active') await call('POST', `${url}/cancel`)
+  await runJobs()
+}
+
+/** Waits until something is so; fails after half a minute. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries++) {
+    if (tries > 600) throw new Error(`did not happen: ${condition}`)
+    await sleep(50)
+  }
+}
+
+/** What ran as script although it was data. */
+export function letOpScript(pagina: Page): string[] {
+  const gedraaid: string[] = []
+  pagina.on('dialog', async (dialog) => {
+    gedraaid.push(dialog.message())
+    await dialog.dismiss()
+  })
+  return gedraaid
+}

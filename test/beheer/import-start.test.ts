@@ -1,0 +1,326 @@
+// Starting an import in the browser: the file, the dry run, the start, and everything that may be wrong with them.
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
+import { removeOldConcepten } from '../../src/documenten/import/draft.ts'
+import { BASE, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
+import { API, csvText, DOCUMENTEN, givenFile, goodRow, type Rij } from '../documenten/importing.ts'
+import { alsBeheerder, needsBrowser, opstelling } from './browser.ts'
+import { alleVormen, alsKlant, endAll, type Inhoud, SCRIPT, until } from './import-pages.ts'
+
+/** A file name that would run as script; browsers send no quotes and slashes in one. */
+const BESTAND = '<img src=x onerror=alert(1)>.csv'
+
+t.test('starting an import in the browser', await needsBrowser(), async (t) => {
+  const test = await opstelling(t, { MIN_UPLOAD_SIZE: String(60 * 1024 * 1024), PUBLIC_URL: BASE })
+  const { call, database } = test
+  const type = await givenInformatieobjecttype(test)
+  await givenFile(test, 'brief.txt')
+  const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-csv-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+
+  const counts = async () => {
+    const [row] = await database.sql`
+      select (select count(*)::int from import) as imports, (select count(*)::int from import_regel) as regels,
+        (select count(*)::int from import_concept) as concepten, (select count(*)::int from import_concept_regel) as klaargezet,
+        (select count(*)::int from enkelvoudiginformatieobject) as documenten, (select count(*)::int from bestand) as bestanden`
+    return { ...row }
+  }
+  const conceptOf = (response: Response) => {
+    const location = response.headers.get('location') ?? ''
+    if (!/\/beheer\/imports\/concept\/[0-9a-f-]{36}$/.test(location))
+      throw new Error(`not taken in: ${response.status}`)
+    return location
+  }
+
+  await t.test('from the file to the first error with the keyboard alone, and without script', async (t) => {
+    const file = join(directory, 'eerste.csv')
+    await writeFile(file, csvText([good({ titel: SCRIPT }), good({ titel: '' }), good({ bestandspad: 'weg.txt' })]))
+    for (const javaScriptEnabled of [true, false]) {
+      const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { javaScriptEnabled })
+      const press = async (selector: string) => {
+        await pagina.focus(selector)
+        await pagina.keyboard.press('Enter')
+      }
+      await pagina.goto('/beheer/imports')
+      await press('a:has-text("Import starten")')
+      await pagina.waitForURL('**/imports/nieuw')
+      await pagina.setInputFiles('#veld-bestand', file)
+      await press('text=Uploaden en controleren')
+      await pagina.waitForURL('**/imports/concept/*')
+      t.match(await pagina.textContent('main'), /De kopregel klopt\. Het bestand heeft 3 rijen/)
+      t.same(await pagina.locator('tbody tr th').allTextContents(), ['2', '3', '4'])
+      t.match(await pagina.textContent('tbody'), SCRIPT.slice(0, 40))
+      await press('button:has-text("Proefdraaien")')
+      await pagina.waitForSelector('progress')
+      await test.runJobs()
+      // With script it is told at once, without it the page asks anew.
+      await pagina.waitForSelector('text=Proefdraaien is klaar: 2 van de 3 rijen hebben een fout', { timeout: 60_000 })
+      t.match(await pagina.textContent('main'), /titel: Dit veld is verplicht\.\s+1\s+rij 3/)
+      await press('button:has-text("Import starten")')
+      await pagina.waitForURL(/imports\/[0-9a-f-]{36}$/)
+      await test.runJobs()
+      await pagina.waitForSelector('text=Klaar, met fouten', { timeout: 60_000 })
+      t.match(await pagina.textContent('main'), /bestandspad: Het bestand bestaat niet/)
+      t.same(klachten, [])
+      await context.close()
+    }
+    t.match(await counts(), { concepten: 0, klaargezet: 0 }, 'the file has become the import')
+    const [audit] =
+      await database.sql`select array_agg(handeling order by id) as done from beheer_audit where handeling like 'import-%'`
+    t.same(audit!.done.slice(0, 3), ['import-bestand-klaarzetten', 'import-proefdraaien', 'import-starten'])
+  })
+
+  await t.test('what is no import file is refused in words, and nothing of it is kept', async (t) => {
+    const before = await counts()
+    const klant = await alsKlant(test, 'operator')
+    const kop = KOLOMMEN.join(',')
+    const rubbish: [string, Inhoud, RegExp][] = [
+      ['nothing', '', /Het bestand is leeg/],
+      ['a header alone', `${kop}\n`, /een kopregel, maar geen rijen/],
+      ['another encoding', Buffer.from(`${kop}\n${'é,'.repeat(26)}é\n`, 'latin1'), /geen geldige UTF-8.*CSV UTF-8/s],
+      ['two bytes a character', Buffer.from(`\ufeff${kop}\n`, 'utf16le'), /geen geldige UTF-8/],
+      ['a missing header', csvText([good()], KOLOMMEN.slice(1)), /ontbreken: uuid\..*Voeg deze kolommen toe/s],
+      ['semicolons', kop.replaceAll(',', ';'), /met een komma gescheiden/],
+      ['a header twice', csvText([good()], [...KOLOMMEN, 'titel']), /meer dan eens: titel/],
+      ['an unclosed quote', `${kop}\n"${'a,'.repeat(26)}\n`, /aanhalingsteken dat niet wordt gesloten/],
+      ['text after a quote', `${kop}\n"a"b\n`, /tekst na een sluitend aanhalingsteken/],
+      ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /geen geldige UTF-8/],
+      ['a cell of 50 MB', `${kop}\n"${'x'.repeat(50 * 1024 * 1024)}`, /is groter dan 1048576 bytes/],
+      [
+        'a good start and then another encoding',
+        Buffer.concat([Buffer.from(csvText(Array.from({ length: 5000 }, () => good()))), Buffer.from([0xff])]),
+        /geen geldige UTF-8/,
+      ],
+      ['more than is allowed', `${kop}\n${`${'x'.repeat(999_999)}\n`.repeat(64)}`, /is groter dan 62,9 MB/],
+    ]
+    for (const [what, body, message] of rubbish) {
+      const answer = await klant.upload(body)
+      t.equal(answer.status, 400, what)
+      t.match((await answer.text()).replaceAll('&#39;', "'"), message, what)
+    }
+    t.match(await (await klant.upload('x', '')).text(), /geen bestand gekozen/)
+    t.same(await counts(), before)
+  })
+
+  await t.test('a header with further columns, and rows that do not fit, are shown as they are', async (t) => {
+    const klant = await alsKlant(test, 'operator')
+    const kop = [...KOLOMMEN, SCRIPT, '']
+    const made = conceptOf(await klant.upload(csvText([good(), ['een'], Array(60).fill('x'), []], kop), BESTAND))
+    const inAlleVormen = await alleVormen(test, 'operator')
+    await inAlleVormen(t, made, (text) =>
+      t.match(text, /Deze kolommen worden niet gebruikt: <script>.*\(zonder naam\)/s),
+    )
+    await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, BESTAND))
+    await inAlleVormen(t, '/beheer/imports/nieuw', (text) => t.match(text, 'CSV-bestand'))
+    await klant.post(`${made}/proef`)
+    await inAlleVormen(t, made, (text) => t.match(text, 'Het proefdraaien is bezig'))
+    await test.runJobs()
+    await inAlleVormen(t, made, (text) => t.match(text, /3 van de 4 rijen hebben een fout/))
+    t.equal((await klant.post(`${made}/annuleren`)).headers.get('location'), '/beheer/imports')
+    t.equal((await klant.get(made)).status, 404)
+    t.equal((await klant.post(`${made}/starten`)).status, 404)
+    await test.runJobs()
+    t.match(await counts(), { concepten: 0, klaargezet: 0 })
+  })
+
+  await t.test('the dry run finds what the import finds, and writes nothing', async (t) => {
+    const catalogus = (await call('GET', type)).body.catalogus
+    const concept = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Concept', concept: true })
+    const zaaktype = await givenZaaktype(test, { catalogus })
+    const { body: zaak } = await call(
+      'POST',
+      '/zaken/api/v1/zaken',
+      { zaaktype, bronorganisatie: '000000000', verantwoordelijkeOrganisatie: '000000000', startdatum: '2024-01-01' },
+      { headers: { 'content-crs': 'EPSG:4326', 'accept-crs': 'EPSG:4326' } },
+    )
+    const { body: bestaand } = await call('POST', DOCUMENTEN, {
+      bronorganisatie: '000000000',
+      identificatie: 'BESTAAT',
+      creatiedatum: '2024-01-01',
+      titel: 'x',
+      auteur: 'x',
+      taal: 'nld',
+      informatieobjecttype: type,
+    })
+    const [uuid, tweemaal] = [randomUUID(), randomUUID()]
+    const sha256 = createHash('sha256').update('brief.txt').digest('hex')
+    const integriteit = (waarde: string): Rij => ({
+      'integriteit.algoritme': 'sha_256',
+      'integriteit.waarde': waarde,
+      'integriteit.datum': '2024-01-01',
+    })
+    const kinds: (Rij | string[])[] = [
+      good(),
+      good({ uuid }),
+      good({ uuid: uuid.toUpperCase() }),
+      good({ uuid: tweemaal, titel: '' }),
+      good({ uuid: tweemaal }),
+      good({ identificatie: 'DUBBEL' }),
+      good({ identificatie: 'DUBBEL' }),
+      good({ identificatie: 'BESTAAT' }),
+      good({ uuid: bestaand.url?.split('/').at(-1) ?? '' }),
+      good({ uuid: 'geen' }),
+      ...KOLOMMEN.map((kolom) => good({ [kolom]: '' })),
+      good({ creatiedatum: '2024-02-30' }),
+      good({ taal: 'nl' }),
+      good({ status: 'weg' }),
+      good({ status: 'in_bewerking', ontvangstdatum: '2024-01-01' }),
+      good({ indicatieGebruiksrecht: 'true' }),
+      good({ indicatieGebruiksrecht: 'ja' }),
+      good({ trefwoorden: 'a,,b' }),
+      good({ 'ondertekening.soort': 'digitaal' }),
+      good({ titel: 'x'.repeat(201) }),
+      good({ bestandsomvang: '9' }),
+      good({ bestandsomvang: '10' }),
+      good({ bestandsomvang: 'tien' }),
+      good(integriteit(sha256)),
+      good(integriteit('0'.repeat(64))),
+      ...['weg.txt', '../brief.txt', '/etc/passwd', 'a//b', '.', 'map\\brief.txt'].map((bestandspad) =>
+        good({ bestandspad }),
+      ),
+      good({ informatieobjecttype: concept }),
+      good({ informatieobjecttype: `${type}0` }),
+      good({ informatieobjecttype: 'https://elders.example/1' }),
+      good({ zaakUuid: randomUUID() }),
+      good({ zaakUuid: zaak.uuid }),
+      good({ titel: 'nul\0' }),
+      ['te', 'kort'],
+      [],
+      Array(30).fill('x'),
+    ]
+    // Twins far apart: further than what is judged together.
+    const filler = Array.from({ length: 700 }, (_, n) => good({ titel: `Vulling ${n}` }))
+    const csv = csvText([...kinds, ...filler, good({ uuid }), good({ identificatie: 'DUBBEL' }), ...kinds])
+    const klant = await alsKlant(test, 'operator')
+    const made = conceptOf(await klant.upload(csv))
+    const before = await counts()
+    await klant.post(`${made}/proef`)
+    await test.runJobs()
+    t.same(await counts(), before, 'nothing was imported')
+    const [proef] =
+      await database.sql`select id, proef_status, proef_verwerkt, proef_fouten from import_concept where verwijderd_op is null`
+    t.match(proef, { proef_status: 'klaar', proef_verwerkt: 2 * kinds.length + 702 })
+    const found =
+      await database.sql`select reden, aantal from import_concept_foutsoort where concept_id = ${proef!.id} order by reden`
+    const voorbeelden =
+      await database.sql`select voorbeelden->0->'nummer' as nummer from import_concept_foutsoort where concept_id = ${proef!.id} order by reden`
+
+    const started = (await klant.post(`${made}/starten`)).headers.get('location')!
+    await test.runJobs()
+    const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`
+    const real =
+      await database.sql`select reden, aantal from import_foutsoort where import_id = ${done!.id} order by reden`
+    t.ok(real.length > 25, `${real.length} reasons`)
+    t.same(Array.from(found), Array.from(real), 'the same reasons, as often')
+    t.equal(proef!.proef_fouten, done!.mislukt)
+    const first = await database.sql`
+      select min(nummer) as nummer from import_resultaat where import_id = ${done!.id} and not geslaagd
+      group by import_reden(opmerking) order by import_reden(opmerking)`
+    t.same(Array.from(voorbeelden), Array.from(first), 'and the same rows')
+  })
+
+  await t.test('a second import waits for the first, and the page says which one that is', async (t) => {
+    const klant = await alsKlant(test, 'operator')
+    const eerste = conceptOf(await klant.upload(csvText([good()]), 'eerste.csv'))
+    const tweede = conceptOf(await klant.upload(csvText([good()]), 'tweede.csv'))
+    const answers = await Promise.all([klant.post(`${eerste}/starten`), klant.post(`${tweede}/starten`)])
+    const started = answers.map((answer) => answer.headers.get('location')!).filter((to) => !to.includes('concept'))
+    t.equal(started.length, 1, 'one of them started')
+    const refused = answers.map((answer) => answer.headers.get('location')!).find((to) => to.includes('concept'))!
+    const page = await (await klant.get(refused)).text()
+    t.match(page, /Er is al een import bezig, daarom is deze niet gestart/)
+    t.match(page, `href="${started[0]}"`)
+    await test.runJobs()
+    t.notMatch((await klant.post(`${refused}/starten`)).headers.get('location'), /concept/)
+    await endAll(test)
+  })
+
+  await t.test('without an import directory the page says so, and nothing starts', async (t) => {
+    const klant = await alsKlant(test, 'operator')
+    const made = conceptOf(await klant.upload(csvText([good()])))
+    const { importDir } = test
+    await rm(importDir, { recursive: true })
+    t.match(await (await klant.get(made)).text(), /De importmap bestaat niet/)
+    t.equal((await klant.post(`${made}/starten`)).headers.get('location'), made)
+    await klant.post(`${made}/proef`)
+    await test.runJobs()
+    t.match(await (await klant.get(made)).text(), /Het proefdraaien is gestopt\. De importmap bestaat niet/)
+    await givenFile(test, 'brief.txt')
+    t.notMatch((await klant.post(`${made}/starten`)).headers.get('location'), /concept/)
+    await endAll(test)
+  })
+
+  await t.test('a viewer looks, and changes nothing', async (t) => {
+    const operator = await alsKlant(test, 'operator')
+    const made = conceptOf(await operator.upload(csvText([good()])))
+    const viewer = await alsKlant(test, 'viewer')
+    t.equal((await viewer.get(made)).status, 200)
+    t.equal((await viewer.get('/beheer/imports/nieuw')).status, 403)
+    const before = await counts()
+    t.equal((await viewer.upload(csvText([good()]))).status, 403)
+    for (const step of ['proef', 'starten', 'annuleren'])
+      t.equal((await viewer.post(`${made}/${step}`)).status, 403, step)
+    t.equal(
+      (await operator.upload(csvText([good()]), 'x.csv', 'geen token')).status,
+      403,
+      'nor does a form from elsewhere',
+    )
+    t.same(await counts(), before)
+    await operator.post(`${made}/annuleren`)
+  })
+
+  await t.test('an upload that breaks off leaves nothing behind, and holds nothing', async (t) => {
+    const before = await counts()
+    const klant = await alsKlant(test, 'operator')
+    const line = 'grens-van-de-test'
+    const sending = request(`${test.adres}/beheer/imports/nieuw`, {
+      method: 'POST',
+      headers: { cookie: klant.cookie, origin: test.adres, 'content-type': `multipart/form-data; boundary=${line}` },
+    })
+    sending.on('error', () => {})
+    sending.write(`--${line}\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${klant.token}\r\n`)
+    sending.write(`--${line}\r\ncontent-disposition: form-data; name="bestand"; filename="x.csv"\r\n\r\n`)
+    sending.write(csvText(Array.from({ length: 2000 }, () => good())))
+    const busy = async () =>
+      (
+        await database.sql`select from pg_stat_activity where datname = current_database() and query like 'copy %' and state <> 'idle'`
+      ).length > 0
+    await until(busy)
+    sending.destroy()
+    await until(async () => !(await busy()))
+    t.same(await counts(), before)
+    t.equal((await klant.get('/beheer/imports')).status, 200)
+  })
+
+  await t.test('a file waits through a restart, and for no longer than a day', async (t) => {
+    const klant = await alsKlant(test, 'operator')
+    const made = conceptOf(await klant.upload(csvText([good()]), 'wacht.csv'))
+    const other = await testApp(t, {
+      DATABASE_URL: test.databaseUrl,
+      SECRET_KEY: test.config.secretKey!,
+      IMPORT_DOCUMENTEN_BASE_DIR: test.importDir,
+    })
+    const adres = await other.app.listen({ port: 0, host: '127.0.0.1' })
+    const elsewhere = await alsKlant({ ...test, ...other, adres }, 'operator')
+    t.match(await (await elsewhere.get(made)).text(), /wacht\.csv/)
+    t.equal(await removeOldConcepten(database.db), 0)
+    await database.sql`update import_concept set gemaakt_op = now() - interval '25 hours' where verwijderd_op is null`
+    t.equal(await removeOldConcepten(database.db), 1)
+    t.equal((await klant.get(made)).status, 404)
+    await test.runJobs()
+    t.match(await counts(), { concepten: 0, klaargezet: 0 })
+    t.equal((await call('GET', API)).status, 200)
+  })
+
+  await t.test('the empty file to fill in is one that is taken', async (t) => {
+    const klant = await alsKlant(test, 'operator')
+    const empty = await (await klant.get('/beheer/imports/leeg.csv')).text()
+    t.equal(empty, csvText([]))
+  })
+})

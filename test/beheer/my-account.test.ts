@@ -1,0 +1,185 @@
+import { Secret, TOTP } from 'otpauth'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { maakAccount } from '../../src/beheer/accounts.ts'
+import { testApp } from '../app.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
+import { klant } from './browser-client.ts'
+
+const code = (geheim: string, steps = 0) =>
+  new TOTP({ secret: Secret.fromBase32(geheim.replaceAll(' ', '')) }).generate({
+    timestamp: Date.now() + steps * 30_000,
+  })
+
+async function login(pagina: Page, naam: string, wachtwoord: string) {
+  await pagina.goto('/beheer/inloggen')
+  await pagina.fill('#veld-gebruikersnaam', naam)
+  await pagina.fill('#veld-wachtwoord', wachtwoord)
+  await pagina.click('main button[type=submit]')
+}
+
+t.test("one's own account", await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+
+  t.test('one-time codes are set up, asked, and taken away, without script at 320 pixels', async (t) => {
+    const { pagina, klachten } = await alsBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
+    const elders = klant(test.app)
+    await elders.login('viewer', WACHTWOORD)
+    await pagina.goto('/beheer/mijn-account')
+    t.equal(await teBreed(pagina), false)
+    await pagina.click('text=Codes instellen')
+    t.equal(await teBreed(pagina), false)
+    await pagina.click('text=Beginnen')
+    t.equal(await teBreed(pagina), false)
+    t.ok((await pagina.getAttribute('svg.qr path', 'd'))!.length > 1000)
+    t.equal(await pagina.locator('[style]').count(), 0)
+    const geheim = (await pagina.textContent('#sleutel'))!
+    await pagina.fill('#veld-code', '000000')
+    await pagina.click('text=Bevestigen')
+    t.match(await pagina.textContent('#veld-code-fout'), 'Deze code klopt niet')
+    t.equal(await pagina.textContent('#sleutel'), geheim, 'the secret stays until it counts')
+    const voor = await pagina.context().cookies()
+    await pagina.fill('#veld-code', code(geheim, -1))
+    await pagina.click('text=Bevestigen')
+    t.match(await pagina.textContent('main'), 'voortaan ook een code gevraagd')
+    const sessie = (cookies: { name: string; value: string }[]) =>
+      cookies.find(({ name }) => name === 'zaakstroom')?.value
+    t.not(sessie(voor), sessie(await pagina.context().cookies()), 'the session has a new value')
+    t.equal((await elders.get('/beheer/')).statusCode, 303, 'sessions that began without a code have ended')
+
+    await pagina.click('text=Uitloggen')
+    await login(pagina, 'viewer', WACHTWOORD)
+    await pagina.waitForURL('**/inloggen/code')
+    t.equal(await teBreed(pagina), false)
+    await pagina.fill('#veld-code', '111 111')
+    await pagina.click('text=Verder')
+    t.match(await pagina.textContent('[role=alert]'), 'Deze code klopt niet')
+    await pagina.fill('#veld-code', code(geheim))
+    await pagina.click('text=Verder')
+    await pagina.waitForURL('**/beheer/')
+
+    await pagina.goto('/beheer/mijn-account/codes/verwijderen')
+    t.equal(await teBreed(pagina), false)
+    await pagina.fill('#veld-code', '222222')
+    await pagina.click('main button')
+    t.match(await pagina.textContent('#veld-code-fout'), 'Deze code klopt niet')
+    await pagina.fill('#veld-code', code(geheim, 1))
+    await pagina.click('main button')
+    t.match(await pagina.textContent('main'), 'geen code meer gevraagd')
+    t.same(klachten, [])
+    const [{ n }] = await test.database.sql<[{ n: number }]>`
+      select count(*) as n from beheer_audit where nieuw::text like ${`%${geheim.replaceAll(' ', '')}%`}`
+    t.equal(n, 0)
+  })
+
+  t.test('its pages have no violations of WCAG 2.1 AA', async (t) => {
+    const { pagina, klachten } = await alsBeheerder(test, 'operator')
+    for (const pad of ['/mijn-account', '/mijn-account/codes']) {
+      await pagina.goto(`/beheer${pad}`)
+      t.same(await toegankelijkheid(pagina), [], pad)
+    }
+    await pagina.click('text=Beginnen')
+    t.same(await toegankelijkheid(pagina), [])
+    const geheim = (await pagina.textContent('#sleutel'))!
+    await pagina.fill('#veld-code', code(geheim))
+    await pagina.click('text=Bevestigen')
+    await pagina.goto('/beheer/mijn-account/codes/verwijderen')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('text=Uitloggen')
+    await login(pagina, 'operator', WACHTWOORD)
+    t.same(await toegankelijkheid(pagina), [])
+    t.same(klachten, [])
+  })
+
+  t.test('script in what a browser calls itself is text', async (t) => {
+    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    const script = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
+    await test.database.sql`update beheer_sessie set browser = ${script}, adres = ${script}`
+    await pagina.goto('/beheer/mijn-account')
+    t.match(await pagina.content(), '&lt;script&gt;alert(1)')
+    t.equal(await pagina.locator('main img, main script').count(), 0)
+    t.same(klachten, [])
+    await test.database.sql`delete from beheer_sessie`
+  })
+
+  t.test('the password is changed, which ends the other sessions', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    const elders = klant(test.app)
+    await elders.login('administrator', WACHTWOORD)
+    const wijzig = async (oud: string, nieuw: string, herhaald = nieuw) => {
+      await pagina.goto('/beheer/mijn-account')
+      await pagina.fill('#veld-oud', oud)
+      await pagina.fill('#veld-nieuw', nieuw)
+      await pagina.fill('#veld-herhaald', herhaald)
+      await pagina.click('text=Wachtwoord wijzigen')
+      return pagina.textContent('main')
+    }
+    t.match(await wijzig('verkeerd', 'een nieuw lang wachtwoord'), 'niet uw huidige wachtwoord')
+    t.match(await wijzig(WACHTWOORD, 'te kort'), 'ten minste 12 tekens')
+    t.match(await wijzig(WACHTWOORD, 'een nieuw lang wachtwoord', 'een ander lang wachtwoord'), 'niet hetzelfde')
+    t.equal((await elders.get('/beheer/')).statusCode, 200)
+    t.match(await wijzig(WACHTWOORD, ' een nieuw lang wachtwoord '), 'Uw wachtwoord is gewijzigd')
+    t.equal((await elders.get('/beheer/')).statusCode, 303)
+    t.equal((await elders.login('administrator', WACHTWOORD)).statusCode, 401)
+    t.equal((await elders.login('administrator', ' een nieuw lang wachtwoord ')).statusCode, 303, 'spaces count')
+
+    await pagina.goto('/beheer/mijn-account')
+    t.equal(await pagina.locator('main tbody tr').count(), 2)
+    await pagina.click('text=Beëindigen van')
+    t.match(await pagina.textContent('main'), 'Eén sessie is beëindigd')
+    t.equal((await elders.get('/beheer/')).statusCode, 303)
+    for (let count = 0; count < 2; count++) await klant(test.app).login('administrator', ' een nieuw lang wachtwoord ')
+    await pagina.reload()
+    await pagina.click('text=Alle andere beëindigen')
+    t.match(await pagina.textContent('main'), 'Er zijn 2 sessies beëindigd')
+    t.equal(await pagina.locator('main tbody tr').count(), 1)
+  })
+})
+
+t.test('nobody ends the session of another', async (t) => {
+  const { app, database } = await testApp(t)
+  await maakAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await maakAccount(database.db, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
+  const [jan, piet] = [klant(app), klant(app)]
+  await jan.login('jan', WACHTWOORD)
+  await piet.login('piet', WACHTWOORD)
+  const [row] = await database.sql`
+    select s.uuid from beheer_sessie s join beheer_account a on a.id = s.account_id where gebruikersnaam = 'piet'`
+  t.equal(
+    (await jan.post('/beheer/mijn-account/sessies', { sessie: row!.uuid }, '/beheer/mijn-account')).statusCode,
+    303,
+  )
+  t.equal((await piet.get('/beheer/')).statusCode, 200)
+})
+
+t.test('guessing the old password or a code is stopped', async (t) => {
+  const { app, database } = await testApp(t)
+  await maakAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  const jan = klant(app)
+  await jan.login('jan', WACHTWOORD)
+  await jan.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account/codes')
+  const statuses = []
+  for (let count = 0; count < 11; count++)
+    statuses.push(
+      (await jan.post('/beheer/mijn-account/codes/bevestigen', { code: '000000' }, '/beheer/mijn-account/codes'))
+        .statusCode,
+    )
+  t.same(statuses, [...Array(10).fill(400), 429])
+})
+
+t.test('BEHEER_TOTP_REQUIRED sends whoever has no codes to set them up, before anything else', async (t) => {
+  const { app, database } = await testApp(t, { BEHEER_TOTP_REQUIRED: 'true' })
+  await maakAccount(database.db, { gebruikersnaam: 'jan', rol: 'administrator', wachtwoord: WACHTWOORD })
+  const jan = klant(app)
+  await jan.login('jan', WACHTWOORD)
+  for (const pad of ['/beheer/', '/beheer/accounts', '/beheer/mijn-account'])
+    t.equal((await jan.get(pad)).headers.location, '/beheer/mijn-account/codes', pad)
+  const form = { gebruikersnaam: 'x', rol: 'viewer', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'maken' }
+  t.equal((await jan.post('/beheer/accounts', form, '/beheer/mijn-account/codes')).statusCode, 403)
+  t.match((await jan.get('/beheer/mijn-account/codes')).body, 'vraagt eenmalige codes van iedereen')
+  await jan.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account/codes')
+  const { body } = await jan.get('/beheer/mijn-account/codes')
+  const [, geheim = ''] = /id="sleutel">([A-Z2-7 ]+)</.exec(body) ?? []
+  await jan.post('/beheer/mijn-account/codes/bevestigen', { code: code(geheim) }, '/beheer/mijn-account/codes')
+  t.equal((await jan.get('/beheer/accounts')).statusCode, 200)
+})

@@ -1,0 +1,81 @@
+import t from 'tap'
+import { volgendeRun } from '../../src/jobs/retention.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+
+t.test('the next run is at 02:17 UTC, today or tomorrow', async (t) => {
+  t.equal(volgendeRun(new Date('2026-02-28T02:16:59Z')).toISOString(), '2026-02-28T02:17:00.000Z')
+  t.equal(volgendeRun(new Date('2026-02-28T02:17:00Z')).toISOString(), '2026-03-01T02:17:00.000Z')
+})
+
+t.test('the retention page', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const { sql } = test.database
+  await sql`truncate notificatie cascade`
+  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+  const nu = async (wat: string) => Number(await pagina.textContent(`[data-nu=${wat}]`))
+
+  t.test('before any run', async (t) => {
+    await pagina.goto('/beheer/bewaartermijnen')
+    t.match(await pagina.textContent('main'), 'Er is nog niet opgeruimd')
+    t.match(await pagina.textContent('main'), '60 dagen')
+    t.same(await toegankelijkheid(pagina), [])
+  })
+
+  t.test('what it says that a run would remove is what the run removes', async (t) => {
+    await sql`
+      insert into import (status, gemaakt_op, beeindigd_op, verwijderd_op) values
+        ('finished', now() - interval '9 days', now() - interval '8 days', null),
+        ('error', now() - interval '9 days', now() - interval '8 days', null),
+        ('finished', now() - interval '9 days', now() - interval '6 days', null),
+        ('finished', now() - interval '9 days', now() - interval '8 days', now()),
+        ('active', now() - interval '90 days', null, null)`
+    await sql`
+      insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, aanmaakdatum, status)
+      select 'zaken', 'http://x/', gen_random_uuid(), 'zaak', 'http://x/', 'create', '{}', now() - dag * interval '1 day', status
+      from unnest(array[59, 61, 400]) dag, unnest(array['gepland', 'afgeleverd', 'mislukt']) status`
+    await pagina.goto('/beheer/bewaartermijnen')
+    t.equal(await nu('imports'), 2)
+    t.equal(await nu('notificaties'), 4)
+    await pagina.click('text=Nu uitvoeren')
+    t.match(await pagina.textContent('main'), /Dit wordt voorgoed verwijderd.*2 imports.*4 notificaties/s)
+    t.same(await toegankelijkheid(pagina), [])
+    t.equal((await sql`select from bewaartermijn_run`).length, 0, 'asking is not doing')
+    await pagina.focus('text=Ja, nu opruimen')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForSelector('text=Het opruimen is gestart')
+    t.match(await pagina.textContent('main'), 'staat klaar')
+    t.same(await toegankelijkheid(pagina), [])
+    await test.runJobs()
+    const [run] =
+      await sql`select imports, notificaties, gestart_door as door, beeindigd_op is not null as klaar, fout from bewaartermijn_run`
+    t.same(run, { imports: 2, notificaties: 4, door: 'administrator', klaar: true, fout: null })
+    t.match((await sql`select * from beheer_audit where handeling = 'bewaartermijnen-uitvoeren'`)[0], {
+      gebruiker: 'administrator',
+      nieuw: { imports: 2, notificaties: 4 },
+    })
+    await pagina.goto('/beheer/bewaartermijnen')
+    t.equal(await nu('imports'), 0)
+    t.equal(await nu('notificaties'), 0)
+    t.match(await pagina.textContent('main'), /Klaar.*administrator/s)
+  })
+
+  t.test('a run that failed says so; viewers look, and the server refuses them and operators', async (t) => {
+    await sql`insert into bewaartermijn_run (fout, beeindigd_op) values ('<script>alert(1)</script>', now())`
+    for (const rol of ['viewer', 'operator'] as const) {
+      const { pagina, context, klachten } = await alsBeheerder(test, rol, { width: 320 })
+      await pagina.goto('/beheer/bewaartermijnen')
+      t.match(await pagina.textContent('main'), 'Mislukt <script>alert(1)</script>')
+      t.equal(await pagina.$('text=Nu uitvoeren'), null)
+      t.equal(await teBreed(pagina), false)
+      const _csrf = await pagina.inputValue('input[name=_csrf]')
+      const answer = await context.request.post('/beheer/bewaartermijnen/uitvoeren', {
+        form: { _csrf },
+        headers: { origin: test.adres },
+      })
+      t.equal(answer.status(), 403)
+      t.same(klachten, [])
+    }
+  })
+
+  t.same(klachten, [])
+})

@@ -1,0 +1,168 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { signToken } from '../../src/autorisaties/clients.ts'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { applySetup, readSetup, SetupError } from '../../src/cli/setup.ts'
+import { readInstellingen } from '../../src/notificaties/settings.ts'
+import { type TestApp, testApp } from '../app.ts'
+
+const FILE = `
+services:
+  - label: Notificaties
+    slug: notificaties
+    soort: nrc
+    apiRoot: https://nrc.example.nl/api/v1
+    authenticatie: zgw
+    clientId: zaakstroom
+    secret: \${NRC_SECRET}
+  - { label: Selectielijst, slug: selectielijst, soort: orc, apiRoot: https://lijst.example.nl/, authenticatie: geen }
+notifications:
+  dienst: notificaties
+  set: kort
+  maxRetries: 9
+applicaties:
+  - label: Portaal
+    clientIds: [portaal, portaal-test]
+    heeftAlleAutorisaties: true
+    credentials:
+      - { clientId: portaal, secret: "\${PORTAAL_SECRET}" }
+  - label: Lezer
+    clientIds: [lezer]
+    autorisaties:
+      - { component: ztc, scopes: [catalogi.lezen] }
+    credentials:
+      - { clientId: lezer, secret: lezers geheim van tekst, }
+`
+const ENV = { NRC_SECRET: 'het geheim van de dienst', PORTAAL_SECRET: 'het geheim van het portaal' }
+
+t.test('a file sets services, notifications and applications, and then changes nothing any more', async (t) => {
+  const test = await testApp(t)
+  t.same(await apply(t, test, FILE), {
+    services: ['notificaties', 'selectielijst'],
+    notifications: true,
+    applicaties: ['Portaal', 'Lezer'],
+  })
+  t.match(await readInstellingen(test.parts.database.db as never), {
+    dienst: 'notificaties',
+    maxRetries: 9,
+    backoff: 3,
+    backoffMax: 48,
+    baseFactor: 2,
+  })
+  const asClient = (id: string, secret: string) =>
+    test.call('GET', '/catalogi/api/v1/catalogussen', undefined, {
+      headers: { authorization: `Bearer ${signToken(id, secret)}` },
+    })
+  t.equal((await asClient('portaal', ENV.PORTAAL_SECRET)).status, 200)
+  t.equal((await asClient('lezer', 'lezers geheim van tekst')).status, 200)
+
+  const before = await everything(test)
+  t.same(await apply(t, test, FILE), { services: [], notifications: false, applicaties: [] })
+  t.same(await everything(test), before)
+})
+
+t.test('what the file says differently is changed, and only that', async (t) => {
+  const test = await testApp(t)
+  await apply(t, test, FILE)
+  t.same(
+    await apply(t, test, FILE.replace('label: Lezer', 'label: Lezer 2').replace('lezers geheim', 'nieuw geheim')),
+    {
+      services: [],
+      notifications: false,
+      applicaties: ['Lezer 2'],
+    },
+  )
+  t.same(
+    await apply(
+      t,
+      test,
+      FILE.replace('label: Lezer', 'label: Lezer 2')
+        .replace('lezers geheim', 'nieuw geheim')
+        .replace('catalogi.lezen', 'catalogi.schrijven'),
+    ),
+    {
+      services: [],
+      notifications: false,
+      applicaties: ['Lezer 2'],
+    },
+  )
+  const moved = FILE.replace('nrc.example.nl', 'nrc2.example.nl').replace('maxRetries: 9', 'maxRetries: 8')
+  t.match(await apply(t, test, moved), { services: ['notificaties'], notifications: true })
+})
+
+t.test('JSON is taken as well', async (t) => {
+  const test = await testApp(t)
+  t.match(await apply(t, test, JSON.stringify({ notifications: { backoff: true } })), { notifications: true })
+  t.equal((await readInstellingen(test.parts.database.db as never)).backoff, true)
+})
+
+t.test('all faults are told at once, without the values', async (t) => {
+  const test = await testApp(t)
+  const wrong = `
+services:
+  - { label: A, slug: "met spatie", soort: xyz, apiRoot: "nergens", authenticatie: geen, sekret: "GEHEIM-1" }
+notifications: { maxRetries: -1, backof: 3 }
+applicaties:
+  - { label: X, clientIds: [] , credentials: [{ clientId: x, secret: "\${ONBEKEND}" }] }
+extra: 1
+`
+  const error = await apply(t, test, wrong).catch((error) => error)
+  t.ok(error instanceof SetupError)
+  for (const place of [
+    'services.0.slug',
+    'services.0.soort',
+    'services.0.apiRoot',
+    'sekret',
+    'notifications.maxRetries',
+    'backof is',
+    'applicaties.0.clientIds',
+    'extra',
+    'ONBEKEND',
+  ]) {
+    t.match(error.message, place)
+  }
+  t.notMatch(error.message, 'GEHEIM')
+})
+
+t.test('a file that goes against a rule changes nothing at all', async (t) => {
+  const test = await testApp(t)
+  const before = await everything(test)
+  const wrong = `
+services:
+  - { label: A, slug: a, soort: orc, apiRoot: "https://a.example.nl/", authenticatie: geen }
+  - { label: B, slug: b, soort: orc, apiRoot: "https://a.example.nl", authenticatie: geen }
+  - { label: C, slug: c, soort: orc, apiRoot: "https://c.example.nl", authenticatie: zgw }
+notifications: { dienst: a }
+`
+  t.match(await apply(t, test, wrong).catch((error) => error), {
+    faults: [/^services.1.apiRoot: /, /^services.2.clientId: /, /^notifications.dienst: /],
+  })
+  t.same(await everything(test), before)
+})
+
+t.test('no YAML is said with its line', async (t) => {
+  const test = await testApp(t)
+  t.match(await apply(t, test, 'services: [\n  "x').catch((error) => error), { faults: [/^line \d+: not valid YAML$/] })
+})
+
+async function apply(t: Test, { database, config }: TestApp, text: string) {
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-setup-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const file = join(directory, 'setup.yaml')
+  await writeFile(file, text)
+  return applySetup(database, secretBox(config.secretKey!), config, await readSetup(file, ENV))
+}
+
+async function everything({ database: { sql } }: TestApp) {
+  return [
+    await sql`select * from dienst order by id`,
+    await sql`select * from notificatie_instelling`,
+    await sql`select * from applicatie order by id`,
+    await sql`select * from autorisatie order by id`,
+    await sql`select * from applicatie_geheim order by id`,
+    await sql`select count(*) from audit`,
+    await sql`select count(*) from notificatie`,
+  ].map((rows) => JSON.stringify(rows))
+}

@@ -1,0 +1,123 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql as statement } from 'kysely'
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { startEmbedded } from '../../src/database/embedded.ts'
+import { testDatabase } from '../setup.ts'
+
+// patches/ mends the driver: without it this file ends with an uncaught TypeError.
+t.test(
+  'a connection that is lost within a transaction is an error of that transaction, and the pool goes on',
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-driver-'))
+    await chmod(directory, 0o711)
+    const server = await startEmbedded(directory)
+    const { sql, close } = openDatabase(server.url, { max: 2, name: 'test' })
+    t.teardown(async () => {
+      await close()
+      await server.stop()
+      await rm(directory, { recursive: true, force: true })
+    })
+    for (let turn = 0; turn < 20; turn++) {
+      const lost = sql.begin(async (inner) => {
+        const [own] = await inner`select pg_backend_pid() as pid`
+        await sql`select pg_terminate_backend(${own!.pid})`
+        for (;;) await inner`select 1`
+      })
+      await t.rejects(lost, { code: /CONNECTION_CLOSED|57P01/ })
+      t.same(await sql`select 1 as one`, [{ one: 1 }])
+    }
+  },
+)
+
+t.test('what a transaction does after its connection was lost is refused, and never runs outside of it', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 3, name: 'test' })
+  t.teardown(close)
+  await sql`create table proef (nummer integer)`
+  for (let turn = 0; turn < 10; turn++) {
+    const done = Promise.withResolvers<void>()
+    const lost = sql.begin(async (inner) => {
+      await inner`insert into proef values (1)`
+      const [own] = await inner`select pg_backend_pid() as pid`
+      await sql`select pg_terminate_backend(${own!.pid})`
+      try {
+        for (;;) await inner`select 1`
+      } catch {
+        await Promise.all([1, 2, 3].map(() => sql`select 1`)) // by now the pool has connected anew
+        await inner`insert into proef values (2)`.catch(() => {})
+        await inner`insert into proef values (3)`.catch(() => {})
+      } finally {
+        done.resolve()
+      }
+    })
+    await t.rejects(lost)
+    await done.promise
+  }
+  t.same(await sql`select nummer from proef`, [])
+})
+
+t.test('a pool whose connections are cut all the time serves again when that stops', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 5, name: 'test' })
+  const other = openDatabase(url, { max: 1, name: 'other' })
+  t.teardown(async () => {
+    await close()
+    await other.close()
+  })
+  let cutting = true
+  const work = Array.from({ length: 10 }, async () => {
+    while (cutting) {
+      await sql.begin(async (inner) => inner`select pg_sleep(0.01)`).catch(() => {})
+      await new Promise(setImmediate) // a refusal may come at once: others must get their turn
+    }
+  })
+  for (let turn = 0; turn < 50; turn++) {
+    await other.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zaakstroom test' and datname = current_database()`
+  }
+  cutting = false
+  await Promise.all(work)
+  const all = await Promise.all(Array.from({ length: 20 }, () => sql.begin((inner) => inner`select 1 as one`)))
+  t.equal(all.flat().length, 20)
+})
+
+t.test(
+  'who waits for a connection while the server stops is answered, and the pool keeps all its connections',
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-driver-'))
+    await chmod(directory, 0o711)
+    let server = await startEmbedded(directory, { settings: ['fsync=off'] })
+    const { url } = server
+    const { sql, db, close } = openDatabase(url, { max: 3, name: 'test' })
+    t.teardown(async () => {
+      await close()
+      await server.stop()
+      await rm(directory, { recursive: true, force: true })
+    })
+    let done = false
+    let answered = 0
+    const readers = Array.from({ length: 12 }, async () => {
+      while (!done) {
+        // The query builder reserves a connection for each query.
+        await statement`select 1`.execute(db).then(
+          () => answered++,
+          () => {},
+        )
+        await new Promise(setImmediate)
+      }
+    })
+    for (let turn = 0; turn < 4; turn++) {
+      const before = answered
+      while (answered < before + 50) await new Promise(setImmediate)
+      await server.stop()
+      server = await startEmbedded(directory, { settings: ['fsync=off'], port: Number(new URL(url).port) })
+    }
+    done = true
+    await Promise.all(readers)
+    const all = await Promise.all([1, 2, 3].map(() => sql.reserve()))
+    t.equal(all.length, 3)
+    for (const connection of all) connection.release()
+  },
+)

@@ -1,0 +1,89 @@
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { type Change, mutator } from '../../src/database/mutate.ts'
+import { systemActor } from '../../src/http/access.ts'
+import { testDatabase } from '../setup.ts'
+
+const actor = systemActor('test', 'http://localhost')
+const change = (more: Partial<Change> = {}): Change => ({
+  component: 'ztc',
+  actie: 'create',
+  resource: 'catalogus',
+  url: 'http://localhost/x',
+  uuid: '00000000-0000-4000-8000-000000000001',
+  weergave: 'x'.repeat(300),
+  kanaal: { naam: 'zaaktypen', kenmerken: { catalogus: 'http://localhost/c' } },
+  oud: null,
+  nieuw: { a: 'é"\\' },
+  ...more,
+})
+
+t.test('mutate', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openDatabase(url, { max: 5, name: 'test' })
+  t.teardown(database.close)
+  const { sql } = database
+  const mutate = mutator(database)
+  const insert = (m: Parameters<Parameters<typeof mutate>[1]>[0], domein: string) =>
+    m.trx.insertInto('catalogus').values({ domein, rsin: '000000000', contactpersoonBeheerNaam: 'x' }).execute()
+
+  t.test('audit row and notification commit with the change', async (t) => {
+    await mutate(actor, async (m) => {
+      await insert(m, 'A')
+      m.record(change())
+    })
+    t.match(await sql`select actie, resultaat, length(resource_weergave) as lengte, nieuw, oud from audit`, [
+      { actie: 'create', resultaat: 201, lengte: 200, nieuw: { a: 'é"\\' }, oud: null },
+    ])
+    t.match(await sql`select kanaal, actie, kenmerken, status from notificatie`, [
+      { kanaal: 'zaaktypen', actie: 'create', kenmerken: { catalogus: 'http://localhost/c' }, status: 'gepland' },
+    ])
+  })
+
+  t.test('work that records nothing is rolled back', async (t) => {
+    await t.rejects(
+      mutate(actor, async (m) => void (await insert(m, 'B'))),
+      /recorded nothing/,
+    )
+    t.same(await sql`select domein from catalogus where domein = 'B'`, [])
+  })
+
+  t.test('work that fails leaves nothing: no row, no audit record, no notification, no job', async (t) => {
+    const before =
+      await sql`select (select count(*) from audit) as a, (select count(*) from notificatie) as n, (select count(*) from graphile_worker.jobs) as j`
+    await t.rejects(
+      mutate(actor, async (m) => {
+        await insert(m, 'C')
+        m.record(change())
+        await m.enqueue('bewaartermijnen', {})
+        throw new Error('too bad')
+      }),
+      /too bad/,
+    )
+    t.same(await sql`select domein from catalogus where domein = 'C'`, [])
+    t.same(
+      await sql`select (select count(*) from audit) as a, (select count(*) from notificatie) as n, (select count(*) from graphile_worker.jobs) as j`,
+      before,
+    )
+  })
+
+  t.test('a deadlock is not seen from outside: the work is done again', async (t) => {
+    await mutate(actor, async (m) => {
+      await insert(m, 'D1')
+      await insert(m, 'D2')
+      m.record(change({ kanaal: null }))
+    })
+    const both = Promise.withResolvers<void>()
+    let waiting = 0
+    const lock = (first: string, second: string) =>
+      mutate(actor, async (m) => {
+        await m.sql`update catalogus set naam = naam || 'x' where domein = ${first}`
+        if (++waiting === 2) both.resolve()
+        await both.promise
+        await m.sql`update catalogus set naam = naam || 'x' where domein = ${second}`
+        m.record(change({ kanaal: null }))
+      })
+    await Promise.all([lock('D1', 'D2'), lock('D2', 'D1')])
+    t.same(await sql`select naam from catalogus where domein in ('D1', 'D2')`, [{ naam: 'xx' }, { naam: 'xx' }])
+  })
+})

@@ -1,0 +1,335 @@
+// What happens to an import besides its rows: cancelling, failing, waiting, being repaired, deleted and forgotten.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { requireImportBaseDir } from '../../src/documenten/import/base-dir.ts'
+import { repairImports } from '../../src/documenten/import/progress.ts'
+import { reportRows } from '../../src/documenten/import/report-rows.ts'
+import { removeOldImports } from '../../tasks/retention.ts'
+import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
+
+t.setTimeout(120_000)
+const app = await testApp(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
+const { call, database } = app
+const type = await givenInformatieobjecttype(app)
+await givenFile(app, 'brief.txt')
+
+const rowsOf = (count: number) => csvText(Array.from({ length: count }, () => goodRow(type, 'brief.txt')))
+const statusOf = async (uuid: string) => (await call('GET', `${API}/${uuid}`)).body
+
+async function givenUpload(rows: number): Promise<string> {
+  const uuid = await givenImport(app)
+  const { status } = await call('POST', `${API}/${uuid}/upload`, rowsOf(rows))
+  if (status !== 200) throw new Error('refused')
+  return uuid
+}
+
+const jobOf = async (uuid: string) => {
+  const [job] =
+    await database.sql`select attempts, max_attempts, run_at > now() as later from graphile_worker.jobs where key = ${`import:${uuid}`}`
+  return job
+}
+
+/** Makes waiting jobs due. */
+const hurry = () => database.sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+
+const documents = async () =>
+  (await database.sql`select count(*)::int as count from enkelvoudiginformatieobject`)[0]!.count as number
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries++) {
+    if (tries > 2000) throw new Error(`did not happen: ${condition}`)
+    await sleep(5)
+  }
+}
+
+/** A trigger that fails while `test_switch` says so. */
+async function failOn(
+  { database }: TestApp,
+  table: string,
+  how: string,
+): Promise<{ on(): Promise<void>; off(): Promise<void> }> {
+  const name = `fail_${table}`
+  const create = `
+    create function ${name}() returns trigger language plpgsql as $$ begin ${how} return new; end $$;
+    create trigger ${name} before insert on ${table} for each row execute function ${name}()`
+  return {
+    on: async () => void (await database.sql.unsafe(create)),
+    off: async () => void (await database.sql.unsafe(`drop trigger ${name} on ${table}; drop function ${name}`)),
+  }
+}
+
+t.test('a cancelled import stops after the batch in progress and keeps what it did', async (t) => {
+  const before = await documents()
+  const uuid = await givenUpload(400)
+  const running = app.runJobs()
+  await until(async () => (await statusOf(uuid)).processed >= 20)
+  const answer = await call('POST', `${API}/${uuid}/cancel`)
+  t.match(answer, { status: 200, body: { status: 'error', reason: 'Geannuleerd.' } })
+  const { processed } = answer.body
+  await running
+  const { status, rows } = await outcome(app, uuid)
+  t.match(status, { status: 'error', reason: 'Geannuleerd.', processed, processedSuccessfully: processed, total: 400 })
+  t.ok(processed < 400)
+  t.equal(await documents(), before + processed)
+  t.strictSame(
+    rows.map(({ opmerking }) => opmerking),
+    rows.map((_, n) =>
+      n < processed
+        ? ''
+        : n < processed + 10
+          ? 'De batch met deze rij is niet verwerkt: Geannuleerd.'
+          : 'Deze rij is niet geprobeerd: Geannuleerd.',
+    ),
+  )
+  t.match(rows.at(-1), { resultaat: 'Niet geïmporteerd' })
+  t.equal((await call('POST', `${API}/create`)).status, 201, 'and the next may begin')
+  await endAll()
+})
+
+/** Makes room for the next test. */
+async function endAll(): Promise<void> {
+  const { body } = await call('GET', API)
+  for (const { url, status } of body.results) {
+    if (status === 'pending' || status === 'active') await call('POST', `${url}/cancel`)
+  }
+  await app.runJobs()
+}
+
+t.test('a batch that fails at every attempt ends the import, and the report says so on every row', async (t) => {
+  const before = await documents()
+  const uuid = await givenUpload(25)
+  const fail = await failOn(app, 'import_resultaat', `if new.nummer = 14 then raise exception 'nee'; end if;`)
+  await fail.on()
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    t.match(await statusOf(uuid), { status: 'active' }, `before attempt ${attempt}`)
+    await app.runJobs()
+    await hurry()
+  }
+  await fail.off()
+  const { status, rows } = await outcome(app, uuid)
+  const reason = 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.'
+  t.match(status, { status: 'error', total: 25, processed: 10, processedSuccessfully: 10, reason, finishedOn: /Z$/ })
+  t.strictSame(
+    rows.map(({ opmerking }) => opmerking),
+    [
+      ...Array(10).fill(''),
+      ...Array(10).fill(`De batch met deze rij is niet verwerkt: ${reason}`),
+      ...Array(5).fill(`Deze rij is niet geprobeerd: ${reason}`),
+    ],
+  )
+  t.equal(await documents(), before + 10, 'nothing of the batch is left')
+})
+
+t.test('a passing fault costs an attempt and nothing else', async (t) => {
+  const uuid = await givenUpload(25)
+  const fail = await failOn(app, 'import_resultaat', `if new.nummer = 14 then raise exception 'nee'; end if;`)
+  await fail.on()
+  await app.runJobs()
+  t.match(await statusOf(uuid), { status: 'active', processed: 10 })
+  await fail.off()
+  await hurry()
+  await app.runJobs()
+  t.match(await statusOf(uuid), { status: 'finished', processed: 25, processedSuccessfully: 25 })
+})
+
+t.test('an import waits for what is away, without using attempts, says so, and goes on', async (t) => {
+  const { documentenDir } = app.config
+  const full = await failOn(app, 'enkelvoudiginformatieobject', 'raise disk_full;')
+  const faults: [reason: string, begin: () => Promise<unknown>, end: () => Promise<unknown>][] = [
+    [
+      'Wacht op de importmap.',
+      () => rename(app.importDir, `${app.importDir}-weg`),
+      () => rename(`${app.importDir}-weg`, app.importDir),
+    ],
+    [
+      'Wacht op de opslag.',
+      // as an empty mount point
+      () => rename(documentenDir, `${documentenDir}-weg`).then(() => mkdir(documentenDir)),
+      () => rm(documentenDir, { recursive: true }).then(() => rename(`${documentenDir}-weg`, documentenDir)),
+    ],
+    ['Wacht op de database.', full.on, full.off],
+  ]
+  for (const [reason, begin, end] of faults) {
+    const uuid = await givenUpload(25)
+    await begin()
+    for (let time = 0; time < 8; time++) {
+      await app.runJobs()
+      t.match(await statusOf(uuid), { status: 'active', processed: 0, reason }, `${reason} (${time})`)
+      t.match(await jobOf(uuid), { attempts: 0, later: true }, 'another time')
+      await hurry()
+    }
+    await end()
+    await app.runJobs()
+    t.match(await statusOf(uuid), { status: 'finished', processedSuccessfully: 25, reason: null }, reason)
+  }
+})
+
+t.test(
+  'an active import without a job gets one, with an exhausted one it ends, a running one is left alone',
+  async (t) => {
+    const lost = await givenUpload(25)
+    await database.sql`delete from graphile_worker._private_jobs where key = ${`import:${lost}`}`
+    await Promise.all([repairImports(database.db), repairImports(database.db), repairImports(database.db)])
+    await app.runJobs()
+    t.match(await statusOf(lost), { status: 'finished', processed: 25, processedSuccessfully: 25 })
+
+    const exhausted = await givenUpload(25)
+    await database.sql`update graphile_worker._private_jobs set attempts = max_attempts where key = ${`import:${exhausted}`}`
+    await repairImports(database.db)
+    t.match(await statusOf(exhausted), { status: 'error', reason: /herhaalde pogingen/ })
+    t.equal((await outcome(app, exhausted)).rows.length, 25)
+
+    const running = await givenUpload(25)
+    await database.sql`update graphile_worker._private_jobs
+    set attempts = max_attempts, locked_at = now(), locked_by = 'x' where key = ${`import:${running}`}`
+    await repairImports(database.db)
+    t.match(await statusOf(running), { status: 'active' })
+    await database.sql`select graphile_worker.force_unlock_workers(array['x'])`
+    await endAll()
+  },
+)
+
+const leftOf = async (id: number) => {
+  const [left] = await database.sql`
+    select (select count(*)::int from import_regel where import_id = ${id}) as regels,
+      (select count(*)::int from import_resultaat where import_id = ${id}) as resultaten,
+      (select count(*)::int from import where id = ${id}) as imports`
+  return { ...left }
+}
+const idOf = async (uuid: string) => (await database.sql`select id from import where uuid = ${uuid}`)[0]!.id as number
+
+t.test('a deleted import is gone at once, its rows bit by bit, its documents stay', async (t) => {
+  const { uuid } = await runImport(app, rowsOf(25))
+  const id = await idOf(uuid)
+  await database.sql`insert into import_regel select ${id}, n, '[]' from generate_series(100, 35000, 2) n`
+  const before = await documents()
+  t.equal((await call('DELETE', `${API}/${uuid}/delete`)).status, 204)
+  for (const path of ['', '/status', '/report']) t.equal((await call('GET', `${API}/${uuid}${path}`)).status, 404, path)
+  t.equal((await call('DELETE', `${API}/${uuid}/delete`)).status, 404)
+  t.notOk((await call('GET', API)).body.results.some(({ url }: { url: string }) => url.endsWith(uuid)))
+  await app.runJobs()
+  t.strictSame(await leftOf(id), { regels: 0, resultaten: 0, imports: 0 })
+  t.equal(await documents(), before)
+})
+
+t.test('a deleted pending import makes room at once', async (t) => {
+  const uuid = await givenImport(app)
+  t.equal((await call('DELETE', `${API}/${uuid}/delete`)).status, 204)
+  const next = await givenImport(app)
+  await call('DELETE', `${API}/${next}/delete`)
+  await app.runJobs()
+})
+
+t.test('a report that is being read breaks off when its rows are removed', async (t) => {
+  const { uuid } = await runImport(app, rowsOf(25))
+  const row = (await database.db
+    .selectFrom('import')
+    .where('uuid', '=', uuid)
+    .selectAll()
+    .executeTakeFirstOrThrow()) as never
+  t.equal((await Array.fromAsync(reportRows(database, row, { toegekend: false }))).length, 25)
+  await call('DELETE', `${API}/${uuid}/delete`)
+  await app.runJobs()
+  await t.rejects(Array.fromAsync(reportRows(database, row, { toegekend: false })), /being removed/)
+})
+
+t.test('retention removes what is old by its kind, and never an active import', async (t) => {
+  await endAll()
+  await database.sql`update import set verwijderd_op = now() where verwijderd_op is null` // of earlier tests
+  const made = async (status: string, created: number, ended: number | null) => {
+    const [row] = await database.sql`
+      insert into import (status, gemaakt_op, beeindigd_op)
+      values (${status}, now() - ${created} * interval '1 day', now() - ${ended} * interval '1 day') returning uuid`
+    return row!.uuid as string
+  }
+  const kept = [await made('finished', 30, 6.9), await made('error', 30, 1), await made('active', 30, null)]
+  const removed = [await made('finished', 30, 7.1), await made('error', 8, 8)]
+  t.equal(await removeOldImports(app.parts), 2)
+  for (const uuid of kept) t.equal((await call('GET', `${API}/${uuid}`)).status, 200)
+  for (const uuid of removed) t.equal((await call('GET', `${API}/${uuid}`)).status, 404)
+  await database.sql`update import set status = 'error', beeindigd_op = now() where status = 'active'`
+
+  const young = await made('pending', 6.9, null)
+  t.equal(await removeOldImports(app.parts), 0)
+  await database.sql`update import set gemaakt_op = now() - interval '8 days' where uuid = ${young}`
+  await database.sql.begin(async (trx) => {
+    await trx`select from import where uuid = ${young} for update` // as an upload holds it
+    t.equal(await removeOldImports(app.parts), 0, 'not while it is being uploaded')
+  })
+  t.equal(await removeOldImports(app.parts), 1, 'pending: by its creation')
+  await app.runJobs()
+  t.strictSame(
+    Array.from(await database.sql`select from import where uuid in ${database.sql([young, ...removed])}`),
+    [],
+  )
+})
+
+t.test('the daily task also removes files that no document knows, when they are a day old', async (t) => {
+  await runImport(app, rowsOf(3))
+  const { documentenDir } = app.config
+  const stray = (name: string) => join(documentenDir, '2026', '01', '01', name)
+  await mkdir(join(documentenDir, '2026', '01', '01'), { recursive: true })
+  const names = ['6f9619ff-8b86-4d01-b42d-00cf4fc964f1', '6f9619ff-8b86-4d01-b42d-00cf4fc964f2']
+  for (const name of names) await writeFile(stray(name), 'stray')
+  const yesterday = new Date(Date.now() - 25 * 3600 * 1000)
+  for (const file of await filesIn(documentenDir))
+    if (!file.endsWith(names[1]!)) await utimes(file, yesterday, yesterday)
+  await database.sql`select graphile_worker.add_job('bewaartermijnen')`
+  await app.runJobs()
+  const files = await filesIn(documentenDir)
+  t.notOk(
+    files.some((file) => file.endsWith(names[0]!)),
+    'old and unknown',
+  )
+  t.ok(
+    files.some((file) => file.endsWith(names[1]!)),
+    'it may belong to a batch that is being written',
+  )
+  for (const { sleutel } of await database.sql`select sleutel from bestand`) {
+    if (!files.includes(join(documentenDir, sleutel))) t.fail('a file of a document was removed')
+  }
+})
+
+async function filesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+t.test('an import directory that would give away our own files stops the program', async (t) => {
+  const { config, databaseUrl } = app
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const start = async (command: string, base: string) => {
+    const env = {
+      DATABASE_URL: databaseUrl,
+      SECRET_KEY: config.secretKey,
+      DATA_DIR: config.dataDir,
+      PORT: '0',
+      IMPORT_DOCUMENTEN_BASE_DIR: base,
+    }
+    const child = spawn(process.execPath, [main, command], { env: { PATH: process.env.PATH, ...env } })
+    child.stdout.resume()
+    const [told, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    return { told, code }
+  }
+  const [api, worker] = await Promise.all([start('api', config.dataDir), start('worker', config.documentenDir)])
+  t.match(api, { code: 78, told: /IMPORT_DOCUMENTEN_BASE_DIR/ })
+  t.match(worker, { code: 78, told: /IMPORT_DOCUMENTEN_BASE_DIR/ })
+  const require = (importBaseDir: string) => requireImportBaseDir({ ...config, importBaseDir }, app.parts.log)
+  const own = [
+    '/',
+    join(config.dataDir, '..'),
+    join(config.documentenDir, '.tmp'),
+    fileURLToPath(new URL('../..', import.meta.url)),
+  ]
+  for (const base of own) t.throws(() => require(base), /IMPORT_DOCUMENTEN_BASE_DIR/, base)
+  for (const base of [app.importDir, join(app.importDir, 'geen')]) t.doesNotThrow(() => require(base), base)
+})

@@ -1,0 +1,103 @@
+// Rows that are too much for a worker: one that kills it every time, and many that are large.
+import { Logger, runTaskListOnce } from 'graphile-worker'
+import pg from 'pg'
+import t from 'tap'
+import { openKopieer } from '../../src/cli/processes.ts'
+import type { TeKopieren } from '../../src/documenten/import/copy.ts'
+import { importBatch } from '../../tasks/import-batch.ts'
+import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
+
+/**
+ * Runs the jobs of an import as a worker would that dies as soon as it copies one of these files. What the others do when
+ * they find a worker dead is done here: its job is counted and freed.
+ * @returns how often it died
+ */
+async function runMortally(app: TestApp, deadly: string[]): Promise<number> {
+  const { database } = app
+  const pool = openKopieer(app.config, app.parts.opslag)
+  const died = new Error('the worker died')
+  const kopieer = async (files: TeKopieren[]) => {
+    if (files.some(({ bestandspad }) => deadly.includes(bestandspad))) throw died
+    return pool.kopieer(files)
+  }
+  const client = new pg.Client({ connectionString: app.databaseUrl })
+  await client.connect()
+  let deaths = 0
+  try {
+    for (;;) {
+      // A process that died left nothing that was prepared ahead either.
+      const task = importBatch({ ...app.parts, kopieer })
+      await runTaskListOnce({ logger: new Logger(() => () => {}) }, { 'import-batch': task }, client as never)
+      const failed = await database.sql<{ id: string }[]>`
+        update graphile_worker._private_jobs set attempts = 0, run_at = now(), last_error = null
+        where last_error like ${`${died.message}%`} returning id`
+      if (failed.length === 0) return deaths
+      deaths++
+      await database.sql`
+        insert into worker_crash as crash (job_id) select unnest(${failed.map(({ id }) => id)}::bigint[])
+        on conflict (job_id) do update set aantal = crash.aantal + 1`
+    }
+  } finally {
+    await client.end()
+    await pool.stop()
+  }
+}
+
+t.test('a row that kills every worker is left out with a reason, and the import goes on', async (t) => {
+  const app = await testApp(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
+  const type = await givenInformatieobjecttype(app)
+  const paths = Array.from({ length: 35 }, (_, n) => `${n}.txt`)
+  for (const path of paths) await givenFile(app, path)
+  const deadly = ['14.txt', '17.txt']
+  const uuid = await givenImport(app)
+  await app.call('POST', `${API}/${uuid}/upload`, csvText(paths.map((path) => goodRow(type, path))))
+  const deaths = await runMortally(app, deadly)
+  const { status, rows } = await outcome(app, uuid)
+  t.match(status, { status: 'finished', processed: 35, processedSuccessfully: 33, processedInvalid: 2 })
+  for (const { bestandspad = '', opmerking, resultaat } of rows) {
+    const isDeadly = deadly.includes(bestandspad)
+    t.equal(resultaat, isDeadly ? 'Niet geïmporteerd' : 'Geïmporteerd', bestandspad)
+    t.match(opmerking, isDeadly ? /overgeslagen/ : /^$/)
+  }
+  t.equal(deaths, 5 + 3 + 3, 'five times as a batch, three times each alone')
+  const [left] = await app.database.sql`
+    select count(*)::int as n from graphile_worker.jobs where task_identifier = 'import-batch'`
+  t.equal(left!.n, 0)
+})
+
+t.test('a worker that dies now and then costs no row', async (t) => {
+  const app = await testApp(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
+  const type = await givenInformatieobjecttype(app)
+  const paths = Array.from({ length: 20 }, (_, n) => `${n}.txt`)
+  for (const path of paths) await givenFile(app, path)
+  const uuid = await givenImport(app)
+  await app.call('POST', `${API}/${uuid}/upload`, csvText(paths.map((path) => goodRow(type, path))))
+  await app.database.sql`insert into worker_crash (job_id, aantal) select id, 6 from graphile_worker.jobs`
+  t.equal(await runMortally(app, []), 0)
+  t.match((await outcome(app, uuid)).status, { status: 'finished', processedSuccessfully: 20 })
+})
+
+t.test('rows of a megabyte make small batches, with the outcome of one', async (t) => {
+  const large = 'x'.repeat(900_000)
+  const reports: string[] = []
+  for (const size of ['500', '3']) {
+    const app = await testApp(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: size })
+    const type = await givenInformatieobjecttype(app)
+    await givenFile(app, 'a.txt')
+    const batches: number[] = []
+    await app.database.sql.unsafe(`
+      create table stappen (verwerkt integer);
+      create function stap() returns trigger language plpgsql as $$
+        begin insert into stappen values (new.verwerkt - old.verwerkt); return null; end $$;
+      create trigger stap after update of verwerkt on import for each row execute function stap()`)
+    const rows = Array.from({ length: 40 }, (_, n) => goodRow(type, 'a.txt', n % 2 ? { verschijningsvorm: large } : {}))
+    const { status, text } = await runImport(app, csvText(rows))
+    t.match(status, { status: 'finished', processed: 40, processedSuccessfully: 40 })
+    for (const { verwerkt } of await app.database.sql`select verwerkt from stappen where verwerkt > 0`)
+      batches.push(verwerkt)
+    if (size === '500') t.ok(Math.max(...batches) <= 20, `no batch of more than 8 MiB: ${batches.join(', ')}`)
+    reports.push(text.replaceAll(type, 'type'))
+  }
+  t.equal(reports[0], reports[1])
+})

@@ -1,0 +1,196 @@
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { KOLOMMEN, leesImportCsv } from '../../src/documenten/import/csv.ts'
+import { neutraliseerCel, type Rapportrij, rapportCsv } from '../../src/documenten/import/report.ts'
+
+async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items
+}
+
+const rapport = (kop: string[], rijen: Rapportrij[], neutraliseer = false) =>
+  text(rapportCsv(kop, each(rijen), { neutraliseer }))
+
+const rij = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): Rapportrij => ({
+  cellen,
+  opmerking,
+  resultaat,
+})
+
+/** Reads a report with the reader of imports. */
+async function gelezen(csv: string) {
+  const { kop, regels } = await leesImportCsv(each([Buffer.from(csv)]))
+  return [kop, ...(await Array.fromAsync(regels))]
+}
+
+t.test('the report has the cells in their order, then opmerking and resultaat', async (t) => {
+  t.equal(
+    await rapport(['b', 'a'], [rij(['1', '2']), rij(['x', 'y'], 'titel: te lang', 'Niet geïmporteerd')]),
+    'b,a,opmerking,resultaat\r\n1,2,,Geïmporteerd\r\nx,y,titel: te lang,Niet geïmporteerd\r\n',
+  )
+})
+
+t.test('a report without rows has a header', async (t) => {
+  t.equal(await rapport(['a'], []), 'a,opmerking,resultaat\r\n')
+})
+
+t.test('opmerking and resultaat stay in their columns when a row has too few or too many cells', async (t) => {
+  const kop = ['a', 'b', 'c']
+  for (let count = 0; count <= 53; count++) {
+    const cellen = Array.from({ length: count }, (_, i) => `cel ${i}`)
+    const [, line] = (await rapport(kop, [rij(cellen, 'opm', 'res')])).split('\r\n')
+    const out = line!.split(',')
+    t.same(out.slice(3, 5), ['opm', 'res'])
+    t.same([...out.slice(0, 3).filter((cel) => cel !== ''), ...out.slice(5)], cellen, 'nothing is lost or moved about')
+    t.equal(out.length, Math.max(5, count + 2))
+  }
+})
+
+t.test('cells come out exactly as they went in', async (t) => {
+  const kop = ['eerste', ...KOLOMMEN]
+  const parts = [
+    '"',
+    '""',
+    ',',
+    '\n',
+    '\r',
+    '\r\n',
+    ' ',
+    '\t',
+    '\0',
+    '\ufeff',
+    '\u00a0',
+    '\u2028',
+    "'",
+    '=',
+    '|',
+    '#',
+    '\\',
+    'é',
+    '😀',
+    'a',
+    'b',
+  ]
+  const cellen = [...parts, ...parts.flatMap((one) => [`${one}x`, `x${one}`, ...parts.map((two) => one + two)])]
+  const rijen: Rapportrij[] = []
+  for (let at = 0; at < cellen.length; at += kop.length) {
+    const own = cellen.slice(at, at + kop.length)
+    rijen.push(rij([...own, ...Array<string>(kop.length - own.length).fill('')], own[0], own.at(-1)))
+  }
+  t.same(await gelezen(await rapport(kop, rijen)), [
+    [...kop, 'opmerking', 'resultaat'],
+    ...rijen.map(({ cellen, opmerking, resultaat }) => [...cellen, opmerking, resultaat]),
+  ])
+})
+
+t.test('a header that begins with a byte order mark does not lose it', async (t) => {
+  const kop = ['\ufeffx', ...KOLOMMEN]
+  t.same((await gelezen(await rapport(kop, [])))[0], [...kop, 'opmerking', 'resultaat'])
+})
+
+t.test('a report is made while it is read', async (t) => {
+  let made = 0
+  async function* endless() {
+    for (;;) {
+      made++
+      yield rij(['x'.repeat(1000)])
+    }
+  }
+  const stream = rapportCsv(['a'], endless(), { neutraliseer: false })
+  for await (const chunk of stream) {
+    t.ok((chunk as Buffer).length < 128 * 1024)
+    break
+  }
+  t.ok(made < 1000, `${made} rows were made for the first chunk`)
+})
+
+t.test('rows that cannot be read break the report off', async (t) => {
+  async function* rijen() {
+    yield rij(['x'])
+    throw new Error('connection lost')
+  }
+  await t.rejects(text(rapportCsv(['a'], rijen(), { neutraliseer: false })), { message: 'connection lost' })
+})
+
+const FORMULAS = [
+  '=1+1',
+  '+31612345678',
+  '-1',
+  '@SUM(A1)',
+  '|cmd',
+  "=cmd|'/C calc'!A0",
+  '=HYPERLINK("https://example.nl")',
+  '\tx',
+  '\rx',
+  '\nx',
+]
+const WIDE = ['＝1+1', '＋1', '－1', '＠SUM(A1)', '｜x', '﹦1', '﹢1', '﹣1', '﹫x']
+const BEFORE = [
+  '',
+  ' ',
+  '   ',
+  '"',
+  '""',
+  "'",
+  '\ufeff',
+  '\u200b',
+  '\u202e',
+  '\u00a0',
+  '\u3000',
+  '\0',
+  '“',
+  '‘',
+  '«',
+  '`',
+  '\ufeff" ',
+]
+
+t.test('every cell that a spreadsheet may run is neutralised, and can be restored', async (t) => {
+  const dangerous = BEFORE.flatMap((before) => [...FORMULAS, ...WIDE].map((formula) => before + formula))
+  t.ok(dangerous.length > 200)
+  t.same(
+    dangerous.filter((cel) => neutraliseerCel(cel) !== `'${cel}`),
+    [],
+  )
+
+  const harmless = [
+    '',
+    'a',
+    'a=1',
+    '1-2',
+    'é',
+    "'",
+    "'a",
+    '"',
+    ' ',
+    '2024-01-01',
+    'a@example.nl',
+    'https://example.nl/?a=b',
+    '😀=',
+    '0+1',
+    "''",
+    '(=1)',
+  ]
+  t.same(
+    harmless.filter((cel) => neutraliseerCel(cel) !== cel),
+    [],
+  )
+
+  const restored = (cel: string) =>
+    cel.startsWith("'") && neutraliseerCel(cel.slice(1)) !== cel.slice(1) ? cel.slice(1) : cel
+  const all = [...dangerous, ...harmless].flatMap((cel) => [cel, `'${cel}`, `''${cel}`])
+  t.same(
+    all.filter((cel) => restored(neutraliseerCel(cel)) !== cel),
+    [],
+  )
+})
+
+t.test('cells are neutralised everywhere in the report when asked, and only then', async (t) => {
+  const kop = [...KOLOMMEN, '=kop']
+  const cellen = kop.map((_, i) => FORMULAS[i % FORMULAS.length]!)
+  const rijen = [rij([...cellen, '+surplus'], '=opmerking', '@resultaat')]
+  t.same(await gelezen(await rapport(kop, rijen, true)), [
+    [...KOLOMMEN, "'=kop", 'opmerking', 'resultaat'],
+    [...cellen.map((cel) => `'${cel}`), "'=opmerking", "'@resultaat", "'+surplus"],
+  ])
+  t.same((await gelezen(await rapport(kop, rijen)))[1], [...cellen, '=opmerking', '@resultaat', '+surplus'])
+})

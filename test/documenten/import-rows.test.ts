@@ -1,0 +1,295 @@
+// What becomes of the rows of an import: good ones, and every kind of bad one.
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { csvText, DOCUMENTEN, givenFile, goodRow, type Rij, runImport } from './importing.ts'
+
+t.setTimeout(120_000)
+const app = await testApp(t)
+const type = await givenInformatieobjecttype(app, { vertrouwelijkheidaanduiding: 'zaakvertrouwelijk' })
+const concept = await givenInformatieobjecttype(app, { concept: true })
+await givenFile(app, 'map/brief.txt', 'de inhoud')
+const SHA256 = createHash('sha256').update('de inhoud').digest('hex')
+
+const UUID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
+
+t.test('what a row leaves empty is measured, derived or unknown', async (t) => {
+  const { status, rows } = await runImport(app, csvText([goodRow(type, 'map/brief.txt', { uuid: UUID })]))
+  t.match(status, { status: 'finished', total: 1, processed: 1, processedSuccessfully: 1, processedInvalid: 0 })
+  t.match(rows[0], { opmerking: '', resultaat: 'Geïmporteerd', uuid: UUID, identificatie: '' })
+  const { body } = await app.call('GET', `${DOCUMENTEN}/${UUID}`)
+  t.match(body, {
+    identificatie: /^DOCUMENT-2024-\d{10}$/,
+    vertrouwelijkheidaanduiding: 'zaakvertrouwelijk',
+    bestandsnaam: 'brief.txt',
+    bestandsomvang: 9,
+    indicatieGebruiksrecht: null,
+    ondertekening: null,
+    integriteit: null,
+    ontvangstdatum: null,
+    verzenddatum: null,
+    status: '',
+    trefwoorden: [],
+    versie: 1,
+    locked: false,
+  })
+  const [stored] = await app.database.sql`select encode(sha256, 'hex') as sha256, omvang from bestand`
+  t.strictSame({ ...stored }, { sha256: SHA256, omvang: 9 })
+  const bytes = await app.call('GET', `${DOCUMENTEN}/${UUID}/download`)
+  t.equal(bytes.text, 'de inhoud')
+})
+
+t.test('what a row states is stored as stated', async (t) => {
+  const uuid = 'AAAAAAAA-0000-1000-8000-000000000001' // version 1, upper case
+  const stated = {
+    uuid,
+    identificatie: 'BRIEF-1',
+    vertrouwelijkheidaanduiding: 'geheim',
+    status: 'definitief',
+    formaat: 'text/plain',
+    bestandsnaam: 'ander.txt',
+    bestandsomvang: '9',
+    link: 'https://example.com/brief',
+    beschrijving: 'met "aanhalingstekens", komma en\nregel',
+    ontvangstdatum: '2024-03-01',
+    verzenddatum: '2024-03-02',
+    indicatieGebruiksrecht: 'false',
+    verschijningsvorm: 'vorm',
+    'ondertekening.soort': 'digitaal',
+    'ondertekening.datum': '2024-03-03',
+    'integriteit.algoritme': 'sha_256',
+    'integriteit.waarde': SHA256.toUpperCase(),
+    'integriteit.datum': '2024-03-04',
+    trefwoorden: 'een,twee drie',
+  }
+  const { rows } = await runImport(app, csvText([goodRow(type, 'map/brief.txt', stated)]))
+  t.match(rows[0], { ...stated, opmerking: '', resultaat: 'Geïmporteerd' })
+  const { body } = await app.call('GET', `${DOCUMENTEN}/${uuid.toLowerCase()}`)
+  t.match(body, {
+    identificatie: 'BRIEF-1',
+    bronorganisatie: '000000000',
+    creatiedatum: '2024-02-29',
+    vertrouwelijkheidaanduiding: 'geheim',
+    status: 'definitief',
+    formaat: 'text/plain',
+    taal: 'nld',
+    bestandsnaam: 'ander.txt',
+    bestandsomvang: 9,
+    link: 'https://example.com/brief',
+    beschrijving: stated.beschrijving,
+    ontvangstdatum: '2024-03-01',
+    verzenddatum: '2024-03-02',
+    indicatieGebruiksrecht: false,
+    verschijningsvorm: 'vorm',
+    ondertekening: { soort: 'digitaal', datum: '2024-03-03' },
+    integriteit: { algoritme: 'sha_256', waarde: SHA256.toUpperCase(), datum: '2024-03-04' },
+    informatieobjecttype: type,
+    trefwoorden: ['een', 'twee drie'],
+  })
+})
+
+t.test('an import announces nothing', async (t) => {
+  await app.database.sql`delete from notificatie`
+  await runImport(app, csvText([goodRow(type, 'map/brief.txt'), goodRow(type, 'map/brief.txt')]))
+  t.strictSame(Array.from(await app.database.sql`select * from notificatie`), [])
+})
+
+/** Every way in which a row can be wrong, and what its comment has to tell. */
+const BAD: [what: string, change: Rij | ((row: Rij) => string[]), comment: RegExp][] = [
+  ['too few values', (row) => Object.values(row), /^Rij 3: te weinig waarden/],
+  ['too many values', (row) => [...Array(27).fill(row.titel), 'x'], /^Rij 3: te veel waarden/],
+  ['a blank line', () => [''], /^Rij 3: te weinig waarden/],
+  ['uuid that is none', { uuid: 'geen-uuid' }, /^uuid: /],
+  ['uuid of a document that exists', { uuid: UUID }, /^uuid: Er bestaat al een document/],
+  ['uuid of a document that exists, in capitals', { uuid: UUID.toUpperCase() }, /^uuid: Er bestaat al een document/],
+  ['identificatie that exists', { identificatie: 'BRIEF-1' }, /^identificatie: /],
+  ['identificatie too long', { identificatie: 'x'.repeat(41) }, /^identificatie: .*40/],
+  ['bronorganisatie empty', { bronorganisatie: '' }, /^bronorganisatie: /],
+  ['bronorganisatie that fails the check', { bronorganisatie: '123456789' }, /^bronorganisatie: .*elfproef/],
+  ['bronorganisatie with letters', { bronorganisatie: 'abcdefghi' }, /^bronorganisatie: /],
+  ['creatiedatum empty', { creatiedatum: '' }, /^creatiedatum: /],
+  ['creatiedatum that does not exist', { creatiedatum: '2023-02-29' }, /^creatiedatum: .*datum/],
+  ['creatiedatum written otherwise', { creatiedatum: '29-02-2024' }, /^creatiedatum: .*datum/],
+  ['creatiedatum in year 0', { creatiedatum: '0000-00-00' }, /^creatiedatum: .*datum/],
+  ['creatiedatum with a time', { creatiedatum: '2024-02-29T00:00:00Z' }, /^creatiedatum: .*datum/],
+  ['titel empty', { titel: '' }, /^titel: .*verplicht/],
+  ['titel too long', { titel: 'x'.repeat(201) }, /^titel: .*200/],
+  ['titel with NUL', { titel: 'a\0b' }, /^titel: .*teken/],
+  [
+    'vertrouwelijkheidaanduiding unknown',
+    { vertrouwelijkheidaanduiding: 'OPENBAAR' },
+    /^vertrouwelijkheidaanduiding: /,
+  ],
+  ['auteur empty', { auteur: '' }, /^auteur: .*verplicht/],
+  ['auteur too long', { auteur: 'x'.repeat(201) }, /^auteur: .*200/],
+  ['status unknown', { status: 'klaar' }, /^status: /],
+  ['status of a received document', { status: 'in_bewerking', ontvangstdatum: '2024-03-01' }, /^status: /],
+  ['formaat too long', { formaat: 'x'.repeat(256) }, /^formaat: .*255/],
+  ['taal empty', { taal: '' }, /^taal: .*verplicht/],
+  ['taal too short', { taal: 'nl' }, /^taal: /],
+  ['taal too long', { taal: 'nlds' }, /^taal: /],
+  ['bestandsnaam too long', { bestandsnaam: 'x'.repeat(256) }, /^bestandsnaam: .*255/],
+  ['bestandsomvang no number', { bestandsomvang: 'groot' }, /^bestandsomvang: .*geheel getal/],
+  ['bestandsomvang with exponent', { bestandsomvang: '1e309' }, /^bestandsomvang: .*geheel getal/],
+  ['bestandsomvang negative', { bestandsomvang: '-1' }, /^bestandsomvang: /],
+  ['bestandsomvang other than the file', { bestandsomvang: '10' }, /^bestandsomvang: Het bestand is 9 bytes groot/],
+  ['bestandspad empty', { bestandspad: '' }, /^bestandspad: .*verplicht/],
+  ['bestandspad absent', { bestandspad: 'map/geen.txt' }, /^bestandspad: .*bestaat niet/],
+  ['bestandspad a directory', { bestandspad: 'map' }, /^bestandspad: .*gewoon bestand/],
+  ['bestandspad absolute', { bestandspad: '/etc/passwd' }, /^bestandspad: .*relatief/],
+  ['bestandspad upwards', { bestandspad: 'map/../map/brief.txt' }, /^bestandspad: .*\.\./],
+  ['bestandspad with NUL', { bestandspad: 'map/brief.txt\0' }, /^bestandspad: .*teken/],
+  ['link no URL', { link: 'geen url' }, /^link: .*URL/],
+  ['link too long', { link: `https://example.com/${'x'.repeat(200)}` }, /^link: .*200/],
+  ['beschrijving too long', { beschrijving: 'x'.repeat(1001) }, /^beschrijving: .*1000/],
+  ['ontvangstdatum no date', { ontvangstdatum: 'gisteren' }, /^ontvangstdatum: .*datum/],
+  ['verzenddatum no date', { verzenddatum: '2024-13-01' }, /^verzenddatum: .*datum/],
+  ['indicatieGebruiksrecht true', { indicatieGebruiksrecht: 'true' }, /^indicatieGebruiksrecht: .*gebruiksrecht/],
+  ['indicatieGebruiksrecht unclear', { indicatieGebruiksrecht: 'ja' }, /^indicatieGebruiksrecht: /],
+  ['ondertekening without date', { 'ondertekening.soort': 'pki' }, /^ondertekening\.datum: /],
+  ['ondertekening without soort', { 'ondertekening.datum': '2024-01-01' }, /^ondertekening\.soort: /],
+  [
+    'ondertekening of unknown soort',
+    { 'ondertekening.soort': 'x', 'ondertekening.datum': '2024-01-01' },
+    /^ondertekening\.soort: /,
+  ],
+  [
+    'integriteit without algoritme',
+    { 'integriteit.waarde': 'x', 'integriteit.datum': '2024-01-01' },
+    /^integriteit\.algoritme: /,
+  ],
+  ['integriteit without date', { 'integriteit.algoritme': 'md5', 'integriteit.waarde': 'x' }, /^integriteit\.datum: /],
+  [
+    'integriteit.waarde too long',
+    { 'integriteit.algoritme': 'hmac', 'integriteit.waarde': 'x'.repeat(129), 'integriteit.datum': '2024-01-01' },
+    /^integriteit\.waarde: .*128/,
+  ],
+  [
+    'integriteit of another file',
+    { 'integriteit.algoritme': 'md5', 'integriteit.waarde': '0'.repeat(32), 'integriteit.datum': '2024-01-01' },
+    /^integriteit\.waarde: .*hoort niet bij het bestand/,
+  ],
+  ['informatieobjecttype empty', { informatieobjecttype: '' }, /^informatieobjecttype: .*verplicht/],
+  ['informatieobjecttype no URL', { informatieobjecttype: 'brief' }, /^informatieobjecttype: .*URL/],
+  [
+    'informatieobjecttype unknown',
+    { informatieobjecttype: type.replace(/.{12}$/, '000000000000') },
+    /^informatieobjecttype: .*bestaat niet/,
+  ],
+  [
+    'informatieobjecttype of another kind',
+    { informatieobjecttype: 'http://localhost/catalogi/api/v1/x' },
+    /^informatieobjecttype: /,
+  ],
+  ['informatieobjecttype elsewhere', { informatieobjecttype: 'http://elders.example/x' }, /^informatieobjecttype: /],
+  ['informatieobjecttype a concept', { informatieobjecttype: concept }, /^informatieobjecttype: .*concept/],
+  ['zaakUuid unknown', { zaakUuid: '6f9619ff-8b86-4d01-b42d-00cf4fc964aa' }, /^zaakUuid: .*bestaat niet/],
+  ['zaakUuid that is none', { zaakUuid: 'zaak' }, /^zaakUuid: /],
+  ['trefwoorden with an empty word', { trefwoorden: 'een,,twee' }, /^trefwoorden: /],
+  ['trefwoorden with a long word', { trefwoorden: 'x'.repeat(101) }, /^trefwoorden: .*100/],
+  [
+    'three faults at once',
+    { titel: '', taal: 'x', bestandsomvang: 'y' },
+    /^(?=.*titel: )(?=.*taal: )(?=.*bestandsomvang: )/,
+  ],
+]
+
+t.test('a bad row is told why, and its neighbours in the batch become documents', async (t) => {
+  const rijen = BAD.flatMap(([, change]) => {
+    const row = goodRow(type, 'map/brief.txt')
+    return [row, typeof change === 'function' ? change(row) : { ...row, ...change }]
+  })
+  const { rows, status } = await runImport(app, csvText(rijen))
+  t.match(status, { status: 'finished', total: 2 * BAD.length, processedSuccessfully: BAD.length })
+  for (const [index, [what, , comment]] of BAD.entries()) {
+    t.equal(rows[2 * index]!.resultaat, 'Geïmporteerd', `before ${what}`)
+    const numbered = new RegExp(comment.source.replace('Rij 3', `Rij ${2 * index + 3}`))
+    t.match(rows[2 * index + 1], { resultaat: 'Niet geïmporteerd', opmerking: numbered }, what)
+  }
+  await noStrayFiles(t, app)
+})
+
+t.test('a checksum is verified for the algorithms that Node has, and kept unverified for the others', async (t) => {
+  const hash = (name: string) => createHash(name).update('de inhoud').digest('hex')
+  const right: [string, string][] = [
+    ['md5', hash('md5')],
+    ['sha_1', hash('sha1')],
+    ['sha_256', hash('sha256')],
+    ['sha_512', hash('sha512')],
+    ['sha_3', hash('sha3-256')],
+    ['crc_32', '60d1b5ef'],
+    ['crc_16', 'anything'],
+    ['fletcher_4', ''],
+    ['hmac', 'depends on a key'],
+  ]
+  const { crc32 } = await import('node:zlib')
+  right[5]![1] = crc32('de inhoud').toString(16).padStart(8, '0')
+  const rows = (waarde: (right: string) => string) =>
+    right.map(([algoritme, value]) =>
+      goodRow(type, 'map/brief.txt', {
+        'integriteit.algoritme': algoritme,
+        'integriteit.waarde': waarde(value),
+        'integriteit.datum': '2024-01-01',
+      }),
+    )
+  const good = await runImport(app, csvText(rows((value) => value)))
+  t.strictSame(
+    good.rows.map(({ opmerking }) => opmerking),
+    right.map(() => ''),
+  )
+  const bad = await runImport(
+    app,
+    csvText(rows((value) => value.replace(/^./, (first) => (first === '0' ? '1' : '0')))),
+  )
+  for (const [index, [algoritme]] of right.entries()) {
+    const verified = index < 6
+    t.equal(bad.rows[index]!.resultaat, verified ? 'Niet geïmporteerd' : 'Geïmporteerd', algoritme)
+  }
+})
+
+t.test('two files of one name are two documents with their own bytes', async (t) => {
+  await givenFile(app, 'a/scan.pdf', 'van a')
+  await givenFile(app, 'b/scan.pdf', 'van b')
+  const uuids = ['11111111-0000-4000-8000-000000000001', '11111111-0000-4000-8000-000000000002']
+  await runImport(
+    app,
+    csvText([goodRow(type, 'a/scan.pdf', { uuid: uuids[0]! }), goodRow(type, 'b/scan.pdf', { uuid: uuids[1]! })]),
+  )
+  for (const [index, text] of ['van a', 'van b'].entries()) {
+    const { body } = await app.call('GET', `${DOCUMENTEN}/${uuids[index]}`)
+    t.equal(body.bestandsnaam, 'scan.pdf')
+    t.equal((await app.call('GET', body.inhoud)).text, text)
+  }
+})
+
+t.test('the report has the original cells, and what was given out when asked', async (t) => {
+  const kop = ['extra', 'trefwoorden', ...(await columnsBut('trefwoorden')), 'nog een']
+  const row = goodRow(type, 'map/brief.txt', { extra: '=1+1', 'nog een': ' spatie ', trefwoorden: '"x",y' })
+  const { uuid, text } = await runImport(app, csvText([row], kop))
+  t.equal(
+    text,
+    csvText([[...kop.map((naam) => row[naam] ?? ''), '', 'Geïmporteerd']], [...kop, 'opmerking', 'resultaat']),
+  )
+  const { text: given } = await app.call('GET', `/documenten/api/v1/import/${uuid}/report?toegekend=true`)
+  t.match(given, /,DOCUMENT-2024-\d{10},/)
+  const [document] = await app.database
+    .sql`select uuid, identificatie from enkelvoudiginformatieobject order by id desc limit 1`
+  t.match(given, document!.uuid)
+  t.match(given, document!.identificatie)
+  const { text: safe } = await app.call('GET', `/documenten/api/v1/import/${uuid}/report?formules=neutraliseren`)
+  t.match(safe, "\r\n'=1+1,")
+})
+
+async function columnsBut(naam: string): Promise<string[]> {
+  const { KOLOMMEN } = await import('../../src/documenten/import/columns.ts')
+  return KOLOMMEN.filter((kolom) => kolom !== naam).toReversed()
+}
+
+/** Every stored file belongs to a document: what was copied for a failed row is gone. */
+async function noStrayFiles(t: Test, { config, database }: TestApp): Promise<void> {
+  const entries = await readdir(config.documentenDir, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== '.zaakstroom')
+  const [{ count }] = (await database.sql`select count(*)::int as count from bestand`) as unknown as [{ count: number }]
+  t.equal(files.length, count, 'as many files as documents have')
+}

@@ -1,0 +1,208 @@
+// What a well-behaved server does not show: answers that get lost, others that write the same name, uploads that are cut
+// off. A proxy stands between us and the servers, and meddles.
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { readConfig } from '../../src/config.ts'
+import { openOpslagen } from '../../src/documenten/storage/choose.ts'
+import { type Backend, type Opslag, OpslagOnbeschikbaar } from '../../src/documenten/storage/index.ts'
+import { givenAzure, givenS3 } from './storage-servers.ts'
+
+type Test = { teardown(work: () => unknown): unknown }
+type Meddle = (incoming: IncomingMessage, response: ServerResponse) => Promise<'answered' | 'lose-answer' | undefined>
+
+const [s3, azure] = await Promise.all([givenS3(t), givenAzure(t)])
+const port = (env: Record<string, string>) => /127\.0\.0\.1:(\d+)/.exec(Object.values(env).join())![1]!
+let counter = 0
+
+async function* chunks(...parts: string[]) {
+  for (const part of parts) yield Buffer.from(part)
+}
+async function* megabytes(count: number) {
+  for (let i = 0; i < count; i++) yield Buffer.alloc(1024 ** 2, 'x')
+}
+const content = async (opslag: Opslag, sleutel: string) => text((await opslag.read(sleutel))!.stream)
+const keys = async (opslag: Opslag) => (await Array.fromAsync(opslag.list())).map(({ sleutel }) => sleutel).sort()
+
+/** A store behind a proxy. `meddle` sees every request before the server does. */
+async function givenMeddled(t: Test, backend: Backend, meddle: Meddle): Promise<{ opslag: Opslag; seen: string[] }> {
+  const server = backend === 's3_storage' ? s3 : azure
+  const seen: string[] = []
+  const proxy = createServer(async (incoming, response) => {
+    seen.push(`${incoming.method} ${incoming.url}`)
+    const what = await meddle(incoming, response)
+    if (what === 'answered') return incoming.resume()
+    const { method, url, headers } = incoming
+    const onward = request({ host: '127.0.0.1', port: port(server.env), method, path: url, headers }, (answer) => {
+      if (what === 'lose-answer') {
+        answer.resume().once('end', () => response.destroy())
+        return
+      }
+      response.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(response)
+    })
+    onward.once('error', () => response.destroy())
+    incoming.pipe(onward)
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    proxy.close()
+    proxy.closeAllConnections()
+  })
+  const ours = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const env = Object.fromEntries(
+    Object.entries(server.env).map(([name, value]) => [name, value.replace(/127\.0\.0\.1:\d+/, ours)]),
+  )
+  const name = `meddled-${counter++}`
+  const { opslag } = openOpslagen(
+    readConfig({ ...env, DOCUMENTEN_API_BACKEND: backend, S3_LOCATION: name, AZURE_LOCATION: name }),
+  )
+  return { opslag, seen }
+}
+
+/** What S3 does with the condition of a write; the server of the tests is older than that. */
+async function refuseExisting({ method, url, headers }: IncomingMessage, response: ServerResponse) {
+  const writes = method === 'PUT' ? !url!.includes('partNumber') : method === 'POST' && url!.includes('uploadId')
+  if (!writes || headers['if-none-match'] !== '*') return
+  if (!(await existsInS3(url!.split('?')[0]!))) return
+  response.writeHead(412, { 'content-type': 'application/xml' })
+  response.end('<Error><Code>PreconditionFailed</Code><Message>exists</Message></Error>')
+  return 'answered' as const
+}
+
+async function existsInS3(path: string): Promise<boolean> {
+  const { opslag } = openOpslagen(readConfig({ ...s3.env, DOCUMENTEN_API_BACKEND: 's3_storage', S3_LOCATION: '/' }))
+  const sleutel = decodeURIComponent(path.split('/').slice(2).join('/'))
+  const found = await opslag.read(sleutel)
+  found?.stream.destroy()
+  return found !== undefined
+}
+
+const isWrite = ({ method, url }: IncomingMessage) =>
+  method === 'PUT' && !/partNumber|comp=block&|\.zaakstroom/.test(url!)
+
+for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
+  const condition: Meddle = backend === 's3_storage' ? refuseExisting : async () => undefined
+
+  t.test(`${backend}: when the answer to a write is lost the document is there once`, async (t) => {
+    let lose = 1
+    const { opslag, seen } = await givenMeddled(t, backend, async (incoming, response) => {
+      const answered = await condition(incoming, response)
+      return answered ?? (isWrite(incoming) && lose-- > 0 ? 'lose-answer' : undefined)
+    })
+    t.match(await opslag.write('a', chunks('inhoud')), { sleutel: 'a', omvang: 6 })
+    t.equal(seen.filter((line) => line.startsWith('PUT')).length, 2, 'it was made again')
+    t.strictSame(await keys(opslag), ['a'])
+    t.equal(await content(opslag, 'a'), 'inhoud')
+  })
+
+  t.test(`${backend}: who was a moment earlier keeps what he wrote`, async (t) => {
+    let first = true
+    const { opslag } = await givenMeddled(t, backend, async (incoming, response) => {
+      if (isWrite(incoming) && first) {
+        first = false
+        await opslag.write('a', chunks('eerder'))
+      }
+      return condition(incoming, response)
+    })
+    await t.rejects(opslag.write('a', chunks('later')), { name: 'OpslagOnbeschikbaar', code: 'key-taken' })
+    t.equal(await content(opslag, 'a'), 'eerder')
+    t.strictSame(await keys(opslag), ['a'])
+  })
+
+  t.test(`${backend}: a server that is busy is asked again, at most three times`, async (t) => {
+    let busy = 2
+    const { opslag, seen } = await givenMeddled(t, backend, async (_incoming, response) => {
+      if (busy-- <= 0) return
+      response.writeHead(503, { 'content-type': 'application/xml' })
+      response.end('<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>later</Message></Error>')
+      return 'answered'
+    })
+    t.match(await opslag.write('a', chunks('x')), { sleutel: 'a' })
+    busy = 1000
+    seen.length = 0
+    await t.rejects(opslag.read('a'), OpslagOnbeschikbaar)
+    t.equal(seen.length, 4)
+  })
+
+  t.test(`${backend}: a read that is cut off is no end of the document`, async (t) => {
+    let cut = 1000
+    const { opslag } = await givenMeddled(t, backend, async (incoming, response) => {
+      if (incoming.method !== 'GET' || incoming.url!.includes('list') || cut-- <= 0) return
+      response.writeHead(200, { 'content-length': '1000', etag: '"x"', 'last-modified': new Date().toUTCString() })
+      response.write('half')
+      setImmediate(() => response.destroy())
+      return 'answered'
+    })
+    const found = await opslag.read('a')
+    await t.rejects(text(found!.stream), OpslagOnbeschikbaar)
+  })
+}
+
+t.test(
+  's3_storage: an upload in parts that fails is aborted, and those of a crash are by removeUnfinished',
+  async (t) => {
+    const aborted: string[] = []
+    const { opslag } = await givenMeddled(t, 's3_storage', async ({ method, url }, response) => {
+      const query = new URL(url!, 'http://x').searchParams
+      if (method === 'DELETE' && query.has('uploadId')) {
+        aborted.push(`${url!.split('?')[0]} ${query.get('uploadId')}`)
+        response.writeHead(204).end()
+        return 'answered'
+      }
+      if (method === 'GET' && query.has('uploads')) {
+        // Two pages of them.
+        const [more, names] = query.has('key-marker') ? [false, ['c']] : [true, ['a', 'b']]
+        const young = new Date().toISOString()
+        const uploads = names.map(
+          (name) =>
+            `<Upload><Key>${query.get('prefix')}${name}</Key><UploadId>id-${name}</UploadId><Initiated>${name === 'b' ? young : '2026-01-01T00:00:00.000Z'}</Initiated></Upload>`,
+        )
+        response.writeHead(200, { 'content-type': 'application/xml' })
+        response.end(
+          `<ListMultipartUploadsResult><IsTruncated>${more}</IsTruncated><NextKeyMarker>b</NextKeyMarker><NextUploadIdMarker>id-b</NextUploadIdMarker>${uploads.join('')}</ListMultipartUploadsResult>`,
+        )
+        return 'answered'
+      }
+      return undefined
+    })
+    const broken = async function* () {
+      yield* megabytes(20)
+      throw new Error('weg')
+    }
+    await t.rejects(opslag.write('groot', broken()), { message: 'weg' })
+    t.match(aborted, [/^\/documenten\/meddled-\d+\/groot \S+$/])
+    aborted.length = 0
+    await opslag.check()
+    t.match(aborted, [/\.zaakstroom/], 'what the check began is over too')
+    aborted.length = 0
+    t.equal(await opslag.removeUnfinished(new Date(Date.now() - 1000_000)), 2)
+    t.match(aborted, [/\/a id-a$/, /\/c id-c$/])
+  },
+)
+
+t.test('the libraries of the blob stores are loaded when they are used, and not before', async (t) => {
+  const { spawnSync } = await import('node:child_process')
+  const program = new URL('../../src/cli/processes.ts', import.meta.url).href
+  const script = `
+    import { registerHooks } from 'node:module'
+    const loaded = new Set()
+    registerHooks({ load(url, context, next) {
+      const [, name] = /node_modules\\/(@aws-sdk|@azure|@smithy)\\//.exec(url) ?? []
+      if (name) loaded.add(name)
+      return next(url, context)
+    } })
+    const { openKopieer } = await import('${program}')
+    const { openOpslagen } = await import('${new URL('../../src/documenten/opslag/kiezen.ts', import.meta.url).href}')
+    const { readConfig } = await import('${new URL('../../src/config.ts', import.meta.url).href}')
+    const none = [...loaded]
+    await openOpslagen(readConfig(process.env)).opslag.read('a').catch(() => {})
+    console.log(JSON.stringify([none, [...loaded].sort()]))`
+  const env = { ...process.env, ...s3.env, DOCUMENTEN_API_BACKEND: 's3_storage' }
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    env,
+  })
+  t.strictSame(JSON.parse(stdout || `"${stderr}"`), [[], ['@aws-sdk', '@smithy']])
+})

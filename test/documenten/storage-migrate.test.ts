@@ -1,0 +1,431 @@
+// Documents in more than one store: reading them, moving them, checking them, and what happens when a store is away.
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { controleer } from '../../src/documenten/storage/check.ts'
+import { openOpslagen } from '../../src/documenten/storage/choose.ts'
+import { type Backend, nieuweSleutel, OpslagOnbeschikbaar } from '../../src/documenten/storage/index.ts'
+import { AlreadyRunning, verplaats } from '../../src/documenten/storage/migrate.ts'
+import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { API, csvText, DOCUMENTEN, givenFile, givenImport, goodRow, outcome } from './importing.ts'
+import { givenAzure, givenS3 } from './storage-servers.ts'
+
+t.setTimeout(240_000)
+
+const [s3, azure] = await Promise.all([givenS3(t), givenAzure(t)])
+let counter = 0
+
+type Test = { teardown(work: () => unknown): unknown }
+type Given = TestApp & { type: string; env: Record<string, string> }
+
+/** An application whose new documents go to `backend`, with the settings of all. */
+async function givenApp(t: Test, backend: Backend, more: Record<string, string> = {}): Promise<Given> {
+  const name = `app-${counter++}`
+  const env = {
+    ...s3.env,
+    ...azure.env,
+    S3_LOCATION: name,
+    AZURE_LOCATION: name,
+    DOCUMENTEN_API_BACKEND: backend,
+    ...more,
+  }
+  const test = await testApp(t, env)
+  return { ...test, env, type: await givenInformatieobjecttype(test) }
+}
+
+/** The same application after its backend was changed. */
+async function changed(t: Test, { databaseUrl, config, env }: Given, backend: Backend) {
+  return testApp(t, {
+    ...env,
+    DATABASE_URL: databaseUrl,
+    DOCUMENTEN_DIR: config.documentenDir,
+    DOCUMENTEN_API_BACKEND: backend,
+  })
+}
+
+async function givenDocument({ call, type }: Given, content: string): Promise<string> {
+  const { status, body, text } = await call('POST', DOCUMENTEN, {
+    bronorganisatie: '000000000',
+    creatiedatum: '2024-02-29',
+    titel: content,
+    auteur: 'Auteur',
+    taal: 'nld',
+    informatieobjecttype: type,
+    inhoud: Buffer.from(content).toString('base64'),
+    bestandsomvang: Buffer.byteLength(content),
+  })
+  if (status !== 201) throw new Error(`no document: ${text}`)
+  return body.url
+}
+
+const download = async ({ call }: TestApp, url: string) => (await call('GET', `${url}/download`)).text
+
+const backends = async ({ database }: TestApp) =>
+  (await database.sql<{ backend: string }[]>`select backend from bestand order by id`).map(({ backend }) => backend)
+
+const stored = async ({ parts }: TestApp, backend: Backend) =>
+  (await Array.fromAsync(parts.opslagVoor(backend).list())).map(({ sleutel }) => sleutel).sort()
+
+/** Runs what waits for later as well. */
+async function runAllJobs(test: TestApp) {
+  await test.database
+    .sql`select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs where task_identifier = 'verwijder-bytes'`
+  await test.runJobs()
+}
+
+t.test('every document is read, joined and removed where its row says it is', async (t) => {
+  const files = await givenApp(t, 'filesystem')
+  const one = await givenDocument(files, 'in een map')
+  const bucket = { ...(await changed(t, files, 's3_storage')), type: files.type, env: files.env }
+  const two = await givenDocument(bucket, 'in een emmer')
+  const container = { ...(await changed(t, files, 'azure_blob_storage')), type: files.type, env: files.env }
+  const three = await givenDocument(container, 'in een vat')
+  t.strictSame(await backends(files), ['filesystem', 's3_storage', 'azure_blob_storage'])
+  for (const test of [files, bucket, container]) {
+    t.strictSame(await Promise.all([one, two, three].map((url) => download(test, url))), [
+      'in een map',
+      'in een emmer',
+      'in een vat',
+    ])
+  }
+  for (const url of [one, two]) t.equal((await container.call('DELETE', url)).status, 204)
+  await container.runJobs()
+  t.strictSame(await stored(files, 'filesystem'), [])
+  t.strictSame(await stored(files, 's3_storage'), [])
+  t.equal(await download(files, three), 'in een vat')
+})
+
+t.test('a document in a store without settings is unavailable, and the others are not', async (t) => {
+  const test = await givenApp(t, 's3_storage')
+  const url = await givenDocument(test, 'ver weg')
+  const { databaseUrl, config } = test
+  const without = await testApp(t, { DATABASE_URL: databaseUrl, DOCUMENTEN_DIR: config.documentenDir })
+  t.equal((await without.call('GET', `${url}/download`)).status, 503)
+  t.equal((await without.call('GET', url)).status, 200)
+})
+
+t.test('documents move from store to store while they are read, and the old bytes go an hour later', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  const urls: string[] = []
+  for (let i = 0; i < 7; i++) urls.push(await givenDocument(test, `document ${i}`))
+  let from: Backend = 'filesystem'
+  for (const to of ['s3_storage', 'azure_blob_storage', 'filesystem'] as const) {
+    let told = 0
+    const moving = verplaats({ ...test.parts }, to, () => told++)
+    for (let i = 0; i < 3; i++)
+      t.strictSame(
+        await Promise.all(urls.map((url) => download(test, url))),
+        urls.map((_, i) => `document ${i}`),
+      )
+    t.match(await moving, { moved: 7, bytes: 7 * 10, failed: 0 })
+    t.equal(told, 7)
+    t.strictSame(new Set(await backends(test)), new Set([to]))
+    t.strictSame(
+      await Promise.all(urls.map((url) => download(test, url))),
+      urls.map((_, i) => `document ${i}`),
+    )
+    await test.runJobs()
+    t.equal((await stored(test, from)).length, 7, 'whoever looked up the old place can still read')
+    if (from === 'filesystem') {
+      const old = new Date(Date.now() - 48 * 3600 * 1000)
+      for (const sleutel of await stored(test, from)) utimesSync(join(test.config.documentenDir, sleutel), old, old)
+    }
+    t.match(await controleer(test.parts, { repair: true }), { found: 0 }, 'and a check leaves that alone')
+    t.equal((await stored(test, from)).length, 7)
+    await runAllJobs(test)
+    t.strictSame(await stored(test, from), [])
+    t.equal((await stored(test, to)).length, 7)
+    from = to
+  }
+  t.match(await verplaats(test.parts, 'filesystem'), { moved: 0, bytes: 0, failed: 0 })
+})
+
+t.test('a move that was interrupted goes on, without copies that nobody needs', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  const urls: string[] = []
+  for (let i = 0; i < 12; i++) urls.push(await givenDocument(test, `document ${i}`))
+  // A crash between the copy and its row: the copy is there, the row is as it was.
+  const [row] = await test.database.sql<{ sleutel: string }[]>`select sleutel from bestand order by id desc limit 1`
+  await test.parts.opslagVoor('s3_storage').write(row!.sleutel, [Buffer.from('half')] as never)
+  const stop = new AbortController()
+  const stopping = verplaats(
+    test.parts,
+    's3_storage',
+    ({ moved }) => moved === 3 && stop.abort(new Error('stop')),
+    stop.signal,
+  )
+  await t.rejects(stopping, { message: 'stop' })
+  const moved = (await backends(test)).filter((backend) => backend === 's3_storage').length
+  t.ok(moved >= 3 && moved < 12, `${moved} moved`)
+  t.match(await verplaats(test.parts, 's3_storage'), { moved: 12 - moved, failed: 0 })
+  t.strictSame(
+    await Promise.all(urls.map((url) => download(test, url))),
+    urls.map((_, i) => `document ${i}`),
+  )
+  t.equal((await stored(test, 's3_storage')).length, 12)
+})
+
+t.test('what is deleted while it moves stays deleted, and only one move runs at a time', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  const urls: string[] = []
+  for (let i = 0; i < 5; i++) urls.push(await givenDocument(test, `document ${i}`))
+  const { opslagVoor } = test.parts
+  const held = Promise.withResolvers<void>()
+  const reading = Promise.withResolvers<void>()
+  // The bytes of the first document come when the test says so.
+  const slow: typeof opslagVoor = (backend) => ({
+    ...opslagVoor(backend),
+    write: async (sleutel, bytes, options) => {
+      const written = await opslagVoor(backend).write(sleutel, bytes, options)
+      reading.resolve()
+      await held.promise
+      return written
+    },
+  })
+  const moving = verplaats({ ...test.parts, opslagVoor: slow }, 'azure_blob_storage')
+  await reading.promise
+  await t.rejects(verplaats(test.parts, 'azure_blob_storage'), AlreadyRunning)
+  for (const url of urls) t.equal((await test.call('DELETE', url)).status, 204)
+  await test.runJobs()
+  held.resolve()
+  t.match(await moving, { moved: 0, failed: 0 })
+  t.strictSame(await stored(test, 'azure_blob_storage'), [])
+  t.strictSame(await stored(test, 'filesystem'), [])
+})
+
+t.test('a document whose bytes are wrong does not move, and the others do', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  await givenDocument(test, 'goed')
+  await givenDocument(test, 'stuk')
+  await givenDocument(test, 'kwijt')
+  const rows = await test.database.sql<{ sleutel: string }[]>`select sleutel from bestand order by id`
+  writeFileSync(join(test.config.documentenDir, rows[1]!.sleutel), 'stak')
+  rmSync(join(test.config.documentenDir, rows[2]!.sleutel))
+  const faults: unknown[] = []
+  t.match(await verplaats(test.parts, 's3_storage', (_so, fault) => fault && faults.push(fault.kind)), {
+    moved: 1,
+    failed: 2,
+  })
+  t.strictSame(faults.sort(), ['damaged', 'missing'])
+  t.strictSame(await backends(test), ['s3_storage', 'filesystem', 'filesystem'])
+  t.equal((await stored(test, 's3_storage')).length, 1)
+})
+
+for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as const) {
+  t.test(`${backend}: a check finds what is too much, absent and changed, and repairs what it can`, async (t) => {
+    const test = await givenApp(t, backend)
+    for (let i = 0; i < 4; i++) await givenDocument(test, `document ${i}`)
+    const opslag = test.parts.opslag
+    t.match(await controleer(test.parts, { verify: true }), { documents: 4, stored: 4, found: 0 })
+
+    const rows = await test.database.sql<{ id: number; sleutel: string }[]>`select id, sleutel from bestand order by id`
+    const replace = async (sleutel: string, content: string) => {
+      await opslag.remove(sleutel)
+      await opslag.write(sleutel, [Buffer.from(content)] as never)
+    }
+    await opslag.remove(rows[0]!.sleutel)
+    await replace(rows[1]!.sleutel, 'langer dan het was')
+    await replace(rows[2]!.sleutel, 'document X')
+    const { sleutel: orphan } = await opslag.write(nieuweSleutel(), [Buffer.from('wees')] as never)
+    await opslag.write('van/iemand/anders', [Buffer.from('anders')] as never)
+    await test.database.sql`update bestand set gemaakt_op = now() - interval '2 days'`
+
+    const findings = async (options: object) => {
+      const found: string[] = []
+      const outcome = await controleer(test.parts, {
+        ...options,
+        report: ({ kind, sleutel, repaired }) => found.push(`${kind} ${sleutel} ${repaired}`),
+      })
+      return { outcome, found: found.sort() }
+    }
+    const young = await findings({ repair: true })
+    t.match(
+      young.outcome,
+      { stored: 5, foreign: 1, recent: 1, found: 2, repaired: 0 },
+      'an upload may still be under way',
+    )
+    t.strictSame(young.found, [`missing ${rows[0]!.sleutel} false`, `size ${rows[1]!.sleutel} false`].sort())
+    t.equal((await stored(test, backend)).includes(orphan), true)
+
+    const verified = await findings({ verify: true })
+    t.strictSame(
+      verified.found,
+      [
+        `damaged ${rows[2]!.sleutel} false`,
+        `missing ${rows[0]!.sleutel} false`,
+        `size ${rows[1]!.sleutel} false`,
+      ].sort(),
+    )
+    // A copy elsewhere, as a restored back-up gives it.
+    const other = backend === 's3_storage' ? 'azure_blob_storage' : 's3_storage'
+    const target = test.parts.opslagVoor(other)
+    await givenElsewhere(test, other)
+    await target.write(rows[0]!.sleutel, [Buffer.from('document 0')] as never)
+    t.equal((await findings({ repair: true })).outcome.repaired, 1)
+    t.match(await test.database.sql`select backend from bestand where id = ${rows[0]!.id}`, [{ backend: other }])
+    t.equal((await findings({})).outcome.found, 1)
+  })
+}
+
+/** A document in another backend, so that it is one of those in use. */
+async function givenElsewhere(test: Given, backend: Backend): Promise<void> {
+  const { sleutel } = await test.parts.opslagVoor(backend).write(nieuweSleutel(), [Buffer.from('x')] as never)
+  await test.database.sql`
+    insert into bestand (backend, sleutel, omvang, sha256) values (${backend}, ${sleutel}, 1, sha256('x'::bytea))`
+}
+
+t.test('orphans older than a day are removed, and unfinished writes with them', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  const url = await givenDocument(test, 'blijft')
+  const old = new Date(Date.now() - 26 * 3600 * 1000)
+  const root = test.config.documentenDir
+  const { sleutel } = await test.parts.opslag.write(nieuweSleutel(), [Buffer.from('wees')] as never)
+  utimesSync(join(root, sleutel), old, old)
+  writeFileSync(join(root, '.tmp/half'), 'x')
+  utimesSync(join(root, '.tmp/half'), old, old)
+  t.match(await controleer(test.parts), { found: 1, repaired: 0, unfinished: 0 })
+  t.match(await controleer(test.parts, { repair: true }), { found: 1, repaired: 1, unfinished: 1 })
+  t.match(await controleer(test.parts, { verify: true }), { found: 0, documents: 1, stored: 1 })
+  t.strictSame(readdirSync(join(root, '.tmp')), [])
+  t.equal(await download(test, url), 'blijft')
+})
+
+t.test('the command line moves and checks, and its exit code tells what came of it', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  const url = await givenDocument(test, 'met de hand')
+  const env = { ...test.env, DATABASE_URL: test.databaseUrl, DOCUMENTEN_DIR: test.config.documentenDir }
+  const run = async (...args: string[]) => {
+    const child = spawn(process.execPath, ['src/main.ts', 'storage', ...args], { env: { ...process.env, ...env } })
+    const [stdout, stderr, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise((resolve) => child.once('close', resolve)),
+    ])
+    return { stdout, stderr, code }
+  }
+  t.match(await run('check', '--verify'), {
+    code: 0,
+    stdout: '1 documents, 1 files in storage: 0 wrong, 0 of these repaired.\n',
+  })
+  const moved = await run('migrate', '--to', 's3_storage', '--json')
+  t.match(moved, { code: 0, stderr: /new documents still go to filesystem/ })
+  t.strictSame(JSON.parse(moved.stdout), { moved: 1, bytes: 11, failed: 0 })
+  t.equal(await download(test, url), 'met de hand')
+  await test.parts.opslagVoor('s3_storage').remove((await stored(test, 's3_storage'))[0]!)
+  const wrong = await run('check', '--json')
+  t.equal(wrong.code, 1)
+  const [finding, summary] = wrong.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.match(finding, { kind: 'missing', backend: 's3_storage', repaired: false })
+  t.match(summary, { found: 1 })
+  t.match(await run('migrate', '--to', 'zolder'), { code: 64, stderr: /filesystem, s3_storage, azure_blob_storage/ })
+})
+
+t.test('a store that is away: 503 with Retry-After, nothing changes, and reading data goes on', async (t) => {
+  for (const [backend, server] of [
+    ['s3_storage', s3],
+    ['azure_blob_storage', azure],
+  ] as const) {
+    const test = await givenApp(t, backend)
+    const url = await givenDocument(test, 'staat er')
+    const count = async () => (await test.call('GET', DOCUMENTEN)).body.count
+    const before = [await count(), (await test.call('GET', `${url}/audittrail`)).body.length]
+    const { body } = await test.call('POST', `${url}/lock`)
+    await server.stop()
+    const create = test.call('POST', DOCUMENTEN, {
+      bronorganisatie: '000000000',
+      creatiedatum: '2024-02-29',
+      titel: 'komt er niet',
+      auteur: 'Auteur',
+      taal: 'nld',
+      informatieobjecttype: test.type,
+      inhoud: 'AAAA',
+      bestandsomvang: 3,
+    })
+    for (const answer of [
+      await create,
+      await test.call('PATCH', url, { lock: body.lock, inhoud: 'AAAA', bestandsomvang: 3 }),
+      await test.call('GET', `${url}/download`),
+    ]) {
+      t.equal(answer.status, 503, backend)
+      t.match(answer.headers['retry-after'], /^\d+$/)
+      t.match(answer.body, { code: 'service_unavailable' })
+      t.notMatch(answer.text, /127\.0\.0\.1|ECONNREFUSED|S3RVER/)
+    }
+    t.strictSame([await count(), (await test.call('GET', `${url}/audittrail`)).body.length], before)
+    t.match((await test.call('GET', `${BASE}/readyz`)).body, {
+      status: 'failed',
+      checks: { storage: { status: 'failed' } },
+    })
+    await t.rejects(controleer(test.parts), OpslagOnbeschikbaar)
+    await t.rejects(verplaats(test.parts, 'filesystem'), OpslagOnbeschikbaar)
+    await server.start()
+    if (backend === 's3_storage') {
+      t.equal(await download(test, url), 'staat er')
+      t.equal((await test.call('GET', `${BASE}/readyz`)).status, 200)
+      await verplaats(test.parts, 'filesystem')
+      t.equal(await download(test, url), 'staat er')
+    }
+  }
+})
+
+for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
+  t.test(`${backend}: an import brings its files there, and waits while the store is away`, async (t) => {
+    const server = backend === 's3_storage' ? s3 : azure
+    const test = await givenApp(t, backend, { IMPORT_DOCUMENTEN_BATCH_SIZE: '4' })
+    const rows = []
+    for (let i = 0; i < 10; i++) rows.push(goodRow(test.type, await givenFile(test, `map/${i}.txt`, `bestand ${i}`)))
+    rows.push(goodRow(test.type, 'bestaat/niet.txt'))
+    const uuid = await givenImport(test)
+    await server.stop()
+    t.equal((await test.call('POST', `${API}/${uuid}/upload`, csvText(rows))).status, 200)
+    await test.runJobs()
+    t.equal((await test.database.sql`select reden from import where uuid = ${uuid}`)[0]!.reden, 'Wacht op de opslag.')
+    t.strictSame(await backends(test), [])
+    await server.start()
+    await test.database
+      .sql`select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs where task_identifier = 'import-batch'`
+    await test.runJobs()
+    const done = await outcome(test, uuid)
+    t.match(done.status, { status: 'finished', processedSuccessfully: 10, processedInvalid: 1 })
+    t.strictSame(new Set(await backends(test)), new Set([backend]))
+    t.equal((await stored(test, backend)).length, 10)
+    const documents = await test.database.sql<{ uuid: string }[]>`select uuid from enkelvoudiginformatieobject`
+    const contents = await Promise.all(documents.map(({ uuid }) => download(test, `${DOCUMENTEN}/${uuid}`)))
+    t.strictSame(
+      contents.sort(),
+      Array.from({ length: 10 }, (_, i) => `bestand ${i}`),
+    )
+  })
+}
+
+t.test('nothing of the keys shows, whatever is wrong with them', async (t) => {
+  const secret = randomBytes(24).toString('base64url')
+  const said: string[] = []
+  const log = { error: (...words: unknown[]) => void said.push(JSON.stringify(words)) }
+  const key = Buffer.from(secret.padEnd(64, 'x')).toString('base64')
+  const wrong = {
+    s3_storage: { ...s3.env, S3_ACCESS_KEY_ID: 'onbekend', S3_SECRET_ACCESS_KEY: secret },
+    azure_blob_storage: {
+      ...azure.env,
+      AZURE_CONNECTION_STRING: azure.env.AZURE_CONNECTION_STRING!.replace(/AccountKey=[^;]*/, `AccountKey=${key}`),
+    },
+  }
+  const { readConfig } = await import('../../src/config.ts')
+  for (const [backend, env] of Object.entries(wrong)) {
+    const { opslag } = openOpslagen(readConfig({ ...env, DOCUMENTEN_API_BACKEND: backend }), log)
+    for (let i = 0; i < 3; i++) {
+      const error = await opslag.check().catch((error) => error)
+      t.ok(error instanceof OpslagOnbeschikbaar, backend)
+      said.push(JSON.stringify(error), error.stack)
+    }
+    await t.rejects(opslag.read('a'), OpslagOnbeschikbaar)
+  }
+  t.equal(said.filter((line) => line.includes('refuses us')).length, 2, 'once a minute for each')
+  for (const line of said) t.notMatch(line, new RegExp(`${secret}|${key.replace(/[+/=]/g, '\\$&')}`))
+})

@@ -1,0 +1,106 @@
+// What the tests of notifications share: a receiver, a service that sends to it, changes, and a clock to move.
+import { randomUUID } from 'node:crypto'
+import { type Receiver, startReceiver } from '../../bench/receiver.ts'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { type Actie, mutator } from '../../src/database/mutate.ts'
+import { systemActor } from '../../src/http/access.ts'
+import { type Instellingen, saveInstellingen } from '../../src/notificaties/settings.ts'
+import { saveDienst } from '../../src/services/services.ts'
+import { type TestApp, testApp } from '../app.ts'
+
+export const SECRET = 'geheim bij de notificatiedienst, 32+'
+export type TestLike = { teardown(work: () => unknown): unknown }
+export type Given = TestApp & { receiver: Receiver }
+
+export async function givenReceiver(t: TestLike): Promise<Receiver> {
+  const receiver = await startReceiver()
+  t.teardown(receiver.stop)
+  return receiver
+}
+
+/** An application whose notifications go to a receiver. */
+export async function givenNotificaties(
+  t: TestLike,
+  values: Partial<Instellingen> = {},
+  env: Record<string, string> = {},
+): Promise<Given> {
+  const receiver = await givenReceiver(t)
+  const test = await testApp(t, env)
+  await test.database.sql`truncate notificatie cascade` // of the clients that the set-up made
+  await configure(test, receiver.root, values)
+  return { ...test, receiver }
+}
+
+export async function configure(
+  { database, config, runJobs }: TestApp,
+  apiRoot: string,
+  values: Partial<Instellingen> = {},
+  termijnMs = 10_000,
+): Promise<void> {
+  await mutator(database)(systemActor('test'), async (m) => {
+    await saveDienst(m, secretBox(config.secretKey!), {
+      label: 'Notificaties',
+      slug: 'nrc',
+      soort: 'nrc',
+      apiRoot,
+      authenticatie: 'zgw',
+      clientId: 'zaakstroom',
+      secret: SECRET,
+      termijnMs,
+    })
+    await saveInstellingen(m, { dienst: 'nrc', ...values })
+  })
+  await runJobs()
+}
+
+export async function change({ database }: TestApp, values: Partial<Instellingen>): Promise<void> {
+  await mutator(database)(systemActor('test'), (m) => saveInstellingen(m, values))
+}
+
+/** A change of a (made up) document, with its message; the id of the message. */
+export async function givenWijziging(
+  { database }: TestApp,
+  hoofdobject: string = randomUUID(),
+  actie: Actie = 'create',
+): Promise<string> {
+  const url = `http://localhost/documenten/api/v1/enkelvoudiginformatieobjecten/${hoofdobject}`
+  await mutator(database)(systemActor('test', 'http://localhost'), async (m) => {
+    m.record({
+      component: 'drc',
+      actie,
+      resource: 'enkelvoudiginformatieobject',
+      url,
+      uuid: hoofdobject,
+      weergave: 'document',
+      kanaal: {
+        naam: 'documenten',
+        kenmerken: { bronorganisatie: '517439943', 'informatieobjecttype.catalogus': 'x' },
+      },
+      oud: null,
+      nieuw: { url },
+    })
+  })
+  const [row] =
+    await database.sql`select uuid from notificatie where hoofd_object_uuid = ${hoofdobject} order by id desc limit 1`
+  return row!.uuid
+}
+
+/** Lets time pass: everything that is planned comes nearer. */
+export async function elapse({ database: { sql } }: TestApp, seconds: number): Promise<void> {
+  await sql`update notificatie set volgende_poging_op = volgende_poging_op - ${seconds} * interval '1 second'`
+  await sql`update graphile_worker._private_jobs set run_at = run_at - ${seconds} * interval '1 second'`
+}
+
+export async function stateOf({ database: { sql } }: TestApp, uuid: string): Promise<Record<string, unknown>> {
+  const [row] = await sql`
+    select status, herhalingen, extract(epoch from volgende_poging_op - now())::float8 as "overSeconden",
+      (select count(*) from notificatie_poging where notificatie_id = id) as pogingen
+    from notificatie where uuid = ${uuid}`
+  return row!
+}
+
+export async function pogingen({ database: { sql } }: TestApp, uuid: string) {
+  return sql`
+    select p.nummer, p.uitkomst, p.http_status as status, p.antwoord, p.duur_ms as ms
+    from notificatie_poging p join notificatie n on n.id = p.notificatie_id where n.uuid = ${uuid} order by nummer`
+}

@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createVerifier } from 'fast-jwt'
+import t, { type Test } from 'tap'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { dienstOwner } from '../../src/services/services.ts'
+import { type TestApp, testApp } from '../app.ts'
+
+t.test('a URL below the root of a registered service is fetched with our credentials for it', async (t) => {
+  const test = await testApp(t)
+  const { root, requests } = await givenServer(t, (_request, response) => json(response, { naam: 'iets' }))
+  await givenDienst(test, { apiRoot: root, clientId: 'ons-id', secret: 'ons geheim, lang genoeg voor HS256' })
+  t.same(await test.parts.diensten.fetchJson(`${root}dingen/1`), { kind: 'ok', body: { naam: 'iets' } })
+  const token = requests[0]!.headers.authorization!.replace('Bearer ', '')
+  const claims = createVerifier({ key: 'ons geheim, lang genoeg voor HS256', algorithms: ['HS256'] })(token)
+  t.match(claims, { iss: 'ons-id', client_id: 'ons-id', user_id: '', user_representation: '' })
+  t.ok(Math.abs(claims.iat - Date.now() / 1000) < 60)
+})
+
+t.test('a service with an API key gets that in its header', async (t) => {
+  const test = await testApp(t)
+  const { root, requests } = await givenServer(t, (_request, response) => json(response, {}))
+  await givenDienst(test, { apiRoot: root, header: 'x-sleutel', secret: 'de sleutel' })
+  await test.parts.diensten.fetchJson(`${root}dingen`)
+  t.equal(requests[0]!.headers['x-sleutel'], 'de sleutel')
+})
+
+t.test('the longest root decides whose credentials go along', async (t) => {
+  const test = await testApp(t)
+  const { root, requests } = await givenServer(t, (_request, response) => json(response, {}))
+  await givenDienst(test, { apiRoot: root, header: 'x-sleutel', secret: 'kort' })
+  await givenDienst(test, { apiRoot: `${root}api/v1/`, header: 'x-sleutel', secret: 'lang' })
+  await test.parts.diensten.fetchJson(`${root}api/v1/dingen`)
+  await test.parts.diensten.fetchJson(`${root}api/v2/dingen`)
+  t.same(
+    requests.map(({ headers }) => headers['x-sleutel']),
+    ['lang', 'kort'],
+  )
+})
+
+t.test('what no service is registered for is not asked', async (t) => {
+  const test = await testApp(t)
+  const { root, requests } = await givenServer(t, (_request, response) => json(response, {}))
+  const { host, port } = new URL(root)
+  await givenDienst(test, { apiRoot: `${root}api/` })
+  const urls = [
+    root,
+    `${root}api`,
+    `${root}apis/`,
+    `${root}api/../geheim`,
+    `${root}api/%2e%2e/geheim`,
+    `http://${host}@169.254.169.254/api/`,
+    `http://gebruiker:wachtwoord@${host}/api/`,
+    `https://${host}/api/`,
+    `http://localhost:${port}/api/`,
+    `http://127.1:1/api/`,
+    `http://127.0.0.1.example.nl:${port}/api/`,
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::1]/api/',
+    'file:///etc/passwd',
+    'gopher://127.0.0.1/',
+    'geen url',
+    '',
+  ]
+  for (const url of urls) t.same(await test.parts.diensten.fetchJson(url), { kind: 'unregistered' }, url)
+  t.equal(requests.length, 0)
+})
+
+t.test('every spelling of a link-local or metadata address is refused, registered or not', async (t) => {
+  const test = await testApp(t)
+  const hosts = [
+    '169.254.169.254',
+    '2852039166',
+    '0xa9fea9fe',
+    '0251.0376.0251.0376',
+    '169.254.43518',
+    '[::ffff:169.254.169.254]',
+    '[::ffff:a9fe:a9fe]',
+    '[64:ff9b::a9fe:a9fe]',
+    '[2002:a9fe:a9fe::1]',
+    '[fe80::1]',
+    '[fd00:ec2::254]',
+    '100.100.100.200',
+    '0.0.0.0',
+    '0',
+    '[::]',
+    '224.0.0.1',
+    '255.255.255.255',
+  ]
+  for (const host of hosts) {
+    await givenDienst(test, { apiRoot: `http://${host}/` })
+    t.match(
+      await test.parts.diensten.fetchJson(`http://${host}/`),
+      { kind: 'failed', reason: 'dit adres mag niet worden aangeroepen' },
+      host,
+    )
+  }
+})
+
+t.test('an answer counts for a moment, unless a fresh one is asked for', async (t) => {
+  const test = await testApp(t)
+  const { root, requests } = await givenServer(t, (_request, response) => json(response, { nummer: requests.length }))
+  await givenDienst(test, { apiRoot: root })
+  t.match(await test.parts.diensten.fetchJson(root), { body: { nummer: 1 } })
+  t.match(await test.parts.diensten.fetchJson(root), { body: { nummer: 1 } })
+  t.match(await test.parts.diensten.fetchJson(root, { fresh: true }), { body: { nummer: 2 } })
+  await test.database.sql`delete from dienst`
+  t.match(
+    await test.parts.diensten.fetchJson(root),
+    { kind: 'unregistered' },
+    'nor does it count for a removed service',
+  )
+})
+
+t.test('every way to fail is told apart', async (t) => {
+  const test = await testApp(t)
+  const cases: [string, RequestListener, string][] = [
+    ['redirect', (_q, r) => r.writeHead(302, { location: 'http://169.254.169.254/' }).end(), 'het antwoord was 302'],
+    ['not found', (_q, r) => r.writeHead(404).end('{}'), 'het antwoord was 404'],
+    ['created', (_q, r) => r.writeHead(201).end('{}'), 'het antwoord was 201'],
+    ['silence', () => {}, 'het antwoord kwam niet op tijd'],
+    ['drip', (_q, r) => drip(r), 'het antwoord kwam niet op tijd'],
+    ['too much', (_q, r) => r.end('x'.repeat(3_000_000)), 'het antwoord is te groot'],
+    ['cut off', (_q, r) => r.destroy(), 'de verbinding werd verbroken'],
+  ]
+  for (const [name, listener, reason] of cases) {
+    const { root } = await givenServer(t, listener)
+    await givenDienst(test, { apiRoot: root, termijnMs: 500 })
+    t.same(await test.parts.diensten.fetchJson(root), { kind: 'failed', reason }, name)
+  }
+  const noHttp = createTcpServer((socket) => socket.end('dit is geen HTTP\r\n\r\n')).listen(0, '127.0.0.1')
+  await once(noHttp, 'listening')
+  t.teardown(() => noHttp.close())
+  const { port } = noHttp.address() as AddressInfo
+  const others: [string, string][] = [
+    [`http://127.0.0.1:${port}/`, 'het antwoord was geen geldige HTTP'],
+    [`https://127.0.0.1:${port}/`, 'de beveiligde verbinding (TLS) kwam niet tot stand'],
+    [`http://127.0.0.1:${await freePort()}/`, 'de verbinding werd geweigerd'],
+    ['http://bestaat-niet.invalid/', 'de hostnaam is niet te vinden'],
+  ]
+  for (const [root, reason] of others) {
+    await givenDienst(test, { apiRoot: root })
+    t.same(await test.parts.diensten.fetchJson(root), { kind: 'failed', reason }, root)
+  }
+})
+
+t.test('an answer that is not JSON is an answer without a shape', async (t) => {
+  const test = await testApp(t)
+  const { root } = await givenServer(t, (_request, response) => response.end('<html>'))
+  await givenDienst(test, { apiRoot: root })
+  t.same(await test.parts.diensten.fetchJson(root), { kind: 'ok', body: undefined })
+})
+
+t.test('a certificate that nobody vouches for is refused', async (t) => {
+  const test = await testApp(t)
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-tls-'))
+  t.teardown(() => rm(directory, { recursive: true }))
+  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+      '-subj',
+      '/CN=localhost',
+      '-days',
+      '1',
+    ],
+    { stdio: 'ignore' },
+  )
+  const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (_q, r) => r.end('{}'))
+  const root = await listen(t, server, 'https')
+  await givenDienst(test, { apiRoot: root })
+  t.match(await test.parts.diensten.fetchJson(root), {
+    kind: 'failed',
+    reason: 'de beveiligde verbinding (TLS) kwam niet tot stand',
+  })
+})
+
+type GivenDienst = { apiRoot: string; clientId?: string; header?: string; secret?: string; termijnMs?: number }
+let counter = 0
+
+async function givenDienst({ database, config }: TestApp, given: GivenDienst): Promise<void> {
+  const uuid = crypto.randomUUID()
+  const { apiRoot, clientId = '', header = '', secret, termijnMs = 10_000 } = given
+  const authenticatie = clientId ? 'zgw' : header ? 'api_key' : 'geen'
+  const geheim = secret ? secretBox(config.secretKey!).seal(secret, dienstOwner(uuid)) : null
+  await database.sql`
+    insert into dienst (uuid, label, slug, soort, api_root, authenticatie, client_id, header, geheim, termijn_ms)
+    values (${uuid}, 'Dienst', ${`dienst-${counter++}`}, 'orc', ${apiRoot}, ${authenticatie}, ${clientId}, ${header}, ${geheim}, ${termijnMs})`
+}
+
+async function givenServer(t: Test, listener: RequestListener): Promise<{ root: string; requests: IncomingMessage[] }> {
+  const requests: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    requests.push(request)
+    listener(request, response)
+  })
+  return { root: await listen(t, server, 'http'), requests }
+}
+
+async function listen(t: Test, server: Server, scheme: string): Promise<string> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => sockets.add(socket))
+  t.teardown(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function json(response: ServerResponse, body: unknown): void {
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify(body))
+}
+
+function drip(response: ServerResponse): void {
+  response.writeHead(200)
+  const timer = setInterval(() => response.write(' '), 50)
+  response.on('close', () => clearInterval(timer))
+}

@@ -1,0 +1,263 @@
+import t from 'tap'
+import { givenClient, givenInformatieobjecttype, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
+import { CRS, faultsOf, givenDocument, givenEigenschap, givenResultaattype, givenZaak, made, ZAKEN } from './given.ts'
+
+const AFGEHANDELD = { afleidingswijze: 'afgehandeld' }
+
+/** A zaaktype with a begin and an end, and a resultaattype. */
+async function givenType(test: TestApp, afleiding: object = AFGEHANDELD, more: object = {}, values: object = {}) {
+  const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'], ...values })
+  const { body } = await test.call('GET', zaaktype)
+  const typen = await Promise.all(body.statustypen.map(async (url: string) => (await test.call('GET', url)).body))
+  const find = (eind: boolean) => typen.find(({ isEindstatus }) => isEindstatus === eind).url as string
+  const resultaattype = await givenResultaattype(test, zaaktype, afleiding, more)
+  return { zaaktype, begin: find(false), eind: find(true), resultaattype }
+}
+
+t.test('statuses', async (t) => {
+  const test = await testApp(t)
+  const { call, database } = test
+  let second = 0
+  const status = (zaak: { url: string }, statustype: string, values: object = {}, as = 'beheer') =>
+    call(
+      'POST',
+      `${ZAKEN}/statussen`,
+      {
+        zaak: zaak.url,
+        statustype,
+        datumStatusGezet: `2026-03-05T10:00:${String(second++ % 60).padStart(2, '0')}Z`,
+        ...values,
+      },
+      { as },
+    )
+  const resultaat = (zaak: { url: string }, resultaattype: string) =>
+    call('POST', `${ZAKEN}/resultaten`, { zaak: zaak.url, resultaattype })
+  const read = async (zaak: { url: string }) => (await call('GET', zaak.url, undefined, CRS)).body
+  const type = await givenType(test)
+
+  await t.test('zrc-007, zrc-021: the eindstatus closes a case and derives its archiving', async (t) => {
+    const zaak = await givenZaak(test, type)
+    t.equal((await status(zaak, type.begin)).status, 201)
+    t.same(faultsOf(await status(zaak, type.eind)), ['nonFieldErrors: resultaat-does-not-exist'])
+    made(await resultaat(zaak, type.resultaattype))
+    const closed = await status(zaak, type.eind, { datumStatusGezet: '2026-03-06T00:30:00+02:00' })
+    t.equal(closed.status, 201, closed.text)
+    t.equal(closed.body.indicatieLaatstGezetteStatus, true)
+    t.match(await read(zaak), {
+      einddatum: '2026-03-06',
+      status: closed.body.url,
+      archiefnominatie: 'vernietigen',
+      archiefactiedatum: '2036-03-06',
+      startdatumBewaartermijn: '2026-03-06',
+    })
+    const rows =
+      await database.sql`select resource, actie from notificatie where hoofd_object_uuid = ${zaak.uuid} order by id`
+    t.same(
+      rows.map(({ resource, actie }) => `${resource} ${actie}`),
+      ['zaak create', 'status create', 'resultaat create', 'status create'],
+    )
+  })
+
+  await t.test('zrc-008: reopening clears what closing set, and keeps the resultaat', async (t) => {
+    const zaak = await givenZaak(test, type)
+    made(await resultaat(zaak, type.resultaattype))
+    made(await status(zaak, type.eind))
+    made(await status(zaak, type.begin))
+    t.match(await read(zaak), {
+      einddatum: null,
+      archiefnominatie: null,
+      archiefactiedatum: null,
+      startdatumBewaartermijn: null,
+      resultaat: String,
+    })
+  })
+
+  await t.test('zrc-007: a closed case is changed only with the forced scope', async (t) => {
+    const zaak = await givenZaak(test, type)
+    made(await resultaat(zaak, type.resultaattype))
+    const right = (scopes: string[]) => [
+      { component: 'zrc', scopes, typeUuid: uuidOf(type.zaaktype), typeUrl: type.zaaktype, max: 'zeer_geheim' },
+    ]
+    const as = await givenClient(test, 'gewoon', right(['zaken.bijwerken', 'zaken.lezen', 'zaken.aanmaken']))
+    const forced = await givenClient(test, 'dwinger', right(['zaken.geforceerd-bijwerken', 'zaken.lezen']))
+    t.equal((await call('PATCH', zaak.url, { toelichting: 'open' }, { ...CRS, as })).status, 200)
+    made(await status(zaak, type.eind))
+    t.equal((await call('PATCH', zaak.url, { toelichting: 'x' }, { ...CRS, as })).status, 403)
+    t.equal((await call('PATCH', zaak.url, { toelichting: 'x' }, { ...CRS, as: forced })).status, 200)
+    const pand = { zaak: zaak.url, objectType: 'pand', objectIdentificatie: { identificatie: '1' } }
+    t.equal((await call('POST', `${ZAKEN}/zaakobjecten`, pand, { as })).status, 403)
+    t.equal((await call('POST', `${ZAKEN}/zaakobjecten`, pand, { as: forced })).status, 201)
+    t.equal((await call('POST', `${ZAKEN}/zaakobjecten`, { ...pand, objectIdentificatie: {} }, { as })).status, 400)
+  })
+
+  await t.test('who may add a status', async (t) => {
+    const right = (scope: string) => [
+      { component: 'zrc', scopes: [scope], typeUuid: uuidOf(type.zaaktype), typeUrl: type.zaaktype, max: 'openbaar' },
+    ]
+    const maker = await givenClient(test, 'maker', right('zaken.aanmaken'))
+    const adder = await givenClient(test, 'toevoeger', right('zaken.statussen.toevoegen'))
+    const opener = await givenClient(test, 'heropener', right('zaken.heropenen'))
+    const zaak = await givenZaak(test, type)
+    made(await resultaat(zaak, type.resultaattype))
+    t.equal((await status(zaak, type.begin, {}, maker)).status, 201)
+    t.equal((await status(zaak, type.begin, {}, maker)).status, 403)
+    t.equal((await status(zaak, type.eind, {}, adder)).status, 201)
+    t.equal((await status(zaak, type.begin, {}, adder)).status, 403)
+    t.equal((await status(zaak, type.begin, {}, opener)).status, 201)
+  })
+
+  await t.test('zrc-016, zrc-020: types belong to the zaaktype of the case', async (t) => {
+    const zaak = await givenZaak(test, type)
+    const other = await givenType(test)
+    t.same(faultsOf(await status(zaak, other.begin)), ['nonFieldErrors: zaaktype-mismatch'])
+    t.same(faultsOf(await resultaat(zaak, other.resultaattype)), ['nonFieldErrors: zaaktype-mismatch'])
+    t.same(faultsOf(await status(zaak, zaak.url)), ['statustype: invalid-resource'])
+    t.same(faultsOf(await status({ url: other.begin }, type.begin)), ['zaak: incorrect_match'])
+    t.same(faultsOf(await status({ url: `${zaak.url.slice(0, -12)}000000000000` }, type.begin)), [
+      'zaak: object-does-not-exist',
+    ])
+    t.same(faultsOf(await status(zaak, type.begin, { datumStatusGezet: '2999-01-01T00:00:00Z' })), [
+      'datumStatusGezet: date-in-future',
+    ])
+    made(await status(zaak, type.begin, { datumStatusGezet: '2026-01-01' }))
+    t.same(faultsOf(await status(zaak, type.begin, { datumStatusGezet: '2026-01-01T00:00:00Z' })), [
+      'nonFieldErrors: unique',
+    ])
+    made(await resultaat(zaak, type.resultaattype))
+    t.same(faultsOf(await resultaat(zaak, type.resultaattype)), ['zaak: unique'])
+  })
+
+  await t.test('a case with a locked document, or one without indicatieGebruiksrecht, does not close', async (t) => {
+    const informatieobjecttype = await givenInformatieobjecttype(test)
+    const { catalogus } = (await call('GET', informatieobjecttype)).body
+    const own = await givenType(test, AFGEHANDELD, {}, { catalogus, informatieobjecttypen: [informatieobjecttype] })
+    const zaak = await givenZaak(test, own)
+    made(await resultaat(zaak, own.resultaattype))
+    const informatieobject = await givenDocument(test, informatieobjecttype)
+    made(await call('POST', `${ZAKEN}/zaakinformatieobjecten`, { zaak: zaak.url, informatieobject }))
+    await call('POST', `${informatieobject}/lock`)
+    t.same(faultsOf(await status(zaak, own.eind)), [
+      'nonFieldErrors: informatieobject-locked',
+      'nonFieldErrors: indicatiegebruiksrecht-unset',
+    ])
+  })
+
+  await t.test('a hoofdzaak closes after its deelzaken, which then follow it in archiving', async (t) => {
+    const deel = await givenType(test, { afleidingswijze: 'hoofdzaak' }, {}, { identificatie: 'DEELZAAK' })
+    const { catalogus } = (await call('GET', deel.zaaktype)).body
+    const hoofd = await givenType(
+      test,
+      AFGEHANDELD,
+      {},
+      { catalogus, deelzaaktypen: [deel.zaaktype], identificatie: 'H' },
+    )
+    const hoofdzaak = await givenZaak(test, hoofd)
+    const deelzaak = await givenZaak(test, { ...deel, hoofdzaak: hoofdzaak.url })
+    made(await resultaat(hoofdzaak, hoofd.resultaattype))
+    t.same(faultsOf(await status(hoofdzaak, hoofd.eind)), [
+      'nonFieldErrors: deelzaken-not-closed',
+      'nonFieldErrors: deelzaak-resultaat-does-not-exist',
+    ])
+    made(await resultaat(deelzaak, deel.resultaattype))
+    made(await status(deelzaak, deel.eind))
+    t.match(await read(deelzaak), { archiefactiedatum: null, archiefnominatie: null })
+    made(await status(hoofdzaak, hoofd.eind, { datumStatusGezet: '2026-04-01T00:00:00Z' }))
+    t.match(await read(deelzaak), { archiefactiedatum: '2036-04-01', archiefnominatie: 'vernietigen' })
+    t.same(faultsOf(await status(deelzaak, deel.begin)), ['nonFieldErrors: hoofdzaak-closed'])
+  })
+
+  const wijzen: [string, object, (zaak: any, type: any) => Promise<unknown>, string | null][] = [
+    ['termijn', { afleidingswijze: 'termijn', procestermijn: 'P1Y' }, async () => {}, '2037-03-05'],
+    [
+      'eigenschap',
+      { afleidingswijze: 'eigenschap', datumkenmerk: 'einde' },
+      async (zaak, { zaaktype }) =>
+        call('POST', `${zaak.url}/zaakeigenschappen`, {
+          zaak: zaak.url,
+          eigenschap: await givenEigenschap(test, zaaktype, 'einde'),
+          waarde: '20300131',
+        }).then(made),
+      '2040-01-31',
+    ],
+    ['eigenschap zonder waarde', { afleidingswijze: 'eigenschap', datumkenmerk: 'einde' }, async () => {}, null],
+    [
+      'zaakobject',
+      { afleidingswijze: 'zaakobject', datumkenmerk: 'datum', objecttype: 'overige' },
+      async (zaak) =>
+        call('POST', `${ZAKEN}/zaakobjecten`, {
+          zaak: zaak.url,
+          objectType: 'overige',
+          objectTypeOverige: 'ding',
+          objectIdentificatie: { overigeData: { datum: '2031-02-03' } },
+        }).then(made),
+      '2041-02-03',
+    ],
+    [
+      'ander_datumkenmerk',
+      { afleidingswijze: 'ander_datumkenmerk', datumkenmerk: 'x', objecttype: 'pand', registratie: 'y' },
+      async () => {},
+      null,
+    ],
+    ['vervaldatum_besluit', { afleidingswijze: 'vervaldatum_besluit' }, async () => {}, null],
+  ]
+  for (const [name, afleiding, prepare, archiefactiedatum] of wijzen) {
+    await t.test(`zrc-021: afleidingswijze ${name}`, async (t) => {
+      const own = await givenType(test, afleiding)
+      const zaak = await givenZaak(test, own)
+      made(await resultaat(zaak, own.resultaattype))
+      await prepare(zaak, own)
+      made(await status(zaak, own.eind))
+      t.match(await read(zaak), { archiefactiedatum, archiefnominatie: 'vernietigen' })
+    })
+  }
+
+  for (const afleidingswijze of ['ingangsdatum_besluit', 'gerelateerde_zaak', 'hoofdzaak']) {
+    await t.test(`zrc-021: ${afleidingswijze} without a source refuses the closing`, async (t) => {
+      const own = await givenType(test, { afleidingswijze })
+      const zaak = await givenZaak(test, own)
+      made(await resultaat(zaak, own.resultaattype))
+      t.same(faultsOf(await status(zaak, own.eind)), ['nonFieldErrors: archiefactiedatum-error'])
+      t.equal((await read(zaak)).einddatum, null)
+    })
+  }
+
+  await t.test('an archived case is locked for what hangs on it, whoever asks', async (t) => {
+    const zaak = await givenZaak(test, { ...type, archiefnominatie: 'vernietigen', archiefactiedatum: '2030-01-01' })
+    await call('PATCH', zaak.url, { archiefstatus: 'gearchiveerd' }, CRS)
+    t.same(faultsOf(await status(zaak, type.begin)), ['nonFieldErrors: zaak-archiefstatus-invalid'])
+    t.same(faultsOf(await resultaat(zaak, type.resultaattype)), ['nonFieldErrors: zaak-archiefstatus-invalid'])
+  })
+
+  await t.test('statuses and results are listed by their case, and expanded', async (t) => {
+    const zaak = await givenZaak(test, type)
+    const one = made(await status(zaak, type.begin))
+    const two = made(await resultaat(zaak, type.resultaattype))
+    t.same((await call('GET', `${ZAKEN}/statussen?zaak=${encodeURIComponent(zaak.url)}`)).body.results[0].url, one.url)
+    t.equal(
+      (await call('GET', `${ZAKEN}/statussen?zaak=${encodeURIComponent(zaak.url)}&indicatieLaatstGezetteStatus=False`))
+        .body.count,
+      0,
+    )
+    t.equal(
+      (await call('GET', `${ZAKEN}/resultaten?zaak=${encodeURIComponent(zaak.url)}`)).body.results[0].url,
+      two.url,
+    )
+    t.equal((await call('GET', `${ZAKEN}/statussen?onzin=1`)).status, 400)
+    const paths = 'zaaktype,status.statustype,resultaat,resultaat.resultaattype,rollen'
+    const list = await call(
+      'GET',
+      `${ZAKEN}/zaken?zaaktype=${encodeURIComponent(type.zaaktype)}&expand=${paths}`,
+      undefined,
+      CRS,
+    )
+    const { _expand } = list.body.results.find(({ url }: { url: string }) => url === zaak.url)
+    t.equal(_expand.status._expand.statustype.url, type.begin)
+    t.equal(_expand.resultaat._expand.resultaattype.url, type.resultaattype)
+    t.equal(_expand.zaaktype.url, type.zaaktype)
+    t.same(_expand.rollen, [])
+    t.equal((await call('GET', `${ZAKEN}/zaken?expand=onzin`, undefined, CRS)).status, 400)
+    t.equal((await call('DELETE', two.url)).status, 204)
+    t.equal((await read(zaak)).resultaat, null)
+    t.equal((await call('PUT', one.url, {})).status, 405)
+  })
+})

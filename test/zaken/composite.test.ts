@@ -1,0 +1,147 @@
+import t from 'tap'
+import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
+import { CRS, faultsOf, givenDocument, givenResultaattype, givenZaak, made, ZAKEN, zaakBody } from './given.ts'
+
+t.test('combined endpoints', async (t) => {
+  const test = await testApp(t)
+  const { call, database } = test
+  const informatieobjecttype = await givenInformatieobjecttype(test)
+  const { catalogus } = (await call('GET', informatieobjecttype)).body
+  const zaaktype = await givenZaaktype(test, {
+    catalogus,
+    informatieobjecttypen: [informatieobjecttype],
+    statustypen: ['Begin', 'Eind'],
+    roltypen: [{ omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' }],
+  })
+  const type = (await call('GET', zaaktype)).body
+  const statustypen = await Promise.all(type.statustypen.map(async (url: string) => (await call('GET', url)).body))
+  const [begin, eind] = [false, true].map((is) => statustypen.find(({ isEindstatus }) => isEindstatus === is).url)
+  const resultaattype = await givenResultaattype(test, zaaktype, { afleidingswijze: 'afgehandeld' })
+  const roltype = type.roltypen[0]
+  let second = 10
+  const status = (statustype: string) => ({ statustype, datumStatusGezet: `2026-03-05T10:00:${second++}Z` })
+  const rol = (identificatie: string) => ({
+    betrokkeneType: 'medewerker',
+    roltype,
+    betrokkeneIdentificatie: { identificatie },
+  })
+  const read = async (url: string) => (await call('GET', url, undefined, CRS)).body
+  const zaken = async () => (await database.sql`select count(*)::int as n from zaak`)[0]!.n
+
+  await t.test('zaak_registreren makes all or nothing', async (t) => {
+    const body = {
+      zaak: zaakBody(zaaktype),
+      rollen: [rol('a'), rol('b')],
+      zaakinformatieobjecten: [{ informatieobject: await givenDocument(test, informatieobjecttype) }],
+      zaakobjecten: [{ objectType: 'pand', objectIdentificatie: { identificatie: '1' } }],
+      status: status(begin),
+    }
+    const answer = await call('POST', `${ZAKEN}/zaak_registreren`, body)
+    t.equal(answer.status, 201, answer.text)
+    t.equal(answer.body.rollen.length, 2)
+    t.match(await read(answer.body.zaak.url), {
+      status: answer.body.status.url,
+      zaakinformatieobjecten: [answer.body.zaakinformatieobjecten[0].url],
+      zaakobjecten: [answer.body.zaakobjecten[0].url],
+    })
+    const messages = await database.sql`select 1 from notificatie where hoofd_object_uuid = ${answer.body.zaak.uuid}`
+    t.equal(messages.length, 6)
+    const before = await zaken()
+    const wrong = (values: object) => call('POST', `${ZAKEN}/zaak_registreren`, { ...body, ...values })
+    t.same(faultsOf(await wrong({ rollen: [rol('a'), { ...rol('b'), roltype: zaaktype }] })), [
+      'rollen.1.roltype: invalid-resource',
+    ])
+    t.same(faultsOf(await wrong({ status: status(eind) })), ['status.nonFieldErrors: resultaat-does-not-exist'])
+    t.same(faultsOf(await wrong({ zaak: {} })).length, 4)
+    t.equal(await zaken(), before)
+  })
+
+  await t.test('zaak_afsluiten sets the resultaat and the eindstatus', async (t) => {
+    const zaak = await givenZaak(test, { zaaktype })
+    const path = `${ZAKEN}/zaak_afsluiten/${zaak.uuid}`
+    const body = { zaak: { toelichting: 'klaar' }, resultaat: { resultaattype }, status: status(eind) }
+    t.same(faultsOf(await call('POST', path, { ...body, status: status(begin) })), [
+      'status.nonFieldErrors: eindstatus-required',
+    ])
+    const answer = await call('POST', path, body)
+    t.equal(answer.status, 200, answer.text)
+    t.match(await read(zaak.url), { einddatum: '2026-03-05', archiefactiedatum: '2036-03-05', toelichting: 'klaar' })
+    t.same(faultsOf(await call('POST', path, { ...body, status: status(eind) })), ['resultaat.zaak: unique'])
+    t.equal((await call('POST', `${ZAKEN}/zaak_afsluiten/${uuidOf(zaaktype)}`, body)).status, 404)
+  })
+
+  await t.test('zaak_opschorten and zaak_verlengen change their own group only', async (t) => {
+    const zaak = await givenZaak(test, { zaaktype })
+    const opschorting = { indicatie: true, reden: 'wacht' }
+    const opgeschort = await call('POST', `${ZAKEN}/zaak_opschorten/${zaak.uuid}`, {
+      zaak: { opschorting, toelichting: 'niet' },
+      status: status(begin),
+    })
+    t.match(opgeschort.body.zaak, { opschorting, toelichting: '' })
+    const verlenging = { reden: 'druk', duur: 'P5D' }
+    const verlengd = await call('POST', `${ZAKEN}/zaak_verlengen/${zaak.uuid}`, {
+      zaak: { verlenging },
+      status: status(begin),
+    })
+    t.same(verlengd.body.zaak.verlenging, verlenging)
+    t.same(
+      faultsOf(
+        await call('POST', `${ZAKEN}/zaak_verlengen/${zaak.uuid}`, { zaak: { verlenging }, status: status(eind) }),
+      ),
+      ['status.nonFieldErrors: eindstatus-not-allowed'],
+    )
+    t.same(faultsOf(await call('POST', `${ZAKEN}/zaak_verlengen/${zaak.uuid}`, { zaak: {}, status: status(begin) })), [
+      'zaak.verlenging: required',
+    ])
+  })
+
+  await t.test('zaak_bijwerken replaces the rollen', async (t) => {
+    const zaak = await givenZaak(test, { zaaktype })
+    const [keep, drop] = await Promise.all(
+      ['blijft', 'gaat'].map(async (name) =>
+        made(await call('POST', `${ZAKEN}/rollen`, { zaak: zaak.url, ...rol(name) })),
+      ),
+    )
+    const path = `${ZAKEN}/zaak_bijwerken/${zaak.uuid}`
+    const answer = await call('POST', path, {
+      zaak: { omschrijving: 'x' },
+      rollen: [{ uuid: keep.uuid, ...rol('anders') }, rol('nieuw')],
+      status: status(begin),
+    })
+    t.equal(answer.status, 200, answer.text)
+    t.same(answer.body.rollen.map((one: any) => one.betrokkeneIdentificatie.identificatie).sort(), ['anders', 'nieuw'])
+    t.equal((await call('GET', drop.url)).status, 404)
+    t.same(faultsOf(await call('POST', path, { rollen: [{ uuid: drop.uuid, ...rol('x') }], status: status(begin) })), [
+      'rollen.0.uuid: does-not-exist',
+    ])
+    const kept = await call('POST', path, { zaak: {}, status: status(begin) })
+    t.equal(kept.body.rollen.length, 2)
+  })
+
+  await t.test('a closed case asks for both forced scopes', async (t) => {
+    const zaak = await givenZaak(test, { zaaktype })
+    const body = { zaak: {}, resultaat: { resultaattype }, status: status(eind) }
+    t.equal((await call('POST', `${ZAKEN}/zaak_afsluiten/${zaak.uuid}`, body)).status, 200)
+    const right = (scopes: string[]) => [
+      { component: 'zrc', scopes, typeUuid: uuidOf(zaaktype), typeUrl: zaaktype, max: 'openbaar' },
+    ]
+    const one = await givenClient(test, 'een', right(['zaken.geforceerd-bijwerken', 'zaken.statussen.toevoegen']))
+    const both = await givenClient(test, 'beide', right(['zaken.geforceerd-bijwerken', 'zaken.heropenen']))
+    const bijwerken = (as: string) =>
+      call('POST', `${ZAKEN}/zaak_bijwerken/${zaak.uuid}`, { status: status(begin) }, { as })
+    t.equal((await bijwerken(one)).status, 403)
+    t.equal((await bijwerken(both)).status, 200)
+    t.equal((await read(zaak.url)).einddatum, null)
+  })
+
+  await t.test('a reserved number is used only by who names it', async (t) => {
+    const { body } = await call('POST', `${ZAKEN}/zaaknummer_reserveren`, { bronorganisatie: '517439943' })
+    t.match(body.zaaknummer, /^ZAAK-\d{4}-\d{10}$/)
+    const many = await call('POST', `${ZAKEN}/zaaknummer_reserveren`, { bronorganisatie: '517439943', aantal: 3 })
+    t.equal(many.body.length, 3)
+    t.not((await givenZaak(test, { zaaktype })).identificatie, body.zaaknummer)
+    t.equal((await givenZaak(test, { zaaktype, identificatie: body.zaaknummer })).identificatie, body.zaaknummer)
+    const again = await call('POST', `${ZAKEN}/zaken`, zaakBody(zaaktype, { identificatie: body.zaaknummer }), CRS)
+    t.same(faultsOf(again), ['identificatie: identificatie-niet-uniek'])
+  })
+})

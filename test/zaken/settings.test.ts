@@ -1,0 +1,75 @@
+// What an operator chooses for cases: how their numbers are made, and whether values are held against their specificatie.
+import t from 'tap'
+import { givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { faultsOf, givenOnderdeel, givenZaak, made, ZAKEN } from './given.ts'
+
+const DIT_JAAR = new Date().getUTCFullYear()
+const reserve = async ({ call }: TestApp, aantal = 1) =>
+  made(await call('POST', `${ZAKEN}/zaaknummer_reserveren`, { bronorganisatie: '517439943', aantal }))
+
+t.test('a number has the year of the startdatum; a reserved one that of today', async (t) => {
+  const test = await testApp(t)
+  const zaaktype = await givenZaaktype(test)
+  t.match(await givenZaak(test, { zaaktype, startdatum: '2019-05-01' }), { identificatie: 'ZAAK-2019-0000000001' })
+  t.match(await reserve(test), { zaaknummer: `ZAAK-${DIT_JAAR}-0000000002` })
+})
+
+t.test('use-creation-year: a number has the year of today, whatever the startdatum', async (t) => {
+  const test = await testApp(t, { ZAAK_IDENTIFICATIE_GENERATOR: 'use-creation-year' })
+  const zaaktype = await givenZaaktype(test)
+  await givenZaak(test, { zaaktype, identificatie: `ZAAK-${DIT_JAAR}-0000000001` })
+  t.match(await givenZaak(test, { zaaktype, startdatum: '2019-05-01' }), {
+    identificatie: `ZAAK-${DIT_JAAR}-0000000002`,
+  })
+})
+
+t.test('use-uwv-identification: letters, a sequence and a check digit', async (t) => {
+  const test = await testApp(t, { ZAAK_IDENTIFICATIE_GENERATOR: 'use-uwv-identification' })
+  const { sql } = test.database
+  const zaaktype = await givenZaaktype(test)
+  const next = async () => (await givenZaak(test, { zaaktype })).identificatie
+  t.same([await next(), await next()], ['A00000006', 'A00000023'], 'the number whose check digit would be 10 is none')
+  t.match(await reserve(test, 2), [{ zaaknummer: 'A00000037' }, { zaaknummer: 'A00000040' }])
+  await givenZaak(test, { zaaktype, identificatie: 'A00000054' })
+  await givenZaak(test, { zaaktype, identificatie: 'A00012303' })
+  t.equal(await next(), 'A00012317', 'past those that cases came with')
+  await sql`select setval('zaak_nummer_uwv', 259999999)`
+  t.equal(await next(), 'AA00000001', 'after Z come two letters')
+  await sql`select setval('zaak_nummer_uwv', 7019999998)`
+  t.equal(await next(), 'ZZ99999993')
+  t.not((await test.call('POST', `${ZAKEN}/zaaknummer_reserveren`, { bronorganisatie: '517439943' })).status, 201)
+  const wrong = await sql`select n from generate_series(0, 2000) n where zaaknummer_uwv(n) !~ '^A\\d{8}$'`
+  t.same([...wrong], [])
+})
+
+t.test('values of eigenschappen are held against their specificatie only when asked for', async (t) => {
+  for (const streng of [true, false]) {
+    const test = await testApp(t, streng ? { ZAAK_EIGENSCHAP_WAARDE_VALIDATION: 'yes' } : {})
+    const zaaktype = await givenZaaktype(test)
+    const zaak = (await givenZaak(test, { zaaktype })).url
+    let number = 0
+    const judge = async (specificatie: object, goed: string[], fout: string[]) => {
+      const naam = `e${++number}`
+      const eigenschap = await givenOnderdeel(test, 'eigenschappen', {
+        zaaktype,
+        naam,
+        definitie: naam,
+        specificatie: { lengte: '14', kardinaliteit: '1', waardenverzameling: [], ...specificatie },
+      })
+      const at = `${zaak}/zaakeigenschappen`
+      let url = ''
+      for (const waarde of goed) url = made(await test.call('POST', at, { zaak, eigenschap, waarde })).url
+      for (const waarde of fout) {
+        const expected = streng ? ['nonFieldErrors: waarde-incorrect-format'] : []
+        t.same(faultsOf(await test.call('PATCH', url, { waarde })), expected, `${naam} ${waarde}`)
+        t.same(faultsOf(await test.call('POST', at, { zaak, eigenschap, waarde })), expected, `${naam} ${waarde}`)
+      }
+    }
+    await judge({ formaat: 'tekst', lengte: '3' }, ['abc', '', '👍👍👍'], ['abcd'])
+    await judge({ formaat: 'tekst', lengte: '3', waardenverzameling: ['rood', 'blauw'] }, ['rood', ''], ['bla', 'ROOD'])
+    await judge({ formaat: 'getal', lengte: '2' }, ['1', '12', ''], ['123', 'a', '1,5', '-1'])
+    await judge({ formaat: 'getal', lengte: '2,1' }, ['12', '12,3', '1,', ',5'], ['12,34', '123,4', '1.5'])
+    await judge({ formaat: 'datum', lengte: '8' }, ['20240229'], ['20230229', '2024-02-29', '20241301', '202402291'])
+    await judge({ formaat: 'datum_tijd' }, ['20240229235959'], ['20240229', '20240229240000', '20240229236000'])
+  }
+})
