@@ -194,7 +194,7 @@ t.test('the libraries of the blob stores are loaded when they are used, and not 
       return next(url, context)
     } })
     const { openKopieer } = await import('${program}')
-    const { openOpslagen } = await import('${new URL('../../src/documenten/opslag/kiezen.ts', import.meta.url).href}')
+    const { openOpslagen } = await import('${new URL('../../src/documenten/storage/choose.ts', import.meta.url).href}')
     const { readConfig } = await import('${new URL('../../src/config.ts', import.meta.url).href}')
     const none = [...loaded]
     await openOpslagen(readConfig(process.env)).opslag.read('a').catch(() => {})
