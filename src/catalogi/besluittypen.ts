@@ -173,7 +173,7 @@ export async function createBesluittype(m: Mutation, input: Input, own: { uuid?:
   return besluittype
 }
 
-async function changeBesluittype(
+export async function changeBesluittype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -224,7 +224,7 @@ export async function publishBesluittype(m: Mutation, uuid: string) {
   return besluittype
 }
 
-async function deleteBesluittype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteBesluittype(m: Mutation, uuid: string): Promise<void> {
   const before = await besluittypeForChange(m, uuid)
   if (!mayForceDelete(m.actor)) {
     if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009

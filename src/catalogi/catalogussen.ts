@@ -119,7 +119,7 @@ export async function createCatalogus(m: Mutation, input: Input, own: { uuid?: s
   return catalogus
 }
 
-async function changeCatalogus(
+export async function changeCatalogus(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -135,7 +135,7 @@ async function changeCatalogus(
   return catalogus
 }
 
-async function deleteCatalogus(m: Mutation, uuid: string): Promise<void> {
+export async function deleteCatalogus(m: Mutation, uuid: string): Promise<void> {
   const before = await catalogusForChange(m, uuid)
   if (before.zaaktypen.length + before.besluittypen.length + before.informatieobjecttypen.length > 0) {
     throw new Problem(409, { code: 'CATALOG_NOT_EMPTY', detail: 'Er zijn nog typen in deze catalogus.' }) // ztc-017

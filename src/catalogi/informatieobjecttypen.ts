@@ -188,7 +188,7 @@ export async function createInformatieobjecttype(m: Mutation, input: Input, own:
   return type
 }
 
-async function changeInformatieobjecttype(
+export async function changeInformatieobjecttype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -229,7 +229,7 @@ export async function publishInformatieobjecttype(m: Mutation, uuid: string) {
   return type
 }
 
-async function deleteInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
   const before = await typeForChange(m, uuid)
   if (!mayForceDelete(m.actor)) {
     if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009

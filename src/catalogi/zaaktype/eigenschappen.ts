@@ -139,7 +139,7 @@ export async function createEigenschap(m: Mutation, input: Input, own: { uuid?: 
   return eigenschap
 }
 
-async function changeEigenschap(
+export async function changeEigenschap(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -163,7 +163,7 @@ async function changeEigenschap(
   return eigenschap
 }
 
-async function deleteEigenschap(m: Mutation, uuid: string): Promise<void> {
+export async function deleteEigenschap(m: Mutation, uuid: string): Promise<void> {
   const before = await eigenschapForChange(m, uuid)
   await deleteOnderdeel(m, 'eigenschap', before)
   recordChange(m, 'destroy', 'eigenschap', named(before), toEigenschap(before, m.actor.base), null)

@@ -223,7 +223,7 @@ export async function createResultaattype(m: Mutation, given: Input, bronnen: Br
   return resultaattype
 }
 
-async function changeResultaattype(
+export async function changeResultaattype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -276,7 +276,7 @@ async function changeResultaattype(
   return resultaattype
 }
 
-async function deleteResultaattype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteResultaattype(m: Mutation, uuid: string): Promise<void> {
   const before = await resultaattypeForChange(m, uuid)
   await deleteOnderdeel(m, 'resultaattype', before)
   recordChange(m, 'destroy', 'resultaattype', named(before), toResultaattype(before, m.actor.base), null)

@@ -148,7 +148,7 @@ export async function createRoltype(m: Mutation, input: Input, own: { uuid?: str
   return roltype
 }
 
-async function changeRoltype(
+export async function changeRoltype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -174,7 +174,7 @@ async function changeRoltype(
   return roltype
 }
 
-async function deleteRoltype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteRoltype(m: Mutation, uuid: string): Promise<void> {
   const before = await roltypeForChange(m, uuid)
   await deleteOnderdeel(m, 'roltype', before)
   recordChange(m, 'destroy', 'roltype', named(before), toRoltype(before, m.actor.base), null)

@@ -157,7 +157,7 @@ export async function createZaaktype(
   return zaaktype
 }
 
-async function changeZaaktype(
+export async function changeZaaktype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -232,7 +232,7 @@ const CONCEPT_RELATION = {
   reason: 'Een gerelateerd besluittype of informatieobjecttype is nog niet gepubliceerd.',
 }
 
-async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
   const before = await zaaktypeForChange(m, uuid)
   if (!mayForceDelete(m.actor)) {
     if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009

@@ -143,7 +143,7 @@ export async function createStatustype(m: Mutation, input: Input, own: { uuid?: 
   return statustype
 }
 
-async function changeStatustype(
+export async function changeStatustype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -166,7 +166,7 @@ async function changeStatustype(
   return statustype
 }
 
-async function deleteStatustype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteStatustype(m: Mutation, uuid: string): Promise<void> {
   const before = await statustypeForChange(m, uuid)
   await deleteOnderdeel(m, 'statustype', before)
   recordChange(m, 'destroy', 'statustype', named(before), toStatustype(before, m.actor.base), null)

@@ -144,7 +144,7 @@ export async function createZaakobjecttype(m: Mutation, input: Input, own: { uui
   return zaakobjecttype
 }
 
-async function changeZaakobjecttype(
+export async function changeZaakobjecttype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -167,7 +167,7 @@ async function changeZaakobjecttype(
   return zaakobjecttype
 }
 
-async function deleteZaakobjecttype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteZaakobjecttype(m: Mutation, uuid: string): Promise<void> {
   const before = await zaakobjecttypeForChange(m, uuid)
   await deleteOnderdeel(m, 'zaakobjecttype', before)
   recordChange(m, 'destroy', 'zaakobjecttype', named(before), toZaakobjecttype(before, m.actor.base), null)

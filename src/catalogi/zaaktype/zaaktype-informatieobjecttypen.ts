@@ -175,7 +175,7 @@ export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Inp
   return relatie
 }
 
-async function changeZaaktypeInformatieobjecttype(
+export async function changeZaaktypeInformatieobjecttype(
   m: Mutation,
   uuid: string,
   actie: 'update' | 'partial_update',
@@ -215,7 +215,7 @@ async function changeZaaktypeInformatieobjecttype(
   return relatie
 }
 
-async function deleteZaaktypeInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
+export async function deleteZaaktypeInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
   const before = await relatieForChange(m, uuid)
   if (!before.concept && !before.informatieobjecttypeConcept && !mayForceDelete(m.actor))
     throwFaults([NON_CONCEPT_RELATION])
