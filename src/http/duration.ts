@@ -1,12 +1,36 @@
+/**
+ * The one reading of ISO 8601 durations. Every duration of the standard is a term, so none is negative, and none is longer
+ * than a hundred years: a date moved by it stays a date. `is_term` in the database says the same.
+ */
 const PARTS =
-  /^P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)W)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+(?:\.\d+)?)S)?)?$/
+  /^P(?!$)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?!$)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$/
+
+export const MAX_TERM_YEARS = 100
+
+/** The last day that the standard can write: a date that was computed and lies later is refused. */
+export const isBeyondDates = (day: string | null): boolean => day !== null && day.length > '9999-12-31'.length
+
+/** Years, months, weeks, days, hours, minutes, seconds; undefined when it is no duration, or one that is out of bounds. */
+function readParts(text: string): number[] | undefined {
+  const match = PARTS.exec(text)
+  if (!match) return undefined
+  const parts = match.slice(1).map((part) => Number(part ?? 0))
+  const [years, months, weeks, days, hours, minutes, seconds] = parts
+  // From a day after which a hundred years have all their leap days; a date out of reach is NaN, and so refused.
+  const end = Date.UTC(2000 + years!, months!, 1 + weeks! * 7 + days!, hours, minutes, seconds)
+  return end <= Date.UTC(2000 + MAX_TERM_YEARS, 0, 1) ? parts : undefined
+}
+
+/** Whether it is a duration that the service takes: ISO 8601, not negative, at most a hundred years. */
+export const isDuration = (text: string): boolean => readParts(text) !== undefined
 
 /**
- * A duration of ISO 8601 in one spelling: months carry into years, weeks into days, seconds into minutes and so on up to
- * days. Days stay days: a month has no fixed length. Zero is `P0D`. The format was checked with the input.
+ * A duration in one spelling: months carry into years, weeks into days, seconds into minutes and so on up to days. Days
+ * stay days: a month has no fixed length. Zero is `P0D`.
+ * @throws RangeError for what `isDuration` refuses; the format `duration` of the schemas refuses it first
  */
 export function isoDuration(text: string): string {
-  const [years, months, weeks, days, hours, minutes, seconds] = partsOf(text)
+  const [years, months, weeks, days, hours, minutes, seconds] = requireParts(text)
   const allMonths = years! * 12 + months!
   const allSeconds = (hours! * 60 + minutes!) * 60 + seconds!
   const allDays = weeks! * 7 + days! + Math.trunc(allSeconds / 86_400)
@@ -22,11 +46,15 @@ export function isoDuration(text: string): string {
 
 /** About how many days a duration lasts, to compare it with a bound: a month counts as 30 days, a year as 365. */
 export function inDays(text: string): number {
-  const [years, months, weeks, days, hours, minutes, seconds] = partsOf(text)
+  const [years, months, weeks, days, hours, minutes, seconds] = requireParts(text)
   return years! * 365 + months! * 30 + weeks! * 7 + days! + ((hours! * 60 + minutes!) * 60 + seconds!) / 86_400
 }
 
-const partsOf = (text: string) => (PARTS.exec(text) ?? []).slice(1).map((part) => Number(part ?? 0))
+function requireParts(text: string): number[] {
+  const parts = readParts(text)
+  if (!parts) throw new RangeError('no duration, or one that is out of bounds')
+  return parts
+}
 
 function part(amount: number, letter: string): string {
   return amount === 0 ? '' : `${amount}${letter}`

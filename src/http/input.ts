@@ -4,6 +4,7 @@ import Type, { type Static, type TObject, type TOptional, type TSchema, type TUn
 import { Compile, type Validator } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
+import { isDuration, MAX_TERM_YEARS } from './duration.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem } from './problem.ts'
 
 Settings.Set({ maxErrors: 10_000 }) // all faults are reported at once
@@ -87,11 +88,9 @@ const FORMATS: Record<string, { test: (text: string) => boolean; code: (text: st
     reason: 'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.',
   },
   duration: {
-    // signs inside are allowed, in front not
-    test: (text) =>
-      /^P(?!$)(-?\d+Y)?(-?\d+M)?(-?\d+W)?(-?\d+D)?(T(?=.)(-?\d+H)?(-?\d+M)?(-?\d+(\.\d+)?S)?)?$/.test(text),
+    test: isDuration,
     code: () => 'invalid',
-    reason: 'Dit is geen geldige duur (ISO 8601).',
+    reason: `Dit is geen geldige duur (ISO 8601, niet negatief, ten hoogste ${MAX_TERM_YEARS} jaar).`,
   },
 }
 for (const [name, { test }] of Object.entries(FORMATS)) Format.Set(name, test)

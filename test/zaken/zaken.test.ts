@@ -180,6 +180,8 @@ t.test('cases', async (t) => {
     const zaak = await givenZaak(test, { zaaktype })
     const patch = (given: object) => call('PATCH', zaak.url, given, CRS)
     t.same(faultsOf(await patch({ verlenging: { reden: 'x' } })), ['verlenging.duur: required'])
+    for (const duur of ['P-1D', 'P101Y', `P${'9'.repeat(400)}D`, ''])
+      t.match(faultsOf(await patch({ verlenging: { reden: 'x', duur } })), [/^verlenging.duur: (invalid|blank)$/], duur)
     t.equal((await patch({ verlenging: { reden: 'x', duur: 'P14D' } })).body.verlenging.duur, 'P14D')
     t.equal((await patch({ verlenging: null })).body.verlenging, null)
     await patch({ opschorting: { indicatie: true, reden: 'x' } })
@@ -302,4 +304,13 @@ t.test('cases', async (t) => {
     })
     t.equal(again.status, 304)
   })
+})
+
+t.test('a case whose term ends after the year 9999 is refused, unless it says its own days', async (t) => {
+  const test = await testApp(t)
+  const zaaktype = await givenZaaktype(test)
+  const body = zaakBody(zaaktype, { startdatum: '9999-12-31' })
+  t.same(faultsOf(await test.call('POST', `${ZAKEN}/zaken`, body, CRS)), ['startdatum: invalid'])
+  const days = { einddatumGepland: '9999-12-31', uiterlijkeEinddatumAfdoening: '9999-12-31' }
+  made(await test.call('POST', `${ZAKEN}/zaken`, { ...body, ...days }, CRS))
 })

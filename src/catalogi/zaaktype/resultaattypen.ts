@@ -4,10 +4,9 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
-import { isoDuration } from '../../http/duration.ts'
+import { isDuration, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import {
-  findFaults,
   Nullable,
   OptionalChoice,
   OptionalDate,
@@ -318,8 +317,6 @@ function withDefaults(input: Input, klasse: Found): Input {
     (archiefnominatie === 'blijvend_bewaren' ? { afleidingswijze: 'afgehandeld' as const } : null)
   return { ...input, archiefnominatie, archiefactietermijn, brondatumArchiefprocedure }
 }
-
-const isDuration = (text: string) => findFaults(Type.Object({ duur: OptionalDuur }), { duur: text }).length === 0
 
 function ruleFaults(
   input: Input,

@@ -1,7 +1,7 @@
 // When a case may be destroyed, or has to be handed over: zrc-021. The resultaattype says from which day the term counts.
 
 import type { Mutation } from '../../database/mutate.ts'
-import { isoDuration } from '../../http/duration.ts'
+import { isBeyondDates, isoDuration } from '../../http/duration.ts'
 import { invalidAll, Problem } from '../../http/problem.ts'
 import { onObject } from '../rules.ts'
 
@@ -141,6 +141,7 @@ async function plus(m: Mutation, day: string, termijn: string): Promise<string> 
   const [row] = await m.sql<
     { dag: string }[]
   >`select (${day}::date + ${isoDuration(termijn)}::text::interval)::date as dag`
+  if (isBeyondDates(row!.dag)) throw nietTeBepalen('De datum ligt na het jaar 9999.')
   return row!.dag
 }
 

@@ -1,6 +1,7 @@
 // Making a case.
 import { NIETS_ELDERS, type TypeElders, type TypenElders } from '../../catalogi/remote-types.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { isBeyondDates } from '../../http/duration.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
 import { type InvalidParam, invalidAll, Problem, throwFaults } from '../../http/problem.ts'
@@ -60,6 +61,7 @@ export async function createZaak(
     ...relaties.faults,
     ...faults,
     ...archiveringFaults(input, false),
+    ...termFaults(input, zaaktype),
   ])
   const values = {
     ...toColumns(input),
@@ -109,6 +111,15 @@ export async function createZaak(
     nieuw: zaak,
   })
   return zaak
+}
+
+function termFaults(input: ZaakInput, { einddatum_gepland, uiterlijke_einddatum_afdoening }: ZaaktypeVanZaak) {
+  const beyond =
+    (input.einddatumGepland == null && isBeyondDates(einddatum_gepland)) ||
+    (input.uiterlijkeEinddatumAfdoening == null && isBeyondDates(uiterlijke_einddatum_afdoening))
+  return beyond
+    ? [fault('startdatum', 'invalid', 'Met de termijnen van het zaaktype eindigt de zaak na het jaar 9999.')]
+    : []
 }
 
 type ZaaktypeVanZaak = {
