@@ -22,11 +22,12 @@ export type Service = {
   token(): string
   /** Highest resident memory of the process so far, in MB. */
   peakMemory(): Promise<number>
+  alive(): boolean
   stop(): Promise<void>
 }
 
 /** Starts the service and waits until it is ready. `env` goes on top of the settings made here. */
-export async function startService(env: Record<string, string> = {}): Promise<Service> {
+export async function startService(env: Record<string, string> = {}, nodeArgs: string[] = []): Promise<Service> {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
   await chmod(directory, 0o711)
   const importDir = join(directory, 'import-data')
@@ -37,7 +38,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const dataDir = env.DATA_DIR ?? join(directory, 'data')
   const child = spawn(
     process.execPath,
-    ['--max-semi-space-size=8', join(import.meta.dirname, '../src/main.ts'), 'start'],
+    ['--max-semi-space-size=8', ...nodeArgs, join(import.meta.dirname, '../src/main.ts'), 'start'],
     {
       env: {
         ...process.env,
@@ -80,9 +81,10 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
       const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${child.pid}/status`, 'utf8')) ?? []
       return Math.round(Number(kilobytes) / 1024)
     },
+    alive: () => child.exitCode === null && child.signalCode === null,
     stop: async () => {
       child.kill('SIGTERM')
-      if (child.exitCode === null) await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
       await rm(directory, { recursive: true, force: true })
     },
   }
@@ -97,7 +99,7 @@ async function ready(child: ChildProcess, address: string): Promise<void> {
   throw new Error(`the service ended with ${child.exitCode}`)
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }

@@ -1,0 +1,14 @@
+import type { Attack } from './attack.ts'
+import { connectionAttacks } from './connections.ts'
+import { inputAttacks } from './input.ts'
+
+/** All attacks, one after another. The first does nothing: what the good client sees when it is alone. */
+export const ATTACKS: Attack[] = [
+  { name: 'nothing', rights: [], answers: [], send: async ({ signal }) => idle(signal) },
+  ...connectionAttacks,
+  ...inputAttacks,
+]
+
+async function idle(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+}
