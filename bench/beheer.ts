@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { maakAccount } from '../src/beheer/accounts.ts'
+import { createAccount } from '../src/beheer/accounts.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { givenType, startService } from './service.ts'
 
@@ -150,7 +150,7 @@ async function inPortions(rows: number, work: (from: number, to: number) => Prom
 
 /** Signs in as an administrator; the cookie. */
 async function givenSession({ db, sql }: Database): Promise<string> {
-  const { uuid } = await maakAccount(db, { gebruikersnaam: 'beheerder', rol: 'administrator' })
+  const { uuid } = await createAccount(db, { gebruikersnaam: 'beheerder', rol: 'administrator' })
   const value = randomBytes(32).toString('base64url')
   const sleutel = createHash('sha256').update(value).digest()
   await sql`

@@ -19,7 +19,7 @@ import type { Config } from './config.ts'
 import type { Database, ReadDb } from './database/database.ts'
 import { type Mutate, mutator } from './database/mutate.ts'
 import { documenten } from './documenten/index.ts'
-import type { Opslag } from './documenten/storage/index.ts'
+import type { Store } from './documenten/storage/index.ts'
 import { registerAccess } from './http/access.ts'
 import { registerHealth } from './http/health.ts'
 import { validatorCompiler } from './http/input.ts'
@@ -27,7 +27,7 @@ import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi.ts'
 import { KINDS, Problem, problemBody, sendProblem, toProblem } from './http/problem.ts'
 import { kanalenPagina } from './notificaties/kanalen.ts'
-import type { Diensten } from './services/services.ts'
+import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
 import { zakenApi } from './zaken/index.ts'
@@ -37,13 +37,13 @@ export type Parts = {
   config: Config
   database: Database
   /** Where new documents go. */
-  opslag: Opslag
+  store: Store
   /** Where a document is, by the `backend` of its row. */
-  opslagVoor(backend: string): Opslag
+  storeFor(backend: string): Store
   credentials: CredentialStore
   box: SecretBox
   /** The way out to other services. */
-  diensten: Diensten
+  services: Services
   log: Logger
 }
 

@@ -362,7 +362,7 @@ export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' |
   if (new Set([root, id, secret].map((value) => value === undefined)).size > 1) {
     faults.push('NOTIFICATIONS_API_ROOT, NOTIFICATIONS_CLIENT_ID and NOTIFICATIONS_SECRET go together')
   }
-  faults.push(...opslagFaults(values))
+  faults.push(...storageFaults(values))
   const trustProxy = String(values.TRUST_PROXY ?? '')
     .split(',')
     .map((one) => one.trim())
@@ -478,7 +478,7 @@ function oidcSettings(valid: Static<typeof Environment>): OidcSettings | undefin
   }
 }
 
-function opslagFaults(values: Record<string, unknown>): string[] {
+function storageFaults(values: Record<string, unknown>): string[] {
   const faults: string[] = []
   const given = (...names: string[]) => names.filter((name) => values[name] !== undefined).length
   if (given('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY') === 1)

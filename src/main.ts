@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import type { Logger } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
-import { listClients, revokeGeheim, rotateGeheim, UnknownClient } from './autorisaties/client-secrets.ts'
+import { listClients, revokeSecret, rotateSecret, UnknownClient } from './autorisaties/client-secrets.ts'
 import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
 import { generateSecret, isShort } from './autorisaties/secret-box.ts'
 import { addAccountCommands } from './cli/accounts.ts'
@@ -25,13 +25,13 @@ import { type Database, openDatabase, type ReadDb } from './database/database.ts
 import { DataDirHeld } from './database/embedded.ts'
 import { migrate, SchemaError } from './database/migrate.ts'
 import { mutator } from './database/mutate.ts'
-import { OpslagOnbeschikbaar } from './documenten/storage/index.ts'
+import { StoreUnavailable } from './documenten/storage/index.ts'
 import { systemActor } from './http/access.ts'
 import { ownAddress } from './http/links.ts'
 import { isConnectionFault } from './jobs/worker.ts'
 import { GeenDienst, KANALEN, registerKanalen, testNotificatie } from './notificaties/kanalen.ts'
 import { herzend } from './notificaties/plan.ts'
-import { openDiensten } from './services/services.ts'
+import { openServices } from './services/services.ts'
 import { openLog } from './telemetry/log.ts'
 
 const EXIT_USAGE = 64 // sysexits: what the caller asked is not possible
@@ -186,7 +186,7 @@ client
     const secret = await withDatabase(async (database, config) => {
       const box = await findSecretBox(config, false)
       return mutator(database)(systemActor('client rotate', ownAddress(config)), (m) =>
-        rotateGeheim(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
+        rotateSecret(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
       )
     })
     if (isShort(secret)) console.error(SHORT_SECRET)
@@ -207,7 +207,7 @@ client
   .action(async (options: { id: string; old: boolean; json?: boolean }) => {
     const revoked = await withDatabase((database, config) =>
       mutator(database)(systemActor('client revoke', ownAddress(config)), (m) =>
-        revokeGeheim(m, options.id, options.old ? 'oud' : 'alle'),
+        revokeSecret(m, options.id, options.old ? 'oud' : 'alle'),
       ),
     )
     print(options, { clientId: options.id, revoked }, `Client ${options.id} lost ${revoked} secret(s).`)
@@ -370,27 +370,27 @@ catalogus
     ) => {
       if (options.catalogus !== undefined && !UUID.test(options.catalogus))
         throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
-      const { importPakket, readPakket } = await import('./catalogi/zip.ts')
+      const { importPackage, readPackage } = await import('./catalogi/zip.ts')
       const { openSelectielijst } = await import('./catalogi/selectielijst.ts')
-      const pakket = await readPakket(
+      const pakket = await readPackage(
         await readFile(file).catch((error) => {
           throw (error as { code?: string }).code === 'ENOENT' ? new UsageError(`there is no file ${file}`) : error
         }),
       )
       const imported = await withDatabase(async (database, config) => {
         const log = openLog('silent')
-        const diensten = openDiensten(database, await findSecretBox(config, true), config, log)
+        const services = openServices(database, await findSecretBox(config, true), config, log)
         try {
-          const selectielijst = await openSelectielijst(config, diensten)
+          const selectielijst = await openSelectielijst(config, services)
           const actor = systemActor('catalogus import', ownAddress(config))
-          return await importPakket(mutator(database), actor, selectielijst, pakket, {
+          return await importPackage(mutator(database), actor, selectielijst, pakket, {
             keepUuids: options.keepUuids,
             newTypes: options.newTypes,
             ...(options.catalogus && { catalogusUuid: options.catalogus.toLowerCase() }),
             ...(options.prefix && { identificatiePrefix: options.prefix }),
           })
         } finally {
-          await diensten.close()
+          await services.close()
         }
       })
       const lines = Object.entries(imported.made).map(([resource, count]) => `${String(count).padStart(6)} ${resource}`)
@@ -486,7 +486,7 @@ function explain(error: unknown): { message: string; code: number } {
   if (error instanceof SchemaError || error instanceof DataDirHeld) return { message: error.message, code: 1 }
   if (error instanceof UsageError || error instanceof ClientExists || error instanceof UnknownClient)
     return { message: error.message, code: EXIT_USAGE }
-  if (error instanceof OpslagOnbeschikbaar) return { message: error.message, code: EXIT_UNAVAILABLE }
+  if (error instanceof StoreUnavailable) return { message: error.message, code: EXIT_UNAVAILABLE }
   if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT_UNAVAILABLE }
   const { code, message } = error as { code?: string; message?: string }
   return {

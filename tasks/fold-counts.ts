@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-export function vouwDocumentaantallen({ database }: { database: Database }): Task {
+export function foldCounts({ database }: { database: Database }): Task {
   return async () => {
     await database.sql`select vouw_documentaantallen()`
   }

@@ -3,7 +3,7 @@
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import { isUnavailable } from '../src/database/database.ts'
-import { type BatchParts, verwerkBatch, vooruit } from '../src/documenten/import/batch.ts'
+import { type BatchParts, openReadAhead, processBatch } from '../src/documenten/import/batch.ts'
 import { stopImport } from '../src/documenten/import/progress.ts'
 import { readInput } from '../src/http/input.ts'
 
@@ -21,13 +21,13 @@ declare global {
 }
 
 export function importBatch(parts: BatchParts): Task {
-  const ahead = vooruit(parts)
+  const ahead = openReadAhead(parts)
   return async (payload, { job }) => {
     const batch = readInput(Payload, payload)
     try {
       const [crash] = await parts.database.sql<{ aantal: number }[]>`
         select aantal from worker_crash where job_id = ${job.id}`
-      await verwerkBatch(parts, ahead, batch, crash?.aantal)
+      await processBatch(parts, ahead, batch, crash?.aantal)
     } catch (error) {
       if (job.attempts < job.max_attempts || isUnavailable(error)) throw error
       parts.log.error({ import: batch.import, err: error }, 'import stopped: its batch failed at every attempt')

@@ -4,7 +4,7 @@ import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Config } from '../src/config.ts'
 import { type Database, isUnavailable } from '../src/database/database.ts'
-import { eindigProef, proefImport } from '../src/documenten/import/dry-run.ts'
+import { dryRunImport, endDryRun } from '../src/documenten/import/dry-run.ts'
 import { readInput } from '../src/http/input.ts'
 
 const Payload = Type.Object({ concept: Type.String({ format: 'uuid' }) })
@@ -16,14 +16,14 @@ declare global {
   }
 }
 
-export function importProef(parts: { config: Config; database: Database }): Task {
+export function importDryRun(parts: { config: Config; database: Database }): Task {
   return async (payload, { job, abortSignal }) => {
     const { concept } = readInput(Payload, payload)
     try {
-      await proefImport(parts, concept, abortSignal)
+      await dryRunImport(parts, concept, abortSignal)
     } catch (error) {
       const last = job.attempts >= job.max_attempts && !abortSignal?.aborted && !isUnavailable(error)
-      if (last) await eindigProef(parts.database, concept, { status: 'mislukt', reden: MISLUKT })
+      if (last) await endDryRun(parts.database, concept, { status: 'mislukt', reden: MISLUKT })
       throw error
     }
   }

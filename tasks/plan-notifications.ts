@@ -13,7 +13,7 @@ declare global {
   }
 }
 
-export function planNotificaties({ database, log }: { database: Database; log: Logger }): Task {
+export function planNotifications({ database, log }: { database: Database; log: Logger }): Task {
   return async () => {
     const planned = await planWachtende(database.sql)
     if (planned > 0) log.info({ planned }, 'planned notifications that were waiting')

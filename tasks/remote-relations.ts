@@ -6,8 +6,8 @@ import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import { mutator } from '../src/database/mutate.ts'
 import { readInput } from '../src/http/input.ts'
-import { openSpiegels } from '../src/services/remote-relations.ts'
-import type { Diensten } from '../src/services/services.ts'
+import { openRemoteRelations } from '../src/services/remote-relations.ts'
+import type { Services } from '../src/services/services.ts'
 
 const Payload = Type.Object({ id: Type.Integer() })
 declare global {
@@ -19,16 +19,16 @@ declare global {
   }
 }
 
-type Parts = { database: Database; config: Config; diensten: Diensten }
+type Parts = { database: Database; config: Config; services: Services }
 
-export function spiegelTasks({
+export function remoteRelationTasks({
   database,
   config,
-  diensten,
+  services,
 }: Parts): Record<'voltooi-spiegeling' | 'ruim-spiegel', Task> {
-  const spiegels = openSpiegels(mutator(database, { announces: !config.notificationsDisabled }), diensten)
+  const spiegels = openRemoteRelations(mutator(database, { announces: !config.notificationsDisabled }), services)
   return {
-    'voltooi-spiegeling': async (payload) => spiegels.voltooi(readInput(Payload, payload).id),
+    'voltooi-spiegeling': async (payload) => spiegels.complete(readInput(Payload, payload).id),
     'ruim-spiegel': async (payload) => spiegels.ruim(readInput(Payload, payload).id),
   }
 }

@@ -2,7 +2,7 @@
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
-import type { Opslagen } from '../src/documenten/storage/choose.ts'
+import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
 
 const Payload = Type.Object({ backend: Type.String(), sleutel: Type.String() })
@@ -14,12 +14,12 @@ declare global {
   }
 }
 
-type Parts = { database: Database; opslagVoor: Opslagen['opslagVoor'] }
+type Parts = { database: Database; storeFor: Stores['storeFor'] }
 
-export function verwijderBytes({ database, opslagVoor }: Parts): Task {
+export function removeBytes({ database, storeFor }: Parts): Task {
   return async (payload) => {
     const { backend, sleutel } = readInput(Payload, payload)
     const [row] = await database.sql`select from bestand where backend = ${backend} and sleutel = ${sleutel}`
-    if (!row) await opslagVoor(backend).remove(sleutel) // else it has moved back meanwhile
+    if (!row) await storeFor(backend).remove(sleutel) // else it has moved back meanwhile
   }
 }

@@ -15,7 +15,7 @@ declare global {
 
 const ROWS = 10_000
 
-export function verwijderConcept({ database }: { database: Database }): Task {
+export function removeDraft({ database }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
     for (const table of ['import_concept_regel', 'import_concept_sleutel', 'import_concept_foutsoort']) {

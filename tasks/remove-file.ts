@@ -2,7 +2,7 @@
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
-import type { Opslagen } from '../src/documenten/storage/choose.ts'
+import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
 
 const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()) })
@@ -14,9 +14,9 @@ declare global {
   }
 }
 
-type Parts = { database: Database; opslagVoor: Opslagen['opslagVoor'] }
+type Parts = { database: Database; storeFor: Stores['storeFor'] }
 
-export function verwijderBestand({ database, opslagVoor }: Parts): Task {
+export function removeFile({ database, storeFor }: Parts): Task {
   return async (payload) => {
     for (const id of readInput(Payload, payload).bestanden) {
       // The row goes first, but only for good when the bytes are gone too: the transaction waits for that.
@@ -26,7 +26,7 @@ export function verwijderBestand({ database, opslagVoor }: Parts): Task {
             and not exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)
             and not exists (select from bestandsdeel d where d.bestand_id = b.id)
           returning b.backend, b.sleutel`
-        if (row) await opslagVoor(row.backend).remove(row.sleutel)
+        if (row) await storeFor(row.backend).remove(row.sleutel)
       })
     }
   }

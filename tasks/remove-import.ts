@@ -16,7 +16,7 @@ declare global {
 
 const ROWS = 10_000
 
-export function verwijderImport({ database }: { database: Database }): Task {
+export function removeImport({ database }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
     for (const table of ['import_regel', 'import_resultaat']) {

@@ -9,9 +9,9 @@ import type { Database } from '../src/database/database.ts'
 import type { BewaartermijnRun } from '../src/database/types.ts'
 import { removeOldConcepten } from '../src/documenten/import/draft.ts'
 import { removeImport } from '../src/documenten/import/index.ts'
-import type { Opslagen } from '../src/documenten/storage/choose.ts'
-import { GRACE_MS, neededSleutels, usedBackends } from '../src/documenten/storage/files.ts'
-import { OpslagOnbeschikbaar, sweep } from '../src/documenten/storage/index.ts'
+import type { Stores } from '../src/documenten/storage/choose.ts'
+import { GRACE_MS, neededKeys, usedBackends } from '../src/documenten/storage/files.ts'
+import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { isOudeImport } from '../src/jobs/retention.ts'
@@ -26,7 +26,7 @@ declare global {
   }
 }
 
-type Parts = Opslagen & { config: Config; database: Database; log: Logger }
+type Parts = Stores & { config: Config; database: Database; log: Logger }
 
 const RUNS = 100
 
@@ -88,13 +88,13 @@ async function sweepOrphans(parts: Parts) {
   const total = { seen: 0, removed: 0, unfinished: 0, overgeslagen: [] as string[] }
   for (const backend of await usedBackends(parts)) {
     try {
-      const swept = await sweep(parts.opslagVoor(backend), {
+      const swept = await sweep(parts.storeFor(backend), {
         olderThan: new Date(Date.now() - GRACE_MS),
-        known: (sleutels) => neededSleutels(parts.database.sql, backend, sleutels),
+        known: (sleutels) => neededKeys(parts.database.sql, backend, sleutels),
       })
       for (const name of ['seen', 'removed', 'unfinished'] as const) total[name] += swept[name]
     } catch (error) {
-      if (!(error instanceof OpslagOnbeschikbaar)) throw error
+      if (!(error instanceof StoreUnavailable)) throw error
       total.overgeslagen.push(backend)
       parts.log.warn({ backend, code: error.code }, 'a document storage was not swept')
     }

@@ -9,12 +9,12 @@ import { buildApp, type Parts } from '../src/app.ts'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
 import { secretBox } from '../src/autorisaties/secret-box.ts'
-import { openKopieer } from '../src/cli/processes.ts'
+import { openCopy } from '../src/cli/processes.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
-import { openOpslagen } from '../src/documenten/storage/choose.ts'
-import { prepareFilesystemOpslag } from '../src/documenten/storage/filesystem.ts'
-import { openDiensten } from '../src/services/services.ts'
+import { openStores } from '../src/documenten/storage/choose.ts'
+import { prepareFilesystemStore } from '../src/documenten/storage/filesystem.ts'
+import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { taskList } from '../tasks/index.ts'
 import { verstuurNotificatie } from '../tasks/send-notification.ts'
@@ -62,21 +62,21 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   const log = openLog(config.logLevel)
   const database = openDatabase(databaseUrl, { max: 10, name: 'test' })
   const box = secretBox(config.secretKey!)
-  await prepareFilesystemOpslag(config.documentenDir)
+  await prepareFilesystemStore(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
-  const diensten = openDiensten(database, box, config, log)
-  const parts: Parts = { config, database, ...openOpslagen(config, log), credentials, box, diensten, log }
+  const services = openServices(database, box, config, log)
+  const parts: Parts = { config, database, ...openStores(config, log), credentials, box, services, log }
   const beheer = { id: 'beheer', label: 'Beheer', alleAutorisaties: true, secret: SECRET }
   await createClient(database, box, beheer).catch((error) => {
     if (!env.DATABASE_URL) throw error // else another application of the test has made it
   })
   const app = await buildApp(parts)
-  const kopieer = openKopieer(config, parts.opslag)
+  const kopieer = openCopy(config, parts.store)
   t.teardown(async () => {
     await app.close()
     await kopieer.stop()
     await credentials.close()
-    await diensten.close()
+    await services.close()
     await database.close()
     await rm(directory, { recursive: true, force: true })
   })

@@ -20,13 +20,13 @@ import {
   inhoud,
   type Recht,
   readCatalogusRechten,
-  readRechten,
+  readRights,
   sentBack,
   toAutorisatie,
   toCatalogusAutorisatie,
   without,
   writeCatalogusRechten,
-  writeRechten,
+  writeRights,
 } from './rights.ts'
 
 export const ApplicatieInput = Type.Object({
@@ -62,13 +62,13 @@ const Filter = Type.Object({
 const ConsumerQuery = Type.Object({ clientId: Type.String({ description: 'Een van de client-ids.' }) })
 const Params = Type.Object({ uuid: Uuid })
 const DetailQuery = Type.Object(PageQuery)
-const lezen = { access: { component: 'ac', scopes: ['autorisaties.lezen'] } } as const
-const bijwerken = { access: { component: 'ac', scopes: ['autorisaties.bijwerken'] } } as const
+const readAccess = { access: { component: 'ac', scopes: ['autorisaties.lezen'] } } as const
+const updateAccess = { access: { component: 'ac', scopes: ['autorisaties.bijwerken'] } } as const
 
 export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/applicaties',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Applicatie) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Applicatie) } } },
     async (request) => {
       const kept = withAllClients(request.query.clientIds)
       return paginate(
@@ -87,7 +87,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/applicaties',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { body: ApplicatieInput, response: { 201: Applicatie } },
       preValidation: refuseNull,
     },
@@ -99,7 +99,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/applicaties/consumer',
-    { config: lezen, schema: { querystring: ConsumerQuery, response: { 200: Applicatie } } },
+    { config: readAccess, schema: { querystring: ConsumerQuery, response: { 200: Applicatie } } },
     async (request) => {
       const [row] = await selectApplicaties(app.read, withAllClients([request.query.clientId]), 1)
       if (!row) throw notFound()
@@ -109,14 +109,14 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/applicaties/:uuid',
-    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Applicatie } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Applicatie } } },
     async (request) => toApplicatie(await requireApplicatie(app.read, request.params.uuid), request.base),
   )
 
   app.put(
     '/applicaties/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { params: Params, body: ApplicatieInput, response: { 200: Applicatie } },
       preValidation: refuseNull,
     },
@@ -127,7 +127,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
   app.patch(
     '/applicaties/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { params: Params, body: ApplicatiePatch, response: { 200: Applicatie } },
       preValidation: refuseNull,
     },
@@ -137,7 +137,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
       ),
   )
 
-  app.delete('/applicaties/:uuid', { config: bijwerken, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/applicaties/:uuid', { config: updateAccess, schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteApplicatie(m, request.params.uuid))
     return reply.code(204).send()
   })
@@ -237,7 +237,7 @@ export async function createApplicatie(
   const clientIds = [...new Set(input.clientIds)]
   throwFaults([...(await takenClientIds(m, clientIds, null)), ...incompleteRights(input)])
   const catalogusRechten = await readCatalogusRechten(m, input.catalogusAutorisaties ?? [], [])
-  const rechten = readRechten(input.autorisaties ?? [], [m.actor.base, ...hosts])
+  const rechten = readRights(input.autorisaties ?? [], [m.actor.base, ...hosts])
   requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length, regels)
   const { id, uuid } = await m.trx
     .insertInto('applicatie')
@@ -251,7 +251,7 @@ export async function createApplicatie(
   await writeClientIds(m, id, clientIds)
   await writeCatalogusRechten(m, id, catalogusRechten)
   const { catalogusRechten: written } = await requireApplicatie(m.read, uuid)
-  await writeRechten(m, id, without(rechten, written.flatMap(implied)))
+  await writeRights(m, id, without(rechten, written.flatMap(implied)))
   return recordApplicatie(m, 'create', null, await requireApplicatie(m.read, uuid))
 }
 
@@ -269,7 +269,7 @@ export async function changeApplicatie(
   const clientIds = input.clientIds && [...new Set(input.clientIds)]
   throwFaults([...(clientIds ? await takenClientIds(m, clientIds, id) : []), ...incompleteRights(input)])
   const alles = input.heeftAlleAutorisaties ?? before.heeftAlleAutorisaties
-  const rechten = input.autorisaties && readRechten(input.autorisaties, [m.actor.base, ...hosts])
+  const rechten = input.autorisaties && readRights(input.autorisaties, [m.actor.base, ...hosts])
   const catalogusRechten =
     input.catalogusAutorisaties !== undefined
       ? await readCatalogusRechten(m, input.catalogusAutorisaties, before.catalogusRechten)
@@ -292,7 +292,7 @@ export async function changeApplicatie(
   if (catalogusRechten) await writeCatalogusRechten(m, id, catalogusRechten)
   if (rechten) {
     const { catalogusRechten: written } = await requireApplicatie(m.read, uuid)
-    await writeRechten(m, id, without(rechten, written.flatMap(implied)))
+    await writeRights(m, id, without(rechten, written.flatMap(implied)))
   }
   return recordApplicatie(m, actie, toApplicatie(before, m.actor.base), await requireApplicatie(m.read, uuid))
 }

@@ -4,13 +4,13 @@ import { Problem } from '../http/problem.ts'
 const LIMIT = 100
 const WINDOW_MS = 60_000
 
-export type Pogingen = ReturnType<typeof countPogingen>
+export type Pogingen = ReturnType<typeof countAttempts>
 
 /**
  * Counts failed authentication per client id and address, for a minute from the first failure; a success starts anew. In
  * the memory of this process, and bounded: what is longest ago makes way.
  */
-export function countPogingen({
+export function countAttempts({
   limit = LIMIT,
   windowMs = WINDOW_MS,
   detail = 'Te veel tokens die niet kloppen. Probeer het later opnieuw.',

@@ -40,14 +40,14 @@ export async function listClients(db: ReadDb | Db): Promise<Client[]> {
  * @returns the secret, to show once
  * @throws UnknownClient
  */
-export async function createGeheim(
+export async function createSecret(
   m: Mutation,
   box: SecretBox,
   clientId: string,
   secret = generateSecret(),
 ): Promise<string> {
   return changeGeheimen(m, clientId, async () => {
-    await insertGeheim(m, box, clientId, secret)
+    await insertClientSecret(m, box, clientId, secret)
     return secret
   })
 }
@@ -59,7 +59,7 @@ export async function createGeheim(
  * @returns the new secret, to show once
  * @throws UnknownClient
  */
-export async function rotateGeheim(
+export async function rotateSecret(
   m: Mutation,
   box: SecretBox,
   clientId: string,
@@ -77,7 +77,7 @@ export async function rotateGeheim(
       .set({ verlooptOp: sql`least(verloopt_op, now() + make_interval(secs => ${graceHours * 3600}))` })
       .where('clientId', '=', clientId)
       .execute()
-    await insertGeheim(m, box, clientId, secret)
+    await insertClientSecret(m, box, clientId, secret)
     return secret
   })
 }
@@ -88,7 +88,7 @@ export async function rotateGeheim(
  * @returns how many
  * @throws UnknownClient
  */
-export async function revokeGeheim(m: Mutation, clientId: string, which: number | 'oud' | 'alle'): Promise<number> {
+export async function revokeSecret(m: Mutation, clientId: string, which: number | 'oud' | 'alle'): Promise<number> {
   return changeGeheimen(m, clientId, async (before) => {
     const newest = before.at(-1)?.id ?? 0
     const { numDeletedRows } = await m.trx
@@ -101,7 +101,7 @@ export async function revokeGeheim(m: Mutation, clientId: string, which: number 
   })
 }
 
-async function insertGeheim(m: Mutation, box: SecretBox, clientId: string, secret: string): Promise<void> {
+async function insertClientSecret(m: Mutation, box: SecretBox, clientId: string, secret: string): Promise<void> {
   await m.trx
     .insertInto('applicatieGeheim')
     .values({ clientId, geheim: box.seal(secret, clientId) })
@@ -118,7 +118,7 @@ async function changeGeheimen<T>(m: Mutation, clientId: string, work: (before: G
     .forUpdate('c')
     .executeTakeFirst()
   if (!applicatie) throw new UnknownClient(`there is no client ${clientId}`)
-  const oud = await geheimenOf(m, clientId)
+  const oud = await secretsOfClient(m, clientId)
   const result = await work(oud)
   m.record({
     component: 'ac',
@@ -129,12 +129,12 @@ async function changeGeheimen<T>(m: Mutation, clientId: string, work: (before: G
     weergave: `${applicatie.label} - ${clientId}`,
     kanaal: null,
     oud: { clientId, geheimen: oud },
-    nieuw: { clientId, geheimen: await geheimenOf(m, clientId) },
+    nieuw: { clientId, geheimen: await secretsOfClient(m, clientId) },
   })
   return result
 }
 
-function geheimenOf(m: Mutation, clientId: string): Promise<Geheim[]> {
+function secretsOfClient(m: Mutation, clientId: string): Promise<Geheim[]> {
   return m.trx
     .selectFrom('applicatieGeheim')
     .where('clientId', '=', clientId)

@@ -117,7 +117,7 @@ export function toCatalogusAutorisatie(
 
 // ---- what was sent ----
 
-export function readRechten(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Recht[] {
+export function readRights(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Recht[] {
   return rows.map((row) => {
     const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
     const typeUrl = isMetType(component) ? (row[MET_TYPE[component]] ?? '') : ''
@@ -215,7 +215,7 @@ export function incompleteRights(input: Rechten): InvalidParam[] {
 
 // ---- rows ----
 
-export async function writeRechten(m: Mutation, applicatieId: number, rechten: Recht[]): Promise<void> {
+export async function writeRights(m: Mutation, applicatieId: number, rechten: Recht[]): Promise<void> {
   await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', applicatieId).execute()
   if (rechten.length === 0) return
   await sql`insert into autorisatie (applicatie_id, component, scopes, type_url, type_uuid, max_vertrouwelijkheidaanduiding)

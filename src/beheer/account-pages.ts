@@ -5,23 +5,23 @@ import { OptionalText, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
 import {
   type Account,
+  changeAccount,
+  createAccount,
+  deleteAccount,
+  deleteTotp,
   findAccount,
   GEBRUIKERSNAAM,
-  genereerWachtwoord,
+  generatePassword,
   listAccounts,
-  maakAccount,
-  ontgrendel,
-  verwijderAccount,
-  verwijderTotp,
-  wijzigAccount,
-  zetWachtwoord,
+  setPassword,
+  unblockAccount,
 } from './accounts.ts'
 import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
-import { type Vastlegging, wijzig } from './change.ts'
-import { foutenVan, leesFormulier, Wachtwoordveld, weiger } from './form.ts'
-import { basePath, bladzij } from './keyset-list.ts'
-import { verder } from './page.ts'
-import { beeindigSessies, meld, ontzegel, ROLLEN, verzegel } from './session.ts'
+import { type AuditEntry, mutateFromPage } from './change.ts'
+import { formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { basePath, keysetPage } from './keyset-list.ts'
+import { redirectWith } from './page.ts'
+import { endSessions, ROLLEN, seal, setNotice, unseal } from './session.ts'
 
 const config = { access: 'beheer', rol: 'administrator' } as const
 type Params = { Params: { uuid: string } }
@@ -53,15 +53,15 @@ export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = {
 
 export function registerAccounts(app: FastifyInstance): void {
   app.get<{ Querystring: { zoek?: string } }>('/accounts', { config }, async (request, reply) => {
-    const zoek = tekst(request.query.zoek).slice(0, 200)
-    const lijst = await bladzij(request, {
+    const zoek = asText(request.query.zoek).slice(0, 200)
+    const lijst = await keysetPage(request, {
       key: ({ gebruikersnaam }: Account) => gebruikersnaam.toLowerCase(),
       rows: (limit, { na, voor }) =>
         listAccounts(app.read, {
           zoek,
           limit,
-          ...(na !== undefined && { na: tekst(na) }),
-          ...(voor !== undefined && { voor: tekst(voor) }),
+          ...(na !== undefined && { na: asText(na) }),
+          ...(voor !== undefined && { voor: asText(voor) }),
         }),
     })
     return reply.pagina('accounts', { titel: 'Accounts', lijst, zoek })
@@ -69,7 +69,7 @@ export function registerAccounts(app: FastifyInstance): void {
 
   app.get('/accounts/nieuw', { config }, async (_request, reply) =>
     reply.pagina('account-nieuw', {
-      ...nieuwPagina(app),
+      ...newPage(app),
       waarden: { rol: 'viewer', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', wijze: 'maken' },
       fouten: {},
     }),
@@ -77,12 +77,12 @@ export function registerAccounts(app: FastifyInstance): void {
 
   app.post('/accounts', { config }, async (request, reply) => {
     try {
-      const { wijze, wachtwoord, ...form } = leesFormulier(Nieuw, request.body)
+      const { wijze, wachtwoord, ...form } = readForm(Nieuw, request.body)
       if (!new RegExp(GEBRUIKERSNAAM).test(form.gebruikersnaam))
-        weiger({ gebruikersnaam: 'Gebruik letters, cijfers en leestekens, zonder spaties of accenten.' })
-      const gekozen = kiesWachtwoord(wijze, wachtwoord)
-      const uuid = await wijzig(request, async (m) => {
-        const made = await maakAccount(m.trx, { ...form, ...(gekozen !== undefined && { wachtwoord: gekozen }) })
+        throwFormFaults({ gebruikersnaam: 'Gebruik letters, cijfers en leestekens, zonder spaties of accenten.' })
+      const gekozen = choosePassword(wijze, wachtwoord)
+      const uuid = await mutateFromPage(request, async (m) => {
+        const made = await createAccount(m.trx, { ...form, ...(gekozen !== undefined && { wachtwoord: gekozen }) })
         m.vastleggen({
           handeling: 'account-maken',
           soort: 'account',
@@ -93,84 +93,86 @@ export function registerAccounts(app: FastifyInstance): void {
         return made.uuid
       })
       const text = `Het account ${form.gebruikersnaam} is gemaakt.`
-      if (wijze === 'maken') return await toonEenmalig(request, reply, uuid, gekozen!, text)
-      return await verder(request, reply, `/accounts/${uuid}`, text)
+      if (wijze === 'maken') return await showOnce(request, reply, uuid, gekozen!, text)
+      return await redirectWith(request, reply, `/accounts/${uuid}`, text)
     } catch (error) {
       return reply
         .code(400)
-        .pagina('account-nieuw', { ...nieuwPagina(app), waarden: request.body ?? {}, fouten: foutenVan(error) })
+        .pagina('account-nieuw', { ...newPage(app), waarden: request.body ?? {}, fouten: formFaultsOf(error) })
     }
   })
 
   app.get<Params>('/accounts/:uuid', { config }, async (request, reply) => {
-    const account = await eisAccount(app, request)
-    return reply.pagina('account', { ...accountPagina(request, account), waarden: account, fouten: {} })
+    const account = await requireAccount(app, request)
+    return reply.pagina('account', { ...accountPage(request, account), waarden: account, fouten: {} })
   })
 
   app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
-    const account = await eisAccount(app, request)
+    const account = await requireAccount(app, request)
     try {
-      const form = leesFormulier(Gewijzigd, request.body)
+      const form = readForm(Gewijzigd, request.body)
       if (account.id === request.beheerder!.id && !form.actief)
-        weiger({ actief: 'U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.' })
-      await wijzig(request, async (m) => {
-        await wijzigAccount(m.trx, account.id, form)
+        throwFormFaults({
+          actief: 'U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.',
+        })
+      await mutateFromPage(request, async (m) => {
+        await changeAccount(m.trx, account.id, form)
         const { naam, email, rol, maxVertrouwelijkheidaanduiding, actief } = account
         m.vastleggen({
-          ...over(account, 'account-wijzigen'),
+          ...recordOf(account, 'account-wijzigen'),
           oud: { naam, email, rol, maxVertrouwelijkheidaanduiding, actief },
           nieuw: form,
         })
       })
       const self = account.id === request.beheerder!.id && form.rol !== 'administrator'
-      return await verder(request, reply, self ? '/' : `/accounts/${account.uuid}`, 'De wijziging is opgeslagen.')
+      return await redirectWith(request, reply, self ? '/' : `/accounts/${account.uuid}`, 'De wijziging is opgeslagen.')
     } catch (error) {
       return reply.code(400).pagina('account', {
-        ...accountPagina(request, account),
+        ...accountPage(request, account),
         waarden: request.body ?? {},
-        fouten: foutenVan(error),
+        fouten: formFaultsOf(error),
       })
     }
   })
 
   app.get<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
-    const account = await eisAccount(app, request)
+    const account = await requireAccount(app, request)
     return reply.pagina('account-wachtwoord', {
-      ...wachtwoordPagina(account),
-      getoond: ontzegel(request),
+      ...passwordPage(account),
+      getoond: unseal(request),
       waarden: { wijze: 'maken' },
       fouten: {},
     })
   })
 
   app.post<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
-    const account = await eisAccount(app, request)
+    const account = await requireAccount(app, request)
     try {
-      const { wijze, wachtwoord } = leesFormulier(Wachtwoord, request.body)
-      const gekozen = kiesWachtwoord(wijze, wachtwoord)!
+      const { wijze, wachtwoord } = readForm(Wachtwoord, request.body)
+      const gekozen = choosePassword(wijze, wachtwoord)!
       const own = account.id === request.beheerder!.id
-      await wijzig(request, async (m) => {
-        await zetWachtwoord(m.trx, account.id, gekozen, own ? request.sessie!.id : null)
-        m.vastleggen(over(account, 'wachtwoord-wijzigen'))
+      await mutateFromPage(request, async (m) => {
+        await setPassword(m.trx, account.id, gekozen, own ? request.sessie!.id : null)
+        m.vastleggen(recordOf(account, 'wachtwoord-wijzigen'))
       })
       const text = `Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
-      if (wijze === 'maken') return await toonEenmalig(request, reply, account.uuid, gekozen, text)
-      return await verder(request, reply, `/accounts/${account.uuid}`, text)
+      if (wijze === 'maken') return await showOnce(request, reply, account.uuid, gekozen, text)
+      return await redirectWith(request, reply, `/accounts/${account.uuid}`, text)
     } catch (error) {
       return reply.code(400).pagina('account-wachtwoord', {
-        ...wachtwoordPagina(account),
+        ...passwordPage(account),
         waarden: request.body ?? {},
-        fouten: foutenVan(error),
+        fouten: formFaultsOf(error),
       })
     }
   })
 
   for (const [naam, actie] of Object.entries(ACTIES)) {
     app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
-      const account = await eisAccount(app, request)
+      const account = await requireAccount(app, request)
       return reply.pagina('account-actie', {
         titel: actie.titel,
-        kruimels: kruimelsVan(account),
+        kruimels: breadcrumbsOf(account),
         account,
         naam,
         uitleg: actie.uitleg,
@@ -179,27 +181,27 @@ export function registerAccounts(app: FastifyInstance): void {
       })
     })
     app.post<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
-      const account = await eisAccount(app, request)
+      const account = await requireAccount(app, request)
       try {
         if (naam === 'verwijderen' && account.id === request.beheerder!.id)
-          weiger({ '': 'U kunt uw eigen account niet verwijderen. Vraag een andere administrator.' })
-        await wijzig(request, async (m) => {
+          throwFormFaults({ '': 'U kunt uw eigen account niet verwijderen. Vraag een andere administrator.' })
+        await mutateFromPage(request, async (m) => {
           await actie.doe(m.trx, account, request)
-          m.vastleggen(over(account, actie.handeling))
+          m.vastleggen(recordOf(account, actie.handeling))
         })
       } catch (error) {
         return reply.code(400).pagina('account-actie', {
           titel: actie.titel,
-          kruimels: kruimelsVan(account),
+          kruimels: breadcrumbsOf(account),
           account,
           naam,
           uitleg: actie.uitleg,
           knop: actie.knop,
-          fouten: foutenVan(error),
+          fouten: formFaultsOf(error),
         })
       }
       const path = naam === 'verwijderen' ? '/accounts' : `/accounts/${account.uuid}`
-      return verder(request, reply, path, actie.gedaan(account.gebruikersnaam))
+      return redirectWith(request, reply, path, actie.gedaan(account.gebruikersnaam))
     })
   }
 }
@@ -209,7 +211,7 @@ type Actie = {
   uitleg: string
   knop: string
   handeling: string
-  doe(trx: Parameters<typeof verwijderAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
+  doe(trx: Parameters<typeof deleteAccount>[0], account: Account, request: FastifyRequest): Promise<unknown>
   gedaan(gebruikersnaam: string): string
 }
 
@@ -220,7 +222,7 @@ const ACTIES: Record<string, Actie> = {
     uitleg: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
     knop: 'Account verwijderen',
     handeling: 'account-verwijderen',
-    doe: (trx, { id }) => verwijderAccount(trx, id),
+    doe: (trx, { id }) => deleteAccount(trx, id),
     gedaan: (name) => `Het account ${name} is verwijderd.`,
   },
   sessies: {
@@ -229,7 +231,7 @@ const ACTIES: Record<string, Actie> = {
     knop: 'Sessies beëindigen',
     handeling: 'sessies-beeindigen',
     doe: (trx, { id }, request) =>
-      beeindigSessies(trx, id, { behalve: id === request.beheerder!.id ? request.sessie!.id : null }),
+      endSessions(trx, id, { behalve: id === request.beheerder!.id ? request.sessie!.id : null }),
     gedaan: (name) => `De sessies van ${name} zijn beëindigd.`,
   },
   codes: {
@@ -238,7 +240,7 @@ const ACTIES: Record<string, Actie> = {
       'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
     knop: 'Codes verwijderen',
     handeling: 'codes-verwijderen',
-    doe: (trx, { id }) => verwijderTotp(trx, id),
+    doe: (trx, { id }) => deleteTotp(trx, id),
     gedaan: (name) => `De eenmalige codes van ${name} zijn verwijderd.`,
   },
   ontgrendelen: {
@@ -246,13 +248,13 @@ const ACTIES: Record<string, Actie> = {
     uitleg: 'De blokkade na verkeerde wachtwoorden of codes vervalt. De persoon kan meteen weer inloggen.',
     knop: 'Ontgrendelen',
     handeling: 'account-ontgrendelen',
-    doe: (trx, { id }) => ontgrendel(trx, id),
+    doe: (trx, { id }) => unblockAccount(trx, id),
     gedaan: (name) => `Het account ${name} is ontgrendeld.`,
   },
 }
 
 const ACCOUNTS = [{ pad: '/accounts', naam: 'Accounts' }]
-const kruimelsVan = ({ uuid, gebruikersnaam }: Account) => [
+const breadcrumbsOf = ({ uuid, gebruikersnaam }: Account) => [
   ...ACCOUNTS,
   { pad: `/accounts/${uuid}`, naam: gebruikersnaam },
 ]
@@ -260,53 +262,53 @@ const KEUZES = {
   rollen: Object.entries(ROL_WOORDEN),
   niveaus: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
 }
-const nieuwPagina = ({ parts }: FastifyInstance) => ({
+const newPage = ({ parts }: FastifyInstance) => ({
   titel: 'Nieuw account',
   kruimels: ACCOUNTS,
   ...KEUZES,
   oidc: parts.config.oidc?.label,
 })
-const accountPagina = (request: FastifyRequest, account: Account) => ({
+const accountPage = (request: FastifyRequest, account: Account) => ({
   titel: account.gebruikersnaam,
   kruimels: ACCOUNTS,
   account,
   zelf: account.id === request.beheerder!.id,
   ...KEUZES,
 })
-const wachtwoordPagina = (account: Account) => ({ titel: 'Nieuw wachtwoord', kruimels: kruimelsVan(account), account })
+const passwordPage = (account: Account) => ({ titel: 'Nieuw wachtwoord', kruimels: breadcrumbsOf(account), account })
 
-const over = ({ uuid, gebruikersnaam }: Account, handeling: string): Vastlegging => ({
+const recordOf = ({ uuid, gebruikersnaam }: Account, handeling: string): AuditEntry => ({
   handeling,
   soort: 'account',
   id: uuid,
   weergave: gebruikersnaam,
 })
 
-async function eisAccount(app: FastifyInstance, request: FastifyRequest): Promise<Account> {
-  const account = await findAccount(app.read, tekst((request.params as { uuid: string }).uuid))
+async function requireAccount(app: FastifyInstance, request: FastifyRequest): Promise<Account> {
+  const account = await findAccount(app.read, asText((request.params as { uuid: string }).uuid))
   if (!account) throw notFound('Dit account bestaat niet (meer).')
   return account
 }
 
 /** Undefined: none. */
-function kiesWachtwoord(wijze: (typeof WIJZEN)[number], typed: string | undefined): string | undefined {
+function choosePassword(wijze: (typeof WIJZEN)[number], typed: string | undefined): string | undefined {
   if (wijze === 'oidc') return undefined
-  if (wijze === 'maken') return genereerWachtwoord()
-  if (typed === undefined) weiger({ wachtwoord: 'Vul een wachtwoord in.' })
+  if (wijze === 'maken') return generatePassword()
+  if (typed === undefined) throwFormFaults({ wachtwoord: 'Vul een wachtwoord in.' })
   return typed
 }
 
 /** To the page that shows a made password once. */
-async function toonEenmalig(
+async function showOnce(
   request: FastifyRequest,
   reply: FastifyReply,
   uuid: string,
   wachtwoord: string,
   text: string,
 ): Promise<FastifyReply> {
-  await meld(request, { soort: 'goed', tekst: text, verzegeld: verzegel(request, wachtwoord) })
+  await setNotice(request, { soort: 'goed', tekst: text, verzegeld: seal(request, wachtwoord) })
   return reply.redirect(`${basePath(request)}/beheer/accounts/${uuid}/wachtwoord`, 303)
 }
 
 /** A parameter of the address, whatever was sent. */
-const tekst = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '')
+const asText = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '')

@@ -4,15 +4,15 @@ import { sql as raw } from 'kysely'
 import { type Database, type Db, kyselyOn, type ReadDb } from '../database/database.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { invalid, Problem } from '../http/problem.ts'
-import type { Vastlegging } from './change.ts'
-import { hashWachtwoord, isWachtwoord, MIN_WACHTWOORD } from './password.ts'
-import { beeindigSessies, type Rol } from './session.ts'
+import type { AuditEntry } from './change.ts'
+import { hashPassword, isPassword, MIN_WACHTWOORD } from './password.ts'
+import { endSessions, type Rol } from './session.ts'
 
 const ATTEMPTS = 5
 const LOCK_MINUTES = 15
 
 /** What a name and a password lead to: the account, or undefined whatever was wrong with them. */
-export async function controleerWachtwoord(
+export async function checkPassword(
   { sql }: Pick<Database, 'sql'>,
   gebruikersnaam: string,
   wachtwoord: string,
@@ -20,39 +20,39 @@ export async function controleerWachtwoord(
   const [account] = await sql`
     select id, uuid, gebruikersnaam, wachtwoord, totp_sinds is not null as totp
     from beheer_account where lower(gebruikersnaam) = lower(${gebruikersnaam})`
-  const right = await isWachtwoord(wachtwoord, account?.wachtwoord)
+  const right = await isPassword(wachtwoord, account?.wachtwoord)
   // Only now: others may have failed in the meantime. No account costs the same questions.
   const id = account?.id ?? 0
-  const [open] = await sql`select 1 from beheer_account where id = ${id} and ${mag(sql)}`
+  const [open] = await sql`select 1 from beheer_account where id = ${id} and ${maySignIn(sql)}`
   if (account && right && open)
     return { id, uuid: account.uuid, gebruikersnaam: account.gebruikersnaam, totp: account.totp }
-  if (!right) await neemPoging({ sql }, id)
+  if (!right) await claimAttempt({ sql }, id)
   return undefined
 }
 
 /** Neither locked nor taken out of use. */
-const mag = (sql: Database['sql']) => sql`actief and coalesce(geblokkeerd_tot <= now(), true)`
+const maySignIn = (sql: Database['sql']) => sql`actief and coalesce(geblokkeerd_tot <= now(), true)`
 
 /**
- * Counts a wrong password, or a code before it is looked at, so that many at once get no more chances; `telGelukt` ends the
+ * Counts a wrong password, or a code before it is looked at, so that many at once get no more chances; `countSuccess` ends the
  * count. From the fifth on the account is locked, each time twice as long, up to a day. Answers whether it was open.
  */
-export async function neemPoging({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<boolean> {
+export async function claimAttempt({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<boolean> {
   const { count } = await sql`
     update beheer_account set mislukte_pogingen = mislukte_pogingen + 1,
       geblokkeerd_tot = case when mislukte_pogingen + 1 >= ${ATTEMPTS} then now() + least(interval '1 day',
         ${LOCK_MINUTES} * interval '1 minute' * 2 ^ least(mislukte_pogingen + 1 - ${ATTEMPTS}, 10)) end
-    where id = ${accountId} and ${mag(sql)}`
+    where id = ${accountId} and ${maySignIn(sql)}`
   return count === 1
 }
 
 /** Notes that somebody signed in, which ends the count of what went wrong. */
-export async function telGelukt({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<void> {
+export async function countSuccess({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<void> {
   await sql`
     update beheer_account set mislukte_pogingen = 0, geblokkeerd_tot = null, laatste_login_op = now() where id = ${accountId}`
 }
 
-export type NieuwAccount = {
+export type NewAccount = {
   gebruikersnaam: string
   naam?: string
   email?: string
@@ -68,8 +68,8 @@ export const GEBRUIKERSNAAM = '^[\\x21-\\x7e]{1,150}$'
  * Makes an account.
  * @throws Problem 400 for a password that is too short, or a name that is taken
  */
-export async function maakAccount(db: Db, { wachtwoord, ...account }: NieuwAccount): Promise<{ uuid: string }> {
-  const hash = wachtwoord === undefined ? null : await hashNieuwWachtwoord(wachtwoord)
+export async function createAccount(db: Db, { wachtwoord, ...account }: NewAccount): Promise<{ uuid: string }> {
+  const hash = wachtwoord === undefined ? null : await hashNewPassword(wachtwoord)
   const made = await db
     .insertInto('beheerAccount')
     .values({ ...account, wachtwoord: hash })
@@ -127,7 +127,7 @@ const ACCOUNTS = raw`
       and s.gezien_op > now() - interval '30 minutes') as sessies
   from beheer_account a`
 
-export type AccountWijziging = Partial<
+export type AccountChange = Partial<
   Pick<Account, 'naam' | 'email' | 'rol' | 'maxVertrouwelijkheidaanduiding' | 'actief'>
 >
 
@@ -135,15 +135,15 @@ export type AccountWijziging = Partial<
  * Changes an account. What it may do counts from its next request on.
  * @throws Problem 400 when nobody would be left who may manage accounts
  */
-export async function wijzigAccount(trx: Db, id: number, change: AccountWijziging): Promise<void> {
+export async function changeAccount(trx: Db, id: number, change: AccountChange): Promise<void> {
   await lockAdministrators(trx)
   await trx.updateTable('beheerAccount').set(change).where('id', '=', id).execute()
-  if (change.actief === false) await beeindigSessies(trx, id, { behalve: null })
+  if (change.actief === false) await endSessions(trx, id, { behalve: null })
   await requireAdministrator(trx, change.actief === false ? 'actief' : 'rol')
 }
 
 /** @throws Problem 400 when nobody would be left who may manage accounts */
-export async function verwijderAccount(trx: Db, id: number): Promise<void> {
+export async function deleteAccount(trx: Db, id: number): Promise<void> {
   await lockAdministrators(trx)
   await trx.deleteFrom('beheerAccount').where('id', '=', id).execute()
   await requireAdministrator(trx, 'nonFieldErrors')
@@ -181,29 +181,24 @@ async function requireAdministrator(trx: Db, field: string): Promise<void> {
  * @param keep id of the session that goes on
  * @throws Problem 400 for a password that is too short
  */
-export async function zetWachtwoord(
-  trx: Db,
-  id: number,
-  wachtwoord: string,
-  keep: number | null = null,
-): Promise<void> {
+export async function setPassword(trx: Db, id: number, wachtwoord: string, keep: number | null = null): Promise<void> {
   await trx
     .updateTable('beheerAccount')
-    .set({ wachtwoord: await hashNieuwWachtwoord(wachtwoord), ...UNLOCKED })
+    .set({ wachtwoord: await hashNewPassword(wachtwoord), ...UNLOCKED })
     .where('id', '=', id)
     .execute()
-  await beeindigSessies(trx, id, { behalve: keep })
+  await endSessions(trx, id, { behalve: keep })
 }
 
 const UNLOCKED = { misluktePogingen: 0, geblokkeerdTot: null }
 
 /** Ends the lock after wrong passwords or codes. */
-export async function ontgrendel(trx: Db, id: number): Promise<void> {
+export async function unblockAccount(trx: Db, id: number): Promise<void> {
   await trx.updateTable('beheerAccount').set(UNLOCKED).where('id', '=', id).execute()
 }
 
 /** Takes the one-time codes away; the next sign-in asks the password alone. */
-export async function verwijderTotp(trx: Db, id: number): Promise<void> {
+export async function deleteTotp(trx: Db, id: number): Promise<void> {
   await trx
     .updateTable('beheerAccount')
     .set({ totpGeheim: null, totpStap: null, totpSinds: null })
@@ -215,7 +210,7 @@ export async function verwijderTotp(trx: Db, id: number): Promise<void> {
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 /** A password to pass on: five groups of four, 99 random bits. */
-export function genereerWachtwoord(): string {
+export function generatePassword(): string {
   const group = () => Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
   return Array.from({ length: 5 }, group).join('-')
 }
@@ -235,10 +230,10 @@ type OidcPersoon = {
  * never is, since the name at the provider may be somebody else's.
  * @param vastleggen writes the record of an account that was made or got another role, in the same transaction
  */
-export async function koppelOidc(
+export async function linkOidc(
   { sql }: Database,
   { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPersoon,
-  vastleggen: (db: Db, record: Vastlegging) => Promise<void>,
+  vastleggen: (db: Db, record: AuditEntry) => Promise<void>,
 ): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { geweigerd: string }> {
   const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
   return sql.begin(async (trx) => {
@@ -281,12 +276,12 @@ export async function koppelOidc(
 }
 
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */
-export async function hashNieuwWachtwoord(wachtwoord: string): Promise<string> {
+export async function hashNewPassword(wachtwoord: string): Promise<string> {
   if (wachtwoord.length < MIN_WACHTWOORD || wachtwoord.length > 1000) {
     const reason = `Een wachtwoord heeft ten minste ${MIN_WACHTWOORD} tekens.`
     throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason }] })
   }
-  return hashWachtwoord(wachtwoord)
+  return hashPassword(wachtwoord)
 }
 
 /** The first account, from the environment: made when there is none of that name, otherwise left as it is. */
@@ -300,7 +295,7 @@ export async function ensureBootstrapAdmin(
     .select('id')
     .executeTakeFirst()
   if (known) return
-  await maakAccount(db, { gebruikersnaam, wachtwoord, rol: 'administrator' }).catch((error) => {
+  await createAccount(db, { gebruikersnaam, wachtwoord, rol: 'administrator' }).catch((error) => {
     if (!(error instanceof Problem && error.invalidParams?.[0]?.code === 'unique')) throw error // made at the same time
   })
 }

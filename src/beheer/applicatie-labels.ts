@@ -69,7 +69,7 @@ export const SCOPES: Record<Component, [scope: string, woorden: string][]> = {
   ],
 }
 
-export function scopeInWoorden(component: Component, scope: string): string {
+export function scopeInWords(component: Component, scope: string): string {
   return SCOPES[component].find(([name]) => name === scope)?.[1] ?? scope
 }
 

@@ -13,15 +13,22 @@ import {
   hasMax,
   isComponent,
   SCOPES,
-  scopeInWoorden,
+  scopeInWords,
   TYPEN,
   VERTROUWELIJKHEID,
 } from './applicatie-labels.ts'
-import { type Applicatie, beheren, eisApplicatie, kijken, kruimelsVan, type Params } from './applicaties.ts'
-import { wijzig } from './change.ts'
-import { type Formulier, type Fouten, foutenVan, leesFormulier, weiger } from './form.ts'
+import {
+  type Applicatie,
+  administering,
+  breadcrumbsOf,
+  type Params,
+  requireApplicatie,
+  viewing,
+} from './applicaties.ts'
+import { mutateFromPage } from './change.ts'
+import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import type { Cursor } from './keyset-list.ts'
-import { verder } from './page.ts'
+import { redirectWith } from './page.ts'
 
 type Soort = 'type' | 'catalogus'
 type RechtParams = { Params: { uuid: string; soort: string; id: string } }
@@ -39,82 +46,82 @@ const RechtFormulier = Type.Object({
 type RechtFormulier = Static<typeof RechtFormulier>
 
 export function registerApplicatieRechten(app: FastifyInstance): void {
-  app.get<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
+  app.get<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
     const { component } = request.query
     if (!isComponent(component))
       return reply.pagina('applicatie-recht-component', {
         titel: 'Recht toevoegen',
-        kruimels: kruimelsVan(applicatie),
+        kruimels: breadcrumbsOf(applicatie),
         applicatie,
         componenten: Object.entries(COMPONENTEN),
         scopes: SCOPES,
       })
     const waarden = { component, scopes: [], voor: [], max: '' as const }
-    return reply.pagina('applicatie-recht', await rechtPagina(app, request, applicatie, undefined, waarden))
+    return reply.pagina('applicatie-recht', await rightPage(app, request, applicatie, undefined, waarden))
   })
 
-  app.post<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    return opslaan(request, applicatie, undefined)
-      .then(() => verder(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is toegevoegd.'))
+  app.post<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    return saveRight(request, applicatie, undefined)
+      .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is toegevoegd.'))
       .catch(async (error) => {
-        const fouten = foutenInFormulier(error)
-        const waarden = ruw(request.body)
+        const fouten = formFaults(error)
+        const waarden = rawForm(request.body)
         return reply
           .code(400)
-          .pagina('applicatie-recht', await rechtPagina(app, request, applicatie, undefined, waarden, fouten))
+          .pagina('applicatie-recht', await rightPage(app, request, applicatie, undefined, waarden, fouten))
       })
   })
 
   const pad = '/applicaties/:uuid/rechten/:soort/:id'
-  app.get<RechtParams>(pad, { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const recht = await eisRecht(app.read, applicatie, request)
+  app.get<RechtParams>(pad, { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const recht = await requireRight(app.read, applicatie, request)
     const { component, scopes, max } = recht
     const waarden = { component, scopes, voor: recht.keuze ? [recht.keuze] : [], max: max ?? ('' as const) }
-    return reply.pagina('applicatie-recht', await rechtPagina(app, request, applicatie, recht, waarden))
+    return reply.pagina('applicatie-recht', await rightPage(app, request, applicatie, recht, waarden))
   })
 
-  app.post<RechtParams>(pad, { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const recht = await eisRecht(app.read, applicatie, request)
-    return opslaan(request, applicatie, recht)
-      .then(() => verder(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is gewijzigd.'))
+  app.post<RechtParams>(pad, { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const recht = await requireRight(app.read, applicatie, request)
+    return saveRight(request, applicatie, recht)
+      .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is gewijzigd.'))
       .catch(async (error) => {
-        const fouten = foutenInFormulier(error)
+        const fouten = formFaults(error)
         return reply
           .code(400)
-          .pagina('applicatie-recht', await rechtPagina(app, request, applicatie, recht, ruw(request.body), fouten))
+          .pagina('applicatie-recht', await rightPage(app, request, applicatie, recht, rawForm(request.body), fouten))
       })
   })
 
-  app.get<RechtParams>(`${pad}/verwijderen`, { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const recht = await eisRecht(app.read, applicatie, request)
+  app.get<RechtParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const recht = await requireRight(app.read, applicatie, request)
     return reply.pagina('applicatie-recht-verwijderen', {
       titel: 'Recht verwijderen',
-      kruimels: kruimelsVan(applicatie),
+      kruimels: breadcrumbsOf(applicatie),
       applicatie,
       recht,
       componenten: COMPONENTEN,
     })
   })
 
-  app.post<RechtParams>(`${pad}/verwijderen`, { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const recht = await eisRecht(app.read, applicatie, request)
-    await vervang(request, applicatie, recht, [])
-    return verder(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is verwijderd.')
+  app.post<RechtParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const recht = await requireRight(app.read, applicatie, request)
+    await replaceRights(request, applicatie, recht, [])
+    return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is verwijderd.')
   })
 
-  app.get<Params>('/applicaties/:uuid/wat-mag', { config: kijken }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
+  app.get<Params>('/applicaties/:uuid/wat-mag', { config: viewing }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
     return reply.pagina('applicatie-wat-mag', {
       titel: 'Wat mag deze client?',
-      kruimels: kruimelsVan(applicatie),
+      kruimels: breadcrumbsOf(applicatie),
       applicatie,
-      delen: await watMag(app.read, applicatie),
+      delen: await whatIsAllowed(app.read, applicatie),
       ...(await selectGeheimen(app.read, applicatie.id)),
     })
   })
@@ -122,7 +129,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
 
 // ---- the form ----
 
-function ruw(body: unknown): RechtFormulier {
+function rawForm(body: unknown): RechtFormulier {
   const { component, scopes, voor, max } = (body ?? {}) as Formulier
   return {
     component: isComponent(component) ? component : 'zrc',
@@ -132,7 +139,7 @@ function ruw(body: unknown): RechtFormulier {
   }
 }
 
-async function rechtPagina(
+async function rightPage(
   app: FastifyInstance,
   request: FastifyRequest,
   applicatie: Applicatie,
@@ -146,7 +153,7 @@ async function rechtPagina(
   const others = waarden.scopes.filter((scope) => !known.some(([name]) => name === scope))
   return {
     titel: recht ? 'Recht wijzigen' : `Recht toevoegen: ${COMPONENTEN[component]}`,
-    kruimels: kruimelsVan(applicatie),
+    kruimels: breadcrumbsOf(applicatie),
     applicatie,
     recht,
     waarden,
@@ -160,15 +167,15 @@ async function rechtPagina(
       ['', 'Kies het hoogste niveau'],
       ...VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
     ],
-    ...(TYPEN[component] && (await selectKeuzes(app.read, component, zoek, waarden.voor))),
+    ...(TYPEN[component] && (await selectChoices(app.read, component, zoek, waarden.voor))),
   }
 }
 
-async function opslaan(request: FastifyRequest, applicatie: Applicatie, recht: Recht | undefined): Promise<void> {
-  const form = leesFormulier(RechtFormulier, request.body)
+async function saveRight(request: FastifyRequest, applicatie: Applicatie, recht: Recht | undefined): Promise<void> {
+  const form = readForm(RechtFormulier, request.body)
   if (recht) form.component = recht.component
-  if (form.scopes.length === 0) weiger({ scopes: 'Kies ten minste een scope.' })
-  await vervang(request, applicatie, recht, rechtenUit(form, request.base))
+  if (form.scopes.length === 0) throwFormFaults({ scopes: 'Kies ten minste een scope.' })
+  await replaceRights(request, applicatie, recht, rightsFromForm(form, request.base))
 }
 
 type NieuwRecht =
@@ -176,7 +183,7 @@ type NieuwRecht =
   | { soort: 'catalogus'; invoer: NonNullable<ApplicatieInput['catalogusAutorisaties']>[number] }
 
 /** One right for every type or catalogue that was ticked; one without a type when none was. */
-function rechtenUit({ component, scopes, voor, max }: RechtFormulier, base: string): NieuwRecht[] {
+function rightsFromForm({ component, scopes, voor, max }: RechtFormulier, base: string): NieuwRecht[] {
   const gemeen = { component, scopes, ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }) }
   const typen = TYPEN[component]
   if (!typen || voor.length === 0) return [{ soort: 'type', invoer: gemeen }]
@@ -191,21 +198,21 @@ function rechtenUit({ component, scopes, voor, max }: RechtFormulier, base: stri
 }
 
 /** Replaces one right (none: adds) by others (none: removes). The component writes the whole set at once. */
-async function vervang(
+async function replaceRights(
   request: FastifyRequest,
   applicatie: Applicatie,
   oud: Recht | undefined,
   nieuw: NieuwRecht[],
 ): Promise<void> {
-  await wijzig(request, async (m) => {
+  await mutateFromPage(request, async (m) => {
     // Locked, so that what we read stays until all is replaced.
     await m.trx.selectFrom('applicatie').where('id', '=', applicatie.id).select('id').forUpdate().execute()
     const typen = await selectRechten(m.read, applicatie.id)
     const catalogi = await selectCatalogusRechten(m.read, applicatie.id)
-    if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw veranderd()
+    if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw changedMeanwhile()
     const keep = (recht: Recht) => recht.id !== oud?.id || recht.soort !== oud.soort
     const naar = (recht: Recht) =>
-      rechtenUit({ ...recht, voor: recht.keuze ? [recht.keuze] : [], max: recht.max ?? '' }, request.base)[0]!
+      rightsFromForm({ ...recht, voor: recht.keuze ? [recht.keuze] : [], max: recht.max ?? '' }, request.base)[0]!
     const invoer = [...[...typen, ...catalogi].filter(keep).map(naar), ...nieuw]
     await changeApplicatie(
       m,
@@ -229,13 +236,13 @@ async function vervang(
   })
 }
 
-const veranderd = () =>
+const changedMeanwhile = () =>
   new Problem(404, { detail: 'Dit recht is intussen gewijzigd. Ga terug naar de applicatie en probeer het opnieuw.' })
 
 /** Faults of the API's body beside the fields of the form. */
-function foutenInFormulier(error: unknown): Fouten {
+function formFaults(error: unknown): Fouten {
   return Object.fromEntries(
-    Object.entries(foutenVan(error)).map(([name, reason]) => {
+    Object.entries(formFaultsOf(error)).map(([name, reason]) => {
       if (/maxVertrouwelijkheidaanduiding$/.test(name)) return ['max', 'Kies het hoogste niveau bij deze scopes.']
       if (/type$/.test(name)) return ['voor', 'Kies bij deze scopes voor welke typen het recht geldt.']
       if (/catalogus$/.test(name)) return ['voor', reason]
@@ -314,7 +321,7 @@ export async function selectCatalogusRechten(db: ReadDb, applicatieId: number): 
   }))
 }
 
-async function eisRecht(db: ReadDb, applicatie: Applicatie, request: FastifyRequest): Promise<Recht> {
+async function requireRight(db: ReadDb, applicatie: Applicatie, request: FastifyRequest): Promise<Recht> {
   const { soort, id } = request.params as RechtParams['Params']
   const rechten =
     soort === 'type'
@@ -323,7 +330,7 @@ async function eisRecht(db: ReadDb, applicatie: Applicatie, request: FastifyRequ
         ? await selectCatalogusRechten(db, applicatie.id)
         : []
   const recht = rechten.find((one) => String(one.id) === id)
-  if (!recht) throw soort === 'type' || soort === 'catalogus' ? veranderd() : notFound()
+  if (!recht) throw soort === 'type' || soort === 'catalogus' ? changedMeanwhile() : notFound()
   return recht
 }
 
@@ -342,7 +349,7 @@ type Keuze = { waarde: string; naam: string }
 type Groep = { catalogus: string; alle: Keuze; typen: (Keuze & { versies: Keuze[] })[] }
 
 /** What a right can be for: the catalogues with their types, those that were chosen first. */
-async function selectKeuzes(
+async function selectChoices(
   db: ReadDb,
   component: Component,
   zoek: string,
@@ -400,14 +407,14 @@ type Versie = { uuid: string; vanaf: string; concept: boolean }
 
 const GENOEMD = 100
 
-type Deel = {
+type RightsOfComponent = {
   naam: string
   rechten: { mag: string[]; voor: string[]; meer: number; max: string | null; meerTypen: string | undefined }[]
   nietGenoemd: string[]
 }
 
 /** Per component what an application may do: rights that differ only in the type stand together. */
-async function watMag(db: ReadDb, { id }: Applicatie): Promise<Deel[]> {
+async function whatIsAllowed(db: ReadDb, { id }: Applicatie): Promise<RightsOfComponent[]> {
   const { rows } = await sql<{
     component: Component
     scopes: string[]
@@ -415,7 +422,7 @@ async function watMag(db: ReadDb, { id }: Applicatie): Promise<Deel[]> {
     voor: string[]
     aantal: number
   }>`
-    with recht as (${alleRechten(id)})
+    with recht as (${allRights(id)})
     select component, scopes, max, count(*) as aantal, (array_agg(voor order by voor))[1:${sql.lit(GENOEMD)}] as voor
     from recht group by component, scopes, max order by component, count(*) desc`.execute(db as never)
   return (Object.keys(COMPONENTEN) as Component[]).map((component) => {
@@ -424,7 +431,7 @@ async function watMag(db: ReadDb, { id }: Applicatie): Promise<Deel[]> {
     return {
       naam: COMPONENTEN[component],
       rechten: own.map(({ scopes, max, voor, aantal }) => ({
-        mag: scopes.map((scope) => scopeInWoorden(component, scope)),
+        mag: scopes.map((scope) => scopeInWords(component, scope)),
         voor: voor.filter((text) => text !== ''),
         meer: Math.max(0, aantal - GENOEMD),
         max: max && VERTROUWELIJKHEID[max],
@@ -436,7 +443,7 @@ async function watMag(db: ReadDb, { id }: Applicatie): Promise<Deel[]> {
 }
 
 /** All rights with the order of their scopes made equal, and a text for what they are for. */
-function alleRechten(id: number): RawBuilder<unknown> {
+function allRights(id: number): RawBuilder<unknown> {
   const scopes = (column: RawBuilder<unknown>) => sql`array(select distinct s from unnest(${column}) s order by s)`
   return sql`
     select r.component, ${scopes(sql`r.scopes`)} as scopes, r.max_vertrouwelijkheidaanduiding as max,

@@ -2,17 +2,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
-import { createGeheim, revokeGeheim, rotateGeheim } from '../autorisaties/client-secrets.ts'
+import { createSecret, revokeSecret, rotateSecret } from '../autorisaties/client-secrets.ts'
 import { signToken } from '../autorisaties/clients.ts'
 import { isShort } from '../autorisaties/secret-box.ts'
 import { Text } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
-import { type Applicatie, beheren, eisApplicatie, kruimelsVan, type Params } from './applicaties.ts'
-import { wijzig } from './change.ts'
-import { foutenVan, leesFormulier } from './form.ts'
+import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie } from './applicaties.ts'
+import { mutateFromPage } from './change.ts'
+import { formFaultsOf, readForm } from './form.ts'
 import { basePath } from './keyset-list.ts'
-import { verder } from './page.ts'
-import { meld } from './session.ts'
+import { redirectWith } from './page.ts'
+import { setNotice } from './session.ts'
 
 const Geheim = Type.Object({
   client: Text(50, { minLength: 1 }),
@@ -25,26 +25,26 @@ const Proef = Type.Object({ client: Text(50, { minLength: 1 }) })
 type Vraag = Params & { Querystring: { client?: string; id?: string } }
 
 export function registerApplicatieGeheimen(app: FastifyInstance): void {
-  app.get<Vraag>('/applicaties/:uuid/geheim/nieuw', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const client = eisClient(applicatie, request.query.client)
+  app.get<Vraag>('/applicaties/:uuid/geheim/nieuw', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const client = requireClient(applicatie, request.query.client)
     return reply.pagina('applicatie-geheim-nieuw', {
-      ...nieuwPagina(applicatie, client),
-      geheimen: await telGeheimen(app, client),
+      ...newPage(applicatie, client),
+      geheimen: await countSecrets(app, client),
       waarden: { wijze: 'vervangen', uren: 24 },
       fouten: {},
     })
   })
 
-  app.post<Params>('/applicaties/:uuid/geheim/nieuw', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const client = eisClient(applicatie, (request.body as { client?: string }).client)
+  app.post<Params>('/applicaties/:uuid/geheim/nieuw', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const client = requireClient(applicatie, (request.body as { client?: string }).client)
     try {
-      const form = leesFormulier(Geheim, request.body)
-      await wijzig(request, async (m) => {
+      const form = readForm(Geheim, request.body)
+      await mutateFromPage(request, async (m) => {
         const options = { graceHours: form.uren, ...(form.geheim && { secret: form.geheim }) }
-        if (form.wijze === 'erbij') await createGeheim(m, app.parts.box, client, form.geheim)
-        else await rotateGeheim(m, app.parts.box, client, options)
+        if (form.wijze === 'erbij') await createSecret(m, app.parts.box, client, form.geheim)
+        else await rotateSecret(m, app.parts.box, client, options)
         m.vastleggen({
           handeling: form.wijze === 'erbij' ? 'geheim-maken' : 'geheim-vervangen',
           soort: 'applicatie',
@@ -53,37 +53,37 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
           nieuw: { clientId: client, ...(form.wijze === 'vervangen' && { oudGeldigNogUren: form.uren }) },
         })
       })
-      return await toonGeheimen(request, reply, applicatie.uuid, [client], 'Het nieuwe geheim geldt vanaf nu.')
+      return await showSecrets(request, reply, applicatie.uuid, [client], 'Het nieuwe geheim geldt vanaf nu.')
     } catch (error) {
       return reply.code(400).pagina('applicatie-geheim-nieuw', {
-        ...nieuwPagina(applicatie, client),
-        geheimen: await telGeheimen(app, client),
+        ...newPage(applicatie, client),
+        geheimen: await countSecrets(app, client),
         waarden: request.body ?? {},
-        fouten: foutenVan(error),
+        fouten: formFaultsOf(error),
       })
     }
   })
 
-  app.get<Params>('/applicaties/:uuid/geheim', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const scopes = await scopesVan(app, applicatie)
+  app.get<Params>('/applicaties/:uuid/geheim', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const scopes = await scopesOf(app, applicatie)
     const getoond = (request.sessie?.melding?.geheimen ?? []).filter(({ clientId }) =>
       applicatie.clientIds.includes(clientId),
     )
     const clients = []
     for (const { clientId, toon } of getoond) {
-      const geheim = await nieuwsteGeheim(app, clientId)
+      const geheim = await newestSecret(app, clientId)
       if (geheim === undefined) continue
       clients.push({
         clientId,
         geheim: toon ? geheim : null,
         kort: isShort(geheim),
-        ...proefregel(request, clientId, geheim, scopes),
+        ...exampleCommand(request, clientId, geheim, scopes),
       })
     }
     return reply.pagina('applicatie-geheim', {
       titel: clients.some(({ geheim }) => geheim !== null) ? 'Nieuw geheim' : 'Uitproberen',
-      kruimels: kruimelsVan(applicatie),
+      kruimels: breadcrumbsOf(applicatie),
       applicatie,
       clients,
       seconden: app.parts.config.jwtExpiry,
@@ -91,18 +91,18 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
     })
   })
 
-  app.post<Params>('/applicaties/:uuid/geheim/proef', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const client = eisClient(applicatie, leesFormulier(Proef, request.body).client)
-    if ((await nieuwsteGeheim(app, client)) === undefined)
-      return verder(
+  app.post<Params>('/applicaties/:uuid/geheim/proef', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const client = requireClient(applicatie, readForm(Proef, request.body).client)
+    if ((await newestSecret(app, client)) === undefined)
+      return redirectWith(
         request,
         reply,
         `/applicaties/${applicatie.uuid}`,
         `Client-id ${client} heeft geen geheim dat nu bruikbaar is. Maak eerst een nieuw geheim.`,
         'fout',
       )
-    await wijzig(request, async (m) => {
+    await mutateFromPage(request, async (m) => {
       m.vastleggen({
         handeling: 'token-maken',
         soort: 'applicatie',
@@ -111,18 +111,18 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
         nieuw: { clientId: client },
       })
     })
-    return toonGeheimen(request, reply, applicatie.uuid, [client], `Er is een token voor ${client} gemaakt.`, false)
+    return showSecrets(request, reply, applicatie.uuid, [client], `Er is een token voor ${client} gemaakt.`, false)
   })
 
-  app.get<Vraag>('/applicaties/:uuid/geheim/intrekken', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const client = eisClient(applicatie, request.query.client)
-    const gevonden = await geheimenVan(app, client)
+  app.get<Vraag>('/applicaties/:uuid/geheim/intrekken', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const client = requireClient(applicatie, request.query.client)
+    const gevonden = await secretsOf(app, client)
     const geheim = gevonden.find(({ id }) => String(id) === request.query.id)
     if (!geheim) throw notFound('Dit geheim bestaat niet (meer).')
     return reply.pagina('applicatie-geheim-intrekken', {
       titel: 'Geheim intrekken',
-      kruimels: kruimelsVan(applicatie),
+      kruimels: breadcrumbsOf(applicatie),
       applicatie,
       client,
       geheim,
@@ -130,11 +130,11 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
     })
   })
 
-  app.post<Params>('/applicaties/:uuid/geheim/intrekken', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const form = leesFormulier(Intrekken, request.body)
-    const client = eisClient(applicatie, form.client)
-    const count = await wijzig(request, async (m) => {
+  app.post<Params>('/applicaties/:uuid/geheim/intrekken', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const form = readForm(Intrekken, request.body)
+    const client = requireClient(applicatie, form.client)
+    const count = await mutateFromPage(request, async (m) => {
       m.vastleggen({
         handeling: 'geheim-intrekken',
         soort: 'applicatie',
@@ -142,15 +142,15 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
         weergave: `${applicatie.label} - ${client}`,
         oud: { clientId: client, geheim: form.id },
       })
-      return revokeGeheim(m, client, form.id)
+      return revokeSecret(m, client, form.id)
     })
     const tekst = count > 0 ? 'Het geheim is ingetrokken.' : 'Dit geheim was al ingetrokken.'
-    return verder(request, reply, `/applicaties/${applicatie.uuid}`, tekst)
+    return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, tekst)
   })
 }
 
 /** To the page that shows the newest secret of these client ids once. It reads them itself: the session never holds one. */
-export async function toonGeheimen(
+export async function showSecrets(
   request: FastifyRequest,
   reply: FastifyReply,
   uuid: string,
@@ -158,19 +158,19 @@ export async function toonGeheimen(
   tekst: string,
   toon = true,
 ): Promise<FastifyReply> {
-  await meld(request, { soort: 'goed', tekst, geheimen: clientIds.map((clientId) => ({ clientId, toon })) })
+  await setNotice(request, { soort: 'goed', tekst, geheimen: clientIds.map((clientId) => ({ clientId, toon })) })
   return reply.redirect(`${basePath(request)}/beheer/applicaties/${uuid}/geheim`, 303)
 }
 
-function eisClient({ clientIds }: Applicatie, client: unknown): string {
+function requireClient({ clientIds }: Applicatie, client: unknown): string {
   const found = clientIds.find((clientId) => clientId === client)
   if (found === undefined) throw notFound('Deze client-id hoort niet (meer) bij de applicatie.')
   return found
 }
 
-const nieuwPagina = (applicatie: Applicatie, client: string) => ({
+const newPage = (applicatie: Applicatie, client: string) => ({
   titel: `Nieuw geheim voor ${client}`,
-  kruimels: kruimelsVan(applicatie),
+  kruimels: breadcrumbsOf(applicatie),
   applicatie,
   client,
 })
@@ -178,16 +178,16 @@ const nieuwPagina = (applicatie: Applicatie, client: string) => ({
 type Bewaard = { id: number; geheim: Buffer; gemaaktOp: string; verlooptOp: string | null }
 
 /** The valid secrets of a client id, oldest first. */
-async function geheimenVan(app: FastifyInstance, clientId: string): Promise<Bewaard[]> {
+async function secretsOf(app: FastifyInstance, clientId: string): Promise<Bewaard[]> {
   return app.parts.database.sql<Bewaard[]>`
     select id, geheim, gemaakt_op as "gemaaktOp", verloopt_op as "verlooptOp" from applicatie_geheim
     where client_id = ${clientId} and (verloopt_op is null or verloopt_op > now()) order by id`
 }
 
-const telGeheimen = async (app: FastifyInstance, clientId: string) => (await geheimenVan(app, clientId)).length
+const countSecrets = async (app: FastifyInstance, clientId: string) => (await secretsOf(app, clientId)).length
 
-async function nieuwsteGeheim(app: FastifyInstance, clientId: string): Promise<string | undefined> {
-  const newest = (await geheimenVan(app, clientId)).at(-1)
+async function newestSecret(app: FastifyInstance, clientId: string): Promise<string | undefined> {
+  const newest = (await secretsOf(app, clientId)).at(-1)
   if (!newest) return undefined
   try {
     return app.parts.box.open(newest.geheim, clientId)
@@ -197,7 +197,7 @@ async function nieuwsteGeheim(app: FastifyInstance, clientId: string): Promise<s
 }
 
 /** The scopes of an application, whatever the types that they are for. */
-async function scopesVan(app: FastifyInstance, { id, heeftAlleAutorisaties }: Applicatie): Promise<'alle' | string[]> {
+async function scopesOf(app: FastifyInstance, { id, heeftAlleAutorisaties }: Applicatie): Promise<'alle' | string[]> {
   if (heeftAlleAutorisaties) return 'alle'
   const { rows } = await sql<{ scope: string }>`
     select distinct scope from (select scopes from autorisatie where applicatie_id = ${id}
@@ -217,7 +217,7 @@ const PROEVEN: [scope: string, path: string, header?: string][] = [
 ]
 
 /** A request that this client may make, as lines for a shell: signed now, and signed anew at every use. */
-function proefregel(
+function exampleCommand(
   request: FastifyRequest,
   clientId: string,
   geheim: string,

@@ -3,20 +3,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { changeApplicatie, createApplicatie, deleteApplicatie } from '../autorisaties/applicaties.ts'
-import { createGeheim } from '../autorisaties/client-secrets.ts'
+import { createSecret } from '../autorisaties/client-secrets.ts'
 import { isShort } from '../autorisaties/secret-box.ts'
 import { OptionalText, Text } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
 import { COMPONENTEN } from './applicatie-labels.ts'
 import { registerApplicatieRechten, selectCatalogusRechten, selectRechten } from './applicatie-rights.ts'
-import { registerApplicatieGeheimen, toonGeheimen } from './applicatie-secrets.ts'
-import { wijzig } from './change.ts'
-import { type Fouten, foutenVan, leesFormulier, weiger } from './form.ts'
-import { bladzij, type Cursor } from './keyset-list.ts'
-import { verder } from './page.ts'
+import { registerApplicatieGeheimen, showSecrets } from './applicatie-secrets.ts'
+import { mutateFromPage } from './change.ts'
+import { type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
+import { type Cursor, keysetPage } from './keyset-list.ts'
+import { redirectWith } from './page.ts'
 
-export const kijken = { access: 'beheer', rol: 'viewer' } as const
-export const beheren = { access: 'beheer', rol: 'administrator' } as const
+export const viewing = { access: 'beheer', rol: 'viewer' } as const
+export const administering = { access: 'beheer', rol: 'administrator' } as const
 export type Params = { Params: { uuid: string } }
 
 const Formulier = Type.Object({
@@ -45,13 +45,13 @@ const RECHTEN: Record<string, { naam: string; kept: RawBuilder<boolean> }> = {
 export function registerApplicaties(app: FastifyInstance): void {
   app.get<{ Querystring: { zoek?: string; rechten?: string } }>(
     '/applicaties',
-    { config: kijken },
+    { config: viewing },
     async (request, reply) => {
       const { zoek, rechten } = request.query
       const filters = { zoek: String(zoek ?? '').slice(0, 200), rechten: String(rechten ?? '') }
-      const lijst = await bladzij(request, {
+      const lijst = await keysetPage(request, {
         key: ({ id, sleutel }: Rij) => `${id}:${sleutel}`,
-        rows: (limit, cursor) => selectLijst(app, filters, limit, cursor),
+        rows: (limit, cursor) => selectList(app, filters, limit, cursor),
       })
       return reply.pagina('applicaties', {
         titel: 'Applicaties',
@@ -62,21 +62,23 @@ export function registerApplicaties(app: FastifyInstance): void {
     },
   )
 
-  app.get('/applicaties/nieuw', { config: beheren }, async (_request, reply) =>
+  app.get('/applicaties/nieuw', { config: administering }, async (_request, reply) =>
     reply.pagina('applicatie-nieuw', { ...NIEUW, waarden: {}, fouten: {} }),
   )
 
-  app.post('/applicaties', { config: beheren }, async (request, reply) => {
+  app.post('/applicaties', { config: administering }, async (request, reply) => {
     try {
-      const form = leesFormulier(Nieuw, request.body)
-      const clientIds = leesClientIds(form.clientIds)
+      const form = readForm(Nieuw, request.body)
+      const clientIds = readClientIds(form.clientIds)
       if (form.geheim && clientIds.length > 1)
-        weiger({ geheim: 'Met meer dan een client-id maakt de dienst voor elk een eigen geheim. Laat dit veld leeg.' })
-      const uuid = await wijzig(request, async (m) => {
+        throwFormFaults({
+          geheim: 'Met meer dan een client-id maakt de dienst voor elk een eigen geheim. Laat dit veld leeg.',
+        })
+      const uuid = await mutateFromPage(request, async (m) => {
         const { heeftAlleAutorisaties, alleenIsGereedVoorPublicatie, label } = form
         const input = { label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }
         const applicatie = await createApplicatie(m, input, [], { zonderRechten: true })
-        for (const clientId of clientIds) await createGeheim(m, app.parts.box, clientId, form.geheim)
+        for (const clientId of clientIds) await createSecret(m, app.parts.box, clientId, form.geheim)
         const uuid = applicatie.url.split('/').at(-1)!
         m.vastleggen({
           handeling: 'applicatie-maken',
@@ -87,17 +89,17 @@ export function registerApplicaties(app: FastifyInstance): void {
         })
         return uuid
       })
-      return await toonGeheimen(request, reply, uuid, clientIds, `De applicatie ‘${form.label}’ is gemaakt.`)
+      return await showSecrets(request, reply, uuid, clientIds, `De applicatie ‘${form.label}’ is gemaakt.`)
     } catch (error) {
       return reply
         .code(400)
-        .pagina('applicatie-nieuw', { ...NIEUW, waarden: request.body ?? {}, fouten: foutenInFormulier(error) })
+        .pagina('applicatie-nieuw', { ...NIEUW, waarden: request.body ?? {}, fouten: formFaults(error) })
     }
   })
 
-  app.get<Params>('/applicaties/:uuid', { config: kijken }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    const rechten = await bladzij(request, {
+  app.get<Params>('/applicaties/:uuid', { config: viewing }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    const rechten = await keysetPage(request, {
       key: ({ id }: { id: number }) => String(id),
       rows: (limit, cursor) => selectRechten(app.read, applicatie.id, { ...cursor, limit }),
     })
@@ -112,24 +114,24 @@ export function registerApplicaties(app: FastifyInstance): void {
     })
   })
 
-  app.get<Params>('/applicaties/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
+  app.get<Params>('/applicaties/:uuid/wijzigen', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
     return reply.pagina('applicatie-wijzigen', {
-      ...wijzigPagina(applicatie),
+      ...changePage(applicatie),
       waarden: { ...applicatie, clientIds: applicatie.clientIds.join('\n') },
       fouten: {},
     })
   })
 
-  app.post<Params>('/applicaties/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
+  app.post<Params>('/applicaties/:uuid/wijzigen', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
     try {
-      const form = leesFormulier(Gewijzigd, request.body)
-      const clientIds = leesClientIds(form.clientIds)
-      const verlies = watVervalt(applicatie, clientIds, form.heeftAlleAutorisaties)
+      const form = readForm(Gewijzigd, request.body)
+      const clientIds = readClientIds(form.clientIds)
+      const verlies = whatLapses(applicatie, clientIds, form.heeftAlleAutorisaties)
       if (verlies.length > 0 && !form.bevestigd)
-        weiger({ bevestigd: [...verlies, 'Bevestig dit hieronder.'].join(' ') })
-      await wijzig(request, async (m) => {
+        throwFormFaults({ bevestigd: [...verlies, 'Bevestig dit hieronder.'].join(' ') })
+      await mutateFromPage(request, async (m) => {
         const { label, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie } = form
         const input = {
           label,
@@ -149,28 +151,28 @@ export function registerApplicaties(app: FastifyInstance): void {
           nieuw: samenvatting(nieuw),
         })
       })
-      return await verder(request, reply, `/applicaties/${applicatie.uuid}`, 'De wijziging is opgeslagen.')
+      return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'De wijziging is opgeslagen.')
     } catch (error) {
       return reply.code(400).pagina('applicatie-wijzigen', {
-        ...wijzigPagina(applicatie),
+        ...changePage(applicatie),
         waarden: request.body ?? {},
-        fouten: foutenInFormulier(error),
+        fouten: formFaults(error),
       })
     }
   })
 
-  app.get<Params>('/applicaties/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
+  app.get<Params>('/applicaties/:uuid/verwijderen', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
     return reply.pagina('applicatie-verwijderen', {
       titel: 'Applicatie verwijderen',
-      kruimels: kruimelsVan(applicatie),
+      kruimels: breadcrumbsOf(applicatie),
       applicatie,
     })
   })
 
-  app.post<Params>('/applicaties/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
-    const applicatie = await eisApplicatie(app, request)
-    await wijzig(request, async (m) => {
+  app.post<Params>('/applicaties/:uuid/verwijderen', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    await mutateFromPage(request, async (m) => {
       await deleteApplicatie(m, applicatie.uuid)
       m.vastleggen({
         handeling: 'applicatie-verwijderen',
@@ -180,7 +182,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         oud: samenvatting(applicatie),
       })
     })
-    return verder(request, reply, '/applicaties', `De applicatie ‘${applicatie.label}’ is verwijderd.`)
+    return redirectWith(request, reply, '/applicaties', `De applicatie ‘${applicatie.label}’ is verwijderd.`)
   })
 
   registerApplicatieGeheimen(app)
@@ -189,19 +191,19 @@ export function registerApplicaties(app: FastifyInstance): void {
 
 const NIEUW = { titel: 'Nieuwe applicatie', kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }] }
 
-const wijzigPagina = (applicatie: Applicatie) => ({
+const changePage = (applicatie: Applicatie) => ({
   titel: 'Applicatie wijzigen',
-  kruimels: kruimelsVan(applicatie),
+  kruimels: breadcrumbsOf(applicatie),
   applicatie,
 })
 
-export const kruimelsVan = ({ uuid, label }: Applicatie) => [
+export const breadcrumbsOf = ({ uuid, label }: Applicatie) => [
   { pad: '/applicaties', naam: 'Applicaties' },
   { pad: `/applicaties/${uuid}`, naam: label },
 ]
 
 /** What would be lost with a change, in sentences. */
-function watVervalt(applicatie: Applicatie, clientIds: string[], alles: boolean): string[] {
+function whatLapses(applicatie: Applicatie, clientIds: string[], alles: boolean): string[] {
   const gone = applicatie.clientIds.filter((clientId) => !clientIds.includes(clientId))
   return [
     ...(gone.length > 0 ? [`Zonder client-id ${gone.join(', ')} vervallen ook de geheimen ervan.`] : []),
@@ -212,7 +214,7 @@ function watVervalt(applicatie: Applicatie, clientIds: string[], alles: boolean)
 }
 
 /** One client id on a line. */
-function leesClientIds(text = ''): string[] {
+function readClientIds(text = ''): string[] {
   const clientIds = [
     ...new Set(
       text
@@ -221,20 +223,20 @@ function leesClientIds(text = ''): string[] {
         .filter((line) => line !== ''),
     ),
   ]
-  if (clientIds.length === 0) weiger({ clientIds: 'Vul ten minste een client-id in.' })
-  if (clientIds.length > 100) weiger({ clientIds: 'Een applicatie heeft hier ten hoogste 100 client-ids.' })
+  if (clientIds.length === 0) throwFormFaults({ clientIds: 'Vul ten minste een client-id in.' })
+  if (clientIds.length > 100) throwFormFaults({ clientIds: 'Een applicatie heeft hier ten hoogste 100 client-ids.' })
   const wrong = clientIds.filter((clientId) => clientId.length > 50 || /\p{Cc}/u.test(clientId))
   if (wrong.length > 0)
-    weiger({
+    throwFormFaults({
       clientIds: 'Een client-id heeft ten hoogste 50 tekens, zonder besturingstekens. Zet elk op een eigen regel.',
     })
   return clientIds
 }
 
 /** Faults of the API's body beside the fields of the form. */
-function foutenInFormulier(error: unknown): Fouten {
+function formFaults(error: unknown): Fouten {
   return Object.fromEntries(
-    Object.entries(foutenVan(error)).map(([name, reason]) => [name.replace(/^clientIds\..*/, 'clientIds'), reason]),
+    Object.entries(formFaultsOf(error)).map(([name, reason]) => [name.replace(/^clientIds\..*/, 'clientIds'), reason]),
   )
 }
 
@@ -260,7 +262,7 @@ type Rij = {
   geheimen: number
 }
 
-async function selectLijst(
+async function selectList(
   app: FastifyInstance,
   { zoek, rechten }: { zoek: string; rechten: string },
   limit: number,
@@ -302,7 +304,7 @@ export type Applicatie = {
 }
 
 /** The application of this address. @throws Problem 404 */
-export async function eisApplicatie(app: FastifyInstance, request: FastifyRequest): Promise<Applicatie> {
+export async function requireApplicatie(app: FastifyInstance, request: FastifyRequest): Promise<Applicatie> {
   const { uuid } = request.params as { uuid: string }
   if (!UUID.test(uuid)) throw notFound('Deze applicatie bestaat niet (meer).')
   const { rows } = await sql<Applicatie>`
@@ -335,12 +337,12 @@ async function selectClients(app: FastifyInstance, applicatieId: number): Promis
   for (const { client_id: clientId, id, geheim, gemaakt_op: gemaaktOp, verloopt_op: verlooptOp } of rows) {
     const client = clients.get(clientId) ?? { clientId, geheimen: [] }
     clients.set(clientId, client)
-    if (id !== null) client.geheimen.push({ id, gemaaktOp, verlooptOp, staat: staatVan(app, geheim, clientId) })
+    if (id !== null) client.geheimen.push({ id, gemaaktOp, verlooptOp, staat: stateOf(app, geheim, clientId) })
   }
   return [...clients.values()]
 }
 
-function staatVan(app: FastifyInstance, sealed: Buffer, clientId: string): Client['geheimen'][number]['staat'] {
+function stateOf(app: FastifyInstance, sealed: Buffer, clientId: string): Client['geheimen'][number]['staat'] {
   try {
     return isShort(app.parts.box.open(sealed, clientId)) ? 'kort' : 'geldig'
   } catch {

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
 import { withQuery } from './keyset-list.ts'
-import { dag, perNummer, tekst, verschillen } from './lookup.ts'
+import { differences, keysetByNumber, queryDay, queryText } from './lookup.ts'
 
 type Regel = {
   id: number
@@ -38,7 +38,7 @@ export function registerAudit(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   app.get('/audit', { config }, async (request, reply) => {
-    const lijst = await perNummer<Regel>(request, app.read, {
+    const lijst = await keysetByNumber<Regel>(request, app.read, {
       select: REGEL,
       id: sql`b.id`,
       conditions: filters(request),
@@ -52,7 +52,7 @@ export function registerAudit(app: FastifyInstance): void {
     return reply.pagina('audit', {
       titel: 'Audit',
       lijst,
-      filter: Object.fromEntries(FILTERS.map((name) => [name, tekst(request, name)])),
+      filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       handelingen: handelingen.map(({ handeling }) => handeling),
       exporteren: withQuery(request, {}).replace('/audit', '/audit/export.csv'),
     })
@@ -93,7 +93,7 @@ export function registerAudit(app: FastifyInstance): void {
       titel: regel.handeling,
       kruimels: [{ pad: '/audit', naam: 'Audit' }],
       regel,
-      velden: verschillen(regel.oud, regel.nieuw),
+      velden: differences(regel.oud, regel.nieuw),
     })
   })
 }
@@ -102,9 +102,9 @@ const FILTERS = ['gebruiker', 'handeling', 'object', 'van', 'tot', 'resultaat']
 
 function filters(request: FastifyRequest) {
   const [gebruiker, handeling, object, resultaat] = ['gebruiker', 'handeling', 'object', 'resultaat'].map((name) =>
-    tekst(request, name),
+    queryText(request, name),
   )
-  const [van, tot] = [dag(request, 'van'), dag(request, 'tot')]
+  const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   return [
     sql`true`,
     ...(gebruiker ? [sql`b.gebruiker = ${gebruiker}`] : []),

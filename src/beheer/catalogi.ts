@@ -11,18 +11,18 @@ import {
   exportCatalogus,
   exportZaaktype,
   type Imported,
-  importPakket,
-  PakketFout,
-  readPakket,
+  importPackage,
+  PackageFault,
+  readPackage,
 } from '../catalogi/zip.ts'
 import type { Mutate, Mutation } from '../database/mutate.ts'
 import { contains } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
-import { wijzig } from './change.ts'
-import { eisToken } from './csrf-token.ts'
-import { type Fouten, foutenVan } from './form.ts'
-import { perNummer, tekst, uuidParam } from './lookup.ts'
-import { verder } from './page.ts'
+import { mutateFromPage } from './change.ts'
+import { requireToken } from './csrf-token.ts'
+import { type Fouten, formFaultsOf } from './form.ts'
+import { keysetByNumber, queryText, uuidParam } from './lookup.ts'
+import { redirectWith } from './page.ts'
 import { beheerActor } from './session.ts'
 
 /** The kinds of types that are published on their own. */
@@ -119,10 +119,10 @@ const DELEN: { naam: string; kolommen: [string, string][]; select: RawBuilder<un
 export async function registerCatalogi(app: FastifyInstance): Promise<void> {
   const config = { access: 'beheer', rol: 'viewer' } as const
   const wijzigen = { access: 'beheer', rol: 'administrator' } as const
-  const selectielijst = await openSelectielijst(app.parts.config, app.parts.diensten)
+  const selectielijst = await openSelectielijst(app.parts.config, app.parts.services)
 
   app.get('/catalogi', { config }, async (request, reply) => {
-    const lijst = await perNummer(request, app.read, {
+    const lijst = await keysetByNumber(request, app.read, {
       select: sql`select c.id, c.uuid, c.naam, c.domein, c.rsin,
         (select count(*)::int from zaaktype t where t.catalogus_id = c.id) as zaaktypen,
         (select count(*)::int from informatieobjecttype t where t.catalogus_id = c.id) as informatieobjecttypen,
@@ -135,10 +135,10 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
 
   app.get('/catalogi/:uuid', { config }, async (request, reply) => {
     const catalogus = await vindCatalogus(request)
-    const gevraagd = tekst(request, 'soort')
+    const gevraagd = queryText(request, 'soort')
     const soort: Soort = Object.hasOwn(SOORTEN, gevraagd) ? (gevraagd as Soort) : 'zaaktypen'
-    const [zoek, staat] = [tekst(request, 'zoek'), tekst(request, 'staat')]
-    const lijst = await perNummer(request, app.read, {
+    const [zoek, staat] = [queryText(request, 'zoek'), queryText(request, 'staat')]
+    const lijst = await keysetByNumber(request, app.read, {
       select: sql`select t.id, t.uuid, ${soort === 'zaaktypen' ? sql`t.identificatie` : sql`''`} as identificatie, t.omschrijving, t.begin_geldigheid as begin,
         t.einde_geldigheid as einde, t.concept from ${sql.table(SOORTEN[soort].een)} t`,
       id: sql`t.id`,
@@ -189,7 +189,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
       const uuid = uuidParam(request)
       const terug = `/catalogi/${pad}/${uuid}`
       try {
-        await wijzig(request, async (m) => {
+        await mutateFromPage(request, async (m) => {
           const published = await (soort.publish as (m: Mutation, uuid: string) => Promise<{ omschrijving: string }>)(
             m,
             uuid,
@@ -204,9 +204,9 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
           })
         })
       } catch (error) {
-        return verder(request, reply, terug, Object.values(foutenVan(error)).join(' '), 'fout')
+        return redirectWith(request, reply, terug, Object.values(formFaultsOf(error)).join(' '), 'fout')
       }
-      return verder(request, reply, terug, `${soort.kop} gepubliceerd. Het kan nu worden gebruikt.`)
+      return redirectWith(request, reply, terug, `${soort.kop} gepubliceerd. Het kan nu worden gebruikt.`)
     })
   }
 
@@ -216,7 +216,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
       reply.pagina('catalogi-importeren', {
         ...IMPORT,
         catalogussen: await catalogussen(),
-        invoer: { catalogus: tekst(request, 'catalogus') },
+        invoer: { catalogus: queryText(request, 'catalogus') },
       }),
     )
     scope.post('/catalogi/importeren', { config: { ...wijzigen, eigenToken: true } }, async (request, reply) => {
@@ -228,23 +228,23 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
           invoer[part.fieldname] = String(part.value)
           continue
         }
-        await eisToken(request, reply, invoer._csrf ?? '')
+        await requireToken(request, reply, invoer._csrf ?? '')
         bytes = await part.toBuffer()
       }
-      await eisToken(request, reply, invoer._csrf ?? '')
+      await requireToken(request, reply, invoer._csrf ?? '')
       if (!bytes?.length) fouten.bestand = 'Kies een ZIP-bestand.'
       else {
         try {
           const imported = await importeer(request, bytes, invoer)
           const aantal = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
-          return verder(
+          return redirectWith(
             request,
             reply,
             '/catalogi',
             `${aantal} onderdelen overgenomen, als concept. Publiceer wat u wilt gebruiken.`,
           )
         } catch (error) {
-          if (!(error instanceof PakketFout)) throw error
+          if (!(error instanceof PackageFault)) throw error
           fouten.bestand = error.message
         }
       }
@@ -256,7 +256,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
 
   async function importeer(request: FastifyRequest, bytes: Buffer, invoer: Record<string, string>): Promise<Imported> {
     const mutate: Mutate = (_actor, work) =>
-      wijzig(request, async (m) => {
+      mutateFromPage(request, async (m) => {
         const done = await work(m)
         const { made, urls } = done as Imported
         m.vastleggen({
@@ -267,7 +267,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
         })
         return done
       })
-    return importPakket(mutate, beheerActor(request), selectielijst, await readPakket(bytes), {
+    return importPackage(mutate, beheerActor(request), selectielijst, await readPackage(bytes), {
       keepUuids: invoer.uuidsBehouden === 'true',
       newTypes: invoer.nieuweTypen === 'true',
       ...(invoer.catalogus && { catalogusUuid: invoer.catalogus }),

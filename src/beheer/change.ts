@@ -5,7 +5,7 @@ import { json, type Mutation } from '../database/mutate.ts'
 import { beheerActor } from './session.ts'
 
 /** What was done to what, for the audit log. Never with a secret in it. */
-export type Vastlegging = {
+export type AuditEntry = {
   /** Short code such as `account-maken`. */
   handeling: string
   soort: string
@@ -15,28 +15,28 @@ export type Vastlegging = {
   nieuw?: unknown
 }
 
-export type Wijziging = Mutation & {
+export type PageMutation = Mutation & {
   /** At least once, or all is rolled back. */
-  vastleggen(record: Vastlegging): void
+  vastleggen(record: AuditEntry): void
 }
 
 /** Changes something on behalf of whoever is signed in. */
-export async function wijzig<T>(request: FastifyRequest, work: (m: Wijziging) => Promise<T>): Promise<T> {
+export async function mutateFromPage<T>(request: FastifyRequest, work: (m: PageMutation) => Promise<T>): Promise<T> {
   return request.server.mutate(beheerActor(request), async (m) => {
-    const records: Vastlegging[] = []
+    const records: AuditEntry[] = []
     const value = await work({ ...m, vastleggen: (record) => void records.push(record) })
     if (records.length === 0) throw new Error('a change in the pages left no record: rolled back')
     m.unrecorded('it is in beheer_audit; what the standard records has been recorded by the component')
-    await schrijfAudit(m.trx, request, records)
+    await writeAudit(m.trx, request, records)
     return value
   })
 }
 
-/** Rows of the audit log for what is no change through `wijzig`: signing in and out, and what was refused. */
-export async function schrijfAudit(
+/** Rows of the audit log for what is no change through `mutateFromPage`: signing in and out, and what was refused. */
+export async function writeAudit(
   db: Mutation['trx'],
   request: FastifyRequest,
-  records: (Vastlegging & { resultaat?: 'geslaagd' | 'geweigerd'; gebruiker?: string })[],
+  records: (AuditEntry & { resultaat?: 'geslaagd' | 'geweigerd'; gebruiker?: string })[],
 ): Promise<void> {
   await db
     .insertInto('beheerAudit')

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.ts'
 
 /** For handlers that read the body as a stream: checks the token of the form, which comes first in it. */
-export async function eisToken(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
+export async function requireToken(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
   request.formToken = token
   await checkToken(request, reply)
 }
@@ -19,7 +19,7 @@ export async function checkToken(request: FastifyRequest, reply: FastifyReply): 
 }
 
 /** Whoever signs in gets a new one: what was in the browser before may be known to another. */
-export function vernieuwToken(request: FastifyRequest, reply: FastifyReply): void {
+export function renewToken(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(tokenCookie(request.base), { path: '/' })
 }
 

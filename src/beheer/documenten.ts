@@ -6,8 +6,8 @@ import { findDocument } from '../documenten/document/read.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { contains } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
-import { schrijfAudit } from './change.ts'
-import { eisZichtbaar, geschiedenis, perNummer, tekst, uuidIn, uuidParam, zichtbaar } from './lookup.ts'
+import { writeAudit } from './change.ts'
+import { historyOf, keysetByNumber, queryText, requireVisible, uuidIn, uuidParam, visible } from './lookup.ts'
 
 type Regel = {
   id: number
@@ -30,10 +30,10 @@ export function registerDocumenten(app: FastifyInstance): void {
   const send = contentSender(app)
 
   app.get('/documenten', { config }, async (request, reply) => {
-    const lijst = await perNummer<Regel>(request, app.read, {
+    const lijst = await keysetByNumber<Regel>(request, app.read, {
       select: REGEL,
       id: sql`e.id`,
-      conditions: [zichtbaar(request, sql`e.vertrouwelijkheidaanduiding`), ...(await filters(request))],
+      conditions: [visible(request, sql`e.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
     const typen = await app.read
       .selectFrom('informatieobjecttype')
@@ -45,7 +45,7 @@ export function registerDocumenten(app: FastifyInstance): void {
     return reply.pagina('documenten', {
       titel: 'Documenten',
       lijst,
-      filter: Object.fromEntries(FILTERS.map((name) => [name, tekst(request, name)])),
+      filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       typen: typen.map(({ omschrijving }) => omschrijving),
       niveaus: VERTROUWELIJKHEIDAANDUIDINGEN,
     })
@@ -79,7 +79,7 @@ export function registerDocumenten(app: FastifyInstance): void {
     const { versie = '' } = request.query
     const row = await vindDocument(request, /^[1-9]\d{0,8}$/.test(versie) ? Number(versie) : undefined)
     if (row.bestandId === null) throw notFound('Van deze versie is geen bestand.')
-    await schrijfAudit(app.parts.database.db, request, [
+    await writeAudit(app.parts.database.db, request, [
       {
         handeling: 'document-downloaden',
         soort: 'document',
@@ -99,14 +99,14 @@ export function registerDocumenten(app: FastifyInstance): void {
         { pad: '/documenten', naam: 'Documenten' },
         { pad: `/documenten/${document.uuid}`, naam: document.titel },
       ],
-      lijst: await geschiedenis(app, request, document.uuid),
+      lijst: await historyOf(app, request, document.uuid),
     })
   })
 
   async function vindDocument(request: FastifyRequest, versie?: number) {
     const row = await findDocument(app.read, uuidParam(request), versie === undefined ? {} : { versie })
     if (!row) throw notFound('Dit document bestaat niet.')
-    eisZichtbaar(request, row.laatsteVertrouwelijkheidaanduiding)
+    requireVisible(request, row.laatsteVertrouwelijkheidaanduiding)
     return row
   }
 }
@@ -115,7 +115,7 @@ const FILTERS = ['zoek', 'titel', 'type', 'vertrouwelijkheidaanduiding']
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
-  const [zoek, titel, type, niveau] = FILTERS.map((name) => tekst(request, name))
+  const [zoek, titel, type, niveau] = FILTERS.map((name) => queryText(request, name))
   const uuid = zoek ? uuidIn(zoek) : undefined
   const typen = type
     ? await request.server.read

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.ts'
-import { levendeSessies } from './session.ts'
+import { liveSessions } from './session.ts'
 
 /** What a page shows of something that goes on, by the names of its places (`data-waarde`). */
-export type Stand = {
+export type StreamState = {
   waarden: Record<string, string | number>
   /** A sentence for who cannot see it change; it is passed on at most once in ten seconds. */
   gesproken: string
@@ -15,10 +15,15 @@ export type Stand = {
   klaar: boolean
 }
 
-export type Stroom = ReturnType<typeof openStromen>
+export type EventStreams = ReturnType<typeof openEventStreams>
 
-type Kijker = { sessie: number; stream: Readable; gesprokenOp: number; gezien: string; eindig(last?: string): void }
-type Bron = { lees(): Promise<Stand | undefined>; kijkers: Set<Kijker>; stand?: Stand; timer?: NodeJS.Timeout }
+type Viewer = { sessie: number; stream: Readable; gesprokenOp: number; gezien: string; eindig(last?: string): void }
+type Bron = {
+  lees(): Promise<StreamState | undefined>
+  kijkers: Set<Viewer>
+  stand?: StreamState
+  timer?: NodeJS.Timeout
+}
 
 const POLL_MS = 1000
 const HEARTBEAT_MS = 15_000
@@ -32,7 +37,7 @@ const MAX_WAITING = 64 * 1024
  * Opens the streams of a page. They end when what they show has ended, when the session has, when the client goes and when
  * the application closes.
  */
-export function openStromen(app: FastifyInstance) {
+export function openEventStreams(app: FastifyInstance) {
   const bronnen = new Map<string, Bron>()
   let closing = false
 
@@ -45,7 +50,7 @@ export function openStromen(app: FastifyInstance) {
     try {
       const [stand, sessies] = await Promise.all([
         bron.lees(),
-        levendeSessies(
+        liveSessions(
           app.parts.database,
           [...bron.kijkers].map(({ sessie }) => sessie),
         ),
@@ -66,7 +71,7 @@ export function openStromen(app: FastifyInstance) {
     request: FastifyRequest,
     reply: FastifyReply,
     sleutel: string,
-    lees: () => Promise<Stand | undefined>,
+    lees: () => Promise<StreamState | undefined>,
   ): FastifyReply {
     const aantal = [...bronnen.values()].reduce((sum, { kijkers }) => sum + kijkers.size, 0)
     if (closing || aantal >= MAX_KIJKERS) throw new Problem(503, { headers: { 'retry-after': '5' } })
@@ -75,7 +80,7 @@ export function openStromen(app: FastifyInstance) {
     const isNew = !bronnen.has(sleutel)
     bronnen.set(sleutel, bron)
     const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()
-    const kijker: Kijker = {
+    const kijker: Viewer = {
       sessie: request.sessie!.id,
       stream,
       gesprokenOp: Date.now(),
@@ -102,7 +107,7 @@ export function openStromen(app: FastifyInstance) {
   }
 }
 
-function send(kijker: Kijker, stand: Stand, ended: boolean): void {
+function send(kijker: Viewer, stand: StreamState, ended: boolean): void {
   const { stream } = kijker
   if (ended || stand.klaar) {
     kijker.eindig('event: klaar\ndata: {}\n\n')

@@ -18,7 +18,7 @@ export const Wachtwoordveld = Type.String({ maxLength: 1000, 'x-letterlijk': tru
  * come once or more often.
  * @throws Problem 400 with what is wrong per field
  */
-export function leesFormulier<T extends TObject>(schema: T, form: unknown): Static<T> {
+export function readForm<T extends TObject>(schema: T, form: unknown): Static<T> {
   const given = (form ?? {}) as Formulier
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(schema.properties) as [string, Veld][]) {
@@ -33,13 +33,13 @@ export function leesFormulier<T extends TObject>(schema: T, form: unknown): Stat
 }
 
 /** Puts extra checks beside those of the schema: throws when any of them found something. */
-export function weiger(fouten: Fouten): void {
+export function throwFormFaults(fouten: Fouten): void {
   const params: InvalidParam[] = Object.entries(fouten).map(([name, reason]) => ({ name, code: 'invalid', reason }))
   if (params.length > 0) throw invalidAll(params)
 }
 
 /** What to show beside the fields after a failure; whatever is no refusal of the input is thrown on. */
-export function foutenVan(error: unknown): Fouten {
+export function formFaultsOf(error: unknown): Fouten {
   if (!(error instanceof Problem) || error.status >= 500 || [403, 404, 429].includes(error.status)) throw error
   if (!error.invalidParams) return { '': error.detail }
   return Object.fromEntries(

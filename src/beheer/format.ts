@@ -20,23 +20,23 @@ export function moment(iso: string): string {
 }
 
 /** A date (`YYYY-MM-DD`) as `21 november 2026`. */
-export function datum(iso: string): string {
+export function formatDate(iso: string): string {
   return DAG.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
 }
 
 /** How long ago, or until then, as `3 minuten geleden`. */
-export function geleden(iso: string, now = Date.now()): string {
+export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000)
   const [unit, size] = STAPPEN.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1]
   return GELEDEN.format(Math.round(seconds / size), unit)
 }
 
-export function getal(value: number): string {
+export function formatNumber(value: number): string {
   return GETAL.format(value)
 }
 
 /** A number of seconds as `1 u 4 min`, with at most two units. */
-export function duur(seconds: number): string {
+export function formatDuration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
   const rounded = Math.round(seconds)
   const parts = [
@@ -54,8 +54,8 @@ export function duur(seconds: number): string {
 }
 
 /** A number of bytes as `3,2 MB`. */
-export function grootte(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   const step = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3))
-  return `${getal(bytes / 1000 ** step)} ${units[step]}`
+  return `${formatNumber(bytes / 1000 ** step)} ${units[step]}`
 }

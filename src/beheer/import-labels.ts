@@ -1,12 +1,12 @@
 // woorden: what an import, and a dry run, look like on the pages.
 import type { Concept } from '../documenten/import/draft.ts'
 import { GEANNULEERD, type ImportRow } from '../documenten/import/index.ts'
-import type { Stand } from './event-stream.ts'
-import { duur, getal } from './format.ts'
+import type { StreamState } from './event-stream.ts'
+import { formatDuration, formatNumber } from './format.ts'
 
 type Staat = { tekst: string; soort: 'goed' | 'fout' | 'let-op' | 'bezig' }
 
-export function importStaat({ status, reden, mislukt }: Pick<ImportRow, 'status' | 'reden' | 'mislukt'>): Staat {
+export function importStatus({ status, reden, mislukt }: Pick<ImportRow, 'status' | 'reden' | 'mislukt'>): Staat {
   if (status === 'pending') return { tekst: 'Wacht op een bestand', soort: 'let-op' }
   if (status === 'active') return reden ? { tekst: 'Wacht', soort: 'let-op' } : { tekst: 'Loopt', soort: 'bezig' }
   if (status === 'error') return { tekst: reden === GEANNULEERD ? 'Geannuleerd' : 'Gestopt', soort: 'fout' }
@@ -14,24 +14,24 @@ export function importStaat({ status, reden, mislukt }: Pick<ImportRow, 'status'
 }
 
 /** Rows per second, over the whole time that it ran. */
-export function perSeconde(verwerkt: number, seconden: number): string {
+export function perSecond(verwerkt: number, seconden: number): string {
   const rate = verwerkt / seconden
-  return getal(rate >= 10 ? Math.round(rate) : rate)
+  return formatNumber(rate >= 10 ? Math.round(rate) : rate)
 }
 
-export function snelheid(verwerkt: number, seconden: number): string {
+export function speedText(verwerkt: number, seconden: number): string {
   if (verwerkt === 0 || seconden <= 0) return 'nog niet bekend'
-  return `${perSeconde(verwerkt, seconden)} rijen per seconde`
+  return `${perSecond(verwerkt, seconden)} rijen per seconde`
 }
 
-function nogTeGaan(verwerkt: number, totaal: number, seconden: number): string {
+function remainingText(verwerkt: number, totaal: number, seconden: number): string {
   if (verwerkt >= totaal) return 'klaar'
   if (verwerkt === 0 || seconden <= 0) return 'nog niet bekend'
-  return `ongeveer ${duur(Math.max(1, ((totaal - verwerkt) * seconden) / verwerkt))}`
+  return `ongeveer ${formatDuration(Math.max(1, ((totaal - verwerkt) * seconden) / verwerkt))}`
 }
 
 /** Why an import does not go on, and what to do about it; empty when nothing holds it up. */
-export function wachtTekst(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
+export function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
   if (row.status !== 'active') return ''
   if (row.reden) return WACHT[row.reden] ?? row.reden
   if (!row.werkers && row.stil > 5) return GEEN_WERKER
@@ -50,7 +50,7 @@ const GEEN_WERKER =
   'Er draait geen worker, dus er gebeurt nu niets. Start een worker (opdracht: zaakstroom worker); daarna gaat het vanzelf verder.'
 
 /** What to do about an import that stopped. */
-export function gestoptTekst({ status, reden }: Pick<ImportRow, 'status' | 'reden'>): string {
+export function stoppedText({ status, reden }: Pick<ImportRow, 'status' | 'reden'>): string {
   if (status !== 'error') return ''
   const rest =
     'Wat al was geïmporteerd, blijft staan. Wilt u de rest alsnog importeren? Download dan het bestand met de rijen die niet zijn geïmporteerd, en start daarmee een nieuwe import.'
@@ -71,40 +71,40 @@ export type Voortgang = {
 }
 
 /** How an import stands, for the page and for the stream that keeps it up to date. */
-export function importStand(row: Voortgang): Stand {
+export function importState(row: Voortgang): StreamState {
   const { totaal, verwerkt, mislukt, seconden } = row
   return {
     waarden: {
-      ...telling(row),
-      gelukt: getal(verwerkt - mislukt),
-      mislukt: getal(mislukt),
-      snelheid: snelheid(verwerkt, seconden),
-      resterend: nogTeGaan(verwerkt, totaal, seconden),
-      wacht: wachtTekst(row),
+      ...countText(row),
+      gelukt: formatNumber(verwerkt - mislukt),
+      mislukt: formatNumber(mislukt),
+      snelheid: speedText(verwerkt, seconden),
+      resterend: remainingText(verwerkt, totaal, seconden),
+      wacht: waitingText(row),
     },
-    gesproken: `${getal(verwerkt)} van ${getal(totaal)} rijen verwerkt, ${getal(mislukt)} niet geïmporteerd.`,
+    gesproken: `${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
     klaar: row.status !== 'active',
   }
 }
 
 /** How a dry run stands. */
-export function proefStand(row: Voortgang): Stand {
+export function dryRunState(row: Voortgang): StreamState {
   const { totaal, verwerkt, mislukt, seconden, stil, werkers } = row
   return {
     waarden: {
-      ...telling(row),
-      mislukt: getal(mislukt),
-      resterend: nogTeGaan(verwerkt, totaal, seconden),
+      ...countText(row),
+      mislukt: formatNumber(mislukt),
+      resterend: remainingText(verwerkt, totaal, seconden),
       wacht: !werkers && stil > 5 ? GEEN_WERKER : '',
     },
-    gesproken: `${getal(verwerkt)} van ${getal(totaal)} rijen bekeken, ${getal(mislukt)} met een fout.`,
+    gesproken: `${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
     klaar: row.status !== 'wacht' && row.status !== 'bezig',
   }
 }
 
-function telling({ verwerkt, totaal }: Voortgang) {
+function countText({ verwerkt, totaal }: Voortgang) {
   const percent = totaal === 0 ? 100 : Math.floor((100 * verwerkt) / totaal)
-  return { percent, procent: `${percent}%`, verwerkt: getal(verwerkt), totaal: getal(totaal) }
+  return { percent, procent: `${percent}%`, verwerkt: formatNumber(verwerkt), totaal: formatNumber(totaal) }
 }
 
-export const isProefBezig = ({ proefStatus }: Concept) => proefStatus === 'wacht' || proefStatus === 'bezig'
+export const isDryRunning = ({ proefStatus }: Concept) => proefStatus === 'wacht' || proefStatus === 'bezig'

@@ -6,23 +6,23 @@ import { importBaseDirFault } from '../documenten/import/base-dir.ts'
 import { CsvFout, KOLOMMEN } from '../documenten/import/csv.ts'
 import {
   type Concept,
-  maakConcept,
+  createDraft,
+  deleteDraft,
+  requestDryRun,
   requireConcept,
-  startConcept,
-  verwijderConcept,
-  vraagProef,
+  startDraft,
 } from '../documenten/import/draft.ts'
 import { imported } from '../documenten/import/index.ts'
-import { csvStroom } from '../documenten/import/report.ts'
+import { csvStream } from '../documenten/import/report.ts'
 import { Problem } from '../http/problem.ts'
-import { wijzig } from './change.ts'
-import { eisToken } from './csrf-token.ts'
-import type { Stand, Stroom } from './event-stream.ts'
+import { mutateFromPage } from './change.ts'
+import { requireToken } from './csrf-token.ts'
+import type { EventStreams, StreamState } from './event-stream.ts'
 import type { Fouten } from './form.ts'
-import { grootte } from './format.ts'
-import { isProefBezig, proefStand, type Voortgang } from './import-labels.ts'
+import { formatBytes } from './format.ts'
+import { dryRunState, isDryRunning, type Voortgang } from './import-labels.ts'
 import { uuidParam } from './lookup.ts'
-import { verder } from './page.ts'
+import { redirectWith } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
@@ -32,7 +32,7 @@ const SOORTEN = 100
 const LINGER_MS = 30_000
 const STUCK_MS = 120_000
 
-export async function registerImportStarten(app: FastifyInstance, stroom: Stroom): Promise<void> {
+export async function registerImportStarten(app: FastifyInstance, stroom: EventStreams): Promise<void> {
   const { config, database } = app.parts
 
   app.get('/imports/nieuw', { config: operator }, async (_request, reply) => formulier(reply, {}))
@@ -45,7 +45,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
     return reply
       .headers({ 'content-disposition': 'attachment; filename="import-leeg.csv"' })
       .type('text/csv; charset=utf-8')
-      .send(csvStroom(records()))
+      .send(csvStream(records()))
   })
 
   await app.register(async (scope) => {
@@ -56,7 +56,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
         throw new Problem(400, { detail: 'Dit formulier kwam niet compleet aan. Probeer het opnieuw.' })
       try {
         const uuid = await ontvang(request, reply)
-        return await verder(request, reply, `/imports/concept/${uuid}`)
+        return await redirectWith(request, reply, `/imports/concept/${uuid}`)
       } catch (error) {
         if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
           throw new Problem(400, { detail: 'De verbinding is verbroken. Er is niets bewaard.' })
@@ -71,21 +71,21 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
     const kop = concept.kop as string[]
     const rijen = await database.sql<{ nummer: number; cellen: string[] }[]>`
       select nummer, cellen from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${VOORBEELD_ROWS}`
-    const bezig = isProefBezig(concept)
+    const bezig = isDryRunning(concept)
     const soorten = concept.proefFouten > 0 ? await foutsoorten(concept) : []
     const fault = importBaseDirFault(config)
     return reply.pagina('import-concept', {
       titel: `Controleren: ${concept.bestandsnaam || 'bestand zonder naam'}`,
       kruimels: [LIJST],
       concept,
-      kop: kop.map(kort),
+      kop: kop.map(shortened),
       onbekend: kop
         .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
-        .map((naam) => kort(naam) || '(zonder naam)'),
+        .map((naam) => shortened(naam) || '(zonder naam)'),
       rijen: rijen.map(({ nummer, cellen }) => ({
         nummer,
         scheef: cellen.length !== kop.length,
-        cellen: cellen.slice(0, kop.length + 5).map(kort),
+        cellen: cellen.slice(0, kop.length + 5).map(shortened),
       })),
       bezig,
       // A run that was lost can be asked for again.
@@ -109,18 +109,18 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
 
   app.post('/imports/concept/:uuid/proef', { config: operator }, async (request, reply) => {
     const uuid = uuidParam(request)
-    await wijzig(request, async (m) => {
-      const concept = await vraagProef(m, uuid)
+    await mutateFromPage(request, async (m) => {
+      const concept = await requestDryRun(m, uuid)
       m.vastleggen({ handeling: 'import-proefdraaien', ...object(concept) })
     })
-    return verder(request, reply, `/imports/concept/${uuid}`)
+    return redirectWith(request, reply, `/imports/concept/${uuid}`)
   })
 
   app.post('/imports/concept/:uuid/starten', { config: operator }, async (request, reply) => {
     const uuid = uuidParam(request)
     try {
-      const started = await wijzig(request, async (m) => {
-        const { import: made, concept } = await startConcept(m, uuid, {
+      const started = await mutateFromPage(request, async (m) => {
+        const { import: made, concept } = await startDraft(m, uuid, {
           config,
           gestartDoor: request.beheerder!.gebruikersnaam,
         })
@@ -132,7 +132,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
         })
         return made.uuid
       })
-      return await verder(
+      return await redirectWith(
         request,
         reply,
         `/imports/${started}`,
@@ -142,17 +142,17 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
       const fault = error instanceof Problem ? error.invalidParams?.[0] : undefined
       const text = fault?.code === 'existing-import-started' ? AL_EEN : (fault?.reason ?? lockFault(error))
       if (!text) throw error
-      return verder(request, reply, `/imports/concept/${uuid}`, text, 'fout')
+      return redirectWith(request, reply, `/imports/concept/${uuid}`, text, 'fout')
     }
   })
 
   app.post('/imports/concept/:uuid/annuleren', { config: operator }, async (request, reply) => {
     const uuid = uuidParam(request)
-    await wijzig(request, async (m) => {
-      const concept = await verwijderConcept(m, uuid)
+    await mutateFromPage(request, async (m) => {
+      const concept = await deleteDraft(m, uuid)
       m.vastleggen({ handeling: 'import-bestand-weggooien', ...object(concept) })
     })
-    return verder(request, reply, '/imports', 'Het bestand is weggegooid. Er is niets geïmporteerd.')
+    return redirectWith(request, reply, '/imports', 'Het bestand is weggegooid. Er is niets geïmporteerd.')
   })
 
   async function formulier(reply: FastifyReply, fouten: Fouten): Promise<FastifyReply> {
@@ -176,15 +176,15 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
         continue
       }
       try {
-        await eisToken(request, reply, token)
+        await requireToken(request, reply, token)
         if (!part.filename) throw new CsvFout('empty-file', 'Er is geen bestand gekozen.')
         return await neemAan(request, part)
       } catch (error) {
-        loopLeeg(request, part)
+        drain(request, part)
         throw error
       }
     }
-    await eisToken(request, reply, token)
+    await requireToken(request, reply, token)
     throw new CsvFout('empty-file', 'Er is geen bestand gekozen.')
   }
 
@@ -194,14 +194,14 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
     request.raw.once('close', () => {
       if (!request.raw.complete) part.file.destroy(new Error('the upload broke off'))
     })
-    return wijzig(request, async (m) => {
-      const { uuid, totaal, omvang } = await maakConcept(m, part.file, {
+    return mutateFromPage(request, async (m) => {
+      const { uuid, totaal, omvang } = await createDraft(m, part.file, {
         bestandsnaam,
         basisUrl: request.base,
         gemaaktDoor: request.beheerder!.gebruikersnaam,
       })
       if (part.file.truncated)
-        throw new CsvFout('parse_error', `Het bestand is groter dan ${grootte(config.minUploadSize)}.`)
+        throw new CsvFout('parse_error', `Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
       m.vastleggen({
         handeling: 'import-bestand-klaarzetten',
         soort: 'import-bestand',
@@ -220,7 +220,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
       .executeTakeFirst()
   }
 
-  async function leesProef(uuid: string): Promise<Stand | undefined> {
+  async function leesProef(uuid: string): Promise<StreamState | undefined> {
     const [row] = await database.sql<Voortgang[]>`
       select coalesce(proef_status, '') as status, proef_reden as reden, totaal, proef_verwerkt as verwerkt,
         proef_fouten as mislukt,
@@ -228,7 +228,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: Stroom
         extract(epoch from now() - proef_bijgewerkt_op)::float8 as stil,
         exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers
       from import_concept where uuid = ${uuid} and verwijderd_op is null`
-    return row && proefStand(row)
+    return row && dryRunState(row)
   }
 
   async function foutsoorten({ id }: Concept) {
@@ -259,7 +259,7 @@ function lockFault(error: unknown): string | undefined {
  * Lets the rest of a refused file come in, unused, for a while: closing the connection at once could cost a browser that is
  * still sending the answer.
  */
-function loopLeeg({ raw }: FastifyRequest, part: MultipartFile): void {
+function drain({ raw }: FastifyRequest, part: MultipartFile): void {
   part.file.on('error', () => {}).resume()
   if (raw.readableEnded || raw.destroyed) return
   const limit = setTimeout(() => raw.destroy(), LINGER_MS).unref()
@@ -267,4 +267,4 @@ function loopLeeg({ raw }: FastifyRequest, part: MultipartFile): void {
 }
 
 const object = (concept: Concept) => ({ soort: 'import-bestand', id: concept.uuid, weergave: concept.bestandsnaam })
-const kort = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
+const shortened = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -11,18 +11,18 @@ import {
   requireImport,
   sendReport,
 } from '../documenten/import/index.ts'
-import { csvStroom } from '../documenten/import/report.ts'
+import { csvStream } from '../documenten/import/report.ts'
 import { failedRows } from '../documenten/import/report-rows.ts'
 import { notFound } from '../http/problem.ts'
-import { wijzig } from './change.ts'
-import { openStromen, type Stand } from './event-stream.ts'
-import { foutenVan } from './form.ts'
+import { mutateFromPage } from './change.ts'
+import { openEventStreams, type StreamState } from './event-stream.ts'
+import { formFaultsOf } from './form.ts'
 import { moment } from './format.ts'
-import { gestoptTekst, importStaat, importStand, perSeconde, snelheid, type Voortgang } from './import-labels.ts'
+import { importState, importStatus, perSecond, speedText, stoppedText, type Voortgang } from './import-labels.ts'
 import { registerImportStarten } from './import-start.ts'
-import { bladzij } from './keyset-list.ts'
-import { tekst, uuidParam } from './lookup.ts'
-import { verder } from './page.ts'
+import { keysetPage } from './keyset-list.ts'
+import { queryText, uuidParam } from './lookup.ts'
+import { redirectWith } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
@@ -33,11 +33,11 @@ const SOORTEN = 100
 
 export async function registerImports(app: FastifyInstance): Promise<void> {
   const { database } = app.parts
-  const stroom = openStromen(app)
+  const stroom = openEventStreams(app)
   await registerImportStarten(app, stroom)
 
   app.get('/imports', { config: viewer }, async (request, reply) => {
-    const lijst = await bladzij<ImportRow>(request, {
+    const lijst = await keysetPage<ImportRow>(request, {
       key: ({ id }) => String(id),
       rows: (limit, { na, voor }) =>
         imported(app.read)
@@ -52,7 +52,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const loopt = lijst.rijen.some(({ status }) => status === 'active')
     return reply.pagina('imports', {
       titel: 'Imports',
-      lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...samenvatting(row) })) },
+      lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...summaryOf(row) })) },
       concepten,
       loopt,
     })
@@ -66,10 +66,10 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       titel: naam(row),
       kruimels: [LIJST],
       row,
-      ...samenvatting(row),
+      ...summaryOf(row),
       loopt,
       stand: loopt || row.gestartOp ? (await leesStand(row.uuid))?.waarden : null,
-      gestopt: gestoptTekst(row),
+      gestopt: stoppedText(row),
       rapport: hasReport(row),
       nietGelukt: row.totaal - row.geslaagd,
       soorten: soorten.slice(0, SOORTEN),
@@ -88,9 +88,9 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.get('/imports/:uuid/rijen', { config: viewer }, async (request, reply) => {
     const row = await vind(request)
-    const soort = await gekozenSoort(row, tekst(request, 'reden'))
-    const alleen = tekst(request, 'resultaat') === 'mislukt' && !soort
-    const lijst = await bladzij<Rij>(request, {
+    const soort = await gekozenSoort(row, queryText(request, 'reden'))
+    const alleen = queryText(request, 'resultaat') === 'mislukt' && !soort
+    const lijst = await keysetPage<Rij>(request, {
       key: ({ nummer }) => String(nummer),
       rows: (limit, { na, voor }) => {
         const from = isRow(na)
@@ -118,8 +118,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         ...lijst,
         rijen: lijst.rijen.map(({ cellen, ...rij }) => ({
           ...rij,
-          bestandspad: kort(cellen?.[pad]),
-          documentTitel: kort(cellen?.[titel]),
+          bestandspad: shortened(cellen?.[pad]),
+          documentTitel: shortened(cellen?.[titel]),
         })),
       },
     })
@@ -128,7 +128,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
     sendReport(reply, database, await vind(request), {
       toegekend: true,
-      neutraliseer: tekst(request, 'formules') === 'neutraliseren',
+      neutraliseer: queryText(request, 'formules') === 'neutraliseren',
     }),
   )
 
@@ -143,7 +143,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return reply
       .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
       .type('text/csv; charset=utf-8')
-      .send(csvStroom(records()))
+      .send(csvStream(records()))
   })
 
   app.get('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
@@ -162,7 +162,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.post('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
     const row = await vind(request)
     return change(request, reply, row, `/imports/${row.uuid}`, 'De import is geannuleerd.', async () => {
-      await wijzig(request, async (m) => {
+      await mutateFromPage(request, async (m) => {
         const { status, verwerkt } = await cancelImport(m, row.uuid)
         m.vastleggen({
           handeling: 'import-annuleren',
@@ -190,7 +190,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.post('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
     const row = await vind(request)
     return change(request, reply, row, '/imports', 'De import is verwijderd. De documenten zijn er nog.', async () => {
-      await wijzig(request, async (m) => {
+      await mutateFromPage(request, async (m) => {
         const { status, totaal, geslaagd } = await deleteImport(m, row.uuid)
         m.vastleggen({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
       })
@@ -209,17 +209,17 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     try {
       await work()
     } catch (error) {
-      foutenVan(error)
+      formFaultsOf(error)
       const now = await requireImport(app.read, row.uuid)
-      return verder(
+      return redirectWith(
         request,
         reply,
         `/imports/${row.uuid}`,
-        `Dat kan nu niet: de import staat op “${importStaat(now).tekst}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
+        `Dat kan nu niet: de import staat op “${importStatus(now).tekst}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
         'fout',
       )
     }
-    return verder(request, reply, path, done)
+    return redirectWith(request, reply, path, done)
   }
 
   function bevestig(
@@ -230,7 +230,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return reply.pagina('import-bevestigen', {
       kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: naam(row) }],
       row,
-      ...samenvatting(row),
+      ...summaryOf(row),
       ...tekst,
     })
   }
@@ -239,14 +239,14 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return requireImport(app.read, uuidParam(request))
   }
 
-  async function leesStand(uuid: string): Promise<Stand | undefined> {
+  async function leesStand(uuid: string): Promise<StreamState | undefined> {
     const [row] = await database.sql<Voortgang[]>`
       select status, reden, totaal, verwerkt, mislukt,
         extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
         extract(epoch from now() - bijgewerkt_op)::float8 as stil,
         exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers
       from import where uuid = ${uuid} and verwijderd_op is null`
-    return row && importStand(row)
+    return row && importState(row)
   }
 
   async function foutsoorten({ id }: ImportRow): Promise<Soort[]> {
@@ -286,16 +286,16 @@ type Rij = {
   cellen: string[] | null
 }
 
-function samenvatting(row: ImportRow) {
+function summaryOf(row: ImportRow) {
   const end = row.beeindigdOp ? Date.parse(row.beeindigdOp) : Date.now()
   const seconden = row.gestartOp ? Math.max(0.1, (end - Date.parse(row.gestartOp)) / 1000) : 0
   return {
-    staat: importStaat(row),
+    staat: importStatus(row),
     door: row.gestartDoor || row.clientId || 'onbekend',
     soortDoor: row.gestartDoor ? 'via deze pagina’s' : 'via de API',
     seconden,
-    snelheid: snelheid(row.verwerkt, seconden),
-    perSeconde: row.verwerkt > 0 && seconden > 0 ? perSeconde(row.verwerkt, seconden) : '–',
+    snelheid: speedText(row.verwerkt, seconden),
+    perSeconde: row.verwerkt > 0 && seconden > 0 ? perSecond(row.verwerkt, seconden) : '–',
   }
 }
 
@@ -307,4 +307,4 @@ export function naam({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam'
 const object = (row: ImportRow) => ({ soort: 'import', id: row.uuid, weergave: naam(row) })
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
 const isRow = (text: string | undefined): text is string => isNumber(text) && Number(text) < 2 ** 31
-const kort = (text = '') => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
+const shortened = (text = '') => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

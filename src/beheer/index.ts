@@ -20,14 +20,14 @@ import { registerNotificaties } from './notificaties.ts'
 import { registerOverzicht } from './overview.ts'
 import { registerPagina } from './page.ts'
 import { registerBewaartermijnen } from './retention.ts'
-import { findSessie, heeftRol } from './session.ts'
-import { registerInloggen } from './sign-in.ts'
+import { findSession, hasRole } from './session.ts'
+import { registerSignIn } from './sign-in.ts'
 import { registerStijl } from './stylesheets.ts'
 import { registerZaken } from './zaken.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler itself checks the token of the form (`eisToken`), because it reads the body as a stream. */
+    /** The handler itself checks the token of the form (`requireToken`), because it reads the body as a stream. */
     eigenToken?: boolean
   }
   interface FastifyRequest {
@@ -64,7 +64,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   const stijl = await registerStijl(app, config.beheerTheme)
   await registerPagina(app, stijl)
 
-  await registerInloggen(app)
+  await registerSignIn(app)
   registerOverzicht(app)
   registerNotificaties(app)
   registerNotificatieInstellingen(app)
@@ -97,7 +97,7 @@ async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise
   if (request.routeOptions.config.rol === undefined) return // no page at all, a 404
   // Style and script, which the page needs that tells of a database that is away.
   if (request.routeOptions.url?.endsWith('/bestanden/:naam')) return
-  request.sessie = request.is404 ? undefined : await findSessie(request)
+  request.sessie = request.is404 ? undefined : await findSession(request)
   if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
   if (rol === 'iedereen') return
   if (!request.beheerder) {
@@ -111,5 +111,5 @@ async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise
     if (!isSafe(request)) throw forbidden(undefined, 'Stel eerst eenmalige codes in, bij Mijn account.')
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/codes`, 303)
   }
-  if (!heeftRol(request.beheerder, rol!)) throw forbidden(undefined, `Hiervoor is de rol ${rol} nodig.`)
+  if (!hasRole(request.beheerder, rol!)) throw forbidden(undefined, `Hiervoor is de rol ${rol} nodig.`)
 }

@@ -2,15 +2,15 @@
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
-import { wijzig } from './change.ts'
+import { mutateFromPage } from './change.ts'
 import type { Formulier } from './form.ts'
-import { duur } from './format.ts'
-import { bladzij, type Cursor } from './keyset-list.ts'
+import { formatDuration } from './format.ts'
+import { type Cursor, keysetPage } from './keyset-list.ts'
 import type { Soort } from './notificatie-labels.ts'
-import { verder } from './page.ts'
+import { redirectWith } from './page.ts'
 
-const kijken = { access: 'beheer', rol: 'viewer' } as const
-const doen = { access: 'beheer', rol: 'operator' } as const
+const viewing = { access: 'beheer', rol: 'viewer' } as const
+const operating = { access: 'beheer', rol: 'operator' } as const
 type Params = { Params: { id: string } }
 
 const STATEN = {
@@ -35,7 +35,7 @@ const SOORTEN: Record<string, string> = {
   bewaartermijnen: 'Opruimen na de bewaartermijn',
 }
 
-type Taak = {
+type Job = {
   id: number
   taak: string
   staat: Staat
@@ -52,14 +52,14 @@ type Taak = {
 export function registerTaken(app: FastifyInstance): void {
   const { db, sql: driver } = app.parts.database
 
-  app.get('/taken', { config: kijken }, async (request, reply) => {
+  app.get('/taken', { config: viewing }, async (request, reply) => {
     const query = request.query as Formulier
     const tekst = (naam: string) => String([query[naam]].flat().at(-1) ?? '').replaceAll('\0', '')
     const staat = Object.hasOwn(STATEN, tekst('staat')) ? (tekst('staat') as Staat) : undefined
     const taak = tekst('taak').slice(0, 128)
     const [lijst, aantallen, soorten] = await Promise.all([
-      bladzij(request, {
-        key: ({ id }: Taak) => String(id),
+      keysetPage(request, {
+        key: ({ id }: Job) => String(id),
         rows: (limit, cursor) => selectTaken(staat, taak, limit, cursor),
       }),
       driver<{ staat: Staat; aantal: number }[]>`
@@ -73,7 +73,7 @@ export function registerTaken(app: FastifyInstance): void {
     return reply.pagina('taken', {
       titel: 'Taken',
       lijst,
-      rijen: lijst.rijen.map(metWoorden),
+      rijen: lijst.rijen.map(inWords),
       staat: staat ?? '',
       taak,
       staten: Object.entries(STATEN).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
@@ -81,63 +81,63 @@ export function registerTaken(app: FastifyInstance): void {
     })
   })
 
-  app.get<Params>('/taken/:id', { config: kijken }, async (request, reply) => {
-    const taak = await vindTaak(request.params.id)
+  app.get<Params>('/taken/:id', { config: viewing }, async (request, reply) => {
+    const taak = await requireJob(request.params.id)
     const [workers, [rij]] = await Promise.all([leesWorkers(), leesRij(taak.id)])
     return reply.pagina('taak', {
       titel: `${SOORTEN[taak.taak] ?? taak.taak} (${taak.id})`,
       kruimels: [{ pad: '/taken', naam: 'Taken' }],
-      taak: metWoorden(taak),
-      leeftijd: taak.bezigSinds === null ? null : duur((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
-      waarom: waarom(taak, workers, rij?.bezet ?? false),
-      ...naarPagina(taak.hoortBij),
+      taak: inWords(taak),
+      leeftijd: taak.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
+      waarom: whyWaiting(taak, workers, rij?.bezet ?? false),
+      ...pageOf(taak.hoortBij),
     })
   })
 
-  app.get<Params>('/taken/:id/verwijderen', { config: doen }, async (request, reply) => {
-    const taak = await vindTaak(request.params.id)
+  app.get<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
+    const taak = await requireJob(request.params.id)
     return reply.pagina('taak-verwijderen', {
       titel: 'Taak verwijderen',
       kruimels: [
         { pad: '/taken', naam: 'Taken' },
         { pad: `/taken/${taak.id}`, naam: String(taak.id) },
       ],
-      taak: metWoorden(taak),
+      taak: inWords(taak),
     })
   })
 
   // graphile-worker's own functions leave a job alone that a worker has.
-  app.post<Params>('/taken/:id/opnieuw', { config: doen }, async (request, reply) => {
-    const taak = await vindTaak(request.params.id)
+  app.post<Params>('/taken/:id/opnieuw', { config: operating }, async (request, reply) => {
+    const taak = await requireJob(request.params.id)
     const gelukt = await pasAan(request, taak, 'taak-opnieuw', (id) => [
       sql`select id from graphile_worker.reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
       sql`select pg_notify('jobs:insert', '{"r":0,"count":1}')`,
     ])
-    if (!gelukt) return verder(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
-    return verder(
+    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
+    return redirectWith(
       request,
       reply,
       '/taken',
       'De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.',
     )
   })
-  app.post<Params>('/taken/:id/verwijderen', { config: doen }, async (request, reply) => {
-    const taak = await vindTaak(request.params.id)
+  app.post<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
+    const taak = await requireJob(request.params.id)
     const gelukt = await pasAan(request, taak, 'taak-verwijderen', (id) => [
       sql`select id from graphile_worker.complete_jobs(array[${id}::bigint])`,
     ])
-    if (!gelukt) return verder(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
-    return verder(request, reply, '/taken?staat=mislukt', 'De taak is verwijderd.')
+    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
+    return redirectWith(request, reply, '/taken?staat=mislukt', 'De taak is verwijderd.')
   })
 
   async function pasAan(
-    request: Parameters<typeof wijzig>[0],
-    taak: Taak,
+    request: Parameters<typeof mutateFromPage>[0],
+    taak: Job,
     handeling: string,
     statements: (id: number) => RawBuilder<unknown>[],
   ): Promise<boolean> {
     try {
-      await wijzig(request, async (m) => {
+      await mutateFromPage(request, async (m) => {
         // Again, and locked: it may have been taken up meanwhile.
         const { rows } = await sql`select id from graphile_worker._private_jobs where id = ${taak.id}
           and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt' for update`.execute(m.trx)
@@ -164,7 +164,7 @@ export function registerTaken(app: FastifyInstance): void {
     taak: string,
     limit: number,
     { na, voor }: Cursor,
-  ): Promise<Taak[]> {
+  ): Promise<Job[]> {
     const back = voor !== undefined
     const from = /^\d{1,15}$/.exec(String(na ?? voor ?? ''))?.[0]
     const order = back ? sql`asc` : sql`desc`
@@ -174,19 +174,19 @@ export function registerTaken(app: FastifyInstance): void {
         and ${taak ? sql`task_id = (select id from graphile_worker._private_tasks where identifier = ${taak})` : sql`true`}
         and ${from ? sql`id ${back ? sql`>` : sql`<`} ${from}::text::bigint` : sql`true`}
       order by id ${order} limit ${limit}`.execute(db)
-    const found = await leesTaken(ids.map(({ id }) => id))
+    const found = await readJobs(ids.map(({ id }) => id))
     return back ? found : found.reverse()
   }
 
-  async function leesTaken(ids: number[]): Promise<Taak[]> {
+  async function readJobs(ids: number[]): Promise<Job[]> {
     if (ids.length === 0) return []
-    const { rows } = await sql<Taak>`
+    const { rows } = await sql<Job>`
       select * from taken(array[${sql.join(ids)}]::bigint[]) order by id`.execute(db)
     return rows
   }
 
-  async function vindTaak(text: string): Promise<Taak> {
-    const [taak] = /^\d{1,15}$/.test(text) ? await leesTaken([Number(text)]) : []
+  async function requireJob(text: string): Promise<Job> {
+    const [taak] = /^\d{1,15}$/.test(text) ? await readJobs([Number(text)]) : []
     if (!taak) throw notFound('Deze taak bestaat niet (meer). Een taak die klaar is verdwijnt.')
     return taak
   }
@@ -211,12 +211,12 @@ const TE_LAAT = new Error('the job is no longer failed')
 const NIET_MISLUKT = 'Dit kan alleen met een mislukte taak. De taak is intussen veranderd.'
 const STIL_NA = 5
 
-function metWoorden(taak: Taak) {
+function inWords(taak: Job) {
   return { ...taak, naam: SOORTEN[taak.taak] ?? taak.taak, woorden: STATEN[taak.staat] }
 }
 
 /** Why a job stands where it stands, and what to do about it. */
-function waarom(taak: Taak, workers: Worker[], rijBezet: boolean): { tekst: string; advies: string } {
+function whyWaiting(taak: Job, workers: Worker[], rijBezet: boolean): { tekst: string; advies: string } {
   const nodig = taak.taak === 'verstuur-notificatie' ? 'notificaties' : 'worker'
   const levend = workers.filter(({ naam, stilte }) => naam === nodig && Math.abs(stilte) <= STIL_NA)
   const storing = 'Lees de laatste fout hieronder. Neem de oorzaak weg'
@@ -242,7 +242,7 @@ function waarom(taak: Taak, workers: Worker[], rijBezet: boolean): { tekst: stri
         }
       if (Math.abs(eigen.stilte) > STIL_NA)
         return {
-          tekst: `De worker is stil sinds ${duur(Math.abs(eigen.stilte))}.`,
+          tekst: `De worker is stil sinds ${formatDuration(Math.abs(eigen.stilte))}.`,
           advies: 'Controleer of zijn proces nog draait. Een andere worker neemt de taak binnen 20 seconden over.',
         }
       return { tekst: 'De worker is actief en werkt aan deze taak.', advies: 'U hoeft niets te doen.' }
@@ -266,7 +266,7 @@ function waarom(taak: Taak, workers: Worker[], rijBezet: boolean): { tekst: stri
 }
 
 /** The page of what a job belongs to. */
-function naarPagina(hoortBij: string | null): { pad?: string } {
+function pageOf(hoortBij: string | null): { pad?: string } {
   const [, soort, uuid] = /^(import|notificatie) ([0-9a-f-]{36})$/.exec(hoortBij ?? '') ?? []
   return soort ? { pad: `/${soort === 'import' ? 'imports' : 'notificaties'}/${uuid}` } : {}
 }

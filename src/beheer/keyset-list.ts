@@ -10,7 +10,7 @@ export type Bladzij<Row> = { rijen: Row[]; vorige: string | null; volgende: stri
  * @param options.rows the rows after `na` in the order of the list, or those before `voor` in the opposite order; `limit` of them
  * @param options.key identifies a row within the order
  */
-export async function bladzij<Row>(
+export async function keysetPage<Row>(
   request: FastifyRequest,
   options: { size?: number; key(row: Row): string; rows(limit: number, cursor: Cursor): Promise<Row[]> },
 ): Promise<Bladzij<Row>> {

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
-import { type Bladzij, bladzij, type Cursor } from './keyset-list.ts'
+import { type Bladzij, type Cursor, keysetPage } from './keyset-list.ts'
 
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
@@ -21,38 +21,38 @@ export function uuidParam(request: FastifyRequest): string {
 }
 
 /** A text in the query of a page; whatever the database cannot hold is left out. */
-export function tekst(request: FastifyRequest, name: string): string {
+export function queryText(request: FastifyRequest, name: string): string {
   const value = (request.query as Record<string, unknown>)[name]
   const text = String(Array.isArray(value) ? value.at(-1) : (value ?? ''))
   return text.replaceAll('\0', '').toWellFormed().trim().slice(0, 1000)
 }
 
 /** A date in the query of a page, when it is one. */
-export function dag(request: FastifyRequest, name: string): string | undefined {
-  const text = tekst(request, name)
+export function queryDay(request: FastifyRequest, name: string): string | undefined {
+  const text = queryText(request, name)
   const valid = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) && !text.startsWith('0000')
   return valid && new Date(text).toISOString().startsWith(text) ? text : undefined
 }
 
 /** Whether what somebody looks at is not above what he may see. */
-export function zichtbaar(request: FastifyRequest, column: RawBuilder<unknown>): RawBuilder<boolean> {
+export function visible(request: FastifyRequest, column: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`${column} <= ${request.beheerder!.maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding`
 }
 
 /** @throws Problem 404 when it is above what he may see: for him it does not exist */
-export function eisZichtbaar(request: FastifyRequest, vertrouwelijkheidaanduiding: string): void {
+export function requireVisible(request: FastifyRequest, vertrouwelijkheidaanduiding: string): void {
   const levels: readonly string[] = VERTROUWELIJKHEIDAANDUIDINGEN
   const max = request.beheerder!.maxVertrouwelijkheidaanduiding
   if (levels.indexOf(vertrouwelijkheidaanduiding) > levels.indexOf(max)) throw notFound('Deze pagina bestaat niet.')
 }
 
 /** A list by number, newest first; `conditions` begin with a column, `from` ends where they come. */
-export async function perNummer<Row extends { id: number }>(
+export async function keysetByNumber<Row extends { id: number }>(
   request: FastifyRequest,
   db: ReadDb,
   query: { select: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: RawBuilder<unknown>[]; size?: number },
 ): Promise<Bladzij<Row>> {
-  return bladzij<Row>(request, {
+  return keysetPage<Row>(request, {
     ...(query.size !== undefined && { size: query.size }),
     key: ({ id }) => String(id),
     rows: async (limit, cursor) => {
@@ -92,13 +92,9 @@ const ACTIES: Record<string, string> = {
 }
 
 /** A page of the audit trail of a main object, newest first. */
-export async function geschiedenis(
-  app: FastifyInstance,
-  request: FastifyRequest,
-  uuid: string,
-): Promise<Bladzij<Spoor>> {
+export async function historyOf(app: FastifyInstance, request: FastifyRequest, uuid: string): Promise<Bladzij<Spoor>> {
   type Row = Omit<Spoor, 'velden'> & { oud: unknown; nieuw: unknown }
-  const list = await perNummer<Row>(request, app.read, {
+  const list = await keysetByNumber<Row>(request, app.read, {
     size: 20,
     select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as op, a.oud, a.nieuw,
       concat_ws(', ', nullif(coalesce(nullif(a.gebruikers_weergave, ''), a.gebruikers_id), ''), nullif(a.applicatie_weergave, '')) as wie
@@ -109,13 +105,13 @@ export async function geschiedenis(
   const rijen = list.rijen.map(({ oud, nieuw, ...row }) => ({
     ...row,
     actie: ACTIES[row.actie] ?? row.actie,
-    velden: verschillen(oud, nieuw),
+    velden: differences(oud, nieuw),
   }))
   return { ...list, rijen }
 }
 
 /** Field by field what is not the same before and after. */
-export function verschillen(oud: unknown, nieuw: unknown): { veld: string; oud: string; nieuw: string }[] {
+export function differences(oud: unknown, nieuw: unknown): { veld: string; oud: string; nieuw: string }[] {
   const [before, after] = [asFields(oud), asFields(nieuw)]
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((veld) => {
     const [from, to] = [asText(before[veld]), asText(after[veld])]

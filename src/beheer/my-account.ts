@@ -1,13 +1,13 @@
 // mijn-account: what everybody manages himself: the password, one-time codes, and where he is signed in.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { countPogingen } from '../autorisaties/attempts.ts'
-import { controleerWachtwoord, neemPoging, verwijderTotp, zetWachtwoord } from './accounts.ts'
-import { wijzig } from './change.ts'
-import { foutenVan, leesFormulier, Wachtwoordveld, weiger } from './form.ts'
-import { verder } from './page.ts'
-import { beeindigSessies, startSessie } from './session.ts'
-import { begin, gebruikCode, lopend } from './totp.ts'
+import { countAttempts } from '../autorisaties/attempts.ts'
+import { checkPassword, claimAttempt, deleteTotp, setPassword } from './accounts.ts'
+import { mutateFromPage } from './change.ts'
+import { formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { redirectWith } from './page.ts'
+import { endSessions, startSession } from './session.ts'
+import { begin, runningAttempt, useCode } from './totp.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
@@ -25,7 +25,7 @@ const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
 export function registerMijnAccount(app: FastifyInstance): void {
   const { database, box } = app.parts
-  const pogingen = countPogingen({
+  const pogingen = countAttempts({
     limit: 10,
     detail:
       'U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over een minuut opnieuw.',
@@ -41,29 +41,30 @@ export function registerMijnAccount(app: FastifyInstance): void {
     return right
   }
 
-  app.get('/mijn-account', { config }, async (request, reply) => toon(app, request, reply))
+  app.get('/mijn-account', { config }, async (request, reply) => show(app, request, reply))
 
   app.post('/mijn-account/wachtwoord', { config }, async (request, reply) => {
     const { id, gebruikersnaam, wachtwoord, uuid } = request.beheerder!
     try {
-      if (!wachtwoord) weiger({ '': 'Dit account heeft geen wachtwoord.' })
-      const form = leesFormulier(Wachtwoord, request.body)
-      if (form.nieuw !== form.herhaald) weiger({ herhaald: 'Dit is niet hetzelfde als het nieuwe wachtwoord.' })
+      if (!wachtwoord) throwFormFaults({ '': 'Dit account heeft geen wachtwoord.' })
+      const form = readForm(Wachtwoord, request.body)
+      if (form.nieuw !== form.herhaald)
+        throwFormFaults({ herhaald: 'Dit is niet hetzelfde als het nieuwe wachtwoord.' })
       const right = await beproef(
         request,
-        async () => (await controleerWachtwoord(database, gebruikersnaam, form.oud))?.id === id,
+        async () => (await checkPassword(database, gebruikersnaam, form.oud))?.id === id,
       )
-      if (!right) weiger({ oud: 'Dit is niet uw huidige wachtwoord.' })
-      await wijzig(request, async (m) => {
-        await zetWachtwoord(m.trx, id, form.nieuw, request.sessie!.id)
+      if (!right) throwFormFaults({ oud: 'Dit is niet uw huidige wachtwoord.' })
+      await mutateFromPage(request, async (m) => {
+        await setPassword(m.trx, id, form.nieuw, request.sessie!.id)
         m.vastleggen({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
       })
     } catch (error) {
-      const { wachtwoord: nieuw, ...rest } = foutenVan(error)
-      return toon(app, request, reply.code(400), { ...rest, ...(nieuw && { nieuw }) })
+      const { wachtwoord: nieuw, ...rest } = formFaultsOf(error)
+      return show(app, request, reply.code(400), { ...rest, ...(nieuw && { nieuw }) })
     }
-    await startSessie(request, reply, id)
-    return verder(
+    await startSession(request, reply, id)
+    return redirectWith(
       request,
       reply,
       '/mijn-account',
@@ -71,23 +72,23 @@ export function registerMijnAccount(app: FastifyInstance): void {
     )
   })
 
-  app.get('/mijn-account/codes', { config: instellen }, async (request, reply) => toonCodes(app, request, reply))
+  app.get('/mijn-account/codes', { config: instellen }, async (request, reply) => showCodes(app, request, reply))
 
   app.post('/mijn-account/codes/nieuw', { config: instellen }, async (request, reply) => {
     await begin(database, box, request.beheerder!)
-    return verder(request, reply, '/mijn-account/codes')
+    return redirectWith(request, reply, '/mijn-account/codes')
   })
 
   app.post('/mijn-account/codes/bevestigen', { config: instellen }, async (request, reply) => {
     const beheerder = request.beheerder!
     try {
-      const { code } = leesFormulier(Code, request.body)
-      if (!(await beproef(request, () => gebruikCode(database, box, beheerder, code, true))))
-        weiger({
+      const { code } = readForm(Code, request.body)
+      if (!(await beproef(request, () => useCode(database, box, beheerder, code, true))))
+        throwFormFaults({
           code: 'Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.',
         })
-      await wijzig(request, async (m) => {
-        await beeindigSessies(m.trx, beheerder.id, { behalve: request.sessie!.id })
+      await mutateFromPage(request, async (m) => {
+        await endSessions(m.trx, beheerder.id, { behalve: request.sessie!.id })
         m.vastleggen({
           handeling: 'codes-instellen',
           soort: 'account',
@@ -96,27 +97,27 @@ export function registerMijnAccount(app: FastifyInstance): void {
         })
       })
     } catch (error) {
-      return toonCodes(app, request, reply.code(400), foutenVan(error))
+      return showCodes(app, request, reply.code(400), formFaultsOf(error))
     }
-    await startSessie(request, reply, beheerder.id)
-    return verder(request, reply, '/mijn-account', 'Bij het inloggen wordt voortaan ook een code gevraagd.')
+    await startSession(request, reply, beheerder.id)
+    return redirectWith(request, reply, '/mijn-account', 'Bij het inloggen wordt voortaan ook een code gevraagd.')
   })
 
   app.get('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
-    if (!request.beheerder!.totp) return verder(request, reply, '/mijn-account')
+    if (!request.beheerder!.totp) return redirectWith(request, reply, '/mijn-account')
     return reply.pagina('mijn-account-codes-weg', { ...CODES_WEG, vereist: app.parts.config.beheerTotpRequired })
   })
 
   app.post('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
     const beheerder = request.beheerder!
     try {
-      const { code } = leesFormulier(Code, request.body)
-      if (!(await beproef(request, () => gebruikCode(database, box, beheerder, code)))) {
-        await neemPoging(database, beheerder.id)
-        weiger({ code: 'Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.' })
+      const { code } = readForm(Code, request.body)
+      if (!(await beproef(request, () => useCode(database, box, beheerder, code)))) {
+        await claimAttempt(database, beheerder.id)
+        throwFormFaults({ code: 'Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.' })
       }
-      await wijzig(request, async (m) => {
-        await verwijderTotp(m.trx, beheerder.id)
+      await mutateFromPage(request, async (m) => {
+        await deleteTotp(m.trx, beheerder.id)
         m.vastleggen({
           handeling: 'codes-verwijderen',
           soort: 'account',
@@ -128,19 +129,19 @@ export function registerMijnAccount(app: FastifyInstance): void {
       return reply.code(400).pagina('mijn-account-codes-weg', {
         ...CODES_WEG,
         vereist: app.parts.config.beheerTotpRequired,
-        fouten: foutenVan(error),
+        fouten: formFaultsOf(error),
       })
     }
-    await startSessie(request, reply, beheerder.id)
-    return verder(request, reply, '/mijn-account', 'Er wordt geen code meer gevraagd bij het inloggen.')
+    await startSession(request, reply, beheerder.id)
+    return redirectWith(request, reply, '/mijn-account', 'Er wordt geen code meer gevraagd bij het inloggen.')
   })
 
   app.post<{ Body: { sessie?: string } }>('/mijn-account/sessies', { config }, async (request, reply) => {
     const { id, uuid, gebruikersnaam } = request.beheerder!
     const sessie = String(request.body?.sessie ?? '')
     const which = UUID.test(sessie) ? { uuid: sessie } : { behalve: request.sessie!.id }
-    const count = await wijzig(request, async (m) => {
-      const ended = await beeindigSessies(m.trx, id, which)
+    const count = await mutateFromPage(request, async (m) => {
+      const ended = await endSessions(m.trx, id, which)
       m.vastleggen({
         handeling: 'sessies-beeindigen',
         soort: 'account',
@@ -151,7 +152,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
       return ended
     })
     const tekst = count === 1 ? 'Eén sessie is beëindigd.' : `Er zijn ${count} sessies beëindigd.`
-    return verder(request, reply, '/mijn-account', tekst)
+    return redirectWith(request, reply, '/mijn-account', tekst)
   })
 }
 
@@ -164,7 +165,7 @@ const CODES_WEG = {
 
 type Sessie = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }
 
-async function toon(
+async function show(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -184,12 +185,12 @@ async function toon(
   return reply.pagina('mijn-account', {
     titel: 'Mijn account',
     account,
-    sessies: sessies.map((sessie) => ({ ...sessie, browser: browserNaam(sessie.browser) })),
+    sessies: sessies.map((sessie) => ({ ...sessie, browser: browserName(sessie.browser) })),
     fouten,
   })
 }
 
-async function toonCodes(
+async function showCodes(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -201,13 +202,13 @@ async function toonCodes(
     titel: 'Eenmalige codes instellen',
     kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
     vereist: settings.beheerTotpRequired && !request.beheerder!.totp && request.beheerder!.wachtwoord,
-    nieuw: await lopend(database, box, request.beheerder!, `Zaakstroom ${host}`.replaceAll(':', ' ')),
+    nieuw: await runningAttempt(database, box, request.beheerder!, `Zaakstroom ${host}`.replaceAll(':', ' ')),
     fouten,
   })
 }
 
 /** What a browser calls itself, cut down to what people know it by. */
-function browserNaam(text: string): string {
+function browserName(text: string): string {
   const browser = /Edg\//.test(text)
     ? 'Edge'
     : /Firefox\//.test(text)

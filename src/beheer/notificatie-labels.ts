@@ -5,8 +5,8 @@ export type Soort = 'goed' | 'fout' | 'let-op' | 'bezig' | ''
 export type Uitleg = { soort: Soort; tekst: string; advies: string }
 
 /** What an attempt came to. `uitkomst` is null while it runs. */
-export function uitkomst(kind: string | null, httpStatus: number | null): Uitleg {
-  if (kind === 'http') return httpUitkomst(httpStatus ?? 0)
+export function outcomeOf(kind: string | null, httpStatus: number | null): Uitleg {
+  if (kind === 'http') return httpOutcome(httpStatus ?? 0)
   return UITKOMSTEN[kind ?? 'bezig'] ?? UITKOMSTEN.unknown!
 }
 
@@ -61,12 +61,12 @@ const UITKOMSTEN: Record<string, Uitleg> = {
   },
 }
 
-function httpUitkomst(status: number): Uitleg {
+function httpOutcome(status: number): Uitleg {
   const tekst = `De dienst antwoordde met status ${status}`
-  return { soort: 'fout', tekst, advies: httpAdvies(status) }
+  return { soort: 'fout', tekst, advies: httpAdvice(status) }
 }
 
-function httpAdvies(status: number): string {
+function httpAdvice(status: number): string {
   if (status === 401 || status === 403)
     return 'De dienst herkent ons niet of geeft ons geen rechten. Controleer client-ID en secret, en of wij daar de scope notificaties.publiceren hebben.'
   if (status === 400)
@@ -93,7 +93,7 @@ export type Bericht = {
 }
 
 /** The state of a message in a word or two. */
-export function staatVan(bericht: Bericht): { soort: Soort; tekst: string } {
+export function stateOf(bericht: Bericht): { soort: Soort; tekst: string } {
   if (bericht.status === 'afgeleverd') return { soort: 'goed', tekst: 'Bezorgd' }
   if (bericht.status === 'mislukt') return { soort: 'fout', tekst: 'Mislukt' }
   if (bericht.pogingen > 0 && bericht.uitkomst === null) return { soort: 'bezig', tekst: 'Bezig' }
@@ -102,7 +102,7 @@ export function staatVan(bericht: Bericht): { soort: Soort; tekst: string } {
 }
 
 /** What a message that is still to go waits for. */
-export function waarop(
+export function waitsFor(
   bericht: Bericht,
   { pauze, dienst, opVolgorde }: { pauze: string | null; dienst: string | null; opVolgorde: boolean },
 ): string {
@@ -122,7 +122,7 @@ export const STAPPEN: Record<Stage['stage'], { naam: string; advies: string }> =
     naam: 'Antwoord krijgen (HTTP)',
     advies: 'Controleer of de API-root naar de Notificaties API wijst, en of de dienst geen storing heeft.',
   },
-  rights: { naam: 'Rechten', advies: httpAdvies(403) },
+  rights: { naam: 'Rechten', advies: httpAdvice(403) },
 }
 
 const DETAILS: Record<string, string> = {
@@ -132,7 +132,7 @@ const DETAILS: Record<string, string> = {
 }
 
 /** The steps of a test message, as the page shows them. */
-export function stappen(
+export function stepsOf(
   found: Stage[],
 ): { naam: string; soort: Soort; tekst: string; detail: string; advies: string }[] {
   const words = { ok: ['goed', 'Gelukt'], failed: ['fout', 'Mislukt'], skipped: ['', 'Overgeslagen'] } as const

@@ -5,11 +5,11 @@ import { toProblem } from '../http/problem.ts'
 import { SETS, schedule } from '../notificaties/backoff.ts'
 import { GeenDienst, registerKanalen, type Stage, testNotificatie } from '../notificaties/kanalen.ts'
 import { gepauzeerdOp, type Instellingen, readInstellingen, saveInstellingen } from '../notificaties/settings.ts'
-import { saveDienst } from '../services/services.ts'
-import { wijzig } from './change.ts'
-import { type Formulier, type Fouten, foutenVan, weiger } from './form.ts'
-import { STAPPEN, stappen } from './notificatie-labels.ts'
-import { verder } from './page.ts'
+import { saveService } from '../services/services.ts'
+import { mutateFromPage } from './change.ts'
+import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
+import { STAPPEN, stepsOf } from './notificatie-labels.ts'
+import { redirectWith } from './page.ts'
 
 const PAD = '/configuratie/notificaties'
 const TITEL = 'Notificatiescomponentconfiguratie'
@@ -25,48 +25,53 @@ const VELDEN = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...HERHALING] as
 export function registerNotificatieInstellingen(app: FastifyInstance): void {
   app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const query = request.query as Formulier
-    const velden = { ...toVelden(await huidig(app.read)) }
-    for (const naam of HERHALING) if (query[naam] !== undefined) velden[naam] = tekst(query, naam)
+    const velden = { ...toFields(await readCurrent(app.read)) }
+    for (const naam of HERHALING) if (query[naam] !== undefined) velden[naam] = textOf(query, naam)
     return toon(reply, velden, {})
   })
 
   app.post(PAD, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     const form = (request.body ?? {}) as Formulier
-    const velden = Object.fromEntries(VELDEN.map((naam) => [naam, tekst(form, naam)])) as Velden
-    const actie = tekst(form, 'actie')
-    if (actie === 'standaard' || actie === 'kort')
-      return toon(reply, { ...velden, ...herhalingVelden(SETS[actie]) }, {})
+    const velden = Object.fromEntries(VELDEN.map((naam) => [naam, textOf(form, naam)])) as Velden
+    const actie = textOf(form, 'actie')
+    if (actie === 'standaard' || actie === 'kort') return toon(reply, { ...velden, ...retryFields(SETS[actie]) }, {})
     if (actie === 'voorbeeld') return toon(reply, velden, {})
     try {
-      const gewijzigd = await opslaan(request, velden, tekst(form, 'secret'))
-      if (!gewijzigd) return verder(request, reply, PAD, 'Er was niets gewijzigd.', 'info')
-      return verder(request, reply, PAD, 'De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.')
+      const gewijzigd = await opslaan(request, velden, textOf(form, 'secret'))
+      if (!gewijzigd) return redirectWith(request, reply, PAD, 'Er was niets gewijzigd.', 'info')
+      return redirectWith(request, reply, PAD, 'De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.')
     } catch (error) {
-      return toon(reply.code(400), velden, foutenVan(toProblem(error)))
+      return toon(reply.code(400), velden, formFaultsOf(toProblem(error)))
     }
   })
 
   app.post(`${PAD}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
-    const uitslag = await metDienst(() => testNotificatie(app.parts))
-    if (!uitslag) return verder(request, reply, PAD, GEEN_DIENST, 'fout')
-    await wijzig(request, async (m) =>
+    const uitslag = await withService(() => testNotificatie(app.parts))
+    if (!uitslag) return redirectWith(request, reply, PAD, GEEN_DIENST, 'fout')
+    await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
     )
     const fout = uitslag.find(({ outcome }) => outcome === 'failed')
-    if (!fout) return verder(request, reply, `${PAD}#test`, 'Het testbericht is aangekomen.')
+    if (!fout) return redirectWith(request, reply, `${PAD}#test`, 'Het testbericht is aangekomen.')
     const stap = STAPPEN[fout.stage].naam
-    return verder(request, reply, `${PAD}#test`, `Het testbericht is niet aangekomen. Mislukte stap: ${stap}.`, 'fout')
+    return redirectWith(
+      request,
+      reply,
+      `${PAD}#test`,
+      `Het testbericht is niet aangekomen. Mislukte stap: ${stap}.`,
+      'fout',
+    )
   })
 
   app.post(`${PAD}/kanalen`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
-    const uitslag = await metDienst(() => registerKanalen(app.parts))
-    if (!uitslag) return verder(request, reply, PAD, GEEN_DIENST, 'fout')
-    await wijzig(request, async (m) =>
+    const uitslag = await withService(() => registerKanalen(app.parts))
+    if (!uitslag) return redirectWith(request, reply, PAD, GEEN_DIENST, 'fout')
+    await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),
     )
     const mislukt = uitslag.filter(({ gelukt }) => !gelukt).length
     const melding = mislukt ? `${mislukt} van de ${uitslag.length} kanalen zijn niet geregistreerd.` : ''
-    return verder(
+    return redirectWith(
       request,
       reply,
       `${PAD}#kanalen`,
@@ -77,8 +82,8 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
 
   async function toon(reply: FastifyReply, velden: Velden, fouten: Fouten) {
     const fout: Fouten = {}
-    const herhaling = leesHerhaling(velden, fout)
-    const [nu, pauze] = await Promise.all([huidig(app.read), gepauzeerdOp(app.read)])
+    const herhaling = readRetry(velden, fout)
+    const [nu, pauze] = await Promise.all([readCurrent(app.read), gepauzeerdOp(app.read)])
     const test = await laatste<{ stappen: Stage[] }>('testbericht-versturen')
     const kanalen = await laatste<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>(
       'kanalen-registreren',
@@ -92,7 +97,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
       schemaFouten: Object.values(fout),
       schema: Object.keys(fout).length === 0 ? schema(herhaling) : [],
       pauze,
-      test: test && { ...test, stappen: stappen(test.nieuw.stappen) },
+      test: test && { ...test, stappen: stepsOf(test.nieuw.stappen) },
       kanalen: kanalen && { ...kanalen, kanalen: kanalen.nieuw.kanalen },
       zonderAdres: app.parts.config.publicUrl === undefined,
     })
@@ -112,27 +117,27 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
 
   async function opslaan(request: FastifyRequest, velden: Velden, secret: string): Promise<boolean> {
     const fouten: Fouten = {}
-    const herhaling = leesHerhaling(velden, fouten)
-    const termijn = leesGetal(velden.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', fouten)
+    const herhaling = readRetry(velden, fouten)
+    const termijn = readNumber(velden.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', fouten)
     const { apiRoot, clientId } = velden
-    if (apiRoot !== '') Object.assign(fouten, urlFout(apiRoot))
+    if (apiRoot !== '') Object.assign(fouten, urlFault(apiRoot))
     if (/\p{Cc}/u.test(clientId) || clientId.length > 255)
       fouten.clientId = 'Vul ten hoogste 255 tekens in, zonder regeleinden.'
     if (secret.length > 1000 || /\p{Cc}/u.test(secret)) fouten.secret = 'Vul ten hoogste 1000 tekens in.'
-    const nu = await huidig(app.read)
+    const nu = await readCurrent(app.read)
     // Another way to identify ourselves, from a configuration file, stays until a client id is filled in here.
     const anders = nu.dienst && nu.dienst.authenticatie !== 'zgw' && clientId === '' ? nu.dienst : undefined
     if (apiRoot !== '' && !anders) {
       if (clientId === '') fouten.clientId ??= 'Vul het client-ID in dat de notificatiedienst voor ons kent.'
       if (secret === '' && !nu.dienst?.heeftSecret) fouten.secret ??= 'Vul het secret in dat bij het client-ID hoort.'
     }
-    weiger(fouten)
+    throwFormFaults(fouten)
     try {
-      await wijzig(request, async (m) => {
-        const oud = await huidig(m.read)
-        const slug = oud.dienst?.slug ?? (await vrijeSlug(m.read))
+      await mutateFromPage(request, async (m) => {
+        const oud = await readCurrent(m.read)
+        const slug = oud.dienst?.slug ?? (await unusedSlug(m.read))
         if (apiRoot !== '') {
-          await saveDienst(m, app.parts.box, {
+          await saveService(m, app.parts.box, {
             label: oud.dienst?.label ?? 'Notificaties',
             slug,
             soort: 'nrc',
@@ -151,7 +156,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
           dienst: apiRoot === '' ? null : slug,
           opVolgorde: velden.opVolgorde !== '',
         })
-        const [voor, na] = [toAudit(oud), toAudit(await huidig(m.read))]
+        const [voor, na] = [toAudit(oud), toAudit(await readCurrent(m.read))]
         if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NIETS
         m.vastleggen({
           handeling: 'notificaties-instellen',
@@ -171,7 +176,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
 
 const GEEN_DIENST = 'Er is nog geen notificatiedienst. Vul eerst de API-root in en sla op.'
 
-async function metDienst<T>(work: () => Promise<T>): Promise<T | undefined> {
+async function withService<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
   } catch (error) {
@@ -180,9 +185,9 @@ async function metDienst<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-type Huidig = Awaited<ReturnType<typeof huidig>>
+type Huidig = Awaited<ReturnType<typeof readCurrent>>
 
-async function huidig(db: ReadDb) {
+async function readCurrent(db: ReadDb) {
   const { dienst: slug, ...instellingen } = await readInstellingen(db)
   const row = await db
     .selectFrom('dienst')
@@ -194,22 +199,22 @@ async function huidig(db: ReadDb) {
   return { ...instellingen, dienst: { ...dienst, heeftSecret: geheim !== null } }
 }
 
-function toVelden({ dienst, ...instellingen }: Huidig): Velden {
+function toFields({ dienst, ...instellingen }: Huidig): Velden {
   return {
     apiRoot: dienst?.apiRoot ?? '',
     clientId: dienst?.clientId ?? '',
-    termijn: getalTekst((dienst?.termijnMs ?? 10_000) / 1000),
+    termijn: numberText((dienst?.termijnMs ?? 10_000) / 1000),
     opVolgorde: instellingen.opVolgorde ? 'true' : '',
-    ...herhalingVelden(instellingen),
+    ...retryFields(instellingen),
   }
 }
 
-function herhalingVelden({ maxRetries, backoff, backoffMax, baseFactor }: Herhaling) {
+function retryFields({ maxRetries, backoff, backoffMax, baseFactor }: Herhaling) {
   const getal = typeof backoff === 'number' && backoff > 0
   return {
     maxRetries: String(maxRetries),
     backoffSoort: getal ? 'getal' : backoff === true ? 'aan' : 'uit',
-    backoff: getalTekst(getal ? (backoff as number) : SETS.standaard.backoff),
+    backoff: numberText(getal ? (backoff as number) : SETS.standaard.backoff),
     backoffMax: String(backoffMax),
     baseFactor: String(baseFactor),
   }
@@ -230,7 +235,7 @@ function toAudit({ dienst, ...instellingen }: Huidig) {
 }
 
 /** Not that of a service of another kind. */
-async function vrijeSlug(db: ReadDb): Promise<string> {
+async function unusedSlug(db: ReadDb): Promise<string> {
   const taken = await db
     .selectFrom('dienst')
     .where('slug', '=', SLUG)
@@ -241,17 +246,17 @@ async function vrijeSlug(db: ReadDb): Promise<string> {
 }
 
 /** The settings of the retries; what is wrong with them is added to `fouten`. */
-function leesHerhaling(velden: Velden, fouten: Fouten): Herhaling {
+function readRetry(velden: Velden, fouten: Fouten): Herhaling {
   const { backoffSoort } = velden
   if (!['getal', 'aan', 'uit'].includes(backoffSoort)) fouten.backoffSoort = 'Kies een van de drie mogelijkheden.'
   return {
-    maxRetries: leesGetal(velden.maxRetries, { min: 0, max: 100 }, 'maxRetries', fouten),
+    maxRetries: readNumber(velden.maxRetries, { min: 0, max: 100 }, 'maxRetries', fouten),
     backoff:
       backoffSoort === 'getal'
-        ? leesGetal(velden.backoff, { min: 0.1, max: 1_000_000, decimalen: true }, 'backoff', fouten)
+        ? readNumber(velden.backoff, { min: 0.1, max: 1_000_000, decimalen: true }, 'backoff', fouten)
         : backoffSoort === 'aan',
-    backoffMax: leesGetal(velden.backoffMax, { min: 1, max: 31_536_000 }, 'backoffMax', fouten),
-    baseFactor: leesGetal(velden.baseFactor, { min: 1, max: 1000 }, 'baseFactor', fouten),
+    backoffMax: readNumber(velden.backoffMax, { min: 1, max: 31_536_000 }, 'backoffMax', fouten),
+    baseFactor: readNumber(velden.baseFactor, { min: 1, max: 1000 }, 'baseFactor', fouten),
   }
 }
 
@@ -263,7 +268,7 @@ const NAMEN: Record<string, string> = {
   termijn: 'Termijn',
 }
 
-function leesGetal(
+function readNumber(
   text: string,
   { min, max, decimalen = false }: { min: number; max: number; decimalen?: boolean },
   naam: string,
@@ -279,9 +284,9 @@ function leesGetal(
 }
 
 const GRENS = new Intl.NumberFormat('nl-NL')
-const getalTekst = (value: number) => String(value).replace('.', ',')
+const numberText = (value: number) => String(value).replace('.', ',')
 
-function urlFout(text: string): Fouten {
+function urlFault(text: string): Fouten {
   const plain = /^https?:\/\/[^/?#@\s\p{Cc}]+(\/[^?#\s\p{Cc}]*)?$/iu
   if (text.length <= 1000 && plain.test(text) && URL.canParse(text)) return {}
   return {
@@ -301,6 +306,6 @@ function schema(herhaling: Herhaling): { poging: number; wacht: number; na: numb
   }))
 }
 
-function tekst(form: Formulier, naam: string): string {
+function textOf(form: Formulier, naam: string): string {
   return String([form[naam]].flat().at(-1) ?? '').trim()
 }

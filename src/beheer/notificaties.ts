@@ -6,15 +6,15 @@ import { type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
 import { herzend, stuurNu } from '../notificaties/plan.ts'
 import { gepauzeerdOp, readInstellingen, zetPauze } from '../notificaties/settings.ts'
-import { wijzig } from './change.ts'
-import { type Formulier, type Fouten, weiger } from './form.ts'
-import { datum, getal } from './format.ts'
-import { bladzij, type Cursor } from './keyset-list.ts'
-import { type Bericht, staatVan, uitkomst, waarop } from './notificatie-labels.ts'
-import { verder } from './page.ts'
+import { mutateFromPage } from './change.ts'
+import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
+import { formatDate, formatNumber } from './format.ts'
+import { type Cursor, keysetPage } from './keyset-list.ts'
+import { type Bericht, outcomeOf, stateOf, waitsFor } from './notificatie-labels.ts'
+import { redirectWith } from './page.ts'
 
-const kijken = { access: 'beheer', rol: 'viewer' } as const
-const doen = { access: 'beheer', rol: 'operator' } as const
+const viewing = { access: 'beheer', rol: 'viewer' } as const
+const operating = { access: 'beheer', rol: 'operator' } as const
 type Params = { Params: { uuid: string } }
 
 /** Counting ends here: more than this says enough, and takes as long as it takes. */
@@ -32,22 +32,22 @@ type Rij = Bericht & {
 }
 
 export function registerNotificaties(app: FastifyInstance): void {
-  app.get('/notificaties', { config: kijken }, async (request, reply) => {
-    const { filter, velden, fouten } = leesFilter(request.query as Formulier)
+  app.get('/notificaties', { config: viewing }, async (request, reply) => {
+    const { filter, velden, fouten } = readFilter(request.query as Formulier)
     const geldig = fouten.object === undefined
     const [lijst, aantal, instelling] = await Promise.all([
-      bladzij(request, {
+      keysetPage(request, {
         key: ({ aanmaakdatum, id }: Rij) => `${aanmaakdatum}_${id}`,
-        rows: async (limit, cursor) => (geldig ? selectRijen(app, filter, limit, cursor) : []),
+        rows: async (limit, cursor) => (geldig ? selectRows(app, filter, limit, cursor) : []),
       }),
-      geldig ? telTot(app, filter) : 0,
-      leesStand(app),
+      geldig ? countUpTo(app, filter) : 0,
+      readState(app),
     ])
     return reply.pagina('notificaties', {
       titel: 'Notificaties',
       lijst,
-      rijen: lijst.rijen.map((rij) => ({ ...rij, ...woorden(rij, instelling) })),
-      aantal: aantal > TOT ? `meer dan ${getal(TOT)}` : getal(aantal),
+      rijen: lijst.rijen.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
+      aantal: aantal > TOT ? `meer dan ${formatNumber(TOT)}` : formatNumber(aantal),
       leeg: aantal === 0,
       velden,
       fouten,
@@ -57,58 +57,64 @@ export function registerNotificaties(app: FastifyInstance): void {
       // The address as it is, so that one comes back to the same page after a change.
       hier: request.originalUrl.split('?', 2)[1] ?? '',
       herzendbaar: geldig && (!filter.status || filter.status === 'mislukt'),
-      vandaag: vandaag(),
+      vandaag: today(),
       kanalen: [['', 'Alle'], ...KANALEN.map(({ naam }) => [naam, naam])],
       ...instelling,
     })
   })
 
-  app.get('/notificaties/herzenden', { config: doen }, async (request, reply) => {
-    const { filter, velden, fouten } = leesFilter(request.query as Formulier)
-    weigerSelectie(filter, fouten)
-    const aantal = await tel(app, { ...filter, status: 'mislukt' })
+  app.get('/notificaties/herzenden', { config: operating }, async (request, reply) => {
+    const { filter, velden, fouten } = readFilter(request.query as Formulier)
+    refuseSelection(filter, fouten)
+    const aantal = await countMessages(app, { ...filter, status: 'mislukt' })
     return reply.pagina('notificaties-herzenden', {
       titel: 'Opnieuw versturen',
       kruimels: [{ pad: '/notificaties', naam: 'Notificaties' }],
       aantal,
       velden,
-      inWoorden: inWoorden(velden),
-      ...(await leesStand(app)),
+      inWoorden: filterInWords(velden),
+      ...(await readState(app)),
     })
   })
 
-  app.post('/notificaties/herzenden-alle', { config: doen }, async (request, reply) => {
-    const { filter, velden, fouten } = leesFilter((request.body ?? {}) as Formulier)
-    weigerSelectie(filter, fouten)
-    const aantal = await wijzig(request, async (m) => {
+  app.post('/notificaties/herzenden-alle', { config: operating }, async (request, reply) => {
+    const { filter, velden, fouten } = readFilter((request.body ?? {}) as Formulier)
+    refuseSelection(filter, fouten)
+    const aantal = await mutateFromPage(request, async (m) => {
       const count = await herzend(m, { filter })
       m.vastleggen({
         handeling: 'notificaties-herzenden',
         soort: 'notificatie',
-        weergave: inWoorden(velden).join(', '),
+        weergave: filterInWords(velden).join(', '),
         nieuw: { aantal: count, selectie: velden },
       })
       return count
     })
-    return verder(request, reply, '/notificaties?status=gepland', opnieuw(aantal), aantal === 0 ? 'info' : 'goed')
+    return redirectWith(
+      request,
+      reply,
+      '/notificaties?status=gepland',
+      resentText(aantal),
+      aantal === 0 ? 'info' : 'goed',
+    )
   })
 
-  app.post('/notificaties/gekozen/herzenden', { config: doen }, async (request, reply) =>
+  app.post('/notificaties/gekozen/herzenden', { config: operating }, async (request, reply) =>
     gekozen(request, reply, 'herzenden'),
   )
-  app.post('/notificaties/gekozen/nu', { config: doen }, async (request, reply) => gekozen(request, reply, 'nu'))
+  app.post('/notificaties/gekozen/nu', { config: operating }, async (request, reply) => gekozen(request, reply, 'nu'))
   for (const wat of ['herzenden', 'nu'] as const) {
-    app.post<Params>(`/notificaties/:uuid/${wat}`, { config: doen }, async (request, reply) => {
-      const { uuid } = await vindBericht(app, request.params.uuid)
+    app.post<Params>(`/notificaties/:uuid/${wat}`, { config: operating }, async (request, reply) => {
+      const { uuid } = await requireMessage(app, request.params.uuid)
       const aantal = await doe(request, wat, [uuid])
-      const tekst = wat === 'nu' ? NU(aantal) : opnieuw(aantal)
-      return verder(request, reply, `/notificaties/${uuid}`, tekst, aantal === 0 ? 'info' : 'goed')
+      const tekst = wat === 'nu' ? NU(aantal) : resentText(aantal)
+      return redirectWith(request, reply, `/notificaties/${uuid}`, tekst, aantal === 0 ? 'info' : 'goed')
     })
   }
 
   for (const pauze of [true, false]) {
-    app.post(`/notificaties/${pauze ? 'pauzeren' : 'hervatten'}`, { config: doen }, async (request, reply) => {
-      await wijzig(request, async (m) => {
+    app.post(`/notificaties/${pauze ? 'pauzeren' : 'hervatten'}`, { config: operating }, async (request, reply) => {
+      await mutateFromPage(request, async (m) => {
         const oud = await gepauzeerdOp(m.read)
         await zetPauze(m, pauze)
         m.vastleggen({
@@ -121,29 +127,29 @@ export function registerNotificaties(app: FastifyInstance): void {
       const tekst = pauze
         ? 'Het versturen is gepauzeerd. Wat op dit moment wordt verstuurd, wordt nog afgemaakt.'
         : 'Het versturen is hervat. Wat wachtte gaat nu weg.'
-      return verder(request, reply, '/notificaties', tekst)
+      return redirectWith(request, reply, '/notificaties', tekst)
     })
   }
 
-  app.get<Params>('/notificaties/:uuid', { config: kijken }, async (request, reply) => {
-    const bericht = await vindBericht(app, request.params.uuid)
+  app.get<Params>('/notificaties/:uuid', { config: viewing }, async (request, reply) => {
+    const bericht = await requireMessage(app, request.params.uuid)
     const [[rij], pogingen, instelling] = await Promise.all([
-      selectBerichten(app, sql`notificatie.id = ${bericht.id}`, 1),
+      selectMessages(app, sql`notificatie.id = ${bericht.id}`, 1),
       app.read.selectFrom('notificatiePoging').where('notificatieId', '=', bericht.id).selectAll().execute(),
-      leesStand(app),
+      readState(app),
     ])
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken } = bericht
     return reply.pagina('notificatie', {
       titel: `Notificatie: ${resource} ${ACTIES[actie] ?? actie}`.slice(0, 150),
       kruimels: [{ pad: '/notificaties', naam: 'Notificaties' }],
       bericht,
-      ...woorden(rij!, instelling),
+      ...inWords(rij!, instelling),
       inhoud: JSON.stringify({ kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken }, null, 2),
       pogingen: pogingen
         .sort((a, b) => b.nummer - a.nummer)
         .map((poging) => ({
           ...poging,
-          ...uitkomst(poging.uitkomst, poging.httpStatus),
+          ...outcomeOf(poging.uitkomst, poging.httpStatus),
           antwoord: poging.uitkomst === 'delivered' ? '' : (poging.antwoord ?? '').slice(0, 1000),
         })),
       ...instelling,
@@ -154,17 +160,17 @@ export function registerNotificaties(app: FastifyInstance): void {
     const form = (request.body ?? {}) as Formulier
     const uuids = [form.uuid ?? []].flat().filter((uuid) => UUID.test(uuid))
     const terug = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
-    if (uuids.length === 0) return verder(request, reply, terug, 'Kies eerst een of meer berichten.', 'fout')
+    if (uuids.length === 0) return redirectWith(request, reply, terug, 'Kies eerst een of meer berichten.', 'fout')
     const aantal = await doe(request, wat, uuids)
     const rest = uuids.length - aantal
     const anders =
       rest === 0 ? '' : wat === 'nu' ? ` ${rest} gekozen: niet gepland.` : ` ${rest} gekozen: niet mislukt.`
-    const tekst = (wat === 'nu' ? NU(aantal) : opnieuw(aantal)) + (aantal > 0 ? anders : '')
-    return verder(request, reply, terug, tekst, aantal === 0 ? 'info' : 'goed')
+    const tekst = (wat === 'nu' ? NU(aantal) : resentText(aantal)) + (aantal > 0 ? anders : '')
+    return redirectWith(request, reply, terug, tekst, aantal === 0 ? 'info' : 'goed')
   }
 
   async function doe(request: FastifyRequest, wat: 'herzenden' | 'nu', uuids: string[]): Promise<number> {
-    return wijzig(request, async (m) => {
+    return mutateFromPage(request, async (m) => {
       const aantal = wat === 'nu' ? await stuurNu(m, uuids) : await herzend(m, { uuids })
       m.vastleggen({
         handeling: wat === 'nu' ? 'notificaties-nu-versturen' : 'notificaties-herzenden',
@@ -177,22 +183,22 @@ export function registerNotificaties(app: FastifyInstance): void {
   }
 }
 
-const opnieuw = (aantal: number) =>
+const resentText = (aantal: number) =>
   aantal === 0
     ? 'Er was geen mislukt bericht om opnieuw te versturen.'
     : aantal === 1
       ? 'Het bericht wordt opnieuw verstuurd.'
-      : `${getal(aantal)} berichten worden opnieuw verstuurd.`
+      : `${formatNumber(aantal)} berichten worden opnieuw verstuurd.`
 const NU = (aantal: number) =>
   aantal === 0
     ? 'Er was geen bericht dat op een latere poging wachtte.'
     : aantal === 1
       ? 'Het bericht wordt nu geprobeerd.'
-      : `${getal(aantal)} berichten worden nu geprobeerd.`
+      : `${formatNumber(aantal)} berichten worden nu geprobeerd.`
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-async function vindBericht(app: FastifyInstance, uuid: string) {
+async function requireMessage(app: FastifyInstance, uuid: string) {
   const bericht = UUID.test(uuid)
     ? await app.read.selectFrom('notificatie').where('uuid', '=', uuid).selectAll().executeTakeFirst()
     : undefined
@@ -201,7 +207,7 @@ async function vindBericht(app: FastifyInstance, uuid: string) {
 }
 
 /** What holds for all messages: whether they are sent at all. */
-async function leesStand(app: FastifyInstance) {
+async function readState(app: FastifyInstance) {
   const [{ dienst, opVolgorde, maxRetries }, pauze] = await Promise.all([
     readInstellingen(app.read),
     gepauzeerdOp(app.read),
@@ -216,12 +222,12 @@ const ACTIES: Record<string, string> = {
   destroy: 'verwijderd',
 }
 
-function woorden(rij: Rij, stand: Awaited<ReturnType<typeof leesStand>>) {
+function inWords(rij: Rij, stand: Awaited<ReturnType<typeof readState>>) {
   return {
-    staat: staatVan(rij),
+    staat: stateOf(rij),
     actieTekst: ACTIES[rij.actie] ?? rij.actie,
-    laatste: rij.pogingen > 0 ? uitkomst(rij.uitkomst, rij.httpStatus) : null,
-    wachtOp: waarop(rij, stand),
+    laatste: rij.pogingen > 0 ? outcomeOf(rij.uitkomst, rij.httpStatus) : null,
+    wachtOp: waitsFor(rij, stand),
   }
 }
 
@@ -235,7 +241,7 @@ const STATUSSEN: Record<string, NotificatieFilter['status']> = {
 }
 
 /** Read leniently: what is no date or state is no filter, with a word about it. */
-function leesFilter(query: Formulier): { filter: NotificatieFilter; velden: Velden; fouten: Fouten } {
+function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Velden; fouten: Fouten } {
   const tekst = (naam: keyof Velden) =>
     String([query[naam]].flat().at(-1) ?? '')
       .trim()
@@ -244,8 +250,8 @@ function leesFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
   const velden: Velden = {
     status: Object.hasOwn(STATUSSEN, tekst('status')) ? tekst('status') : '',
     kanaal: tekst('kanaal'),
-    van: dag(tekst('van')),
-    tot: dag(tekst('tot')),
+    van: dayOf(tekst('van')),
+    tot: dayOf(tekst('tot')),
     object: tekst('object'),
   }
   const fouten: Fouten = {}
@@ -266,34 +272,35 @@ function leesFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
 }
 
 /** A selection that is not understood in full may not become a larger one. */
-function weigerSelectie(filter: NotificatieFilter, fouten: Fouten): void {
-  weiger({
+function refuseSelection(filter: NotificatieFilter, fouten: Fouten): void {
+  throwFormFaults({
     ...fouten,
     ...(filter.status && filter.status !== 'mislukt' && { status: 'Alleen mislukte berichten gaan opnieuw.' }),
   })
 }
 
 const DAG = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' })
-const vandaag = () => DAG.format(new Date())
+const today = () => DAG.format(new Date())
 
-function dag(text: string): string {
-  if (text === 'vandaag') return vandaag()
+function dayOf(text: string): string {
+  if (text === 'vandaag') return today()
   if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return ''
   const date = new Date(`${text}T00:00:00Z`)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : ''
 }
 
-function inWoorden({ kanaal, van, tot, object }: Velden): string[] {
+function filterInWords({ kanaal, van, tot, object }: Velden): string[] {
   return [
     kanaal ? `kanaal ${kanaal}` : 'alle kanalen',
     van && tot && van === tot
-      ? `van ${datum(van)}`
-      : [van && `vanaf ${datum(van)}`, tot && `tot en met ${datum(tot)}`].filter(Boolean).join(' ') || 'alle dagen',
+      ? `van ${formatDate(van)}`
+      : [van && `vanaf ${formatDate(van)}`, tot && `tot en met ${formatDate(tot)}`].filter(Boolean).join(' ') ||
+        'alle dagen',
     ...(object ? [`object ${object}`] : []),
   ]
 }
 
-async function selectRijen(
+async function selectRows(
   app: FastifyInstance,
   filter: NotificatieFilter,
   limit: number,
@@ -305,10 +312,10 @@ async function selectRijen(
       ? sql`(notificatie.aanmaakdatum, notificatie.id) ${voor === undefined ? sql`<` : sql`>`}
           (${moment}::text::timestamptz, ${id}::text::bigint)`
       : sql`true`
-  return selectBerichten(app, sql`${voldoetAan(filter)} and ${cursor}`, limit, voor !== undefined)
+  return selectMessages(app, sql`${voldoetAan(filter)} and ${cursor}`, limit, voor !== undefined)
 }
 
-async function selectBerichten(
+async function selectMessages(
   app: FastifyInstance,
   condition: ReturnType<typeof sql>,
   limit: number,
@@ -331,14 +338,14 @@ async function selectBerichten(
   return rows
 }
 
-async function telTot(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
+async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal
     from (select from notificatie where ${voldoetAan(filter)} limit ${TOT + 1}) gevonden`.execute(app.parts.database.db)
   return rows[0]!.aantal
 }
 
-async function tel(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
+async function countMessages(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal from notificatie where ${voldoetAan(filter)}`.execute(app.parts.database.db)
   return rows[0]!.aantal

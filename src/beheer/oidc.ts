@@ -2,37 +2,37 @@
 // which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as openid from 'openid-client'
-import { countPogingen } from '../autorisaties/attempts.ts'
+import { countAttempts } from '../autorisaties/attempts.ts'
 import type { OidcSettings } from '../config.ts'
 import { Problem } from '../http/problem.ts'
-import { koppelOidc } from './accounts.ts'
-import { schrijfAudit } from './change.ts'
+import { linkOidc } from './accounts.ts'
+import { writeAudit } from './change.ts'
 import { basePath } from './keyset-list.ts'
 import { cookieOptions, ROLLEN, type Rol } from './session.ts'
-import { eigenPad, iedereen, naEersteStap } from './sign-in.ts'
+import { afterFirstStep, everyone, ownPath } from './sign-in.ts'
 
 const SECONDS = 600
 const TIMEOUT_SECONDS = 10
 
 /** What the browser keeps, encrypted, while it is at the provider. */
-type Onderweg = { state: string; nonce: string; verifier: string; verder: string; tot: number }
+type PendingSignIn = { state: string; nonce: string; verifier: string; verder: string; tot: number }
 
 export function registerOidc(app: FastifyInstance): void {
   const settings = app.parts.config.oidc
   if (!settings) return
   const provider = openProvider(settings)
-  const pogingen = countPogingen({
+  const pogingen = countAttempts({
     limit: 20,
     detail: 'Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.',
   })
 
-  app.get<{ Querystring: { verder?: string } }>('/inloggen/oidc', { config: iedereen }, async (request, reply) => {
+  app.get<{ Querystring: { verder?: string } }>('/inloggen/oidc', { config: everyone }, async (request, reply) => {
     const configuration = await provider(request)
-    const onderweg: Onderweg = {
+    const onderweg: PendingSignIn = {
       state: openid.randomState(),
       nonce: openid.randomNonce(),
       verifier: openid.randomPKCECodeVerifier(),
-      verder: eigenPad(request.query.verder),
+      verder: ownPath(request.query.verder),
       tot: Date.now() + SECONDS * 1000,
     }
     const target = openid.buildAuthorizationUrl(configuration, {
@@ -49,11 +49,11 @@ export function registerOidc(app: FastifyInstance): void {
     return reply.redirect(target.href, 303)
   })
 
-  app.get('/inloggen/oidc/terug', { config: iedereen }, async (request, reply) => {
-    const onderweg = readOnderweg(app, request)
+  app.get('/inloggen/oidc/terug', { config: everyone }, async (request, reply) => {
+    const onderweg = readPending(app, request)
     reply.clearCookie(cookieName(request), cookieOptions(request))
     if (!onderweg)
-      return weiger(request, reply, settings, 'Het inloggen duurde te lang, of begon in een andere browser.', 400)
+      return refuse(request, reply, settings, 'Het inloggen duurde te lang, of begon in een andere browser.', 400)
     const refusal = pogingen.refusal(request.ip)
     if (refusal) throw refusal
     pogingen.failed(request.ip)
@@ -75,16 +75,16 @@ export function registerOidc(app: FastifyInstance): void {
     } catch (error) {
       request.log.warn({ err: redacted(error) }, 'signing in with OpenID Connect failed')
       if (isAway(error)) throw away(settings)
-      return weiger(request, reply, settings, redenVan(error), 401)
+      return refuse(request, reply, settings, reasonOf(error), 401)
     }
-    const rol = rolVan(claims, settings)
+    const rol = roleOf(claims, settings)
     const naam = text(claims.preferred_username) || text(claims.email) || text(claims.sub)
     if (!rol) {
-      await schrijfAudit(app.parts.database.db, request, [
+      await writeAudit(app.parts.database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
       const reden = `${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
-      return weiger(request, reply, settings, reden, 403)
+      return refuse(request, reply, settings, reden, 403)
     }
     const persoon = {
       issuer: settings.issuer,
@@ -94,22 +94,22 @@ export function registerOidc(app: FastifyInstance): void {
       email: text(claims.email, 254),
       rol,
     }
-    const account = await koppelOidc(app.parts.database, persoon, (db, record) =>
-      schrijfAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
+    const account = await linkOidc(app.parts.database, persoon, (db, record) =>
+      writeAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
     )
     if ('geweigerd' in account) {
-      await schrijfAudit(app.parts.database.db, request, [
+      await writeAudit(app.parts.database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
-      return weiger(request, reply, settings, account.geweigerd, 403)
+      return refuse(request, reply, settings, account.geweigerd, 403)
     }
     pogingen.succeeded(request.ip)
-    return naEersteStap(request, reply, account, onderweg.verder)
+    return afterFirstStep(request, reply, account, onderweg.verder)
   })
 }
 
 /** The role that follows from the claim: the highest, when several do. */
-export function rolVan(claims: Record<string, unknown>, { roleClaim, roles }: OidcSettings): Rol | undefined {
+export function roleOf(claims: Record<string, unknown>, { roleClaim, roles }: OidcSettings): Rol | undefined {
   let value: unknown = Object.hasOwn(claims, roleClaim) ? claims[roleClaim] : claims
   if (value === claims)
     for (const part of roleClaim.split('.'))
@@ -169,10 +169,10 @@ const returnAddress = (request: FastifyRequest) => `${request.base}/beheer/inlog
 const cookieName = (request: FastifyRequest) =>
   request.base.startsWith('https:') ? '__Host-zaakstroom-oidc' : 'zaakstroom-oidc'
 
-function readOnderweg(app: FastifyInstance, request: FastifyRequest): Onderweg | undefined {
+function readPending(app: FastifyInstance, request: FastifyRequest): PendingSignIn | undefined {
   try {
     const sealed = Buffer.from(request.cookies[cookieName(request)] ?? '', 'base64url')
-    const onderweg = JSON.parse(app.parts.box.open(sealed, 'oidc')) as Onderweg
+    const onderweg = JSON.parse(app.parts.box.open(sealed, 'oidc')) as PendingSignIn
     return onderweg.tot > Date.now() ? onderweg : undefined
   } catch {
     return undefined // none, or not one of ours
@@ -180,7 +180,7 @@ function readOnderweg(app: FastifyInstance, request: FastifyRequest): Onderweg |
 }
 
 /** A page that says what went wrong and what to do. */
-function weiger(
+function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   { label }: OidcSettings,
@@ -192,7 +192,7 @@ function weiger(
     .pagina('inloggen-oidc', { titel: `Inloggen met ${label} is niet gelukt`, reden, label, pad: basePath(request) })
 }
 
-function redenVan(error: unknown): string {
+function reasonOf(error: unknown): string {
   const { code, error: given } = error as { code?: string; error?: string }
   if (given === 'access_denied') return 'Het inloggen is bij de aanbieder afgebroken of geweigerd.'
   if (code === 'OAUTH_INVALID_RESPONSE' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED')

@@ -5,8 +5,8 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
 import { gepauzeerdOp, readInstellingen } from '../notificaties/settings.ts'
-import { datum, duur, geleden, getal, grootte } from './format.ts'
-import { type Soort, uitkomst } from './notificatie-labels.ts'
+import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from './format.ts'
+import { outcomeOf, type Soort } from './notificatie-labels.ts'
 
 type Parts = FastifyInstance['parts']
 type Storing = { soort: 'fout' | 'let-op'; tekst: string; advies: string; pad?: string; link?: string }
@@ -20,8 +20,8 @@ const TAKEN_TOT = 100_000
 const WEINIG_RUIMTE = 0.1
 
 export function registerOverzicht(app: FastifyInstance): void {
-  const bereik = bewaard(5_000, unreachable)
-  const databaseGrootte = bewaard(60_000, async () => {
+  const bereik = remembered(5_000, unreachable)
+  const databaseGrootte = remembered(60_000, async () => {
     const [row] = await app.parts.database.sql`select pg_database_size(current_database()) as omvang`
     return Number(row!.omvang)
   })
@@ -30,26 +30,26 @@ export function registerOverzicht(app: FastifyInstance): void {
     const [controles, workers, taken, notificaties, ontvanger, lopend, schijf, omvang, versies, pauze] =
       await Promise.all([
         readiness(parts),
-        leesWorkers(parts),
-        telTaken(parts),
-        telNotificaties(parts),
-        leesOntvanger(parts, bereik),
-        leesImport(parts),
-        leesSchijf(parts),
+        readWorkers(parts),
+        countJobs(parts),
+        countNotificaties(parts),
+        readReceiver(parts, bereik),
+        readImport(parts),
+        readDisk(parts),
         databaseGrootte(''),
-        leesVersies(parts),
+        readVersions(parts),
         gepauzeerdOp(app.read),
       ])
     const storingen: Storing[] = []
     const onderdelen: Onderdeel[] = [
       database(controles, storingen),
-      opslag(controles, parts.opslag.backend, storingen),
-      ontvangerDeel(ontvanger, storingen),
-      workerDeel(workers, storingen),
-      takenDeel(controles, taken, storingen),
-      schijfDeel(schijf, storingen),
+      storagePart(controles, parts.store.backend, storingen),
+      receiverPart(ontvanger, storingen),
+      workerPart(workers, storingen),
+      jobsPart(controles, taken, storingen),
+      diskPart(schijf, storingen),
     ]
-    meldNotificaties(notificaties, storingen)
+    reportNotificaties(notificaties, storingen)
     return reply.pagina('overzicht', {
       titel: 'Overzicht',
       nu: new Date().toISOString(),
@@ -63,13 +63,13 @@ export function registerOverzicht(app: FastifyInstance): void {
       omvang,
       versies,
       pauze,
-      capped: (aantal: number, tot = TOT) => (aantal > tot ? `meer dan ${getal(tot)}` : getal(aantal)),
+      capped: (aantal: number, tot = TOT) => (aantal > tot ? `meer dan ${formatNumber(tot)}` : formatNumber(aantal)),
     })
   })
 }
 
 /** What was asked a moment ago is not asked again: pages that refresh themselves may be open anywhere. */
-function bewaard<Rest extends unknown[], T>(ms: number, ask: (key: string, ...rest: Rest) => Promise<T>) {
+function remembered<Rest extends unknown[], T>(ms: number, ask: (key: string, ...rest: Rest) => Promise<T>) {
   let kept: { key: string; until: number; answer: Promise<T> } | undefined
   return (key: string, ...rest: Rest): Promise<T> => {
     if (kept?.key === key && performance.now() < kept.until) return kept.answer
@@ -111,7 +111,7 @@ const BACKENDS: Record<string, string> = {
   azure_blob_storage: 'Azure',
 }
 
-function opslag({ storage }: Controles, backend: string, storingen: Storing[]): Onderdeel {
+function storagePart({ storage }: Controles, backend: string, storingen: Storing[]): Onderdeel {
   const detail = BACKENDS[backend] ?? backend
   if (storage!.status === 'ok') return { naam: 'Documentopslag', soort: 'goed', staat: 'Werkt', detail }
   storingen.push({
@@ -132,7 +132,7 @@ type Ontvanger = {
   laatste: { uitkomst: string; httpStatus: number | null; begonnenOp: string } | undefined
 }
 
-async function leesOntvanger(
+async function readReceiver(
   parts: Parts,
   bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
 ): Promise<Ontvanger> {
@@ -147,7 +147,7 @@ async function leesOntvanger(
   return { uit, apiRoot, laatste, onbereikbaar: apiRoot && !uit ? await bereik(apiRoot, 2_000) : undefined }
 }
 
-function ontvangerDeel({ uit, apiRoot, onbereikbaar, laatste }: Ontvanger, storingen: Storing[]): Onderdeel {
+function receiverPart({ uit, apiRoot, onbereikbaar, laatste }: Ontvanger, storingen: Storing[]): Onderdeel {
   const naam = 'Notificatiedienst'
   const instellen = { pad: '/configuratie/notificaties', link: 'Naar de configuratie van notificaties' }
   if (uit) return { naam, soort: '', staat: 'Uitgezet', detail: 'NOTIFICATIONS_DISABLED staat aan.' }
@@ -170,8 +170,8 @@ function ontvangerDeel({ uit, apiRoot, onbereikbaar, laatste }: Ontvanger, stori
     return { naam, soort: 'fout', staat: 'Niet bereikbaar', detail: onbereikbaar }
   }
   if (!laatste) return { naam, soort: 'goed', staat: 'Bereikbaar', detail: 'Er is nog niets verstuurd.' }
-  const { tekst, advies } = uitkomst(laatste.uitkomst, laatste.httpStatus)
-  const wanneer = geleden(laatste.begonnenOp)
+  const { tekst, advies } = outcomeOf(laatste.uitkomst, laatste.httpStatus)
+  const wanneer = formatAgo(laatste.begonnenOp)
   if (laatste.uitkomst === 'delivered')
     return { naam, soort: 'goed', staat: 'Werkt', detail: `Laatste bericht bezorgd: ${wanneer}.` }
   storingen.push({
@@ -194,7 +194,7 @@ type Worker = {
   stilte: number
 }
 
-async function leesWorkers({ database }: Parts): Promise<Worker[]> {
+async function readWorkers({ database }: Parts): Promise<Worker[]> {
   const rows = await database.sql<Omit<Worker, 'stil'>[]>`
     select naam, versie, host, pid, gestart_op as "gestartOp", gezien_op as "gezienOp",
       extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte
@@ -202,11 +202,11 @@ async function leesWorkers({ database }: Parts): Promise<Worker[]> {
   return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > STIL_NA }))
 }
 
-function workerDeel(workers: Worker[], storingen: Storing[]): Onderdeel {
+function workerPart(workers: Worker[], storingen: Storing[]): Onderdeel {
   for (const { naam, host, pid, stilte } of workers.filter(({ stil }) => stil))
     storingen.push({
       soort: 'fout',
-      tekst: `Worker ${naam} (${host}, pid ${pid}) is stil sinds ${duur(Math.abs(stilte))}.`,
+      tekst: `Worker ${naam} (${host}, pid ${pid}) is stil sinds ${formatDuration(Math.abs(stilte))}.`,
       advies: 'Controleer of het proces nog draait. Een andere worker neemt zijn werk binnen 20 seconden over.',
       pad: '/taken',
       link: 'Naar de taken',
@@ -244,7 +244,7 @@ function workerDeel(workers: Worker[], storingen: Storing[]): Onderdeel {
 
 type Taken = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oudste: number; totaal: number }
 
-async function telTaken({ database }: Parts): Promise<Taken> {
+async function countJobs({ database }: Parts): Promise<Taken> {
   const rows = await database.sql<{ staat: keyof Taken; aantal: number; oudste: number }[]>`
     select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal,
       coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oudste
@@ -255,12 +255,12 @@ async function telTaken({ database }: Parts): Promise<Taken> {
   return { wacht: 0, gepland: 0, bezig: 0, mislukt: 0, ...per, oudste, totaal }
 }
 
-function takenDeel({ queue }: Controles, { wacht, mislukt, oudste }: Taken, storingen: Storing[]): Onderdeel {
+function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: Taken, storingen: Storing[]): Onderdeel {
   const laat = queue!.status !== 'ok'
   if (laat)
     storingen.push({
       soort: 'let-op',
-      tekst: `Taken blijven liggen: de oudste wacht al ${duur(oudste)}.`,
+      tekst: `Taken blijven liggen: de oudste wacht al ${formatDuration(oudste)}.`,
       advies: 'Controleer of er workers actief zijn. Bij grote drukte loopt dit vanzelf weer in.',
       pad: '/taken?staat=wacht',
       link: 'Naar de wachtende taken',
@@ -268,12 +268,12 @@ function takenDeel({ queue }: Controles, { wacht, mislukt, oudste }: Taken, stor
   if (mislukt > 0)
     storingen.push({
       soort: 'let-op',
-      tekst: mislukt === 1 ? 'Er is een taak mislukt.' : `Er zijn ${getal(mislukt)} taken mislukt.`,
+      tekst: mislukt === 1 ? 'Er is een taak mislukt.' : `Er zijn ${formatNumber(mislukt)} taken mislukt.`,
       advies: 'Bekijk waarom, neem de oorzaak weg en laat ze opnieuw uitvoeren.',
       pad: '/taken?staat=mislukt',
       link: 'Naar de mislukte taken',
     })
-  const detail = wacht > 0 ? `${getal(wacht)} wachten, de oudste ${duur(oudste)}` : 'er wacht niets'
+  const detail = wacht > 0 ? `${formatNumber(wacht)} wachten, de oudste ${formatDuration(oudste)}` : 'er wacht niets'
   return { naam: 'Taken', soort: laat || mislukt > 0 ? 'let-op' : 'goed', staat: laat ? 'Achter' : 'Bij', detail }
 }
 
@@ -286,7 +286,7 @@ type Notificaties = {
   vandaag: string
 }
 
-async function telNotificaties({ database: { sql } }: Parts): Promise<Notificaties> {
+async function countNotificaties({ database: { sql } }: Parts): Promise<Notificaties> {
   // In each place, and not once before: the planner then knows how few messages are of today.
   const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
   const [row] = await sql<Notificaties[]>`
@@ -302,32 +302,32 @@ async function telNotificaties({ database: { sql } }: Parts): Promise<Notificati
   return row!
 }
 
-function meldNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen: Storing[]): void {
+function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen: Storing[]): void {
   if (misluktVandaag === 0) return
   storingen.push({
     soort: 'let-op',
     tekst:
       misluktVandaag === 1
         ? 'Vandaag is één notificatie mislukt.'
-        : `Vandaag zijn ${misluktVandaag > TOT ? `meer dan ${getal(TOT)}` : getal(misluktVandaag)} notificaties mislukt.`,
-    advies: `Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${datum(vandaag)}.`,
+        : `Vandaag zijn ${misluktVandaag > TOT ? `meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} notificaties mislukt.`,
+    advies: `Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${formatDate(vandaag)}.`,
     pad: `/notificaties?status=mislukt&van=${vandaag}`,
     link: 'Naar wat vandaag is mislukt',
   })
 }
 
-async function leesImport({ database }: Parts) {
+async function readImport({ database }: Parts) {
   const [row] = await database.sql`
     select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rijen_per_seconde::float8 as snelheid, reden
     from import_overzicht where status in ('pending', 'active') limit 1`
   return row
 }
 
-type Schijf = { vrij: number; totaal: number } | undefined
+type Disk = { vrij: number; totaal: number } | undefined
 
 /** Undefined when documents are elsewhere, or the directory cannot be read now. */
-async function leesSchijf({ config, opslag }: Parts): Promise<Schijf> {
-  if (opslag.backend !== 'filesystem') return undefined
+async function readDisk({ config, store }: Parts): Promise<Disk> {
+  if (store.backend !== 'filesystem') return undefined
   try {
     const { bavail, blocks, bsize } = await statfs(config.documentenDir)
     return { vrij: bavail * bsize, totaal: blocks * bsize }
@@ -336,15 +336,15 @@ async function leesSchijf({ config, opslag }: Parts): Promise<Schijf> {
   }
 }
 
-function schijfDeel(schijf: Schijf, storingen: Storing[]): Onderdeel {
+function diskPart(schijf: Disk, storingen: Storing[]): Onderdeel {
   const naam = 'Schijfruimte'
   if (!schijf) return { naam, soort: '', staat: 'Onbekend', detail: 'Zie de opslag zelf.' }
   const deel = schijf.vrij / schijf.totaal
-  const detail = `${grootte(schijf.vrij)} vrij van ${grootte(schijf.totaal)}`
+  const detail = `${formatBytes(schijf.vrij)} vrij van ${formatBytes(schijf.totaal)}`
   if (deel >= WEINIG_RUIMTE) return { naam, soort: 'goed', staat: 'Genoeg', detail }
   storingen.push({
     soort: 'let-op',
-    tekst: `Op de schijf van de documenten is nog ${grootte(schijf.vrij)} vrij.`,
+    tekst: `Op de schijf van de documenten is nog ${formatBytes(schijf.vrij)} vrij.`,
     advies: 'Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.',
     pad: '/bewaartermijnen',
     link: 'Naar de bewaartermijnen',
@@ -352,7 +352,7 @@ function schijfDeel(schijf: Schijf, storingen: Storing[]): Onderdeel {
   return { naam, soort: 'let-op', staat: 'Weinig', detail }
 }
 
-async function leesVersies({ database }: Parts) {
+async function readVersions({ database }: Parts) {
   const [row] = await database.sql`
     select current_setting('server_version') as postgresql, (select max(naam) from migratie) as schema`
   return { programma: packageJson.version, postgresql: row!.postgresql as string, schema: row!.schema as string }

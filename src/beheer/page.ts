@@ -4,9 +4,9 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import { toProblem } from '../http/problem.ts'
-import * as weergave from './format.ts'
+import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, moment } from './format.ts'
 import { basePath, withQuery } from './keyset-list.ts'
-import { heeftRol, meld, type Toegang } from './session.ts'
+import { hasRole, setNotice, type Toegang } from './session.ts'
 import type { Stijl } from './stylesheets.ts'
 
 declare module 'fastify' {
@@ -62,7 +62,7 @@ export async function registerPagina(app: FastifyInstance, stijl: Stijl): Promis
   app.decorateReply('pagina', async function (this: FastifyReply, sjabloon, gegevens) {
     const { request } = this
     const melding = request.sessie?.melding ?? null
-    if (melding) await meld(request, null)
+    if (melding) await setNotice(request, null)
     return this.type('text/html; charset=utf-8').view(`${sjabloon}.eta`, {
       melding,
       ...gegevens,
@@ -76,10 +76,10 @@ export async function registerPagina(app: FastifyInstance, stijl: Stijl): Promis
     if (problem.status >= 500)
       request.log.error({ err: error, status: problem.status, request_id: volgnummer }, 'page failed')
     reply.code(problem.status).headers(problem.headers)
-    return sendFout(request, reply, stijl, { status: problem.status, detail: problem.detail, volgnummer })
+    return sendErrorPage(request, reply, stijl, { status: problem.status, detail: problem.detail, volgnummer })
   })
   app.setNotFoundHandler(async (request, reply) =>
-    sendFout(request, reply.code(404), stijl, {
+    sendErrorPage(request, reply.code(404), stijl, {
       status: 404,
       detail: 'Deze pagina bestaat niet.',
       volgnummer: request.id,
@@ -98,7 +98,7 @@ const TITELS: Record<number, string> = {
 }
 
 // It asks nothing of the database, which may be what is away.
-function sendFout(
+function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
   stijl: Stijl,
@@ -135,7 +135,7 @@ function frame(request: FastifyRequest, stijl: Stijl) {
         ? MENU.map(({ naam, items }) => ({
             naam,
             items: items
-              .filter(({ rol = 'viewer' }) => heeftRol(beheerder, rol))
+              .filter(({ rol = 'viewer' }) => hasRole(beheerder, rol))
               .map((item) => ({
                 ...item,
                 pad: item.pad === '/' ? `${basis}/` : `${basis}${item.pad}`,
@@ -144,21 +144,27 @@ function frame(request: FastifyRequest, stijl: Stijl) {
           }))
         : [],
     /** Whether the one who looks may do this. */
-    mag: (rol: Toegang) => heeftRol(beheerder, rol),
+    mag: (rol: Toegang) => hasRole(beheerder, rol),
     /** The address of this page with other parameters. */
     met: (change: Record<string, string | undefined>) => withQuery(request, change),
-    ...weergave,
+    // how templates write values
+    moment,
+    datum: formatDate,
+    geleden: formatAgo,
+    getal: formatNumber,
+    duur: formatDuration,
+    grootte: formatBytes,
   }
 }
 
 /** After a change: back to a page, which says what was done. `path` counts from `/beheer`. */
-export async function verder(
+export async function redirectWith(
   request: FastifyRequest,
   reply: FastifyReply,
   path: string,
   tekst?: string,
   soort: 'goed' | 'fout' | 'info' = 'goed',
 ): Promise<FastifyReply> {
-  if (tekst) await meld(request, { soort, tekst })
+  if (tekst) await setNotice(request, { soort, tekst })
   return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }

@@ -22,14 +22,14 @@ const WAITING = 20
 /** At least this many characters; no other demands (NIST SP 800-63B). */
 export const MIN_WACHTWOORD = 12
 
-export async function hashWachtwoord(password: string): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(password, salt, COST)
   return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(salt)}$${base64(key)}`
 }
 
 /** Whether it is the password; without a hash (no such account) it takes as long and is false. */
-export async function isWachtwoord(password: string, stored: string | null | undefined): Promise<boolean> {
+export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(stored ?? '')
   const [, memory, passes, parallelism, salt, key] = match ?? []
   const cost = match ? { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) } : COST

@@ -1,8 +1,8 @@
 // bewaartermijnen: what is kept for how long, what a clean-up would remove, and what the last ones did.
 import type { FastifyInstance } from 'fastify'
 import { teVerwijderen, volgendeRun } from '../jobs/retention.ts'
-import { wijzig } from './change.ts'
-import { verder } from './page.ts'
+import { mutateFromPage } from './change.ts'
+import { redirectWith } from './page.ts'
 
 const PAD = '/bewaartermijnen'
 const TAAK = 'bewaartermijnen'
@@ -38,7 +38,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
   )
 
   app.post(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
-    await wijzig(request, async (m) => {
+    await mutateFromPage(request, async (m) => {
       await m.enqueue(TAAK, { door: request.beheerder!.gebruikersnaam }, { jobKey: TAAK })
       m.vastleggen({
         handeling: 'bewaartermijnen-uitvoeren',
@@ -46,6 +46,6 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
         nieuw: await teVerwijderen(m.trx, config),
       })
     })
-    return verder(request, reply, PAD, 'Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.')
+    return redirectWith(request, reply, PAD, 'Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.')
   })
 }

@@ -20,7 +20,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who is signed in; undefined on the few pages for everybody. */
     beheerder: Beheerder | undefined
-    sessie: Sessie | undefined
+    sessie: Session | undefined
   }
 }
 
@@ -44,7 +44,7 @@ export type Melding = {
   /** What that page alone may show, encrypted (`verzegel`). */
   verzegeld?: string
 }
-export type Sessie = {
+export type Session = {
   id: number
   uuid: string
   stap: 'totp' | 'ingelogd'
@@ -57,7 +57,7 @@ const LIFETIME = '12 hours'
 const TOTP_LIFETIME = '10 minutes'
 
 /** The session of this request, when it has one that still counts. */
-export async function findSessie(request: FastifyRequest): Promise<Sessie | undefined> {
+export async function findSession(request: FastifyRequest): Promise<Session | undefined> {
   const value = request.cookies[cookieName(request)]
   if (!value) return undefined
   const { sql } = request.server.parts.database
@@ -91,7 +91,7 @@ export async function findSessie(request: FastifyRequest): Promise<Sessie | unde
 }
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
-export async function levendeSessies(
+export async function liveSessions(
   { sql }: FastifyRequest['server']['parts']['database'],
   ids: number[],
 ): Promise<Set<number>> {
@@ -103,13 +103,13 @@ export async function levendeSessies(
 }
 
 /** Begins a session under a new value, in place of the one that the browser had. */
-export async function startSessie(
+export async function startSession(
   request: FastifyRequest,
   reply: FastifyReply,
   accountId: number,
-  stap: Sessie['stap'] = 'ingelogd',
+  stap: Session['stap'] = 'ingelogd',
 ): Promise<void> {
-  await endSessie(request, reply)
+  await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
   const { sql } = request.server.parts.database
   const browser = String(request.headers['user-agent'] ?? '')
@@ -124,7 +124,7 @@ export async function startSessie(
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }
 
-export async function endSessie(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function endSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const value = request.cookies[cookieName(request)]
   if (!value) return
   await request.server.parts.database.sql`delete from beheer_sessie where sleutel = ${sha256(value)}`
@@ -132,7 +132,7 @@ export async function endSessie(request: FastifyRequest, reply: FastifyReply): P
 }
 
 /** What the next page is to say, once. */
-export async function meld(request: FastifyRequest, melding: Melding | null): Promise<void> {
+export async function setNotice(request: FastifyRequest, melding: Melding | null): Promise<void> {
   if (!request.sessie) return
   await request.server.parts.database.db
     .updateTable('beheerSessie')
@@ -142,7 +142,7 @@ export async function meld(request: FastifyRequest, melding: Melding | null): Pr
 }
 
 /** Ends sessions of an account: one, or all but one (`behalve`). Answers how many. */
-export async function beeindigSessies(
+export async function endSessions(
   db: Db,
   accountId: number,
   which: { uuid: string } | { behalve: number | null },
@@ -159,12 +159,12 @@ export async function beeindigSessies(
 }
 
 /** A text for the next page of this session alone: the session keeps it encrypted until then. */
-export function verzegel(request: FastifyRequest, tekst: string): string {
+export function seal(request: FastifyRequest, tekst: string): string {
   return request.server.parts.box.seal(tekst, owner(request)).toString('base64')
 }
 
 /** What the change before this page left for it; undefined when another page came first. */
-export function ontzegel(request: FastifyRequest): string | undefined {
+export function unseal(request: FastifyRequest): string | undefined {
   const sealed = request.sessie?.melding?.verzegeld
   return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
 }
@@ -172,7 +172,7 @@ export function ontzegel(request: FastifyRequest): string | undefined {
 const owner = (request: FastifyRequest) => `sessie:${request.sessie!.uuid}`
 
 /** Whether the one who is signed in has this role, or a higher one. */
-export function heeftRol(beheerder: Beheerder | undefined, rol: Toegang): boolean {
+export function hasRole(beheerder: Beheerder | undefined, rol: Toegang): boolean {
   if (rol === 'iedereen') return true
   return beheerder !== undefined && ROLLEN.indexOf(beheerder.rol) >= ROLLEN.indexOf(rol)
 }

@@ -1,14 +1,14 @@
 // inloggen: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is locked.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { countPogingen } from '../autorisaties/attempts.ts'
-import { controleerWachtwoord, neemPoging, telGelukt } from './accounts.ts'
-import { schrijfAudit } from './change.ts'
-import { vernieuwToken } from './csrf-token.ts'
-import { leesFormulier, Wachtwoordveld } from './form.ts'
+import { countAttempts } from '../autorisaties/attempts.ts'
+import { checkPassword, claimAttempt, countSuccess } from './accounts.ts'
+import { writeAudit } from './change.ts'
+import { renewToken } from './csrf-token.ts'
+import { readForm, Wachtwoordveld } from './form.ts'
 import { basePath } from './keyset-list.ts'
-import { endSessie, startSessie } from './session.ts'
-import { gebruikCode } from './totp.ts'
+import { endSession, startSession } from './session.ts'
+import { useCode } from './totp.ts'
 
 const Inloggegevens = Type.Object({
   gebruikersnaam: Type.String({ maxLength: 150 }),
@@ -22,12 +22,12 @@ const Code = Type.Object({
 type Vraag = { Querystring: { verder?: string } }
 export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
 
-export const iedereen = { access: 'beheer', rol: 'iedereen' } as const
+export const everyone = { access: 'beheer', rol: 'iedereen' } as const
 
-export async function registerInloggen(app: FastifyInstance): Promise<void> {
+export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const { database, box, config } = app.parts
   // Counted before the password is looked at, so that many at once count as well.
-  const pogingen = countPogingen({
+  const pogingen = countAttempts({
     limit: 20,
     detail: 'Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.',
   })
@@ -38,50 +38,49 @@ export async function registerInloggen(app: FastifyInstance): Promise<void> {
   }
   const oidc = config.oidc && { label: config.oidc.label }
 
-  app.get<Vraag>('/inloggen', { config: iedereen }, async (request, reply) => {
+  app.get<Vraag>('/inloggen', { config: everyone }, async (request, reply) => {
     if (request.sessie?.stap === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
-    return reply.pagina('inloggen', { titel: 'Inloggen', verder: eigenPad(request.query.verder), oidc })
+    return reply.pagina('inloggen', { titel: 'Inloggen', verder: ownPath(request.query.verder), oidc })
   })
 
-  app.post('/inloggen', { config: iedereen }, async (request, reply) => {
-    const form = leesFormulier(Inloggegevens, request.body)
+  app.post('/inloggen', { config: everyone }, async (request, reply) => {
+    const form = readForm(Inloggegevens, request.body)
     tel(request)
-    const account = await controleerWachtwoord(database, form.gebruikersnaam, form.wachtwoord)
+    const account = await checkPassword(database, form.gebruikersnaam, form.wachtwoord)
     if (!account) {
-      await schrijfAudit(database.db, request, [
+      await writeAudit(database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: form.gebruikersnaam },
       ])
       return reply.code(401).pagina('inloggen', {
         titel: 'Inloggen',
-        verder: eigenPad(form.verder),
+        verder: ownPath(form.verder),
         gebruikersnaam: form.gebruikersnaam,
         weigering: 'Deze gegevens kloppen niet, of het account is tijdelijk geblokkeerd.',
         oidc,
       })
     }
     pogingen.succeeded(request.ip)
-    return naEersteStap(request, reply, account, form.verder)
+    return afterFirstStep(request, reply, account, form.verder)
   })
 
-  app.get<Vraag>('/inloggen/code', { config: iedereen }, async (request, reply) => {
+  app.get<Vraag>('/inloggen/code', { config: everyone }, async (request, reply) => {
     if (request.sessie?.stap !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
-    return reply.pagina('inloggen-code', { titel: 'Code invullen', verder: eigenPad(request.query.verder) })
+    return reply.pagina('inloggen-code', { titel: 'Code invullen', verder: ownPath(request.query.verder) })
   })
 
-  app.post('/inloggen/code', { config: iedereen }, async (request, reply) => {
+  app.post('/inloggen/code', { config: everyone }, async (request, reply) => {
     const account = request.sessie?.stap === 'totp' ? request.sessie.beheerder : undefined
     if (!account) return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
-    const form = leesFormulier(Code, request.body)
+    const form = readForm(Code, request.body)
     tel(request)
-    const right =
-      (await neemPoging(database, account.id)) && (await gebruikCode(database, box, account, form.code ?? ''))
+    const right = (await claimAttempt(database, account.id)) && (await useCode(database, box, account, form.code ?? ''))
     if (!right) {
-      await schrijfAudit(database.db, request, [
+      await writeAudit(database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
       ])
       return reply.code(401).pagina('inloggen-code', {
         titel: 'Code invullen',
-        verder: eigenPad(form.verder),
+        verder: ownPath(form.verder),
         weigering: 'Deze code klopt niet, is al gebruikt, of het account is tijdelijk geblokkeerd.',
       })
     }
@@ -89,12 +88,10 @@ export async function registerInloggen(app: FastifyInstance): Promise<void> {
     return logIn(request, reply, account, form.verder)
   })
 
-  app.post('/uitloggen', { config: iedereen }, async (request, reply) => {
+  app.post('/uitloggen', { config: everyone }, async (request, reply) => {
     if (request.beheerder)
-      await schrijfAudit(database.db, request, [
-        { handeling: 'uitloggen', soort: 'account', id: request.beheerder.uuid },
-      ])
-    await endSessie(request, reply)
+      await writeAudit(database.db, request, [{ handeling: 'uitloggen', soort: 'account', id: request.beheerder.uuid }])
+    await endSession(request, reply)
     return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
   })
 
@@ -105,15 +102,15 @@ export async function registerInloggen(app: FastifyInstance): Promise<void> {
 }
 
 /** After the password or the provider: signed in, or first to the one-time code when the account has them. */
-export async function naEersteStap(
+export async function afterFirstStep(
   request: FastifyRequest,
   reply: FastifyReply,
   account: Ingelogde,
   verder: string | undefined,
 ): Promise<FastifyReply> {
   if (!account.totp) return logIn(request, reply, account, verder)
-  await startSessie(request, reply, account.id, 'totp')
-  const path = eigenPad(verder)
+  await startSession(request, reply, account.id, 'totp')
+  const path = ownPath(verder)
   return reply.redirect(
     `${basePath(request)}/beheer/inloggen/code${path && `?verder=${encodeURIComponent(path)}`}`,
     303,
@@ -128,16 +125,16 @@ async function logIn(
   verder: string | undefined,
 ): Promise<FastifyReply> {
   const { database } = request.server.parts
-  await telGelukt(database, account.id)
-  await startSessie(request, reply, account.id)
-  vernieuwToken(request, reply)
-  await schrijfAudit(database.db, request, [
+  await countSuccess(database, account.id)
+  await startSession(request, reply, account.id)
+  renewToken(request, reply)
+  await writeAudit(database.db, request, [
     { handeling: 'inloggen', soort: 'account', id: account.uuid, gebruiker: account.gebruikersnaam },
   ])
-  return reply.redirect(`${basePath(request)}${eigenPad(verder) || '/beheer/'}`, 303)
+  return reply.redirect(`${basePath(request)}${ownPath(verder) || '/beheer/'}`, 303)
 }
 
 /** Where to go after signing in, when it is a page of ours. */
-export function eigenPad(path: string | undefined): string {
+export function ownPath(path: string | undefined): string {
   return typeof path === 'string' && /^\/beheer\/[^\\]*$/.test(path) ? path : ''
 }

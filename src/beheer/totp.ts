@@ -19,7 +19,7 @@ export async function begin({ sql }: Sql, box: SecretBox, account: Account): Pro
 }
 
 /** The secret that is being set up, for people and as a QR code; undefined when there is none, or it counts already. */
-export async function lopend(
+export async function runningAttempt(
   { sql }: Sql,
   box: SecretBox,
   account: Account,
@@ -41,7 +41,7 @@ export async function lopend(
  * Whether this is a code of the account that was not used before. Time is that of the database.
  * @param bevestig also makes the secret count from now on
  */
-export async function gebruikCode(
+export async function useCode(
   { sql }: Sql,
   box: SecretBox,
   account: Account,

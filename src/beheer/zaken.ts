@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
-import { dag, eisZichtbaar, geschiedenis, perNummer, tekst, uuidIn, uuidParam, zichtbaar } from './lookup.ts'
+import { historyOf, keysetByNumber, queryDay, queryText, requireVisible, uuidIn, uuidParam, visible } from './lookup.ts'
 
 type Regel = {
   id: number
@@ -130,10 +130,10 @@ export function registerZaken(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   app.get('/zaken', { config }, async (request, reply) => {
-    const lijst = await perNummer<Regel>(request, app.read, {
+    const lijst = await keysetByNumber<Regel>(request, app.read, {
       select: REGEL,
       id: sql`z.id`,
-      conditions: [zichtbaar(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
+      conditions: [visible(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
     const zaaktypen = await app.read
       .selectFrom('zaaktype')
@@ -146,7 +146,7 @@ export function registerZaken(app: FastifyInstance): void {
     return reply.pagina('zaken', {
       titel: 'Zaken',
       lijst,
-      filter: Object.fromEntries(FILTERS.map((name) => [name, tekst(request, name)])),
+      filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       zaaktypen,
     })
   })
@@ -155,8 +155,8 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await vindZaak(request)
     const aantallen = await telOnderdelen(zaak.id)
     const [status, documenten] = await Promise.all([
-      perNummer<{ id: number }>(request, app.read, lijst('statussen', zaak.id, request, 1)),
-      perNummer<{ id: number }>(request, app.read, lijst('documenten', zaak.id, request, 10)),
+      keysetByNumber<{ id: number }>(request, app.read, lijst('statussen', zaak.id, request, 1)),
+      keysetByNumber<{ id: number }>(request, app.read, lijst('documenten', zaak.id, request, 10)),
     ])
     return reply.pagina('zaak', {
       titel: `Zaak ${zaak.identificatie}`,
@@ -177,7 +177,7 @@ export function registerZaken(app: FastifyInstance): void {
         { pad: '/zaken', naam: 'Zaken' },
         { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
       ],
-      lijst: await geschiedenis(app, request, zaak.uuid),
+      lijst: await historyOf(app, request, zaak.uuid),
     })
   })
 
@@ -193,7 +193,7 @@ export function registerZaken(app: FastifyInstance): void {
         { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
       ],
       kolommen: part.kolommen,
-      lijst: await perNummer(request, app.read, lijst(onderdeel, zaak.id, request, 50)),
+      lijst: await keysetByNumber(request, app.read, lijst(onderdeel, zaak.id, request, 50)),
     })
   })
 
@@ -209,7 +209,7 @@ export function registerZaken(app: FastifyInstance): void {
       .select(['h.uuid as hoofdzaakUuid', 'h.identificatie as hoofdzaakIdentificatie'])
       .executeTakeFirst()
     if (!zaak) throw notFound('Deze zaak bestaat niet.')
-    eisZichtbaar(request, zaak.vertrouwelijkheidaanduiding)
+    requireVisible(request, zaak.vertrouwelijkheidaanduiding)
     return zaak
   }
 
@@ -219,7 +219,7 @@ export function registerZaken(app: FastifyInstance): void {
     const hidden = onderdeel === 'documenten' || onderdeel === 'deelzaken'
     const conditions = [
       sql`${zaak} = ${zaakId}`,
-      ...(hidden ? [zichtbaar(request, sql`${table}.vertrouwelijkheidaanduiding`)] : []),
+      ...(hidden ? [visible(request, sql`${table}.vertrouwelijkheidaanduiding`)] : []),
     ]
     return { select, id, conditions, size }
   }
@@ -241,8 +241,8 @@ const FILTERS = ['zoek', 'zaaktype', 'staat', 'van', 'tot']
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
-  const [zoek, zaaktype, staat] = FILTERS.map((name) => tekst(request, name))
-  const [van, tot] = [dag(request, 'van'), dag(request, 'tot')]
+  const [zoek, zaaktype, staat] = FILTERS.map((name) => queryText(request, name))
+  const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   const uuid = zoek ? uuidIn(zoek) : undefined
   const zaaktypen = zaaktype
     ? await request.server.read.selectFrom('zaaktype').where('identificatie', '=', zaaktype).select('id').execute()

@@ -4,12 +4,12 @@ import Type from 'typebox'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
 import { localUuid } from '../http/links.ts'
 import { invalidAll, toProblem } from '../http/problem.ts'
-import { noemOnder, openSpiegels, verschil } from '../services/remote-relations.ts'
+import { difference, nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { archivering, createBesluit } from './besluiten.ts'
 import { createBesluitinformatieobject } from './besluitinformatieobjecten.ts'
 import { Besluit, BesluitInput, Besluitinformatieobject, BesluitinformatieobjectInput } from './columns.ts'
-import { AANMAKEN, met, toBesluit } from './read.ts'
+import { AANMAKEN, access, toBesluit } from './read.ts'
 import { fetchBesluittypeElsewhere, fetchDocumenttypen, fetchZaakElsewhere } from './rules.ts'
 
 const Verwerken = Type.Object({
@@ -18,28 +18,28 @@ const Verwerken = Type.Object({
 })
 const Verwerkt = Type.Object({ besluit: Besluit, besluitinformatieobjecten: Type.Array(Besluitinformatieobject) })
 
-export const verwerken: FastifyPluginAsyncTypebox = async (app) => {
-  const { config, diensten } = app.parts
-  const spiegels = openSpiegels(app.mutate, diensten)
+export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, services } = app.parts
+  const spiegels = openRemoteRelations(app.mutate, services)
 
   app.post(
     '/besluit_verwerken',
-    { config: met(AANMAKEN), schema: { body: Verwerken, response: { 201: Verwerkt } } },
+    { config: access(AANMAKEN), schema: { body: Verwerken, response: { 201: Verwerkt } } },
     async (request, reply) => {
       const { besluit: input, besluitinformatieobjecten: documenten } = request.body
       const { base } = request
-      const elsewhere = await fetchBesluittypeElsewhere(diensten, input.besluittype, base)
-      const zaakElders = await fetchZaakElsewhere(diensten, input.zaak, base)
-      const typen = await fetchDocumenttypen(diensten, elsewhere && 'id' in elsewhere ? elsewhere.besluittypeUrl : null)
+      const elsewhere = await fetchBesluittypeElsewhere(services, input.besluittype, base)
+      const zaakElders = await fetchZaakElsewhere(services, input.zaak, base)
+      const typen = await fetchDocumenttypen(services, elsewhere && 'id' in elsewhere ? elsewhere.besluittypeUrl : null)
       const found = await askEach(documenten, ({ informatieobject }) =>
-        fetchDocumentElsewhere(diensten, informatieobject, base),
+        fetchDocumentElsewhere(services, informatieobject, base),
       )
-      const made = await spiegels.maken(request.actor, async (m, elders) => {
+      const made = await spiegels.create(request.actor, async (m, elders) => {
         const context = { elsewhere, leeway: config.jwtLeeway, zaakElders, elders }
         const zaakUuid = input.zaak ? (localUuid(input.zaak, base, 'zaak') ?? null) : null
         const was = await archivering(m, zaakUuid)
         const row = await within('besluit', () => createBesluit(m, input, context))
-        noemOnder(elders, 0, 'besluit')
+        nameFaultsBelow(elders, 0, 'besluit')
         const besluitinformatieobjecten: Besluitinformatieobject[] = []
         for (const [index, { informatieobject }] of documenten.entries()) {
           const part = `besluitinformatieobjecten.${index}`
@@ -47,12 +47,12 @@ export const verwerken: FastifyPluginAsyncTypebox = async (app) => {
           const verwijzing = { document: found[index], typen, elders }
           const create = () => createBesluitinformatieobject(m, row, informatieobject, verwijzing)
           besluitinformatieobjecten.push(await within(part, create))
-          noemOnder(elders, from, part)
+          nameFaultsBelow(elders, from, part)
         }
         // Refused by one server, all of it did not happen.
         elders.rijen.unshift({ tabel: 'besluit', uuid: row.uuid })
         if (was && zaakUuid)
-          elders.rijen.push({ tabel: 'zaak', uuid: zaakUuid, ...verschil(was, (await archivering(m, zaakUuid))!) })
+          elders.rijen.push({ tabel: 'zaak', uuid: zaakUuid, ...difference(was, (await archivering(m, zaakUuid))!) })
         return { besluit: toBesluit(row, base), besluitinformatieobjecten }
       })
       return reply.code(201).send(made)

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
-import { ontkoppelAlles } from '../documenten/object-links.ts'
+import { unlinkAllOf } from '../documenten/object-links.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand } from '../http/expand.ts'
 import { Rsin, Url } from '../http/input.ts'
@@ -12,26 +12,26 @@ import { link, localUuid, resolveLink } from '../http/links.ts'
 import { Page, PageQuery, paginate } from '../http/page.ts'
 import { type InvalidParam, notFound, Problem, throwFaults } from '../http/problem.ts'
 import {
-  type Elders,
-  laatLos,
-  laatLosDaarna,
-  openSpiegels,
-  requireRust,
-  type Spiegel,
-  verschil,
+  difference,
+  openRemoteRelations,
+  type RemoteChange,
+  type RemoteRelation,
+  releaseAfterwards,
+  releaseRemote,
+  requireSettled,
 } from '../services/remote-relations.ts'
-import { holdZaak, requireOpenZaak, type Zaakkern } from '../zaken/rules.ts'
+import { holdZaak, requireOpenZaak, type ZaakCore } from '../zaken/rules.ts'
 import { Besluit, BesluitInput, BesluitPatch, Params } from './columns.ts'
 import { besluitTree } from './expand.ts'
 import {
   AANMAKEN,
+  access,
   type BesluitRow,
   BIJWERKEN,
   besluitenKanaal,
   countBesluiten,
   findBesluit,
   LEZEN,
-  met,
   pageOfBesluiten,
   reached,
   requireBesluit,
@@ -67,13 +67,13 @@ const Filter = Type.Object({
 const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
 export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
-  const { config, diensten } = app.parts
+  const { config, services } = app.parts
   const leeway = config.jwtLeeway
-  const spiegels = openSpiegels(app.mutate, diensten)
+  const spiegels = openRemoteRelations(app.mutate, services)
 
   app.get(
     '/besluiten',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Besluit) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Besluit) } } },
     async (request) => {
       const conditions = filtered(request.query, request)
       const list = {
@@ -88,11 +88,11 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/besluiten',
-    { config: met(AANMAKEN), schema: { body: BesluitInput, response: { 201: Besluit } } },
+    { config: access(AANMAKEN), schema: { body: BesluitInput, response: { 201: Besluit } } },
     async (request, reply) => {
-      const elsewhere = await fetchBesluittypeElsewhere(diensten, request.body.besluittype, request.base)
-      const zaakElders = await fetchZaakElsewhere(diensten, request.body.zaak, request.base)
-      const row = await spiegels.maken(request.actor, (m, elders) =>
+      const elsewhere = await fetchBesluittypeElsewhere(services, request.body.besluittype, request.base)
+      const zaakElders = await fetchZaakElsewhere(services, request.body.zaak, request.base)
+      const row = await spiegels.create(request.actor, (m, elders) =>
         createBesluit(m, request.body, { elsewhere, leeway, zaakElders, elders }),
       )
       const besluit = toBesluit(row, request.base)
@@ -102,7 +102,7 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/besluiten/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Besluit } } },
+    { config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Besluit } } },
     async (request, reply) => {
       const row = await requireBesluit(app.read, request.actor, LEZEN, request.params.uuid)
       const besluit = toBesluit(row, request.base)
@@ -114,30 +114,34 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/besluiten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: BesluitInput, response: { 200: Besluit } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: BesluitInput, response: { 200: Besluit } } },
     async (request) => change(request, 'update', request.params.uuid, request.body),
   )
 
   app.patch(
     '/besluiten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: BesluitPatch, response: { 200: Besluit } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: BesluitPatch, response: { 200: Besluit } } },
     async (request) => change(request, 'partial_update', request.params.uuid, request.body),
   )
 
-  app.delete('/besluiten/:uuid', { config: met(VERWIJDEREN), schema: { params: Params } }, async (request, reply) => {
-    await app.mutate(request.actor, (m) => deleteBesluit(m, request.params.uuid))
-    return reply.code(204).send()
-  })
+  app.delete(
+    '/besluiten/:uuid',
+    { config: access(VERWIJDEREN), schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteBesluit(m, request.params.uuid))
+      return reply.code(204).send()
+    },
+  )
 
   async function change({ actor, base }: FastifyRequest, actie: Wijziging, uuid: string, given: BesluitPatch) {
     const known = await findBesluit(app.read, uuid)
     // Who names the case that it has already need not wait for the server of that case.
     const moves = given.zaak && given.zaak !== known?.zaakUrl
-    const zaakElders = moves ? await fetchZaakElsewhere(diensten, given.zaak, base) : undefined
+    const zaakElders = moves ? await fetchZaakElsewhere(services, given.zaak, base) : undefined
     const typeUrl = moves ? known?.besluittypeUrl : undefined
-    const type = typeUrl ? await fetchBesluittypeElsewhere(diensten, typeUrl, base) : undefined
+    const type = typeUrl ? await fetchBesluittypeElsewhere(services, typeUrl, base) : undefined
     const zaaktypen = type && 'zaaktypen' in type ? type.zaaktypen : []
-    return spiegels.maken(actor, (m, elders) =>
+    return spiegels.create(actor, (m, elders) =>
       changeBesluit(m, uuid, actie, given, { leeway, zaakElders, zaaktypen, elders }),
     )
   }
@@ -179,7 +183,7 @@ export async function createBesluit(
     elsewhere: Besluittype | InvalidParam | undefined
     leeway: number
     zaakElders?: ZaakElders | InvalidParam | undefined
-    elders?: Elders
+    elders?: RemoteChange
   },
 ): Promise<BesluitRow> {
   const { base } = m.actor
@@ -241,7 +245,7 @@ type NieuwBesluit = ReturnType<typeof toColumns> & {
   zaakUrl: string | null
 }
 
-const zaakbesluitElders = (zaak: string, uuid: string, base: string): Spiegel => ({
+const zaakbesluitElders = (zaak: string, uuid: string, base: string): RemoteRelation => ({
   soort: 'zaakbesluit',
   bron: 'besluit',
   bronUuid: uuid,
@@ -282,13 +286,13 @@ async function changeBesluit(
     leeway: number
     zaakElders: ZaakElders | InvalidParam | undefined
     zaaktypen: string[]
-    elders: Elders
+    elders: RemoteChange
   },
 ): Promise<Besluit> {
   const { base } = m.actor
   const before = await lockBesluit(m, uuid)
   requireMay(m.actor, BIJWERKEN, before)
-  await requireRust(m, 'besluit', uuid)
+  await requireSettled(m, 'besluit', uuid)
   const { leeway, zaaktypen, elders } = context
   const oud = toBesluit(before, base)
   const current = await zaakOf(m, before)
@@ -328,8 +332,8 @@ async function changeBesluit(
   const nieuw = toBesluit(row, base)
   recordBesluit(m, actie, row, oud, nieuw)
   await syncZaakbesluit(m, { row: before, zaak: current }, { row, zaak }) // brc-006
-  if (leaves && naar) await laatLosDaarna(m, 'besluit', uuid, elders)
-  else if (leaves) await laatLos(m, 'besluit', [uuid])
+  if (leaves && naar) await releaseAfterwards(m, 'besluit', uuid, elders)
+  else if (leaves) await releaseRemote(m, 'besluit', [uuid])
   if (naar && was) {
     elders.spiegels.push(zaakbesluitElders(naar.url, uuid, base)) // brc-006
     elders.rijen.push(...undone(uuid, current, was, await bothSides(m, uuid, current)))
@@ -343,7 +347,7 @@ async function judgeNewZaak(
   { besluittypeId }: BesluitRow,
   url: string | undefined,
   { zaakElders, zaaktypen }: { zaakElders: ZaakElders | InvalidParam | undefined; zaaktypen: string[] },
-): Promise<{ zaak: Zaakkern | null; naar: ZaakElders | null; faults: InvalidParam[] }> {
+): Promise<{ zaak: ZaakCore | null; naar: ZaakElders | null; faults: InvalidParam[] }> {
   if (!zaakElders) return { ...(await judgeZaak(m, url)), naar: null }
   if ('code' in zaakElders) return { zaak: null, naar: null, faults: [zaakElders] }
   const faults = await zaaktypeEldersFaults(m.read, { id: besluittypeId, zaaktypen }, zaakElders, m.actor.base)
@@ -354,7 +358,7 @@ type Json = Record<string, unknown>
 type Kanten = { besluit: Json; zaakbesluit: Json | null; zaak: Json | null }
 
 /** A besluit and its place in a case of ours, as they stand in the database. */
-async function bothSides(m: Mutation, uuid: string, zaak: Zaakkern | null): Promise<Kanten> {
+async function bothSides(m: Mutation, uuid: string, zaak: ZaakCore | null): Promise<Kanten> {
   const id = zaak?.id ?? null
   const [row] = await m.sql<Kanten[]>`
     select to_jsonb(b) as besluit,
@@ -374,10 +378,10 @@ export async function archivering(m: Mutation, zaakUuid: string | null): Promise
 }
 
 /** What has to be as it was when the server of the new case refuses. */
-function undone(uuid: string, zaak: Zaakkern | null, was: Kanten, nu: Kanten): Elders['rijen'] {
-  const rijen: Elders['rijen'] = [{ tabel: 'besluit', uuid, ...verschil(was.besluit, nu.besluit) }]
+function undone(uuid: string, zaak: ZaakCore | null, was: Kanten, nu: Kanten): RemoteChange['rijen'] {
+  const rijen: RemoteChange['rijen'] = [{ tabel: 'besluit', uuid, ...difference(was.besluit, nu.besluit) }]
   if (was.zaakbesluit) rijen.push({ tabel: 'zaakbesluit', rij: was.zaakbesluit })
-  if (zaak && was.zaak && nu.zaak) rijen.push({ tabel: 'zaak', uuid: zaak.uuid, ...verschil(was.zaak, nu.zaak) })
+  if (zaak && was.zaak && nu.zaak) rijen.push({ tabel: 'zaak', uuid: zaak.uuid, ...difference(was.zaak, nu.zaak) })
   return rijen
 }
 
@@ -389,7 +393,7 @@ export async function lockBesluit(m: Mutation, uuid: string): Promise<BesluitRow
 }
 
 /** The case of a besluit, held too: it does not close meanwhile. */
-async function zaakOf(m: Mutation, { zaakUuid }: BesluitRow): Promise<Zaakkern | null> {
+async function zaakOf(m: Mutation, { zaakUuid }: BesluitRow): Promise<ZaakCore | null> {
   return zaakUuid === null ? null : ((await holdZaak(m, zaakUuid)) ?? null)
 }
 
@@ -401,11 +405,11 @@ async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
   requireMay(m.actor, VERWIJDEREN, row)
   const zaak = await zaakOf(m, row)
   if (zaak) requireOpenZaak(zaak, m.actor)
-  await ontkoppelAlles(m, [uuid])
+  await unlinkAllOf(m, [uuid])
   const elders = await m.sql<{ uuid: string }[]>`
     select uuid from besluitinformatieobject where besluit_id = ${row.id} and informatieobject_url is not null`
-  await laatLos(m, 'besluit', [uuid])
-  await laatLos(
+  await releaseRemote(m, 'besluit', [uuid])
+  await releaseRemote(
     m,
     'besluitinformatieobject',
     elders.map((one) => one.uuid),

@@ -3,25 +3,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
-import { koppelObject, ontkoppelObject } from '../documenten/object-links.ts'
-import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
+import { linkObject, unlinkObject } from '../documenten/object-links.ts'
+import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand } from '../http/expand.ts'
 import { Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { type InvalidParam, invalid, Problem, throwFaults } from '../http/problem.ts'
-import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../services/remote-relations.ts'
+import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import { lockBesluit } from './besluiten.ts'
 import { Besluitinformatieobject, BesluitinformatieobjectInput, Params } from './columns.ts'
 import { besluitinformatieobjectTree } from './expand.ts'
 import {
   AANMAKEN,
+  access,
   type BesluitRow,
   besluitenKanaal,
   besluitinformatieobjecten as besluitinformatieobjectRows,
   findBesluit,
   LEZEN,
-  met,
   reached,
   requireBesluitinformatieobject,
   requireMay,
@@ -43,12 +43,12 @@ const Filter = Type.Object({ ...ExpandQuery, besluit: Type.Optional(Url()), info
 const DetailQuery = Type.Object(ExpandQuery)
 
 export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
-  const { diensten } = app.parts
-  const spiegels = openSpiegels(app.mutate, diensten)
+  const { services } = app.parts
+  const spiegels = openRemoteRelations(app.mutate, services)
 
   app.get(
     '/besluitinformatieobjecten',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Besluitinformatieobject) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Besluitinformatieobject) } } },
     async (request) => {
       const { besluit, informatieobject, expand: paths } = request.query
       let query = besluitinformatieobjectRows(app.read).where(reached(request.actor))
@@ -67,16 +67,16 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
   app.post(
     '/besluitinformatieobjecten',
     {
-      config: met(AANMAKEN),
+      config: access(AANMAKEN),
       schema: { body: BesluitinformatieobjectInput, response: { 201: Besluitinformatieobject } },
     },
     async (request, reply) => {
       const besluitUuid = requireBesluitUrl(request.body.besluit, request.base)
       const { informatieobject } = request.body
-      const document = await fetchDocumentElsewhere(diensten, informatieobject, request.base)
+      const document = await fetchDocumentElsewhere(services, informatieobject, request.base)
       const known = await findBesluit(app.read, besluitUuid)
-      const typen = await fetchDocumenttypen(diensten, known?.besluittypeUrl ?? null)
-      const made = await spiegels.maken(request.actor, async (m, elders) => {
+      const typen = await fetchDocumenttypen(services, known?.besluittypeUrl ?? null)
+      const made = await spiegels.create(request.actor, async (m, elders) => {
         const besluit = await lockNamedBesluit(m, besluitUuid)
         requireMay(m.actor, AANMAKEN, besluit)
         return createBesluitinformatieobject(m, besluit, informatieobject, { document, typen, elders })
@@ -88,7 +88,7 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
   app.get(
     '/besluitinformatieobjecten/:uuid',
     {
-      config: met(LEZEN),
+      config: access(LEZEN),
       schema: { params: Params, querystring: DetailQuery, response: { 200: Besluitinformatieobject } },
     },
     async (request, reply) => {
@@ -102,17 +102,16 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
 
   app.delete(
     '/besluitinformatieobjecten/:uuid',
-    { config: met(VERWIJDEREN), schema: { params: Params } },
+    { config: access(VERWIJDEREN), schema: { params: Params } },
     async (request, reply) => {
       const { uuid } = request.params
       const { besluitUuid } = await requireBesluitinformatieobject(app.read, request.actor, VERWIJDEREN, uuid)
-      await spiegels.verwijderen(request.actor, { tabel: 'besluitinformatieobject', uuid }, async (m) => {
+      await spiegels.delete(request.actor, { tabel: 'besluitinformatieobject', uuid }, async (m) => {
         const besluit = await lockBesluit(m, besluitUuid)
         const row = await requireBesluitinformatieobject(m.read, m.actor, VERWIJDEREN, uuid)
         await m.trx.deleteFrom('besluitinformatieobject').where('id', '=', row.id).execute()
         const documentId = row.enkelvoudiginformatieobjectId
-        if (documentId !== null)
-          await ontkoppelObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005
+        if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005
         recordRelatie(m, 'destroy', besluit, row, row.documentIdentificatie ?? row.informatieobjectUrl!)
       })
       return reply.code(204).send()
@@ -127,18 +126,18 @@ async function lockNamedBesluit(m: Mutation, uuid: string): Promise<BesluitRow> 
 }
 
 /** What was asked elsewhere before, and where the other side of the relation is noted. */
-type Verwijzing = { document: DocumentElders | InvalidParam | undefined; typen: string[]; elders: Elders }
+type Verwijzing = { document: RemoteDocument | InvalidParam | undefined; typen: string[]; elders: RemoteChange }
 
 /** Lays a besluit down in a document. The besluit is locked, and the actor may change it. */
 export async function createBesluitinformatieobject(
   m: Mutation,
   besluit: BesluitRow,
   informatieobject: string,
-  { document: found, typen, elders }: Verwijzing = { document: undefined, typen: [], elders: nietsElders() },
+  { document: found, typen, elders }: Verwijzing = { document: undefined, typen: [], elders: nothingRemote() },
 ): Promise<Besluitinformatieobject> {
   const { base } = m.actor
   if (found && 'code' in found) return refused([found]) // brc-003
-  const document = found ? await documentElders(m, found) : await lockDocument(m, informatieobject)
+  const document = found ? await findRemoteDocument(m, found) : await lockDocument(m, informatieobject)
   const { id, url, identificatie, type } = document
   throwFaults(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, type, typen)) // brc-008
   const [made] = await m.sql<{ uuid: string }[]>`
@@ -148,14 +147,14 @@ export async function createBesluitinformatieobject(
   if (!made) throw invalid('nonFieldErrors', 'unique', 'Het document hoort al bij dit besluit.')
   const { uuid } = made
   if (id !== null)
-    await koppelObject(m, { documentId: id, objectType: 'besluit', objectUuid: besluit.uuid }) // brc-005
+    await linkObject(m, { documentId: id, objectType: 'besluit', objectUuid: besluit.uuid }) // brc-005
   else {
     elders.rijen.push({ tabel: 'besluitinformatieobject', uuid })
     elders.spiegels.push({
       soort: 'objectinformatieobject',
       bron: 'besluitinformatieobject',
       bronUuid: uuid,
-      lijst: lijstNaast(url!, 'objectinformatieobjecten'),
+      lijst: siblingList(url!, 'objectinformatieobjecten'),
       inhoud: { informatieobject: url!, object: link(base, 'besluit', besluit.uuid), objectType: 'besluit' },
     })
   }
@@ -172,7 +171,7 @@ type Document = {
   type: Documenttype
 }
 
-async function documentElders(m: Mutation, { url, identificatie, ...found }: DocumentElders): Promise<Document> {
+async function findRemoteDocument(m: Mutation, { url, identificatie, ...found }: RemoteDocument): Promise<Document> {
   const type = await documenttypeElders(m.read, found.informatieobjecttype, m.actor.base)
   return { id: null, uuid: null, url, identificatie, type }
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audittrail } from '../http/audittrail.ts'
 import { forbidden } from '../http/problem.ts'
-import { verwerken } from './besluit-verwerken.ts'
+import { besluitVerwerken } from './besluit-verwerken.ts'
 import { besluiten } from './besluiten.ts'
 import { besluitinformatieobjecten } from './besluitinformatieobjecten.ts'
 import { AUDITTRAIL, findBesluit, mayDo } from './read.ts'
@@ -10,7 +10,7 @@ import { AUDITTRAIL, findBesluit, mayDo } from './read.ts'
 export const besluitenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(besluiten)
   await app.register(besluitinformatieobjecten)
-  await app.register(verwerken)
+  await app.register(besluitVerwerken)
   await app.register(sporen)
 }
 

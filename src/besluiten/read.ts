@@ -16,7 +16,7 @@ export const VERWIJDEREN = ['besluiten.verwijderen'] as const
 export const AUDITTRAIL = ['audittrails.lezen'] as const
 
 /** The first gate of a route: one of these scopes on any right. */
-export const met = <S extends Scopes>(scopes: S) => ({ access: { component: 'brc', scopes } }) as const
+export const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'brc', scopes } }) as const
 
 /** What rights are compared with: the type, and nothing else. */
 type Getypeerd = { besluittypeUuid: string | null; besluittypeUrl: string | null }

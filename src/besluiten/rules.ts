@@ -9,8 +9,8 @@ import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { type InvalidParam, invalidAll } from '../http/problem.ts'
-import type { Diensten } from '../services/services.ts'
-import { holdZaak, type Zaakkern } from '../zaken/rules.ts'
+import type { Services } from '../services/services.ts'
+import { holdZaak, type ZaakCore } from '../zaken/rules.ts'
 import type { BesluitInput, BesluitPatch } from './columns.ts'
 import { type BesluitRow, besluittypeLink } from './read.ts'
 
@@ -65,12 +65,12 @@ async function findOwnBesluittype(db: ReadDb, url: string, base: string): Promis
 
 /** brc-001 for a type elsewhere: to be asked before a transaction begins. Undefined for a URL of ours. */
 export async function fetchBesluittypeElsewhere(
-  diensten: Diensten,
+  services: Services,
   url: string,
   base: string,
 ): Promise<Besluittype | InvalidParam | undefined> {
   if (resolveLink(url, base).kind !== 'elsewhere') return undefined
-  const fetched = await diensten.fetchJson(url)
+  const fetched = await services.fetchJson(url)
   if (fetched.kind !== 'ok') return fault('besluittype', 'bad-url', 'Dit besluittype is niet op te vragen.')
   const { catalogus, concept, informatieobjecttypen, publicatieIndicatie, zaaktypen } = (fetched.body ?? {}) as Record<
     string,
@@ -141,7 +141,7 @@ export function datumFaults({ datum }: { datum?: string | undefined }, leeway: n
 export async function judgeZaak(
   m: Mutation,
   url: string | undefined,
-): Promise<{ zaak: Zaakkern | null; faults: InvalidParam[] }> {
+): Promise<{ zaak: ZaakCore | null; faults: InvalidParam[] }> {
   if (!url) return { zaak: null, faults: [] }
   const wrong = (code: string, reason: string) => ({ zaak: null, faults: [fault('zaak', code, reason)] })
   const target = resolveLink(url, m.actor.base)
@@ -155,7 +155,7 @@ export async function judgeZaak(
 export async function zaaktypeFaults(
   db: ReadDb,
   type: Pick<Besluittype, 'id' | 'zaaktypen'>,
-  zaak: Zaakkern | null,
+  zaak: ZaakCore | null,
 ): Promise<InvalidParam[]> {
   if (!zaak) return []
   const { zaaktypeId, zaaktypeUrl } = zaak
@@ -172,12 +172,12 @@ export type ZaakElders = { url: string; zaaktype: string }
 
 /** The case elsewhere that a besluit names: to be asked before a transaction begins. Undefined for none, or one of ours. */
 export async function fetchZaakElsewhere(
-  diensten: Diensten,
+  services: Services,
   url: string | undefined,
   base: string,
 ): Promise<ZaakElders | InvalidParam | undefined> {
   if (!url || resolveLink(url, base).kind !== 'elsewhere') return undefined
-  const fetched = await diensten.fetchJson(url)
+  const fetched = await services.fetchJson(url)
   if (fetched.kind !== 'ok') return fault('zaak', 'bad-url', 'Deze zaak is niet op te vragen.')
   const { zaaktype, bronorganisatie } = (fetched.body ?? {}) as Record<string, unknown>
   if (typeof zaaktype !== 'string' || typeof bronorganisatie !== 'string')
@@ -214,8 +214,8 @@ export function judgeDocumentUrl(url: string, base: string): { uuid: string } | 
 export const unknownDocument = () => fault('informatieobject', 'bad-url', 'Dit document bestaat niet.')
 
 /** The types of document that a besluittype elsewhere names; none when it is ours or does not answer. */
-export async function fetchDocumenttypen(diensten: Diensten, besluittypeUrl: string | null): Promise<string[]> {
-  const fetched = besluittypeUrl === null ? undefined : await diensten.fetchJson(besluittypeUrl)
+export async function fetchDocumenttypen(services: Services, besluittypeUrl: string | null): Promise<string[]> {
+  const fetched = besluittypeUrl === null ? undefined : await services.fetchJson(besluittypeUrl)
   const body = fetched?.kind === 'ok' ? (fetched.body as { informatieobjecttypen?: unknown } | null) : undefined
   const named = body?.informatieobjecttypen
   return Array.isArray(named) ? named.filter((url) => typeof url === 'string') : []

@@ -15,30 +15,30 @@ import { expandable, sendOne, sendPage } from './expand.ts'
 import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } from './fields.ts'
 import {
   ANDERE_CATALOGUS,
-  alleVersies,
-  bijwerken,
+  allVersions,
   changesOnlyEinde,
   DatumGeldigheid,
+  deleteAccess,
   deleteUnlessInUse,
   filterUuid,
   findRelaties,
-  geldigOp,
-  getoondeVersies,
   handOverRelaties,
-  lezen,
   mayForce,
   mayForceDelete,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
   objectPeriode,
   type Relatie,
+  readAccess,
   recordChange,
+  referringVersions,
   requireCatalogus,
   requireNoOverlap,
   StatusFilter,
-  schrijven,
-  verwijderen,
-  verwijzendeVersies,
+  shownVersions,
+  updateAccess,
+  validOn,
+  writeAccess,
 } from './rules.ts'
 
 export const BesluittypeInput = Type.Object({
@@ -84,7 +84,7 @@ type Input = Static<typeof BesluittypeInput>
 export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/besluittypen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Besluittype) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Besluittype) } } },
     async (request) => {
       const list = listBesluittypen(app.read, request.query, request.base)
       const datum = request.query.datumGeldigheid ?? null
@@ -107,7 +107,7 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/besluittypen',
-    { config: schrijven, schema: { body: BesluittypeInput, response: { 201: Besluittype } } },
+    { config: writeAccess, schema: { body: BesluittypeInput, response: { 201: Besluittype } } },
     async (request, reply) => {
       const besluittype = await app.mutate(request.actor, (m) => createBesluittype(m, request.body))
       return reply.code(201).header('location', besluittype.url).send(besluittype)
@@ -116,7 +116,7 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/besluittypen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Besluittype } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Besluittype } } },
     async (request, reply) => {
       const row = await findBesluittype(app.read, request.params.uuid, request.query.datumGeldigheid)
       if (!row) throw notFound()
@@ -126,26 +126,26 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/besluittypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: BesluittypeInput, response: { 200: Besluittype } } },
+    { config: updateAccess, schema: { params: Params, body: BesluittypeInput, response: { 200: Besluittype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeBesluittype(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/besluittypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: BesluittypePatch, response: { 200: Besluittype } } },
+    { config: updateAccess, schema: { params: Params, body: BesluittypePatch, response: { 200: Besluittype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeBesluittype(m, request.params.uuid, 'partial_update', request.body)),
   )
 
-  app.delete('/besluittypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/besluittypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteBesluittype(m, request.params.uuid))
     return reply.code(204).send()
   })
 
   app.post(
     '/besluittypen/:uuid/publish',
-    { config: schrijven, schema: { params: Params, response: { 200: Besluittype } } },
+    { config: writeAccess, schema: { params: Params, response: { 200: Besluittype } } },
     async (request) => app.mutate(request.actor, (m) => publishBesluittype(m, request.params.uuid)),
   )
 }
@@ -169,7 +169,7 @@ export async function createBesluittype(m: Mutation, input: Input, own: { uuid?:
   const row = (await findBesluittype(m.read, uuid))!
   const besluittype = toBesluittype(row, m.actor.base)
   recordChange(m, 'create', 'besluittype', named(row), null, besluittype)
-  await announceType(m, 'brc', null, vindplaats(row))
+  await announceType(m, 'brc', null, placeOf(row))
   return besluittype
 }
 
@@ -209,7 +209,7 @@ export async function changeBesluittype(
     )
   const besluittype = toBesluittype(row, m.actor.base)
   recordChange(m, actie, 'besluittype', named(row), oud, besluittype)
-  await announceType(m, 'brc', vindplaats(before), vindplaats(row))
+  await announceType(m, 'brc', placeOf(before), placeOf(row))
   return besluittype
 }
 
@@ -238,7 +238,7 @@ export async function deleteBesluittype(m: Mutation, uuid: string): Promise<void
     { table: 'resultaattype_besluittype', owner: 'resultaattype_id', column: 'besluittype_id' },
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('besluittype').where('id', '=', before.id).execute())
-  await revokeType(m, 'brc', uuid, vindplaats(before))
+  await revokeType(m, 'brc', uuid, placeOf(before))
   recordChange(m, 'destroy', 'besluittype', named(before), toBesluittype(before, m.actor.base), null)
 }
 
@@ -297,7 +297,7 @@ function toRow(input: Input) {
   }
 }
 
-const vindplaats = ({ catalogusId, omschrijving: sleutel }: BesluittypeRow) => ({ catalogusId, sleutel })
+const placeOf = ({ catalogusId, omschrijving: sleutel }: BesluittypeRow) => ({ catalogusId, sleutel })
 const named = (row: BesluittypeRow) => ({
   uuid: row.uuid,
   catalogusUuid: row.catalogusUuid,
@@ -320,7 +320,7 @@ function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: strin
     .$if(filter.zaaktypen !== undefined, (query) =>
       query.where(
         sql<boolean>`exists (select 1 from zaaktype_besluittype r join zaaktype z on z.id = r.zaaktype_id
-          where z.uuid = ${filterUuid(filter.zaaktypen!, base, 'zaaktype')} and r.besluittype_id in (${alleVersies('besluittype')}))`,
+          where z.uuid = ${filterUuid(filter.zaaktypen!, base, 'zaaktype')} and r.besluittype_id in (${allVersions('besluittype')}))`,
       ),
     )
     .$if(filter.informatieobjecttypen !== undefined, (query) =>
@@ -332,7 +332,7 @@ function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: strin
             and v.uuid = ${filterUuid(filter.informatieobjecttypen!, base, 'informatieobjecttype')})`,
       ),
     )
-    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${geldigOp('t.', datumGeldigheid!)}`))
+    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
 }
 
 // `datum` decides which related versions are shown.
@@ -340,19 +340,19 @@ function selectBesluittype(query: Besluittypen, datum: string | null) {
   const informatieobjecttypen = sql`
     select r.informatieobjecttype_id from besluittype_informatieobjecttype r where r.besluittype_id = t.id`
   const zaaktypen = sql`
-    select r.zaaktype_id from zaaktype_besluittype r where r.besluittype_id in (${alleVersies('besluittype')})`
+    select r.zaaktype_id from zaaktype_besluittype r where r.besluittype_id in (${allVersions('besluittype')})`
   const resultaattypen = (wat: string) => sql<string[]>`array(
     select o.${sql.raw(wat)} from resultaattype_besluittype r join resultaattype o on o.id = r.resultaattype_id
-    where r.besluittype_id in (${alleVersies('besluittype')}) order by o.id)`
+    where r.besluittype_id in (${allVersions('besluittype')}) order by o.id)`
   return query
     .selectAll('t')
     .select('c.uuid as catalogusUuid')
     .select(objectPeriode('besluittype'))
     .select([
-      getoondeVersies('informatieobjecttype', informatieobjecttypen, datum).as('informatieobjecttypen'),
-      getoondeVersies('informatieobjecttype', informatieobjecttypen, datum, 'omschrijving').as('vastgelegdIn'),
-      verwijzendeVersies('zaaktype', zaaktypen, datum).as('zaaktypen'),
-      verwijzendeVersies('zaaktype', zaaktypen, datum, 'identificatie').as('zaaktypeIdentificaties'),
+      shownVersions('informatieobjecttype', informatieobjecttypen, datum).as('informatieobjecttypen'),
+      shownVersions('informatieobjecttype', informatieobjecttypen, datum, 'omschrijving').as('vastgelegdIn'),
+      referringVersions('zaaktype', zaaktypen, datum).as('zaaktypen'),
+      referringVersions('zaaktype', zaaktypen, datum, 'identificatie').as('zaaktypeIdentificaties'),
       resultaattypen('uuid').as('resultaattypen'),
       resultaattypen('omschrijving').as('resultaattypenOmschrijving'),
     ])

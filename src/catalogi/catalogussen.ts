@@ -11,7 +11,7 @@ import { Page, PageQuery } from '../http/page.ts'
 import { notFound, Problem } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
 import { Detail, Params, Urls } from './fields.ts'
-import { bijwerken, lezen, recordChange, schrijven, verwijderen } from './rules.ts'
+import { deleteAccess, readAccess, recordChange, updateAccess, writeAccess } from './rules.ts'
 
 export const CatalogusInput = Type.Object({
   domein: Type.String({ minLength: 1, maxLength: 5, pattern: '^[A-Z]*$' }),
@@ -46,7 +46,7 @@ type Input = Static<typeof CatalogusInput>
 export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/catalogussen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Catalogus) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Catalogus) } } },
     async (request) => {
       const list = listCatalogussen(app.read, request.query)
       return sendPage(
@@ -64,7 +64,7 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/catalogussen',
-    { config: schrijven, schema: { body: CatalogusInput, response: { 201: Catalogus } } },
+    { config: writeAccess, schema: { body: CatalogusInput, response: { 201: Catalogus } } },
     async (request, reply) => {
       const catalogus = await app.mutate(request.actor, (m) => createCatalogus(m, request.body))
       return reply.code(201).header('location', catalogus.url).send(catalogus)
@@ -73,7 +73,7 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/catalogussen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Catalogus } } },
+    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Catalogus } } },
     async (request, reply) => {
       const row = await findCatalogus(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -83,19 +83,19 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/catalogussen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: CatalogusInput, response: { 200: Catalogus } } },
+    { config: updateAccess, schema: { params: Params, body: CatalogusInput, response: { 200: Catalogus } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeCatalogus(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/catalogussen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: CatalogusPatch, response: { 200: Catalogus } } },
+    { config: updateAccess, schema: { params: Params, body: CatalogusPatch, response: { 200: Catalogus } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeCatalogus(m, request.params.uuid, 'partial_update', request.body)),
   )
 
-  app.delete('/catalogussen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/catalogussen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteCatalogus(m, request.params.uuid))
     return reply.code(204).send()
   })

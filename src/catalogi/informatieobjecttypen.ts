@@ -23,27 +23,27 @@ import { notFound, throwFaults } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
 import { DetailOpDatum, NullableDate, Params, Teksten, Urls } from './fields.ts'
 import {
-  alleVersies,
-  bijwerken,
+  allVersions,
   changesOnlyEinde,
   DatumGeldigheid,
+  deleteAccess,
   deleteUnlessInUse,
   filterUuid,
-  geldigOp,
   handOverRelaties,
-  lezen,
   mayForce,
   mayForceDelete,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
   objectPeriode,
+  readAccess,
   recordChange,
+  referringVersions,
   requireCatalogus,
   requireNoOverlap,
   StatusFilter,
-  schrijven,
-  verwijderen,
-  verwijzendeVersies,
+  updateAccess,
+  validOn,
+  writeAccess,
 } from './rules.ts'
 
 const OmschrijvingGeneriek = Type.Object({
@@ -90,7 +90,7 @@ type Input = Static<typeof InformatieobjecttypeInput>
 export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/informatieobjecttypen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Informatieobjecttype) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Informatieobjecttype) } } },
     async (request) => {
       const list = listInformatieobjecttypen(app.read, request.query, request.base)
       const datum = request.query.datumGeldigheid ?? null
@@ -113,7 +113,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/informatieobjecttypen',
-    { config: schrijven, schema: { body: InformatieobjecttypeInput, response: { 201: Informatieobjecttype } } },
+    { config: writeAccess, schema: { body: InformatieobjecttypeInput, response: { 201: Informatieobjecttype } } },
     async (request, reply) => {
       const type = await app.mutate(request.actor, (m) => createInformatieobjecttype(m, request.body))
       return reply.code(201).header('location', type.url).send(type)
@@ -122,7 +122,10 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/informatieobjecttypen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Informatieobjecttype } } },
+    {
+      config: readAccess,
+      schema: { params: Params, querystring: DetailOpDatum, response: { 200: Informatieobjecttype } },
+    },
     async (request, reply) => {
       const row = await findType(app.read, request.params.uuid, request.query.datumGeldigheid)
       if (!row) throw notFound()
@@ -133,7 +136,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/informatieobjecttypen/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { params: Params, body: InformatieobjecttypeInput, response: { 200: Informatieobjecttype } },
     },
     async (request) =>
@@ -143,7 +146,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.patch(
     '/informatieobjecttypen/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { params: Params, body: InformatieobjecttypePatch, response: { 200: Informatieobjecttype } },
     },
     async (request) =>
@@ -154,7 +157,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.delete(
     '/informatieobjecttypen/:uuid',
-    { config: verwijderen, schema: { params: Params } },
+    { config: deleteAccess, schema: { params: Params } },
     async (request, reply) => {
       await app.mutate(request.actor, (m) => deleteInformatieobjecttype(m, request.params.uuid))
       return reply.code(204).send()
@@ -163,7 +166,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/informatieobjecttypen/:uuid/publish',
-    { config: schrijven, schema: { params: Params, response: { 200: Informatieobjecttype } } },
+    { config: writeAccess, schema: { params: Params, response: { 200: Informatieobjecttype } } },
     async (request) => app.mutate(request.actor, (m) => publishInformatieobjecttype(m, request.params.uuid)),
   )
 }
@@ -184,7 +187,7 @@ export async function createInformatieobjecttype(m: Mutation, input: Input, own:
   const row = (await findType(m.read, uuid))!
   const type = toInformatieobjecttype(row, m.actor.base)
   recordChange(m, 'create', 'informatieobjecttype', named(row), null, type)
-  await announceType(m, 'drc', null, vindplaats(row))
+  await announceType(m, 'drc', null, placeOf(row))
   return type
 }
 
@@ -214,7 +217,7 @@ export async function changeInformatieobjecttype(
   if (!row.concept) await requireNoOverlap(m, 'informatieobjecttype', period, onlyEinde ? 'eindeGeldigheid' : undefined)
   const type = toInformatieobjecttype(row, m.actor.base)
   recordChange(m, actie, 'informatieobjecttype', named(row), oud, type)
-  await announceType(m, 'drc', vindplaats(before), vindplaats(row))
+  await announceType(m, 'drc', placeOf(before), placeOf(row))
   return type
 }
 
@@ -242,7 +245,7 @@ export async function deleteInformatieobjecttype(m: Mutation, uuid: string): Pro
     { table: 'resultaattype_informatieobjecttype', owner: 'resultaattype_id', column },
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('informatieobjecttype').where('id', '=', before.id).execute())
-  await revokeType(m, 'drc', uuid, vindplaats(before))
+  await revokeType(m, 'drc', uuid, placeOf(before))
   const oud = toInformatieobjecttype(before, m.actor.base)
   recordChange(m, 'destroy', 'informatieobjecttype', named(before), oud, null)
 }
@@ -276,7 +279,7 @@ function toRow(input: Input) {
   }
 }
 
-const vindplaats = ({ catalogusId, omschrijving: sleutel }: TypeRow) => ({ catalogusId, sleutel })
+const placeOf = ({ catalogusId, omschrijving: sleutel }: TypeRow) => ({ catalogusId, sleutel })
 const named = (row: TypeRow) => ({ uuid: row.uuid, catalogusUuid: row.catalogusUuid, weergave: row.omschrijving })
 
 function allTypes(db: ReadDb) {
@@ -295,19 +298,19 @@ function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, ba
       query.where(
         sql<boolean>`exists (select 1 from zaaktype_informatieobjecttype r join zaaktype z on z.id = r.zaaktype_id
           where z.uuid = ${filterUuid(filter.zaaktype!, base, 'zaaktype')}
-            and r.informatieobjecttype_id in (${alleVersies('informatieobjecttype')}))`,
+            and r.informatieobjecttype_id in (${allVersions('informatieobjecttype')}))`,
       ),
     )
     .$if(filter.omschrijving !== undefined, (query) => query.where('t.omschrijving', '=', filter.omschrijving!))
     .$if(filter.omschrijving__icontains !== undefined, (query) =>
       query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving__icontains!)),
     )
-    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${geldigOp('t.', datumGeldigheid!)}`))
+    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
 }
 
 // `datum` decides which related versions are shown.
 function selectType(query: Types, datum: string | null) {
-  const versions = alleVersies('informatieobjecttype')
+  const versions = allVersions('informatieobjecttype')
   const besluittypen = sql`
     select r.besluittype_id from besluittype_informatieobjecttype r where r.informatieobjecttype_id in (${versions})`
   const zaaktypen = sql`
@@ -317,10 +320,10 @@ function selectType(query: Types, datum: string | null) {
     .select('c.uuid as catalogusUuid')
     .select(objectPeriode('informatieobjecttype'))
     .select([
-      verwijzendeVersies('besluittype', besluittypen, datum).as('besluittypen'),
-      verwijzendeVersies('besluittype', besluittypen, datum, 'omschrijving').as('besluittypeOmschrijving'),
-      verwijzendeVersies('zaaktype', zaaktypen, datum).as('zaaktypen'),
-      verwijzendeVersies('zaaktype', zaaktypen, datum, 'identificatie').as('zaaktypeIdentificaties'),
+      referringVersions('besluittype', besluittypen, datum).as('besluittypen'),
+      referringVersions('besluittype', besluittypen, datum, 'omschrijving').as('besluittypeOmschrijving'),
+      referringVersions('zaaktype', zaaktypen, datum).as('zaaktypen'),
+      referringVersions('zaaktype', zaaktypen, datum, 'identificatie').as('zaaktypeIdentificaties'),
     ])
 }
 type TypeRow = Awaited<ReturnType<ReturnType<typeof selectType>['executeTakeFirstOrThrow']>>

@@ -5,7 +5,7 @@ import { isDuration, isoDuration } from '../http/duration.ts'
 import { Nullable, OptionalText, readInput, Text, Vertrouwelijkheid } from '../http/input.ts'
 import { resolveLink } from '../http/links.ts'
 import { type InvalidParam, Problem } from '../http/problem.ts'
-import { askEach, type Diensten } from '../services/services.ts'
+import { askEach, type Services } from '../services/services.ts'
 import { ROLLEN } from './zaaktype/roltypen.ts'
 
 const Duur = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], default: null }))
@@ -52,42 +52,42 @@ const VORMEN = {
 export type SoortElders = keyof typeof VORMEN
 
 /** A type at another server. `url` is as the caller wrote it: rights and types are compared with that. */
-export type TypeElders<S extends SoortElders = SoortElders> = { url: string } & Static<(typeof VORMEN)[S]>
+export type RemoteType<S extends SoortElders = SoortElders> = { url: string } & Static<(typeof VORMEN)[S]>
 
 /** What was asked of other servers: a type, or what is wrong with its URL. */
-export type TypenElders = {
-  get<S extends SoortElders>(soort: S, url: string): TypeElders<S> | InvalidParam | undefined
+export type RemoteTypes = {
+  get<S extends SoortElders>(soort: S, url: string): RemoteType<S> | InvalidParam | undefined
 }
-export const NIETS_ELDERS: TypenElders = { get: () => undefined }
+export const NO_REMOTE_TYPES: RemoteTypes = { get: () => undefined }
 
 /**
  * Asks for types that rules will look at: to be done before a transaction begins. URLs of our own, and what is no text, are
  * passed over.
  */
-export async function fetchTypen(
-  diensten: Diensten,
+export async function fetchTypes(
+  services: Services,
   base: string,
   wanted: readonly (readonly [soort: SoortElders, url: unknown])[],
-): Promise<TypenElders> {
+): Promise<RemoteTypes> {
   const found = new Map<string, unknown>()
   const elsewhere = wanted.filter(([, url]) => typeof url === 'string' && resolveLink(url, base).kind === 'elsewhere')
-  if (elsewhere.length === 0) return NIETS_ELDERS
+  if (elsewhere.length === 0) return NO_REMOTE_TYPES
   const ask = async ([soort, url]: readonly [SoortElders, unknown]) => {
     const key = `${soort} ${url}`
     if (found.has(key)) return
     found.set(key, undefined)
-    found.set(key, await fetchType(diensten, soort, url as string))
+    found.set(key, await fetchType(services, soort, url as string))
   }
   await askEach(elsewhere, ask)
   return { get: (soort, url) => found.get(`${soort} ${url}`) as never }
 }
 
 async function fetchType<S extends SoortElders>(
-  diensten: Diensten,
+  services: Services,
   soort: S,
   url: string,
-): Promise<TypeElders<S> | InvalidParam> {
-  const fetched = await diensten.fetchJson(url)
+): Promise<RemoteType<S> | InvalidParam> {
+  const fetched = await services.fetchJson(url)
   if (fetched.kind !== 'ok') return { name: soort, code: 'bad-url', reason: `Dit ${soort} is niet op te vragen.` }
   const { body } = fetched
   const type = body !== null && typeof body === 'object' && !Array.isArray(body) ? readType(soort, body) : undefined

@@ -13,17 +13,17 @@ export const SCHRIJVEN = 'catalogi.schrijven'
 export const GEFORCEERD_SCHRIJVEN = 'catalogi.geforceerd-schrijven'
 export const GEFORCEERD_VERWIJDEREN = 'catalogi.geforceerd-verwijderen'
 /** ztc-014: who may read cases or documents may read the types of them. */
-export const lezen = {
+export const readAccess = {
   access: {
     component: 'ztc',
     scopes: ['catalogi.lezen'],
     or: { component: 'zrc', scopes: ['zaken.lezen'], or: { component: 'drc', scopes: ['documenten.lezen'] } },
   },
 } as const
-export const schrijven = { access: { component: 'ztc', scopes: [SCHRIJVEN] } } as const
+export const writeAccess = { access: { component: 'ztc', scopes: [SCHRIJVEN] } } as const
 /** Also for who only corrects what was published already. */
-export const bijwerken = { access: { component: 'ztc', scopes: [SCHRIJVEN, GEFORCEERD_SCHRIJVEN] } } as const
-export const verwijderen = { access: { component: 'ztc', scopes: [SCHRIJVEN, GEFORCEERD_VERWIJDEREN] } } as const
+export const updateAccess = { access: { component: 'ztc', scopes: [SCHRIJVEN, GEFORCEERD_SCHRIJVEN] } } as const
+export const deleteAccess = { access: { component: 'ztc', scopes: [SCHRIJVEN, GEFORCEERD_VERWIJDEREN] } } as const
 
 /** Whether the rules that protect published types are waived for this actor. */
 export const mayForce = (actor: Actor) => isAllowedSomewhere(actor, 'ztc', [GEFORCEERD_SCHRIJVEN])
@@ -205,7 +205,7 @@ export async function findRelaties(
   const { rows } = await sql<Relatie & { sleutel: string }>`
     select id, uuid, concept, catalogus_id as "catalogusId", ${sql.ref(SLEUTEL[type])} as sleutel from ${sql.table(type)}
     where uuid = any(${uuids}::uuid[]) or (catalogus_id = ${catalogusId} and ${sql.ref(SLEUTEL[type])} = any(${keys}::text[]))
-    order by concept, ${geldigOp('', null)} desc, begin_geldigheid desc, id desc`.execute(db as never)
+    order by concept, ${validOn('', null)} desc, begin_geldigheid desc, id desc`.execute(db as never)
   const found: Relatie[] = []
   for (const [index, { value, target }] of wanted.entries()) {
     const at = typeof name === 'string' ? name : name(index)
@@ -234,7 +234,7 @@ export const isUrl = (text: string) => /^https?:\/\//i.test(text)
 // ---- relations as answers show them ----
 
 /** Whether a version (alias with its dot, or '') is valid on a day; null is today. */
-export const geldigOp = (alias: string, datum: string | null) =>
+export const validOn = (alias: string, datum: string | null) =>
   sql`(${sql.raw(alias)}begin_geldigheid <= coalesce(${datum}::date, current_date)
     and coalesce(${sql.raw(alias)}einde_geldigheid >= coalesce(${datum}::date, current_date), true))`
 
@@ -243,7 +243,7 @@ export const geldigOp = (alias: string, datum: string | null) =>
  * on the day, else the newest published one, and the version that was named only where none is published.
  * @param links a query of ids of the versions that were named
  */
-export function getoondeVersies(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
+export function shownVersions(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
   const sleutel = sql.raw(SLEUTEL[type])
   return sql<string[]>`array(
     select s.${sql.raw(wat)} from ${sql.table(type)} k
@@ -251,7 +251,7 @@ export function getoondeVersies(type: Hoofdtype, links: RawBuilder<unknown>, dat
       select v.uuid, v.${sleutel} from ${sql.table(type)} v
       where v.catalogus_id = k.catalogus_id and v.${sleutel} = k.${sleutel}
         and (v.id = k.id or (not v.concept and v.${sleutel} <> ''))
-      order by v.concept, ${geldigOp('v.', datum)} desc, v.begin_geldigheid desc, v.id desc limit 1) s
+      order by v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc limit 1) s
     where k.id in (${links})
     group by s.uuid, s.${sleutel} order by min(k.id))`
 }
@@ -261,19 +261,19 @@ export function getoondeVersies(type: Hoofdtype, links: RawBuilder<unknown>, dat
  * best of the versions that have it.
  * @param links a query of ids of the versions that refer
  */
-export function verwijzendeVersies(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
+export function referringVersions(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
   const sleutel = sql.raw(SLEUTEL[type])
   return sql<string[]>`array(
     select s.${sql.raw(wat)} from (
       select distinct on (v.catalogus_id, v.${sleutel}, case when v.${sleutel} = '' then v.id end) v.id, v.uuid, v.${sleutel}
       from ${sql.table(type)} v where v.id in (${links})
       order by v.catalogus_id, v.${sleutel}, case when v.${sleutel} = '' then v.id end,
-        v.concept, ${geldigOp('v.', datum)} desc, v.begin_geldigheid desc, v.id desc) s
+        v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc) s
     order by s.id)`
 }
 
 /** Ids of all versions of the type that the row `alias` is a version of. */
-export function alleVersies(type: Hoofdtype, alias = 't'): RawBuilder<unknown> {
+export function allVersions(type: Hoofdtype, alias = 't'): RawBuilder<unknown> {
   const [row, sleutel] = [sql.raw(alias), sql.raw(SLEUTEL[type])]
   return sql`select w.id from ${sql.table(type)} w where w.catalogus_id = ${row}.catalogus_id
     and w.${sleutel} = ${row}.${sleutel} and (w.id = ${row}.id or w.${sleutel} <> '')`
@@ -282,10 +282,10 @@ export function alleVersies(type: Hoofdtype, alias = 't'): RawBuilder<unknown> {
 /** beginObject and eindeObject span all versions: the oldest begin, and the end of the newest. */
 export function objectPeriode(type: Hoofdtype) {
   return [
-    sql<string>`(select min(v.begin_geldigheid) from ${sql.table(type)} v where v.id in (${alleVersies(type)}))`.as(
+    sql<string>`(select min(v.begin_geldigheid) from ${sql.table(type)} v where v.id in (${allVersions(type)}))`.as(
       'beginObject',
     ),
-    sql<string | null>`(select v.einde_geldigheid from ${sql.table(type)} v where v.id in (${alleVersies(type)})
+    sql<string | null>`(select v.einde_geldigheid from ${sql.table(type)} v where v.id in (${allVersions(type)})
       order by v.begin_geldigheid desc, v.id desc limit 1)`.as('eindeObject'),
   ] as const
 }
@@ -545,7 +545,7 @@ export const isDeelzaaktype = (db: ReadDb, hoofdzaaktypeId: number, zaaktypeId: 
 
 async function gerelateerd(db: ReadDb, type: Hoofdtype, id: number, links: RawBuilder<unknown>): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from ${sql.table(type)} t where t.id = ${id} and exists (${alleVersies(type)} and w.id in (${links}))`.execute(
+    select 1 from ${sql.table(type)} t where t.id = ${id} and exists (${allVersions(type)} and w.id in (${links}))`.execute(
     db as never,
   )
   return rows.length > 0

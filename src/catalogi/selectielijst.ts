@@ -1,7 +1,7 @@
 // The selectielijst: what the archiving of cases is measured by. Asked over HTTP, or read from a copy of its answers.
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import type { Diensten } from '../services/services.ts'
+import type { Services } from '../services/services.ts'
 import { isUrl } from './rules.ts'
 
 /** Kinds of resources there, with the members that each must have and their types. */
@@ -28,14 +28,14 @@ export type Found =
 export type Selectielijst = { find(url: string, kind: Kind): Promise<Found> }
 
 /** Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then SELECTIELIJST_API_ROOT. */
-export async function openSelectielijst(config: Config, diensten: Diensten): Promise<Selectielijst> {
+export async function openSelectielijst(config: Config, services: Services): Promise<Selectielijst> {
   const copy = config.selectielijstBestand ? await readCopy(config.selectielijstBestand) : new Map<string, object>()
   const configured = config.selectielijstApiRoot !== undefined || config.selectielijstBestand !== undefined
   return {
     async find(url, kind) {
       const kept = copy.get(withoutSlash(url))
       if (kept) return judge(kept, kind)
-      const answer = await diensten.fetchJson(url)
+      const answer = await services.fetchJson(url)
       if (answer.kind === 'ok') return judge(answer.body, kind)
       if (answer.kind === 'unregistered' && !configured) return { kind: 'unverified' }
       const why = answer.kind === 'failed' ? answer.reason : 'dit adres hoort niet bij de selectielijst'

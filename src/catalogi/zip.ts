@@ -47,10 +47,10 @@ const NAMES = Object.keys(FILES) as Name[]
 
 type Item = Record<string, unknown> & { url: string }
 /** What a ZIP holds: resources by kind, with camelCase or snake_case names. */
-export type Pakket = Map<Name, Item[]>
+export type Package = Map<Name, Item[]>
 
 /** The ZIP cannot be read, or what is in it cannot be taken. `faults` names what and why. */
-export class PakketFout extends Error {
+export class PackageFault extends Error {
   faults: InvalidParam[]
   constructor(message: string, faults: InvalidParam[] = []) {
     super([message, ...faults.map(({ name, reason }) => `  ${name}: ${reason}`)].join('\n'))
@@ -147,9 +147,9 @@ function snakeKeys(value: unknown): unknown {
 
 const MAX_FILE = 64 * 1024 * 1024
 
-/** Reads a ZIP. @throws PakketFout */
-export async function readPakket(bytes: Buffer): Promise<Pakket> {
-  const pakket: Pakket = new Map()
+/** Reads a ZIP. @throws PackageFault */
+export async function readPackage(bytes: Buffer): Promise<Package> {
+  const pakket: Package = new Map()
   const seen: string[] = []
   try {
     const zip = await yauzl.fromBufferPromise(bytes, { strictFileNames: true, lazyEntries: true })
@@ -158,14 +158,16 @@ export async function readPakket(bytes: Buffer): Promise<Pakket> {
       seen.push(entry.fileName)
       const name = NAMES.find((known) => `${known}.json` === entry.fileName)
       if (!name) continue
-      if (entry.uncompressedSize > MAX_FILE) throw new PakketFout(`${entry.fileName} is te groot`)
+      if (entry.uncompressedSize > MAX_FILE) throw new PackageFault(`${entry.fileName} is te groot`)
       pakket.set(name, itemsIn(entry.fileName, await buffer(await zip.openReadStreamPromise(entry))))
     }
   } catch (error) {
-    throw error instanceof PakketFout ? error : new PakketFout(`dit is geen ZIP-bestand: ${(error as Error).message}`)
+    throw error instanceof PackageFault
+      ? error
+      : new PackageFault(`dit is geen ZIP-bestand: ${(error as Error).message}`)
   }
   if (pakket.size === 0)
-    throw new PakketFout(
+    throw new PackageFault(
       `verwacht: ${NAMES.map((name) => `${name}.json`).join(', ')}; gevonden: ${seen.join(', ') || 'niets'}`,
     )
   return pakket
@@ -176,10 +178,10 @@ function itemsIn(file: string, bytes: Buffer): Item[] {
   try {
     items = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    throw new PakketFout(`${file} is geen JSON`)
+    throw new PackageFault(`${file} is geen JSON`)
   }
   const good = (item: unknown) => typeof (item as Item | null)?.url === 'string'
-  if (!Array.isArray(items) || !items.every(good)) throw new PakketFout(`${file} is geen lijst van resources`)
+  if (!Array.isArray(items) || !items.every(good)) throw new PackageFault(`${file} is geen lijst van resources`)
   return items
 }
 
@@ -203,17 +205,17 @@ export type Imported = {
 
 /**
  * Takes what a ZIP holds over, as concepts, in one transaction: the first thing that cannot be taken undoes all.
- * @throws PakketFout
+ * @throws PackageFault
  */
-export async function importPakket(
+export async function importPackage(
   mutate: Mutate,
   actor: Actor,
   selectielijst: Selectielijst,
-  pakket: Pakket,
+  pakket: Package,
   options: ImportOptions = {},
 ): Promise<Imported> {
   if (!pakket.has('Catalogus') && !options.catalogusUuid)
-    throw new PakketFout('in dit bestand staat geen catalogus: noem er een om het in op te nemen')
+    throw new PackageFault('in dit bestand staat geen catalogus: noem er een om het in op te nemen')
   const moved = moveTo(actor.base, pakket, options)
   const bronnen = new Map<string, Bronnen>()
   for (const item of moved.get('ResultaatType') ?? [])
@@ -223,11 +225,11 @@ export async function importPakket(
     const { selectielijstProcestype } = readBody('ZaakType', ZaaktypeInput, item)
     procestypen.set(item.url, await procestypeFaults(selectielijst, selectielijstProcestype))
   }
-  return mutate(actor, (m) => writePakket(m, moved, { bronnen, procestypen }, options))
+  return mutate(actor, (m) => writePackage(m, moved, { bronnen, procestypen }, options))
 }
 
 /** The same resources with our address in their URLs, and new uuids unless they are kept. */
-function moveTo(base: string, pakket: Pakket, options: ImportOptions): Pakket {
+function moveTo(base: string, pakket: Package, options: ImportOptions): Package {
   let text = JSON.stringify([...pakket])
   const urls = [...pakket].flatMap(([name, items]) => items.map(({ url }) => ({ path: PATHS[FILES[name]], url })))
   const roots = new Set<string>()
@@ -249,9 +251,9 @@ function explained<R>(name: Name, item: Item, work: () => R): R {
   const explain = (error: unknown): never => {
     const label = String(item.identificatie ?? item.omschrijving ?? item.naam ?? uuidOf(item.url)).slice(0, 100)
     const { invalidParams } = toProblem(error)
-    if (invalidParams) throw new PakketFout(`${name} ${label} kan niet worden opgenomen:`, invalidParams)
+    if (invalidParams) throw new PackageFault(`${name} ${label} kan niet worden opgenomen:`, invalidParams)
     if ((error as { code?: string }).code === '23505')
-      throw new PakketFout(`${name} ${label} bestaat hier al met deze uuid: geef alles een nieuwe.`)
+      throw new PackageFault(`${name} ${label} bestaat hier al met deze uuid: geef alles een nieuwe.`)
     throw error
   }
   try {
@@ -264,7 +266,7 @@ function explained<R>(name: Name, item: Item, work: () => R): R {
 
 type Asked = { bronnen: Map<string, Bronnen>; procestypen: Map<string, InvalidParam[]> }
 
-async function writePakket(m: Mutation, pakket: Pakket, asked: Asked, options: ImportOptions): Promise<Imported> {
+async function writePackage(m: Mutation, pakket: Package, asked: Asked, options: ImportOptions): Promise<Imported> {
   const imported: Imported = { made: {}, urls: [], dropped: [] }
   const { base } = m.actor
   /** Types of the file for which one that exists is used. */

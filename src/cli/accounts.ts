@@ -3,13 +3,13 @@ import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import {
   type Account,
+  createAccount,
+  deleteTotp,
   GEBRUIKERSNAAM,
-  genereerWachtwoord,
+  generatePassword,
   listAccounts,
-  maakAccount,
-  ontgrendel,
-  verwijderTotp,
-  zetWachtwoord,
+  setPassword,
+  unblockAccount,
 } from '../beheer/accounts.ts'
 import { MIN_WACHTWOORD } from '../beheer/password.ts'
 import { ROLLEN, type Rol } from '../beheer/session.ts'
@@ -48,7 +48,7 @@ export function addAccountCommands(
         if (!isRol(role)) throw usage(`--role is one of ${ROLLEN.join(', ')}`)
         const password = await readPassword(options)
         await change(withDatabase, async (m) => {
-          const { uuid } = await maakAccount(m.trx, {
+          const { uuid } = await createAccount(m.trx, {
             gebruikersnaam: username,
             naam: name,
             rol: role,
@@ -75,8 +75,8 @@ export function addAccountCommands(
       const password = await readPassword(options)
       await change(withDatabase, async (m) => {
         const found = await requireAccount(m.read, options.username)
-        await zetWachtwoord(m.trx, found.id, password)
-        if (options.removeTotp) await verwijderTotp(m.trx, found.id)
+        await setPassword(m.trx, found.id, password)
+        if (options.removeTotp) await deleteTotp(m.trx, found.id)
         await record(m, 'wachtwoord-wijzigen', found, options.removeTotp ? { eenmaligeCodes: false } : undefined)
       })
       report(options, options.username, password, `Account ${options.username} has a new password.`)
@@ -90,7 +90,7 @@ export function addAccountCommands(
     .action(async (options: { username: string; json?: boolean }) => {
       await change(withDatabase, async (m) => {
         const found = await requireAccount(m.read, options.username)
-        await ontgrendel(m.trx, found.id)
+        await unblockAccount(m.trx, found.id)
         await record(m, 'account-ontgrendelen', found)
       })
       print(options, { username: options.username, locked: false }, `Account ${options.username} is not locked.`)
@@ -119,7 +119,7 @@ export function addAccountCommands(
     })
 
   async function readPassword({ passwordStdin }: { passwordStdin?: boolean }): Promise<string> {
-    if (!passwordStdin) return genereerWachtwoord()
+    if (!passwordStdin) return generatePassword()
     const given = (await text(process.stdin)).replace(/\r?\n$/, '')
     if (given.length < MIN_WACHTWOORD) throw usage(`a password has at least ${MIN_WACHTWOORD} characters`)
     return given

@@ -17,14 +17,14 @@ import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
 import { findEmbedded, startEmbedded } from '../database/embedded.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
-import { kopieerNaarOpslag, kopieerPool } from '../documenten/import/copy.ts'
+import { copyPool, copyToStore } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
-import { type Opslagen, openOpslagen, prepareNewStore } from '../documenten/storage/choose.ts'
-import { type Opslag, OpslagOnbeschikbaar } from '../documenten/storage/index.ts'
+import { openStores, prepareNewStore, type Stores } from '../documenten/storage/choose.ts'
+import { type Store, StoreUnavailable } from '../documenten/storage/index.ts'
 import { readiness } from '../http/health.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { fillInstellingen } from '../notificaties/settings.ts'
-import { openDiensten } from '../services/services.ts'
+import { openServices } from '../services/services.ts'
 import { startMetrics } from '../telemetry/metrics.ts'
 
 /** Something that runs until it is stopped. `failed` settles when it cannot go on. */
@@ -69,26 +69,26 @@ export async function findSecretBox(config: Config, make: boolean): Promise<Secr
 }
 
 /** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. */
-async function openOpslag(config: Config, database: Database, log: Logger): Promise<Opslagen> {
+async function openStore(config: Config, database: Database, log: Logger): Promise<Stores> {
   try {
     await prepareNewStore(config, database, config.documentenBackend)
   } catch (error) {
-    if (!(error instanceof OpslagOnbeschikbaar)) throw error
+    if (!(error instanceof StoreUnavailable)) throw error
     log.error({ backend: config.documentenBackend, code: error.code }, 'the document storage cannot be set up')
   }
-  return openOpslagen(config, log)
+  return openStores(config, log)
 }
 
 /** How an import brings files into the store: threads for a directory, streams for all others. */
-export function openKopieer(config: Config, opslag: Opslag): ReturnType<typeof kopieerPool> {
-  if (opslag.backend === 'filesystem')
-    return kopieerPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
+export function openCopy(config: Config, store: Store): ReturnType<typeof copyPool> {
+  if (store.backend === 'filesystem')
+    return copyPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
   const stopped = new AbortController()
   const running = new Set<Promise<unknown>>()
   return {
     kopieer: (bestanden) => {
       const options = { signal: stopped.signal }
-      const copying = kopieerNaarOpslag(opslag, config.importBaseDir, bestanden, options)
+      const copying = copyToStore(store, config.importBaseDir, bestanden, options)
       const done = copying.then(
         () => {},
         () => {},
@@ -122,9 +122,9 @@ export async function runApi(
     if (config.bootstrapAdmin) await ensureBootstrapAdmin(database, config.bootstrapAdmin)
     await fillInstellingen(database, box, config)
     const credentials = await openCredentialStore(database, box, log)
-    const diensten = openDiensten(database, box, config, log)
-    const opslagen = await openOpslag(config, database, log)
-    const parts: Parts = { config, database, ...opslagen, credentials, box, diensten, log }
+    const services = openServices(database, box, config, log)
+    const opslagen = await openStore(config, database, log)
+    const parts: Parts = { config, database, ...opslagen, credentials, box, services, log }
     const app = await buildApp(parts)
     const address = await app.listen({ host: config.host, port: config.port })
     return {
@@ -135,7 +135,7 @@ export async function runApi(
         await sleep(config.stopDelaySeconds * 1000)
         await app.close()
         await credentials.close()
-        await diensten.close()
+        await services.close()
         await database.close()
       },
     }
@@ -150,17 +150,17 @@ export async function runWorker(
   config: Config,
   url: string,
   log: Logger,
-): Promise<Running & { database: Database; opslag: Opslag; healthy(): boolean }> {
+): Promise<Running & { database: Database; store: Store; healthy(): boolean }> {
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'worker' })
   try {
     requireImportBaseDir(config, log)
     await requireKnownSchema(database.sql)
-    const opslagen = await openOpslag(config, database, log)
-    const { opslag } = opslagen
-    const pool = openKopieer(config, opslag)
+    const opslagen = await openStore(config, database, log)
+    const { store } = opslagen
+    const pool = openCopy(config, store)
     const box = await findSecretBox(config, false)
-    const diensten = openDiensten(database, box, config, log)
-    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, diensten, log })
+    const services = openServices(database, box, config, log)
+    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, services, log })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,
@@ -172,12 +172,12 @@ export async function runWorker(
     const notifications = await startNotifications({ config, url, box, log })
     return {
       database,
-      opslag,
+      store,
       healthy: () => worker.healthy() && notifications.healthy(),
       failed: NEVER,
       stop: async () => {
         await Promise.all([worker.stop(), notifications.stop()])
-        await diensten.close()
+        await services.close()
         await pool.stop()
         await database.close()
       },

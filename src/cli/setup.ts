@@ -14,7 +14,7 @@ import { ownAddress } from '../http/links.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS } from '../notificaties/backoff.ts'
 import { Instellingen, saveInstellingen } from '../notificaties/settings.ts'
-import { DienstInput, saveDienst } from '../services/services.ts'
+import { RemoteServiceInput, saveService } from '../services/services.ts'
 
 const Applicatie = Type.Object({
   ...ApplicatieInput.properties,
@@ -30,7 +30,7 @@ const Applicatie = Type.Object({
 })
 /** What a setup file may hold. */
 export const Setup = Type.Object({
-  services: Type.Optional(Type.Array(DienstInput)),
+  services: Type.Optional(Type.Array(RemoteServiceInput)),
   notifications: Type.Optional(
     Type.Partial(
       Type.Object({
@@ -128,7 +128,7 @@ export async function applySetup(database: Database, box: SecretBox, config: Con
     }
     for (const [i, service] of (setup.services ?? []).entries()) {
       await part(`services.${i}`, async () => {
-        if (await saveDienst(m, box, service)) applied.services.push(service.slug)
+        if (await saveService(m, box, service)) applied.services.push(service.slug)
       })
     }
     if (setup.notifications) {

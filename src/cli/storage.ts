@@ -2,10 +2,10 @@
 import type { Command } from 'commander'
 import { type Config, ConfigError } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { controleer } from '../documenten/storage/check.ts'
-import { isBackend, openOpslagen, prepareNewStore } from '../documenten/storage/choose.ts'
+import { checkStorage } from '../documenten/storage/check.ts'
+import { isBackend, openStores, prepareNewStore } from '../documenten/storage/choose.ts'
 import { BACKENDS } from '../documenten/storage/index.ts'
-import { verplaats } from '../documenten/storage/migrate.ts'
+import { moveBytes } from '../documenten/storage/migrate.ts'
 
 type WithDatabase = <T>(work: (database: Database, config: Config) => Promise<T>) => Promise<T>
 
@@ -39,16 +39,16 @@ Example:
         if (config.documentenBackend !== to)
           console.error(`Note: new documents still go to ${config.documentenBackend} (DOCUMENTEN_API_BACKEND).`)
         await prepareNewStore(config, database, to)
-        const parts = { database, ...openOpslagen(config, toStderr) }
+        const parts = { database, ...openStores(config, toStderr) }
         const [before] = await database.sql<{ todo: number }[]>`
           select count(*)::bigint as todo from bestand where backend <> ${to}`
         const tell = progress()
-        const report: Parameters<typeof verplaats>[2] = ({ moved, failed }, fault) => {
+        const report: Parameters<typeof moveBytes>[2] = ({ moved, failed }, fault) => {
           if (fault && options.json) console.log(JSON.stringify(fault))
           else if (fault) console.error(`${fault.backend} ${fault.sleutel}: ${WORDS[fault.kind]}`)
           tell(`${moved + failed} of ${before!.todo} documents`)
         }
-        const { moved, bytes, failed } = await verplaats(parts, to, report, interrupted.signal)
+        const { moved, bytes, failed } = await moveBytes(parts, to, report, interrupted.signal)
         const text = `Moved ${moved} documents (${bytes} bytes) to ${to}.${failed ? ` ${failed} could not be moved: see \`storage check --verify\`.` : ''}`
         console.log(options.json ? JSON.stringify({ moved, bytes, failed }) : text)
         if (failed > 0) process.exitCode = 1
@@ -65,8 +65,8 @@ Example:
     .action(async (options: { verify?: boolean; repair?: boolean; json?: boolean }) => {
       await withDatabase(async (database, config) => {
         const tell = progress()
-        const outcome = await controleer(
-          { database, ...openOpslagen(config, toStderr) },
+        const outcome = await checkStorage(
+          { database, ...openStores(config, toStderr) },
           {
             verify: options.verify,
             repair: options.repair,

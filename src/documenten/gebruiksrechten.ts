@@ -12,11 +12,11 @@ import { notFound } from '../http/problem.ts'
 import { hasGebruiksrechten, lockDocument, lockNamedDocument } from './document/change.ts'
 import { type DocumentRow, Params, reached, requireDocument, requireMay } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
-import { catalogusElders, documentenKanaal, weergave } from './kanaal.ts'
+import { catalogusElders, documentenKanaal, documentLabel } from './kanaal.ts'
 import {
-  aanmaken,
-  bijwerken,
-  lezen,
+  createAccess,
+  deleteAccess,
+  readAccess,
   requireDocumentUrl,
   requireSameDocument,
   SCOPES_AANMAKEN,
@@ -24,7 +24,7 @@ import {
   SCOPES_LEZEN,
   SCOPES_VERWIJDEREN,
   type Scopes,
-  verwijderen,
+  updateAccess,
 } from './rules.ts'
 
 const GebruiksrechtInput = Type.Object({
@@ -59,7 +59,7 @@ const DetailQuery = Type.Object(ExpandQuery)
 export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/gebruiksrechten',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Type.Array(Gebruiksrecht) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Gebruiksrecht) } } },
     async (request) => {
       const rows = await listGebruiksrechten(app.read, request.query, request.base)
         .where(reached(request.actor, SCOPES_LEZEN))
@@ -76,7 +76,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/gebruiksrechten',
-    { config: aanmaken, schema: { body: GebruiksrechtInput, response: { 201: Gebruiksrecht } } },
+    { config: createAccess, schema: { body: GebruiksrechtInput, response: { 201: Gebruiksrecht } } },
     async (request, reply) => {
       const document = localUuid(request.body.informatieobject, request.base, 'enkelvoudiginformatieobject')
       const catalogus = await catalogusElders(app.parts, document, request.base)
@@ -87,7 +87,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/gebruiksrechten/:uuid',
-    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Gebruiksrecht } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Gebruiksrecht } } },
     async (request, reply) => {
       const row = await findGebruiksrecht(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -104,7 +104,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/gebruiksrechten/:uuid',
-    { config: bijwerken, schema: { params: Params, body: GebruiksrechtInput, response: { 200: Gebruiksrecht } } },
+    { config: updateAccess, schema: { params: Params, body: GebruiksrechtInput, response: { 200: Gebruiksrecht } } },
     async ({ actor, params, body, base }) => {
       const catalogus = await catalogusOf(params.uuid, base)
       return app.mutate(actor, (m) => changeGebruiksrecht(m, 'update', params.uuid, body, catalogus))
@@ -114,7 +114,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
   app.patch(
     '/gebruiksrechten/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { params: Params, body: Patch(GebruiksrechtInput), response: { 200: Gebruiksrecht } },
     },
     async ({ actor, params, body, base }) => {
@@ -123,7 +123,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  app.delete('/gebruiksrechten/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/gebruiksrechten/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     const catalogus = await catalogusOf(request.params.uuid, request.base)
     await app.mutate(request.actor, (m) => deleteGebruiksrecht(m, request.params.uuid, catalogus))
     return reply.code(204).send()
@@ -214,7 +214,7 @@ function record(
     resource: 'gebruiksrechten',
     url: shown.url,
     uuid: row.uuid,
-    weergave: `(${weergave(document)}) - ${row.omschrijvingVoorwaarden.slice(0, 50)}`,
+    weergave: `(${documentLabel(document)}) - ${row.omschrijvingVoorwaarden.slice(0, 50)}`,
     hoofdobject: { url: shown.informatieobject, uuid: document.uuid },
     kanaal: documentenKanaal(document, base, catalogus),
     oud: before && toGebruiksrecht(before, base),

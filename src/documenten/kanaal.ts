@@ -4,7 +4,7 @@ import type { DocumentRow } from './document/read.ts'
 import { fetchTypeElsewhere } from './rules.ts'
 
 /** How people name a document. */
-export const weergave = (row: Pick<DocumentRow, 'bronorganisatie' | 'identificatie'>): string =>
+export const documentLabel = (row: Pick<DocumentRow, 'bronorganisatie' | 'identificatie'>): string =>
   `${row.bronorganisatie} - ${row.identificatie}`
 
 /** Where changes of a document and of what hangs on it are announced. `catalogus` is that of a type elsewhere, when known. */
@@ -29,7 +29,7 @@ export function documentenKanaal(row: DocumentRow, base: string, catalogus = '')
  * the type is ours, or does not answer. To be asked before a transaction begins.
  */
 export async function catalogusElders(
-  { database, diensten }: Pick<Parts, 'database' | 'diensten'>,
+  { database, services }: Pick<Parts, 'database' | 'services'>,
   uuid: string | undefined,
   base: string,
 ): Promise<string> {
@@ -39,6 +39,6 @@ export async function catalogusElders(
     .where('uuid', '=', uuid)
     .select('informatieobjecttypeUrl')
     .executeTakeFirst()
-  const type = await fetchTypeElsewhere(diensten, row?.informatieobjecttypeUrl ?? undefined, base)
+  const type = await fetchTypeElsewhere(services, row?.informatieobjecttypeUrl ?? undefined, base)
   return type && 'catalogus' in type ? type.catalogus : ''
 }

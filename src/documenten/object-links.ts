@@ -4,18 +4,18 @@ import type { Mutation } from '../database/mutate.ts'
 
 type Koppeling = { documentId: number; objectType: 'zaak' | 'besluit'; objectUuid: string }
 
-export async function koppelObject(m: Mutation, { documentId, objectType, objectUuid }: Koppeling): Promise<void> {
+export async function linkObject(m: Mutation, { documentId, objectType, objectUuid }: Koppeling): Promise<void> {
   await m.sql`insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_uuid)
     values (${documentId}, ${objectType}, ${objectUuid})
     on conflict on constraint objectinformatieobject_uniek do nothing`
 }
 
-export async function ontkoppelObject(m: Mutation, { documentId, objectType, objectUuid }: Koppeling): Promise<void> {
+export async function unlinkObject(m: Mutation, { documentId, objectType, objectUuid }: Koppeling): Promise<void> {
   await m.sql`delete from objectinformatieobject where enkelvoudiginformatieobject_id = ${documentId}
     and object_type = ${objectType} and object_uuid = ${objectUuid}`
 }
 
 /** For objects that are deleted themselves. */
-export async function ontkoppelAlles(m: Mutation, objectUuids: string[]): Promise<void> {
+export async function unlinkAllOf(m: Mutation, objectUuids: string[]): Promise<void> {
   await m.sql`delete from objectinformatieobject where object_uuid = any(${objectUuids}::uuid[])`
 }

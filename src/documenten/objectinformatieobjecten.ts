@@ -13,9 +13,10 @@ import { lockNamedDocument } from './document/change.ts'
 import { findDocument, Params, reached, requireDocument, requireMay } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
 import {
-  aanmaken,
-  lezen,
+  createAccess,
+  deleteAccess,
   type Objectverwijzing,
+  readAccess,
   relationAtSource,
   requireAtSource,
   requireDocumentUrl,
@@ -25,7 +26,6 @@ import {
   SCOPES_AANMAKEN,
   SCOPES_LEZEN,
   SCOPES_VERWIJDEREN,
-  verwijderen,
 } from './rules.ts'
 
 const OBJECT_TYPES = ['besluit', 'zaak', 'verzoek'] as const
@@ -45,11 +45,11 @@ const Filter = Type.Object({
 const DetailQuery = Type.Object(ExpandQuery)
 
 export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
-  const { diensten } = app.parts
+  const { services } = app.parts
 
   app.get(
     '/objectinformatieobjecten',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Type.Array(Relatie) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Relatie) } } },
     async (request) => {
       const rows = await listRelaties(app.read, request.query, request.base)
         .where(reached(request.actor, SCOPES_LEZEN))
@@ -62,16 +62,16 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
 
   app.post(
     '/objectinformatieobjecten',
-    { config: aanmaken, schema: { body: RelatieInput, response: { 201: Relatie } } },
+    { config: createAccess, schema: { body: RelatieInput, response: { 201: Relatie } } },
     async (request, reply) => {
       const input = request.body
       const documentUuid = requireDocumentUrl(input.informatieobject, request.base)
       const document = await findDocument(app.read, documentUuid)
       if (document) requireMay(request.actor, SCOPES_AANMAKEN, document) // what does not exist is refused below
-      const object = await requireObject(diensten, app.read, input, request.base)
+      const object = await requireObject(services, app.read, input, request.base)
       const known = await findRelatieTo(app.read, documentUuid, object)
       if (known) throw notUnique()
-      if (document) requireAtSource(object.objectUrl !== null && (await relationAtSource(diensten, input)))
+      if (document) requireAtSource(object.objectUrl !== null && (await relationAtSource(services, input)))
       const made = await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')
         const row = await lockNamedDocument(m, documentUuid)
@@ -85,7 +85,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
 
   app.get(
     '/objectinformatieobjecten/:uuid',
-    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Relatie } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Relatie } } },
     async (request, reply) => {
       const row = await findRelatie(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -98,7 +98,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
 
   app.delete(
     '/objectinformatieobjecten/:uuid',
-    { config: verwijderen, schema: { params: Params } },
+    { config: deleteAccess, schema: { params: Params } },
     async (request, reply) => {
       const row = await findRelatie(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -106,7 +106,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       const { object, objectType, informatieobject } = toRelatie(row, request.base)
       // That of an object of ours is there for as long as the relation itself.
       requireNotAtSource(
-        row.objectUuid !== null || (await relationAtSource(diensten, { object, objectType, informatieobject })),
+        row.objectUuid !== null || (await relationAtSource(services, { object, objectType, informatieobject })),
       )
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')

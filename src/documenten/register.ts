@@ -1,7 +1,7 @@
 // document_registreren: a document and its place in a case at once, or neither. Beside the standard.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { fetchTypen } from '../catalogi/remote-types.ts'
+import { fetchTypes } from '../catalogi/remote-types.ts'
 import { Url, Uuid } from '../http/input.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import { KOPPELEN, zaakForChange } from '../zaken/rules.ts'
@@ -50,10 +50,10 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
         )
         const { [DOCUMENT]: input, [RELATIE]: relatie } = request.body
         const bytes = await receivedBytes(app, request, input)
-        const { diensten } = app.parts
-        const elsewhere = await fetchTypeElsewhere(diensten, input.informatieobjecttype, request.base)
+        const { services } = app.parts
+        const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
         const zaaktype = await zaaktypeUrlOf(app, relatie.zaak, request.base)
-        const typen = await fetchTypen(diensten, request.base, [['zaaktype', zaaktype]])
+        const typen = await fetchTypes(services, request.base, [['zaaktype', zaaktype]])
         return app.mutate(request.actor, async (m) => {
           const zaak = await zaakForChange(m, relatie.zaak, KOPPELEN)
           const document = await naming(within(DOCUMENT), () =>

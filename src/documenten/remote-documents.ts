@@ -2,21 +2,21 @@
 
 import { resolveLink } from '../http/links.ts'
 import type { InvalidParam } from '../http/problem.ts'
-import type { Diensten } from '../services/services.ts'
+import type { Services } from '../services/services.ts'
 
 const fault = (code: string, reason: string): InvalidParam => ({ name: 'informatieobject', code, reason })
 
 /** A document at another server, as far as the rules look at it. */
-export type DocumentElders = { url: string; identificatie: string; informatieobjecttype: string }
+export type RemoteDocument = { url: string; identificatie: string; informatieobjecttype: string }
 
 /** brc-003, zrc-003 for a document elsewhere: to be asked before a transaction begins. Undefined for a URL of ours. */
 export async function fetchDocumentElsewhere(
-  diensten: Diensten,
+  services: Services,
   url: string,
   base: string,
-): Promise<DocumentElders | InvalidParam | undefined> {
+): Promise<RemoteDocument | InvalidParam | undefined> {
   if (resolveLink(url, base).kind !== 'elsewhere') return undefined
-  const fetched = await diensten.fetchJson(url)
+  const fetched = await services.fetchJson(url)
   if (fetched.kind !== 'ok') return fault('bad-url', 'Dit document is niet op te vragen.')
   const { identificatie, informatieobjecttype, bronorganisatie } = (fetched.body ?? {}) as Record<string, unknown>
   if (typeof informatieobjecttype !== 'string' || typeof bronorganisatie !== 'string')

@@ -6,7 +6,7 @@ import type { Actor } from '../http/access.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { type InvalidParam, invalid, type Problem } from '../http/problem.ts'
-import type { Diensten } from '../services/services.ts'
+import type { Services } from '../services/services.ts'
 import type { Metagegevens } from './document/columns.ts'
 
 export type Scopes = readonly string[]
@@ -22,13 +22,13 @@ export const SCOPES_UNLOCK = [...SCOPES_LOCK, ...SCOPES_GEFORCEERD_UNLOCK] as co
 export const SCOPES_AUDITTRAIL = ['audittrails.lezen'] as const
 
 const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'drc', scopes } }) as const
-export const lezen = access(SCOPES_LEZEN)
-export const aanmaken = access(SCOPES_AANMAKEN)
-export const bijwerken = access(SCOPES_BIJWERKEN)
+export const readAccess = access(SCOPES_LEZEN)
+export const createAccess = access(SCOPES_AANMAKEN)
+export const updateAccess = access(SCOPES_BIJWERKEN)
 export const documentBijwerken = access(SCOPES_DOCUMENT_BIJWERKEN)
-export const verwijderen = access(SCOPES_VERWIJDEREN)
-export const vergrendelen = access(SCOPES_LOCK)
-export const ontgrendelen = access(SCOPES_UNLOCK)
+export const deleteAccess = access(SCOPES_VERWIJDEREN)
+export const lockAccess = access(SCOPES_LOCK)
+export const unlockAccess = access(SCOPES_UNLOCK)
 
 // ---- the type ----
 
@@ -78,12 +78,12 @@ async function findOwnType(db: ReadDb, url: string, base: string): Promise<Docum
 
 /** drc-001 for a type elsewhere: to be asked before a transaction begins. Undefined for a URL of ours. */
 export async function fetchTypeElsewhere(
-  diensten: Diensten,
+  services: Services,
   url: string | undefined,
   base: string,
 ): Promise<Documenttype | InvalidParam | undefined> {
   if (url === undefined || resolveLink(url, base).kind !== 'elsewhere') return undefined
-  const fetched = await diensten.fetchJson(url)
+  const fetched = await services.fetchJson(url)
   if (fetched.kind !== 'ok') return typeFault('bad-url', 'Dit informatieobjecttype is niet op te vragen.')
   const { catalogus, omschrijving, concept, vertrouwelijkheidaanduiding } = (fetched.body ?? {}) as Record<
     string,
@@ -265,7 +265,7 @@ export function resolveObject(url: string, base: string): Objectverwijzing | und
  * @throws Problem 400 on `object`: `bad-url` or `invalid-resource`
  */
 export async function requireObject(
-  diensten: Diensten,
+  services: Services,
   db: ReadDb,
   input: { object: string; objectType: string },
   base: string,
@@ -280,7 +280,7 @@ export async function requireObject(
     if (!found) throw invalid('object', 'bad-url', 'Dit object bestaat niet.')
     return { objectUuid: target.uuid, objectUrl: null }
   }
-  const fetched = await diensten.fetchJson(input.object)
+  const fetched = await services.fetchJson(input.object)
   if (fetched.kind !== 'ok') throw invalid('object', 'bad-url', 'Dit object is niet op te vragen.')
   const { body } = fetched
   if (
@@ -298,7 +298,7 @@ export async function requireObject(
  * @throws Problem 400 `relation-lookup-error` when it does not say so
  */
 export async function relationAtSource(
-  diensten: Diensten,
+  services: Services,
   relation: { object: string; objectType: string; informatieobject: string },
 ): Promise<boolean> {
   const list = new URL(relation.object)
@@ -306,7 +306,7 @@ export async function relationAtSource(
   list.pathname = `${list.pathname.split('/').slice(0, -2).join('/')}/${relation.objectType}informatieobjecten`
   list.searchParams.set('informatieobject', relation.informatieobject)
   list.searchParams.set(relation.objectType, relation.object)
-  const fetched = await diensten.fetchJson(list.href, { fresh: true })
+  const fetched = await services.fetchJson(list.href, { fresh: true })
   const body = fetched.kind === 'ok' ? fetched.body : undefined
   const found = Array.isArray(body) ? body : (body as { results?: unknown } | undefined)?.results
   if (!Array.isArray(found))

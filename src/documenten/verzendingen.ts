@@ -16,17 +16,17 @@ import { type DocumentRow, Params, reached, requireDocument, requireMay } from '
 import { subresourceTree } from './expand.ts'
 import { catalogusElders, documentenKanaal } from './kanaal.ts'
 import {
-  aanmaken,
-  bijwerken,
   contactChannelFault,
-  lezen,
+  createAccess,
+  deleteAccess,
+  readAccess,
   requireDocumentUrl,
   SCOPES_AANMAKEN,
   SCOPES_BIJWERKEN,
   SCOPES_LEZEN,
   SCOPES_VERWIJDEREN,
   type Scopes,
-  verwijderen,
+  updateAccess,
 } from './rules.ts'
 
 const POSTCODE = '^[1-9][0-9]{3} ?[A-Z]{2}$'
@@ -87,7 +87,7 @@ const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/verzendingen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Verzending) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Verzending) } } },
     async (request) => {
       const list = listVerzendingen(app.read, request.query, request.base).where(reached(request.actor, SCOPES_LEZEN))
       const page = await paginate(
@@ -105,7 +105,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/verzendingen',
     {
-      config: aanmaken,
+      config: createAccess,
       schema: { body: VerzendingInput, response: { 201: Verzending } },
       preValidation: takeOtherSpelling,
     },
@@ -118,7 +118,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/verzendingen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Verzending } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Verzending } } },
     async (request, reply) => {
       const row = await findVerzending(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -132,7 +132,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/verzendingen/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { params: Params, body: VerzendingInput, response: { 200: Verzending } },
       preValidation: takeOtherSpelling,
     },
@@ -146,7 +146,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
   app.patch(
     '/verzendingen/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { params: Params, body: Patch(VerzendingInput), response: { 200: Verzending } },
       preValidation: takeOtherSpelling,
     },
@@ -157,7 +157,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  app.delete('/verzendingen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/verzendingen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     const catalogus = await catalogusOf(request)
     await app.mutate(request.actor, (m) => deleteVerzending(m, request.params.uuid, catalogus))
     return reply.code(204).send()

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { countPogingen } from '../autorisaties/attempts.ts'
+import { countAttempts } from '../autorisaties/attempts.ts'
 import type { CredentialStore } from '../autorisaties/credentials.ts'
 import { authenticate, rememberTokens } from '../autorisaties/token.ts'
 import type { Config } from '../config.ts'
@@ -61,7 +61,7 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
     if (route.config?.access === undefined)
       throw new Error(`route ${String(route.method)} ${route.url} declares no access`)
   })
-  const pogingen = countPogingen()
+  const pogingen = countAttempts()
   const verified = rememberTokens()
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access

@@ -56,7 +56,7 @@ async function fetchInTime(urls: string[], request: FastifyRequest): Promise<Map
     }, TERM_MS)
   })
   const asked = askEach(urls, async (url) => {
-    const fetched = late ? undefined : await request.server.parts.diensten.fetchJson(url)
+    const fetched = late ? undefined : await request.server.parts.services.fetchJson(url)
     const body = fetched?.kind === 'ok' ? fetched.body : undefined
     if (!late && body !== null && typeof body === 'object' && !Array.isArray(body)) found.set(url, body as Resource)
   })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
-import type { Opslag } from '../documenten/storage/index.ts'
+import type { Store } from '../documenten/storage/index.ts'
 
 type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
 
@@ -12,7 +12,7 @@ type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
  */
 export function registerHealth(
   app: FastifyInstance,
-  parts: { database: Database; opslag: Opslag; stopping: () => boolean },
+  parts: { database: Database; store: Store; stopping: () => boolean },
 ): void {
   const config = { access: 'public' as const }
   for (const path of ['/livez', '/_healthz/livez/'])
@@ -31,12 +31,12 @@ export function registerHealth(
 const LATE_AFTER_SECONDS = 60
 
 /** The state of everything that this process depends on, without texts from inside (paths, addresses). */
-export async function readiness(parts: { database: Database; opslag: Opslag }): Promise<Record<string, Check>> {
+export async function readiness(parts: { database: Database; store: Store }): Promise<Record<string, Check>> {
   const { sql } = parts.database
   const [database, schema, storage, queue] = await Promise.all([
     check('not reachable', async () => void (await sql`select 1`)),
     check('not the schema of this version', () => requireKnownSchema(sql)),
-    check('not writable', () => parts.opslag.check()),
+    check('not writable', () => parts.store.check()),
     check('not readable', async () => {
       const [row] = await sql<{ seconds: number }[]>`
         select coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as seconds

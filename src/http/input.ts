@@ -56,7 +56,7 @@ export const OptionalChoice = <const V extends string>(values: readonly V[]) =>
   Type.Optional(Type.Enum([...values, ''] as (V | '')[], { default: '' as const }))
 
 /** RSIN and BSN: weights 9…2 and -1 from the left, counted from the right so that it also judges a wrong length. */
-export function elfproef(digits: string): boolean {
+export function passesElfproef(digits: string): boolean {
   let sum = 0
   for (let place = 0; place < digits.length; place++) {
     const weight = digits.length - place
@@ -83,7 +83,7 @@ const FORMATS: Record<string, { test: (text: string) => boolean; code: (text: st
     reason: 'Dit is geen geldig e-mailadres.',
   },
   rsin: {
-    test: orEmpty((text) => /^[0-9]+$/.test(text) && elfproef(text)),
+    test: orEmpty((text) => /^[0-9]+$/.test(text) && passesElfproef(text)),
     code: (text) => (/^[0-9]+$/.test(text) ? 'invalid' : 'only-digits'),
     reason: 'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.',
   },
@@ -120,7 +120,7 @@ function isMoment(text: string): boolean {
 }
 
 /** A moment as the client wrote it, with an offset where it had none: what the database then stores is what was meant. */
-export function momentUtc(text: string): string {
+export function momentInUtc(text: string): string {
   const moment = text.length === 10 ? `${text}T00:00:00` : text.replace(' ', 'T')
   return /(Z|[+-]\d{2}:?\d{2})$/i.test(moment) ? moment : `${moment}Z`
 }
@@ -215,7 +215,7 @@ function makeReader(schema: Plain): Reader {
         if (Array.isArray(value)) return readItem ? value.map((item) => readItem(item, defaults)) : value
         return readObject ? readObject(value as Record<string, unknown>, defaults) : value
       case 'string':
-        if (isText) return schema.format === 'date-time' && isMoment(value) ? momentUtc(value) : value
+        if (isText) return schema.format === 'date-time' && isMoment(value) ? momentInUtc(value) : value
         if (isNumber && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value)) return Number(value)
         if (types.includes('boolean')) return TRUE.has(value) ? true : FALSE.has(value) ? false : value
         return value

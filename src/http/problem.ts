@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../database/database.ts'
-import { OpslagOnbeschikbaar } from '../documenten/storage/index.ts'
+import { StoreUnavailable } from '../documenten/storage/index.ts'
 
 /** One fault of the input: the field (camelCase, dots for nesting), the code of the standard and a Dutch reason. */
 export type InvalidParam = { name: string; code: string; reason: string }
@@ -225,7 +225,7 @@ export function toProblem(error: unknown): Problem {
   if (code === '22021' || code === '22P05')
     return invalid('nonFieldErrors', 'invalid', 'De tekst bevat een teken dat niet kan worden bewaard.')
   if (code === '40001' || code === '40P01') return new Problem(409, { headers: { 'retry-after': '1' } })
-  if (isUnavailable(error) || error instanceof OpslagOnbeschikbaar)
+  if (isUnavailable(error) || error instanceof StoreUnavailable)
     return new Problem(503, { headers: { 'retry-after': '5' } })
   if (
     code === 'FST_ERR_CTP_EMPTY_JSON_BODY' ||

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { listen } from '../http/listen.ts'
 import type { OwnRunner, Place } from '../jobs/worker.ts'
-import { type Dienst, type FailureKind, failureKind, openAgent, send } from '../services/services.ts'
+import { type FailureKind, failureKind, openAgent, type RemoteService, send } from '../services/services.ts'
 import { notificationAttempts, notificationDelay } from '../telemetry/metrics.ts'
 import { delayAfter, type Herhaling } from './backoff.ts'
 
@@ -33,7 +33,7 @@ export type Bericht = {
   kenmerken: Record<string, string>
 }
 
-type Taken = Omit<Dienst, 'uuid'> &
+type Taken = Omit<RemoteService, 'uuid'> &
   Herhaling &
   Omit<Bericht, 'source'> & {
     job: number

@@ -9,12 +9,12 @@ import { ownAddress, PATHS } from '../http/links.ts'
 import {
   allowedAddress,
   type CallAnswer,
-  DIENST_COLUMNS,
-  type Dienst,
   FAILURES,
   failureKind,
   lookupAllowed,
   openAgent,
+  type RemoteService,
+  SERVICE_COLUMNS,
   send,
 } from '../services/services.ts'
 
@@ -72,8 +72,8 @@ export function filters({ kenmerken }: Kanaal): string[] {
 export class GeenDienst extends Error {}
 
 type Parts = { database: Database; box: SecretBox; config: Config }
-type Service = {
-  dienst: Dienst
+type ServiceConnection = {
+  dienst: RemoteService
   call(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<CallAnswer>
 }
 
@@ -230,11 +230,11 @@ async function opened(socket: ReturnType<typeof connect>, event: string, ms: num
   }
 }
 
-async function withService<T>({ database, box }: Parts, work: (service: Service) => Promise<T>): Promise<T> {
+async function withService<T>({ database, box }: Parts, work: (service: ServiceConnection) => Promise<T>): Promise<T> {
   const dienst = await database.db
     .selectFrom('notificatieInstelling as i')
     .innerJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
-    .select(DIENST_COLUMNS.map((column) => `d.${column}` as const))
+    .select(SERVICE_COLUMNS.map((column) => `d.${column}` as const))
     .executeTakeFirst()
   if (!dienst) throw new GeenDienst('no notifications service is configured')
   const agent = openAgent({ connections: 1 })

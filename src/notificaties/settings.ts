@@ -6,7 +6,7 @@ import type { Database, ReadDb } from '../database/database.ts'
 import { json, type Mutation, mutator } from '../database/mutate.ts'
 import { systemActor } from '../http/access.ts'
 import { invalid } from '../http/problem.ts'
-import { saveDienst } from '../services/services.ts'
+import { saveService } from '../services/services.ts'
 
 export const Instellingen = Type.Object({
   /** Slug of the service; null: none, messages wait. */
@@ -95,7 +95,7 @@ export async function fillInstellingen(database: Database, box: SecretBox, confi
     const { dienst } = await readInstellingen(m.read)
     const known = await m.read.selectFrom('dienst').where('slug', '=', SLUG).select('id').executeTakeFirst()
     if (dienst !== null || known) return
-    await saveDienst(m, box, { label: 'Notificaties', slug: SLUG, soort: 'nrc', authenticatie: 'zgw', ...given })
+    await saveService(m, box, { label: 'Notificaties', slug: SLUG, soort: 'nrc', authenticatie: 'zgw', ...given })
     await saveInstellingen(m, { dienst: SLUG })
   })
 }

@@ -13,7 +13,7 @@
 import type { Change, Mutate, Mutation } from '../database/mutate.ts'
 import { type Actor, systemActor } from '../http/access.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
-import type { Diensten } from './services.ts'
+import type { Services } from './services.ts'
 
 export type Soort = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmoment' | 'objectverzoek'
 /** Our tables that hold such relations, with the field that names the other side. */
@@ -25,7 +25,7 @@ const BRONNEN = {
   zaakverzoek: 'verzoek',
 } as const
 type Bron = keyof typeof BRONNEN
-export type Spiegel = {
+export type RemoteRelation = {
   soort: Soort
   bron: Bron
   bronUuid: string
@@ -47,16 +47,16 @@ type Rij =
   | { los: number[] }
 
 /** What a change asks of other servers, filled in while it is made. */
-export type Elders = { spiegels: Spiegel[]; rijen: Rij[] }
-export const nietsElders = (): Elders => ({ spiegels: [], rijen: [] })
+export type RemoteChange = { spiegels: RemoteRelation[]; rijen: Rij[] }
+export const nothingRemote = (): RemoteChange => ({ spiegels: [], rijen: [] })
 
 /** Faults of the other sides from `from` on are named under their part of a combined request. */
-export function noemOnder(elders: Elders, from: number, part: string): void {
+export function nameFaultsBelow(elders: RemoteChange, from: number, part: string): void {
   for (const spiegel of elders.spiegels.slice(from)) spiegel.naam = `${part}.${spiegel.naam ?? BRONNEN[spiegel.bron]}`
 }
 
 /** The list of a kind beside a resource elsewhere: `…/v1/zaken/x` has `…/v1/rollen`. */
-export function lijstNaast(url: string, naam: string): string {
+export function siblingList(url: string, naam: string): string {
   const list = new URL(url)
   list.search = ''
   list.hash = ''
@@ -64,39 +64,39 @@ export function lijstNaast(url: string, naam: string): string {
   return list.href
 }
 
-export type Spiegels = {
+export type RemoteRelations = {
   /** Makes what `work` makes, here and at the other servers that it names in `elders`. @throws Problem 400 `pending-relations` */
-  maken<T>(actor: Actor, work: (m: Mutation, elders: Elders) => Promise<T>): Promise<T>
+  create<T>(actor: Actor, work: (m: Mutation, elders: RemoteChange) => Promise<T>): Promise<T>
   /**
    * Takes one of our rows away, here and at the other side if it has one. `work` removes and records.
    * @throws Problem 400 `pending-relations`; then the row is back
    */
-  verwijderen(actor: Actor, rij: { tabel: Bron; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
+  delete(actor: Actor, rij: { tabel: Bron; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
   /** For the job: ends a change that nobody ends any more. */
-  voltooi(id: number): Promise<void>
+  complete(id: number): Promise<void>
   /** For the job: removes what our side has not any more. */
   ruim(id: number): Promise<void>
 }
 
 /** The change of which a job was left behind is not the one that is asked for now. */
-const bezig = () =>
+const pendingFault = () =>
   new Problem(409, { detail: 'Deze relatie wordt net elders bijgewerkt.', headers: { 'retry-after': '1' } })
 
-type Row = Spiegel & { id: number; url: string; weg: boolean }
+type Row = RemoteRelation & { id: number; url: string; weg: boolean }
 const columns = (m: Mutation) => m.sql`id, soort, bron, bron_uuid as "bronUuid", lijst, inhoud, url, weg`
 
 type Uitkomst = { kind: 'ok'; url: string } | { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string }
 
-export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
+export function openRemoteRelations(mutate: Mutate, services: Services): RemoteRelations {
   // ---- the other side ----
 
   /** The URL at the other side, if it has it: undefined when not. @throws when it does not say */
-  async function look({ lijst, inhoud }: Spiegel): Promise<string | undefined> {
+  async function look({ lijst, inhoud }: RemoteRelation): Promise<string | undefined> {
     const list = new URL(lijst)
     for (const [name, value] of Object.entries(inhoud)) if (name !== 'objectType') list.searchParams.set(name, value)
-    const filtered = await diensten.fetchJson(list.href, { fresh: true })
+    const filtered = await services.fetchJson(list.href, { fresh: true })
     // A list without filters, as that of the besluiten of a case, refuses them.
-    const fetched = filtered.kind === 'ok' ? filtered : await diensten.fetchJson(lijst, { fresh: true })
+    const fetched = filtered.kind === 'ok' ? filtered : await services.fetchJson(lijst, { fresh: true })
     const body = fetched.kind === 'ok' ? fetched.body : undefined
     const found = Array.isArray(body) ? body : (body as { results?: unknown } | undefined)?.results
     if (!Array.isArray(found)) throw new Error('the other side does not say what it has')
@@ -104,8 +104,8 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
     return same && urlIn(lijst, same)
   }
 
-  async function post(spiegel: Spiegel): Promise<Uitkomst> {
-    const called = await diensten.call('POST', spiegel.lijst, spiegel.inhoud)
+  async function post(spiegel: RemoteRelation): Promise<Uitkomst> {
+    const called = await services.call('POST', spiegel.lijst, spiegel.inhoud)
     if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
     if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
     const { status, body } = called
@@ -122,7 +122,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
     const there = url || (await look(spiegel).catch(() => null))
     if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
     if (!there) return { kind: 'ok', url: '' }
-    const called = await diensten.call('DELETE', there)
+    const called = await services.call('DELETE', there)
     if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
     if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
     const { status } = called
@@ -153,7 +153,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
   }
 
   /** The other sides that are wanted, as rows. */
-  async function write(m: Mutation, spiegelingId: number, spiegels: Spiegel[]): Promise<Row[]> {
+  async function write(m: Mutation, spiegelingId: number, spiegels: RemoteRelation[]): Promise<Row[]> {
     const rows: Row[] = []
     for (const spiegel of spiegels) {
       const { soort, bron, bronUuid, lijst, inhoud } = spiegel
@@ -174,7 +174,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       if (begun.soort === 'verwijderen') await m.sql`delete from spiegel where spiegeling_id = ${id}`
       for (const rij of begun.rijen as Rij[])
         if ('los' in rij)
-          await rid(
+          await scheduleRelease(
             m,
             rij.los.map((one) => ({ id: one })),
           )
@@ -193,7 +193,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       if (begun.soort === 'verwijderen') {
         const restored = await restore(m, begun.rijen as { tabel: string; rij: unknown }[])
         if (restored) await m.sql`update spiegel set spiegeling_id = null where spiegeling_id = ${id}`
-        else await rid(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
+        else await scheduleRelease(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
       } else {
         for (const rij of begun.rijen as Rij[]) await takeBack(m, rij)
         const rows = await rowsOf(m, id)
@@ -203,7 +203,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
           const outcome = outcomes.get(row.id)
           if (outcome?.kind === 'ok') await m.sql`update spiegel set url = ${outcome.url} where id = ${row.id}`
         }
-        await rid(
+        await scheduleRelease(
           m,
           rows.filter((row) => !never.includes(row)),
         )
@@ -236,9 +236,9 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
   }
 
   return {
-    async maken(actor, work) {
+    async create(actor, work) {
       const begun = await mutate(actor, async (m) => {
-        const elders = nietsElders()
+        const elders = nothingRemote()
         const { value, wijzigingen } = await collect(m, (held) => work(held, elders))
         if (elders.spiegels.length === 0) {
           for (const change of wijzigingen) m.record(change)
@@ -259,12 +259,12 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       return begun.value
     },
 
-    async verwijderen(actor, { tabel, uuid }, work) {
+    async delete(actor, { tabel, uuid }, work) {
       const begun = await mutate(actor, async (m) => {
         const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
           select ${columns(m)}, spiegeling_id as spiegeling from spiegel
           where bron = ${tabel} and bron_uuid = ${uuid} and not weg for update`
-        if (rows.some(({ spiegeling }) => spiegeling !== null)) throw bezig()
+        if (rows.some(({ spiegeling }) => spiegeling !== null)) throw pendingFault()
         if (rows.length === 0) {
           await work(m)
           return { rows, id: 0 }
@@ -286,7 +286,7 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
       await confirm(begun.id, actor, new Map())
     },
 
-    async voltooi(id) {
+    async complete(id) {
       const found = await mutate(systemActor('spiegels'), async (m) => {
         const begun = await take(m, id)
         if (!begun) return undefined
@@ -334,44 +334,44 @@ export function openSpiegels(mutate: Mutate, diensten: Diensten): Spiegels {
 }
 
 /** Nobody changes this row of ours while another server is asked about it. @throws Problem 409 */
-export async function requireRust(m: Mutation, bron: Bron, uuid: string): Promise<void> {
+export async function requireSettled(m: Mutation, bron: Bron, uuid: string): Promise<void> {
   const [open] = await m.sql`
     select 1 from spiegel where bron = ${bron} and bron_uuid = ${uuid} and spiegeling_id is not null limit 1`
-  if (open) throw bezig()
+  if (open) throw pendingFault()
 }
 
-/** As `laatLos`, but not before the other servers that `elders` names have agreed. */
-export async function laatLosDaarna(m: Mutation, bron: Bron, uuid: string, elders: Elders): Promise<void> {
+/** As `releaseRemote`, but not before the other servers that `elders` names have agreed. */
+export async function releaseAfterwards(m: Mutation, bron: Bron, uuid: string, elders: RemoteChange): Promise<void> {
   const rows = await m.sql<{ id: number }[]>`
     select id from spiegel where bron = ${bron} and bron_uuid = ${uuid} and not weg for update`
   elders.rijen.push({ los: rows.map(({ id }) => id) })
 }
 
 /** What a row was and has become, as far as that differs. */
-export function verschil(was: Record<string, unknown>, nu: Record<string, unknown>) {
+export function difference(was: Record<string, unknown>, nu: Record<string, unknown>) {
   const names = Object.keys(was).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(nu[name]))
   const only = (row: Record<string, unknown>) => Object.fromEntries(names.map((name) => [name, row[name]]))
   return { was: only(was), nu: only(nu) }
 }
 
 /** Relations of these rows of ours are no more: at the other side a job removes them. @throws Problem 409 while one changes */
-export async function laatLos(m: Mutation, bron: Bron, uuids: readonly string[]): Promise<void> {
+export async function releaseRemote(m: Mutation, bron: Bron, uuids: readonly string[]): Promise<void> {
   if (uuids.length === 0) return
   const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
     select ${columns(m)}, spiegeling_id as spiegeling from spiegel
     where bron = ${bron} and bron_uuid = any(${uuids as string[]}::uuid[]) and not weg for update`
-  if (rows.some(({ spiegeling }) => spiegeling !== null)) throw bezig()
-  await rid(m, rows)
+  if (rows.some(({ spiegeling }) => spiegeling !== null)) throw pendingFault()
+  await scheduleRelease(m, rows)
 }
 
-async function rid(m: Mutation, rows: { id: number }[]): Promise<void> {
+async function scheduleRelease(m: Mutation, rows: { id: number }[]): Promise<void> {
   for (const { id } of rows) {
     await m.sql`update spiegel set weg = true, spiegeling_id = null where id = ${id}`
     await m.enqueue('ruim-spiegel', { id }, { jobKey: `spiegel-${id}` })
   }
 }
 
-type Begin = { wijzigingen: Change[]; rijen: unknown[]; spiegels: Spiegel[] }
+type Begin = { wijzigingen: Change[]; rijen: unknown[]; spiegels: RemoteRelation[] }
 
 /** Work of which the records are kept apart. */
 async function collect<T>(m: Mutation, work: (held: Mutation) => Promise<T>) {
@@ -445,7 +445,7 @@ function urlIn(lijst: string, body: unknown): string | undefined {
   return last && last !== '.' && last !== '..' ? `${lijst}/${last}` : undefined
 }
 
-function pending({ bron, naam }: Spiegel, outcome: Uitkomst): Problem {
+function pending({ bron, naam }: RemoteRelation, outcome: Uitkomst): Problem {
   const reason = 'reason' in outcome ? outcome.reason : ''
   const fault: InvalidParam = {
     name: naam ?? BRONNEN[bron],

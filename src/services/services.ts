@@ -14,7 +14,7 @@ import type { Mutation } from '../database/mutate.ts'
 import { invalid } from '../http/problem.ts'
 
 export const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
-export type Dienst = {
+export type RemoteService = {
   uuid: string
   apiRoot: string
   authenticatie: string
@@ -33,7 +33,7 @@ export type Fetched =
   | { kind: 'unregistered' }
   | { kind: 'failed'; reason: string }
 
-export type Diensten = {
+export type Services = {
   /**
    * What is at a URL of a registered service, asked with our credentials for it. The answer of up to a minute ago counts,
    * unless `fresh`.
@@ -70,13 +70,13 @@ const MAX_ANSWER = 2 * 1024 * 1024
 const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
 
 /** Opens the way out to the services in table `dienst`, and to the selectielijst. */
-export function openDiensten(database: Database, box: SecretBox, config: Config, log: Logger): Diensten {
+export function openServices(database: Database, box: SecretBox, config: Config, log: Logger): Services {
   const agent = openAgent({ connections: 10 })
   const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
   // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
   async function find(text: string) {
     const url = outgoingUrl(text)
-    const dienst = url && findDienst(url, await registered(database, config))
+    const dienst = url && findService(url, await registered(database, config))
     return dienst && { url, dienst }
   }
   return {
@@ -139,12 +139,12 @@ function outgoingUrl(text: string): URL | undefined {
   return plain ? url : undefined
 }
 
-async function registered(database: Database, config: Config): Promise<Dienst[]> {
-  const rows = await database.db.selectFrom('dienst').select(DIENST_COLUMNS).execute()
+async function registered(database: Database, config: Config): Promise<RemoteService[]> {
+  const rows = await database.db.selectFrom('dienst').select(SERVICE_COLUMNS).execute()
   return config.selectielijstApiRoot ? [...rows, selectielijst(config.selectielijstApiRoot)] : rows
 }
 
-export const DIENST_COLUMNS = [
+export const SERVICE_COLUMNS = [
   'uuid',
   'apiRoot',
   'authenticatie',
@@ -156,14 +156,14 @@ export const DIENST_COLUMNS = [
   'termijnMs',
 ] as const
 
-function selectielijst(apiRoot: string): Dienst {
+function selectielijst(apiRoot: string): RemoteService {
   const nothing = { clientId: '', header: '', geheim: null, gebruikersId: '', gebruikersWeergave: '' }
   return { uuid: 'selectielijst', apiRoot, authenticatie: 'geen', termijnMs: 10_000, ...nothing }
 }
 
 /** The service that a URL belongs to: the one with the longest root that it lies below. */
-function findDienst(url: URL, diensten: Dienst[]): Dienst | undefined {
-  return diensten
+function findService(url: URL, services: RemoteService[]): RemoteService | undefined {
+  return services
     .filter(({ apiRoot }) => {
       const root = outgoingUrl(apiRoot)
       return root && root.origin === url.origin && url.pathname.startsWith(root.pathname)
@@ -174,7 +174,7 @@ function findDienst(url: URL, diensten: Dienst[]): Dienst | undefined {
 // ---- registering ----
 
 /** A service as an administrator writes it down. Without `secret` the one that is known stays. */
-export const DienstInput = Type.Object({
+export const RemoteServiceInput = Type.Object({
   label: Type.String({ minLength: 1, maxLength: 100 }),
   slug: Type.String({ pattern: '^[-a-zA-Z0-9_]{1,100}$' }),
   soort: Type.Enum(SOORTEN),
@@ -188,13 +188,13 @@ export const DienstInput = Type.Object({
   gebruikersWeergave: Type.Optional(Type.String({ maxLength: 255 })),
   termijnMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 300_000 })),
 })
-export type DienstInput = Static<typeof DienstInput>
+export type RemoteServiceInput = Static<typeof RemoteServiceInput>
 
 /**
  * Registers a service, or changes the one with this slug. What is absent becomes what it is by default.
  * @returns whether anything changed
  */
-export async function saveDienst(m: Mutation, box: SecretBox, input: DienstInput): Promise<boolean> {
+export async function saveService(m: Mutation, box: SecretBox, input: RemoteServiceInput): Promise<boolean> {
   m.unrecorded('services are no resource of the standard')
   const known = await m.trx
     .selectFrom('dienst')
@@ -203,7 +203,7 @@ export async function saveDienst(m: Mutation, box: SecretBox, input: DienstInput
     .forUpdate()
     .executeTakeFirst()
   const uuid = known?.uuid ?? randomUUID()
-  const owner = dienstOwner(uuid)
+  const owner = serviceOwner(uuid)
   const { authenticatie } = input
   const values = {
     label: input.label,
@@ -249,7 +249,7 @@ export type CallAnswer = { status: number; body: Buffer; truncated: boolean; hea
  * answer no more than `limit` bytes are read, as they come (nothing is decompressed); redirects are not followed.
  * @throws what `failureKind` understands, when no answer comes
  */
-export async function send(agent: Dispatcher, dienst: Dienst, box: SecretBox, call: Call): Promise<CallAnswer> {
+export async function send(agent: Dispatcher, dienst: RemoteService, box: SecretBox, call: Call): Promise<CallAnswer> {
   const host = call.url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) && isForbidden(host)) throw blocked()
   // Not AbortSignal.timeout: that one lives on, with its timer, long after the answer came.
@@ -266,7 +266,7 @@ export async function send(agent: Dispatcher, dienst: Dienst, box: SecretBox, ca
 async function sendUntil(
   signal: AbortSignal,
   agent: Dispatcher,
-  dienst: Dienst,
+  dienst: RemoteService,
   box: SecretBox,
   call: Call,
 ): Promise<CallAnswer> {
@@ -295,9 +295,9 @@ async function sendUntil(
 
 const TOKEN_LIFE_MS = 3_600_000
 
-function credentialHeaders(dienst: Dienst, box: SecretBox): Record<string, string> {
+function credentialHeaders(dienst: RemoteService, box: SecretBox): Record<string, string> {
   if (dienst.authenticatie === 'geen' || !dienst.geheim) return {}
-  if (dienst.authenticatie === 'api_key') return { [dienst.header]: box.open(dienst.geheim, dienstOwner(dienst.uuid)) }
+  if (dienst.authenticatie === 'api_key') return { [dienst.header]: box.open(dienst.geheim, serviceOwner(dienst.uuid)) }
   const { clientId, gebruikersId, gebruikersWeergave } = dienst
   const claims = { iss: clientId, client_id: clientId, user_id: gebruikersId, user_representation: gebruikersWeergave }
   return { authorization: `Bearer ${signerFor(dienst.uuid, dienst.geheim, box)(claims)}` }
@@ -310,7 +310,7 @@ function signerFor(uuid: string, geheim: Buffer, box: SecretBox): (claims: objec
   const key = `${uuid} ${geheim.toString('base64')}`
   let sign = signers.get(key)
   if (!sign) {
-    const secret = box.open(geheim, dienstOwner(uuid))
+    const secret = box.open(geheim, serviceOwner(uuid))
     sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
     signers.set(key, sign)
   }
@@ -318,7 +318,7 @@ function signerFor(uuid: string, geheim: Buffer, box: SecretBox): (claims: objec
 }
 
 /** What the secret of a service is bound to when it is encrypted. */
-export const dienstOwner = (uuid: string): string => `dienst ${uuid}`
+export const serviceOwner = (uuid: string): string => `dienst ${uuid}`
 
 /** Connections that are kept a short while for the next call, to addresses that may be called. */
 export function openAgent(options: { connections: number }): Agent {

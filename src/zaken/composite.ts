@@ -2,35 +2,35 @@
 // zaaknummer_reserveren: numbers that are handed out before their case exists.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type TObject } from 'typebox'
-import { fetchTypen, type SoortElders, type TypenElders } from '../catalogi/remote-types.ts'
+import { fetchTypes, type RemoteTypes, type SoortElders } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
 import { Patch, Rsin, readInput } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../http/problem.ts'
-import { noemOnder, openSpiegels } from '../services/remote-relations.ts'
+import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { createResultaat, ResultaatDeel } from './resultaten.ts'
 import { changeRol, createRol, deleteRol, findRol, RolDeel, rolResource } from './rollen.ts'
 import {
   AANMAKEN,
+  access,
   BIJWERKEN,
   GEFORCEERD,
   HEROPENEN,
   holdZaak,
   mayDo,
-  met,
   requireMay,
   STATUS_ZETTEN,
-  type Zaakkern,
+  type ZaakCore,
 } from './rules.ts'
 import { createStatus, dayAsWritten, type Einde, StatusDeel } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
 import { createZaak } from './zaak/create.ts'
 import { findZaak, toZaak } from './zaak/read.ts'
-import { openVerwijzingen } from './zaak/references.ts'
-import { eindFaultsElders } from './zaak/remote-documents.ts'
+import { openReferences } from './zaak/references.ts'
+import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
 import { settingsOf } from './zaak/rules.ts'
 import { createZio, ZioDeel } from './zaakinformatieobjecten.ts'
 import { createZaakobject, judgeObject, ZaakobjectDeel } from './zaakobjecten.ts'
@@ -60,17 +60,17 @@ const ZaakPatchVrij = Patch(ZaakInput)
 const registreren = {
   access: { component: 'zrc', scopes: AANMAKEN, and: { component: 'zrc', scopes: BIJWERKEN } },
 } as const
-const wijzigen = {
+const mayUpdate = {
   access: { component: 'zrc', scopes: BIJWERKEN, and: { component: 'zrc', scopes: STATUS_ZETTEN } },
 } as const
 
-export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
-  const verwijzingen = await openVerwijzingen(app)
+export const composite: FastifyPluginAsyncTypebox = async (app) => {
+  const verwijzingen = await openReferences(app)
   const settings = settingsOf(app.parts.config)
-  const spiegels = openSpiegels(app.mutate, app.parts.diensten)
+  const spiegels = openRemoteRelations(app.mutate, app.parts.services)
 
   for (const path of ['/zaaknummer_reserveren', '/reserveer_zaaknummer']) {
-    app.post(path, { config: met(AANMAKEN), schema: { body: Reserveren } }, async (request, reply) => {
+    app.post(path, { config: access(AANMAKEN), schema: { body: Reserveren } }, async (request, reply) => {
       const { bronorganisatie, aantal = 1 } = request.body
       const numbers = await app.mutate(request.actor, async (m) => {
         m.unrecorded('a number is no resource')
@@ -96,9 +96,9 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     const objectFaults = await Promise.all(objecten.map((one) => judgeObject(app, one, base)))
     const zios = parts('zaakinformatieobjecten', ZioDeel, body.zaakinformatieobjecten)
     const documenten = await askEach(zios, ({ informatieobject }) =>
-      fetchDocumentElsewhere(app.parts.diensten, String(informatieobject), base),
+      fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
     )
-    const answer = await spiegels.maken(request.actor, async (m, elders) => {
+    const answer = await spiegels.create(request.actor, async (m, elders) => {
       const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
       const kern = (await holdZaak(m, zaak.uuid))!
       requireMay(m.actor, BIJWERKEN, kern)
@@ -107,7 +107,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
       const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
         const from = elders.spiegels.length
         const made = await createZio(m, kern, zio as ZioDeel, { document: documenten[index], elders, typen })
-        noemOnder(elders, from, `zaakinformatieobjecten.${index}`)
+        nameFaultsBelow(elders, from, `zaakinformatieobjecten.${index}`)
         return made
       })
       elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
@@ -121,7 +121,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_opschorten/:uuid',
-    { config: wijzigen, schema: { params: Params, body: Wijzigen } },
+    { config: mayUpdate, schema: { params: Params, body: Wijzigen } },
     async (request) => {
       const { uuid } = request.params
       const given = only('opschorting', request.body.zaak)
@@ -132,7 +132,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_verlengen/:uuid',
-    { config: wijzigen, schema: { params: Params, body: Wijzigen } },
+    { config: mayUpdate, schema: { params: Params, body: Wijzigen } },
     async (request) => {
       const { uuid } = request.params
       const given = only('verlenging', request.body.zaak)
@@ -143,7 +143,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_bijwerken/:uuid',
-    { config: wijzigen, schema: { params: Params, body: Bijwerken } },
+    { config: mayUpdate, schema: { params: Params, body: Bijwerken } },
     async (request) => {
       const { uuid } = request.params
       const { zaak = {}, rollen, status } = request.body
@@ -162,12 +162,12 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_afsluiten/:uuid',
-    { config: wijzigen, schema: { params: Params, body: Afsluiten } },
+    { config: mayUpdate, schema: { params: Params, body: Afsluiten } },
     async (request) => {
       const { uuid } = request.params
       const given = part('zaak', () => readInput(ZaakPatchVrij, request.body.zaak, { defaults: false }))
       const zaak = link(request.base, 'zaak', uuid)
-      const documenten = await eindFaultsElders(app, zaak, request.body.status.statustype, request.base)
+      const documenten = await closingFaultsElsewhere(app, zaak, request.body.status.statustype, request.base)
       const asked = { ...(await ask(uuid, given, request.body, request.base)), documenten }
       return app.mutate(request.actor, async (m) => {
         let resultaat: unknown
@@ -195,8 +195,8 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
   }
 
   /** The types elsewhere that the parts in a body name. What is in them was not checked yet. */
-  function typenIn(body: Delen, base: string, more: Gezocht = []): Promise<TypenElders> {
-    return fetchTypen(app.parts.diensten, base, [
+  function typenIn(body: Delen, base: string, more: Gezocht = []): Promise<RemoteTypes> {
+    return fetchTypes(app.parts.services, base, [
       ...more,
       ['statustype', body.status?.statustype],
       ['resultaattype', body.resultaat?.resultaattype],
@@ -213,7 +213,7 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
     status: object,
     einde: Einde,
     asked: Gevraagd,
-    between: (kern: Zaakkern) => Promise<void> = async () => {},
+    between: (kern: ZaakCore) => Promise<void> = async () => {},
   ) {
     const before = await holdZaak(m, uuid)
     if (!before) throw notFound()
@@ -231,10 +231,10 @@ export const samengesteld: FastifyPluginAsyncTypebox = async (app) => {
 
   async function setStatus(
     m: Mutation,
-    kern: Zaakkern,
+    kern: ZaakCore,
     given: object,
     einde: Einde,
-    typen: TypenElders,
+    typen: RemoteTypes,
     documenten: InvalidParam[] = [],
   ) {
     return within('status', () => {
@@ -251,13 +251,13 @@ type Gezocht = (readonly [soort: SoortElders, url: unknown])[]
 /** What was asked of other servers, before the transaction: faults of references, and types. */
 type Gevraagd = {
   faults: InvalidParam[]
-  zaaktypen: TypenElders
-  typen: TypenElders
+  zaaktypen: RemoteTypes
+  typen: RemoteTypes
   documenten?: InvalidParam[]
 }
 
 /** The case as it is at the end of it all. */
-async function zaakOf(m: Mutation, { uuid }: Zaakkern) {
+async function zaakOf(m: Mutation, { uuid }: ZaakCore) {
   return { zaak: toZaak((await findZaak(m.read, uuid))!, m.actor.base) as Record<string, unknown> }
 }
 
@@ -268,7 +268,7 @@ function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>
 }
 
 /** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
-async function replaceRollen(m: Mutation, kern: Zaakkern, given: Vrij[], typen: TypenElders): Promise<void> {
+async function replaceRollen(m: Mutation, kern: ZaakCore, given: Vrij[], typen: RemoteTypes): Promise<void> {
   const kept = new Set<string>()
   for (const [index, { uuid }] of given.entries()) {
     if (uuid === undefined) continue

@@ -7,18 +7,18 @@ import type { Mutation } from '../database/mutate.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { type InvalidParam, throwFaults } from '../http/problem.ts'
-import { type Elders, lijstNaast, openSpiegels } from '../services/remote-relations.ts'
-import type { Diensten } from '../services/services.ts'
-import { type Bron, by, byUrl, findOne, type Onder, requireOne, sendAll, sendOne } from './part-queries.ts'
+import { openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
+import type { Services } from '../services/services.ts'
+import { by, byUrl, findOne, type PartRow, type PartSource, requireOne, sendAll, sendOne } from './part-queries.ts'
 import {
   ALLEEN_BIJWERKEN,
-  archiefFault,
+  access,
+  archivedFaults,
   fault,
   holdZaak,
   LEZEN,
-  met,
   recordBelow,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
 import { Params } from './zaak/columns.ts'
@@ -40,23 +40,23 @@ const ZAAKVERZOEK = {
 } as const
 type Relatie = typeof ZAAKCONTACTMOMENT | typeof ZAAKVERZOEK
 
-type Row = Onder & { contactmoment: string; verzoek: string }
+type Row = PartRow & { contactmoment: string; verzoek: string }
 
 // The two differ in nothing but names, in the standard as well.
 const routes =
   (relatie: Relatie): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { pad, veld } = relatie
-    const { diensten } = app.parts
-    const spiegels = openSpiegels(app.mutate, diensten)
-    const bron = bronOf(relatie)
+    const { services } = app.parts
+    const spiegels = openRemoteRelations(app.mutate, services)
+    const bron = sourceOf(relatie)
     const Input = Type.Object({ zaak: Url(), [veld]: Reference() })
     const Resource = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
     const Filter = Type.Object({ zaak: Type.Optional(Url()), [veld]: Type.Optional(Url()) })
 
     app.get(
       pad,
-      { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Resource) } } },
+      { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Resource) } } },
       async (request) => {
         const query = request.query as Record<string, string | undefined>
         return sendAll(request, bron, [
@@ -68,14 +68,14 @@ const routes =
 
     app.post(
       pad,
-      { config: met(ALLEEN_BIJWERKEN), schema: { body: Input, response: { 201: Resource } } },
+      { config: access(ALLEEN_BIJWERKEN), schema: { body: Input, response: { 201: Resource } } },
       async (request, reply) => {
         const body = request.body as Record<string, string>
         const url = body[veld]!
-        const faults = await judge(diensten, veld, url, request.base)
-        const made = await spiegels.maken(request.actor, async (m, elders) => {
+        const faults = await judge(services, veld, url, request.base)
+        const made = await spiegels.create(request.actor, async (m, elders) => {
           const zaak = await zaakForChange(m, body.zaak!, ALLEEN_BIJWERKEN)
-          throwFaults([...faults, ...archiefFault(zaak)])
+          throwFaults([...faults, ...archivedFaults(zaak)])
           return create(m, relatie, zaak, url, elders)
         })
         return reply
@@ -88,7 +88,7 @@ const routes =
     app.get(
       `${pad}/:uuid`,
       {
-        config: met(LEZEN),
+        config: access(LEZEN),
         schema: { params: Params, querystring: Type.Object({}), response: { 200: Resource } },
       },
       async (request, reply) => sendOne(request, reply, bron),
@@ -96,10 +96,10 @@ const routes =
 
     app.delete(
       `${pad}/:uuid`,
-      { config: met(ALLEEN_BIJWERKEN), schema: { params: Params } },
+      { config: access(ALLEEN_BIJWERKEN), schema: { params: Params } },
       async (request, reply) => {
         const { uuid } = request.params
-        await spiegels.verwijderen(request.actor, { tabel: relatie.naam, uuid }, (m) => remove(m, relatie, uuid))
+        await spiegels.delete(request.actor, { tabel: relatie.naam, uuid }, (m) => remove(m, relatie, uuid))
         return reply.code(204).send()
       },
     )
@@ -108,7 +108,7 @@ const routes =
 export const zaakcontactmomenten = routes(ZAAKCONTACTMOMENT)
 export const zaakverzoeken = routes(ZAAKVERZOEK)
 
-function bronOf({ naam, veld }: Relatie): Bron<Row, { url: string; uuid: string }> {
+function sourceOf({ naam, veld }: Relatie): PartSource<Row, { url: string; uuid: string }> {
   return {
     soort: naam,
     table: naam,
@@ -124,17 +124,17 @@ function bronOf({ naam, veld }: Relatie): Bron<Row, { url: string; uuid: string 
 }
 
 /** It is there, and is what it has to be: asked before a transaction begins. */
-async function judge(diensten: Diensten, veld: Relatie['veld'], url: string, base: string): Promise<InvalidParam[]> {
+async function judge(services: Services, veld: Relatie['veld'], url: string, base: string): Promise<InvalidParam[]> {
   const target = resolveLink(url, base)
   if (target.kind === 'ours') return [fault(veld, 'invalid-resource', 'Deze URL is van een andere resource.')]
-  const fetched = target.kind === 'elsewhere' ? await diensten.fetchJson(url) : undefined
+  const fetched = target.kind === 'elsewhere' ? await services.fetchJson(url) : undefined
   if (fetched?.kind !== 'ok') return [fault(veld, 'bad-url', `Dit ${veld} is niet op te vragen.`)]
   const { bronorganisatie, tekst } = (fetched.body ?? {}) as Record<string, unknown>
   if (typeof bronorganisatie === 'string' && typeof tekst === 'string') return []
   return [fault(veld, 'invalid-resource', `Deze URL is niet van een ${veld}.`)]
 }
 
-async function create(m: Mutation, relatie: Relatie, zaak: Zaakkern, url: string, elders: Elders) {
+async function create(m: Mutation, relatie: Relatie, zaak: ZaakCore, url: string, elders: RemoteChange) {
   const { naam, veld } = relatie
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into ${m.sql(naam)} ${m.sql({ zaak_id: zaak.id, [veld]: url } as never)} returning uuid`
@@ -144,10 +144,10 @@ async function create(m: Mutation, relatie: Relatie, zaak: Zaakkern, url: string
     soort: relatie.elders,
     bron: naam,
     bronUuid: uuid,
-    lijst: lijstNaast(url, relatie.lijst),
+    lijst: siblingList(url, relatie.lijst),
     inhoud: { [veld]: url, object: link(m.actor.base, 'zaak', zaak.uuid), objectType: 'zaak' },
   })
-  const bron = bronOf(relatie)
+  const bron = sourceOf(relatie)
   const nieuw = bron.toResource((await findOne(m.read, bron, uuid))!, m.actor.base)
   recordBelow(m, zaak, { actie: 'create', resource: naam, url: nieuw.url, uuid, detail: url, oud: null, nieuw })
   return nieuw
@@ -155,7 +155,7 @@ async function create(m: Mutation, relatie: Relatie, zaak: Zaakkern, url: string
 
 async function remove(m: Mutation, relatie: Relatie, uuid: string): Promise<void> {
   const { naam, veld } = relatie
-  const bron = bronOf(relatie)
+  const bron = sourceOf(relatie)
   const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN)
   const zaak = (await holdZaak(m, row.zaakUuid))!
   await m.sql`delete from ${m.sql(naam)} where id = ${row.id}`

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isAllowed } from '../http/access.ts'
 import { audittrail } from '../http/audittrail.ts'
 import { forbidden } from '../http/problem.ts'
-import { samengesteld } from './composite.ts'
+import { composite } from './composite.ts'
 import { zaakcontactmomenten, zaakverzoeken } from './customer-relations.ts'
 import { klantcontacten } from './klantcontacten.ts'
 import { resultaten } from './resultaten.ts'
@@ -10,7 +10,7 @@ import { rollen } from './rollen.ts'
 import { AUDITTRAIL, subjectOf } from './rules.ts'
 import { statussen } from './statussen.ts'
 import { substatussen } from './substatussen.ts'
-import { wijzigen } from './zaak/change.ts'
+import { zaakChanges } from './zaak/change.ts'
 import { findZaak } from './zaak/read.ts'
 import { zaken } from './zaak/routes.ts'
 import { zaakbesluiten } from './zaakbesluiten.ts'
@@ -22,7 +22,7 @@ import { zaakobjecten } from './zaakobjecten.ts'
 /** The Zaken API: cases and all that hangs on them. It is reached under two addresses; links name the first. */
 export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaken)
-  await app.register(wijzigen)
+  await app.register(zaakChanges)
   await app.register(statussen)
   await app.register(resultaten)
   await app.register(rollen)
@@ -35,7 +35,7 @@ export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaakcontactmomenten)
   await app.register(zaakverzoeken)
   await app.register(zaaknotities)
-  await app.register(samengesteld)
+  await app.register(composite)
   await app.register(sporen)
 }
 

@@ -8,16 +8,16 @@ import { Moment, OptionalText, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { throwFaults } from '../http/problem.ts'
-import { type Bron, byUrl, findOne, type Onder, sendOne, sendPage } from './part-queries.ts'
+import { byUrl, findOne, type PartRow, type PartSource, sendOne, sendPage } from './part-queries.ts'
 import {
+  access,
   BIJWERKEN,
   fault,
   isFuture,
   LEZEN,
-  met,
   recordBelow,
   requireOpenZaak,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
 import { Params } from './zaak/columns.ts'
@@ -33,8 +33,14 @@ const Input = Type.Object({
 const Klantcontact = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
 const Filter = Type.Object({ ...PageQuery, zaak: Type.Optional(Url()) })
 
-type Row = Onder & { identificatie: string; datumtijd: string; kanaal: string; onderwerp: string; toelichting: string }
-const bron: Bron<Row, ReturnType<typeof toKlantcontact>> = {
+type Row = PartRow & {
+  identificatie: string
+  datumtijd: string
+  kanaal: string
+  onderwerp: string
+  toelichting: string
+}
+const source: PartSource<Row, ReturnType<typeof toKlantcontact>> = {
   soort: 'klantcontact',
   table: 'klantcontact',
   columns: sql`x.id as id`,
@@ -50,13 +56,13 @@ export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/klantcontacten',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Klantcontact) } } },
-    async (request) => sendPage(request, bron, byUrl('z.uuid', request.query.zaak, request.base, 'zaak')),
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Klantcontact) } } },
+    async (request) => sendPage(request, source, byUrl('z.uuid', request.query.zaak, request.base, 'zaak')),
   )
 
   app.post(
     '/klantcontacten',
-    { config: met(BIJWERKEN), schema: { body: Input, response: { 201: Klantcontact } } },
+    { config: access(BIJWERKEN), schema: { body: Input, response: { 201: Klantcontact } } },
     async (request, reply) => {
       const { body } = request
       const made = await app.mutate(request.actor, async (m) =>
@@ -69,14 +75,14 @@ export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/klantcontacten/:uuid',
     {
-      config: met(LEZEN),
+      config: access(LEZEN),
       schema: { params: Params, querystring: Type.Object(PageQuery), response: { 200: Klantcontact } },
     },
-    async (request, reply) => sendOne(request, reply, bron),
+    async (request, reply) => sendOne(request, reply, source),
   )
 }
 
-async function createKlantcontact(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, leeway: number) {
+async function createKlantcontact(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, leeway: number) {
   if (isFuture(input.datumtijd, leeway))
     throwFaults([fault('datumtijd', 'date-in-future', 'Dit moment ligt in de toekomst.')])
   requireOpenZaak(zaak, m.actor)
@@ -89,7 +95,7 @@ async function createKlantcontact(m: Mutation, zaak: Zaakkern, input: Static<typ
     toelichting: input.toelichting ?? '',
   }
   const [made] = await m.sql<{ uuid: string }[]>`insert into klantcontact ${m.sql(values)} returning uuid`
-  const row = (await findOne(m.read, bron, made!.uuid))!
+  const row = (await findOne(m.read, source, made!.uuid))!
   const nieuw = toKlantcontact(row, m.actor.base)
   const detail = row.identificatie
   const { uuid } = row

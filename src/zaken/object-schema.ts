@@ -6,7 +6,7 @@ import { Text } from '../http/input.ts'
 import { resolveLink } from '../http/links.ts'
 import { type InvalidParam, Problem } from '../http/problem.ts'
 import { inTurn } from '../jobs/in-turn.ts'
-import type { Diensten } from '../services/services.ts'
+import type { Services } from '../services/services.ts'
 import { fault } from './rules.ts'
 
 export const Definitie = Type.Object({
@@ -20,7 +20,7 @@ export type Definitie = Static<typeof Definitie>
 export type Opdracht = { objecttype: string; schema: string; object: string; objectData: string }
 export type Stap = 'schema' | 'objectData' | 'object'
 /** What it says: which step it begins, and at the end where it went wrong. */
-export type Uitslag = { stap: Stap } | { fout: Stap | null }
+export type SchemaVerdict = { stap: Stap } | { fout: Stap | null }
 
 const FOUTEN: Record<Stap, InvalidParam> = {
   schema: fault('objectTypeOverigeDefinitie.schema', 'invalid', 'Hiermee wordt geen JSON-schema gevonden.'),
@@ -30,21 +30,21 @@ const FOUTEN: Record<Stap, InvalidParam> = {
 
 /** What is wrong with a definitie and the object that it is about: asked before a transaction begins. */
 export async function definitieFaults(
-  diensten: Diensten,
+  services: Services,
   { url, schema, objectData }: Definitie,
   object: string,
   base: string,
 ): Promise<InvalidParam[]> {
-  const [type, found] = await Promise.all([fetchJson(diensten, url, base), fetchJson(diensten, object, base)])
+  const [type, found] = await Promise.all([fetchJson(services, url, base), fetchJson(services, object, base)])
   if (type === undefined) return [fault('objectTypeOverigeDefinitie.url', 'invalid', 'Hier is geen JSON op te vragen.')]
   if (found === undefined) return [fault('object', 'invalid', 'Van dit object is geen JSON op te vragen.')]
   const fout = await threads(() => runThread({ objecttype: type, schema, object: found, objectData }))
   return fout ? [FOUTEN[fout]] : []
 }
 
-async function fetchJson(diensten: Diensten, url: string, base: string): Promise<string | undefined> {
+async function fetchJson(services: Services, url: string, base: string): Promise<string | undefined> {
   if (resolveLink(url, base).kind !== 'elsewhere') return undefined
-  const fetched = await diensten.fetchJson(url)
+  const fetched = await services.fetchJson(url)
   return fetched.kind === 'ok' && fetched.body !== undefined ? JSON.stringify(fetched.body) : undefined
 }
 
@@ -65,7 +65,7 @@ function runThread(workerData: Opdracht): Promise<Stap | null> {
     let uitslag: Stap | null | undefined
     let timer: NodeJS.Timeout | undefined
     let failure: unknown
-    worker.on('message', (said: Uitslag) => {
+    worker.on('message', (said: SchemaVerdict) => {
       if ('fout' in said) uitslag = said.fout
       else stap = said.stap
       timer ??= setTimeout(() => worker.terminate(), DEADLINE_MS) // counts from the first step: starting is our affair

@@ -14,7 +14,7 @@ import { expandable, type Soort, tree } from './expand.ts'
 import { LEZEN, reached, requireMay, type Scopes } from './rules.ts'
 import { all } from './zaak/read.ts'
 
-export type Onder = {
+export type PartRow = {
   id: number
   uuid: string
   zaakUuid: string
@@ -23,7 +23,7 @@ export type Onder = {
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
 }
 /** `columns` may be empty where `x.*` says it all; `joins` come after those to the case. */
-export type Bron<Row extends Onder, R extends { url: string } = { url: string }> = {
+export type PartSource<Row extends PartRow, R extends { url: string } = { url: string }> = {
   soort: Soort
   table: string
   columns: RawBuilder<unknown>
@@ -32,18 +32,22 @@ export type Bron<Row extends Onder, R extends { url: string } = { url: string }>
   toResource(row: Row, base: string): R
 }
 
-const from = ({ table, joins = sql`` }: Pick<Bron<never>, 'table' | 'joins'>) =>
+const from = ({ table, joins = sql`` }: Pick<PartSource<never>, 'table' | 'joins'>) =>
   sql`${sql.table(table)} x join zaak z on z.id = x.zaak_id left join zaaktype zt on zt.id = z.zaaktype_id ${joins}`
 
-function select<Row extends Onder>(bron: Bron<Row>, conditions: RawBuilder<unknown>[], rest: RawBuilder<unknown>) {
+function select<Row extends PartRow>(
+  bron: PartSource<Row>,
+  conditions: RawBuilder<unknown>[],
+  rest: RawBuilder<unknown>,
+) {
   return sql<Row>`select x.*, z.uuid as zaak_uuid, zt.uuid as zaaktype_uuid, z.zaaktype_url, z.vertrouwelijkheidaanduiding,
     ${bron.columns}
     from ${from(bron)} where ${all(conditions)} ${rest}`
 }
 
-export function listOf<Row extends Onder>(
+export function listOf<Row extends PartRow>(
   db: ReadDb,
-  bron: Bron<Row>,
+  bron: PartSource<Row>,
   conditions: RawBuilder<unknown>[],
 ): Listing<Row> {
   return {
@@ -58,9 +62,9 @@ export function listOf<Row extends Onder>(
   }
 }
 
-export async function findOne<Row extends Onder>(
+export async function findOne<Row extends PartRow>(
   db: ReadDb,
-  bron: Bron<Row>,
+  bron: PartSource<Row>,
   uuid: string,
   zaakUuid?: string,
 ): Promise<Row | undefined> {
@@ -70,10 +74,10 @@ export async function findOne<Row extends Onder>(
 }
 
 /** @throws Problem 404 when there is none, 403 when rights with these scopes do not reach its case */
-export async function requireOne<Row extends Onder>(
+export async function requireOne<Row extends PartRow>(
   db: ReadDb,
   actor: Actor,
-  bron: Bron<Row>,
+  bron: PartSource<Row>,
   uuid: string,
   scopes: Scopes = LEZEN,
   zaakUuid?: string,
@@ -85,9 +89,9 @@ export async function requireOne<Row extends Onder>(
 }
 
 /** A page of those that the caller may read. */
-export async function sendPage<Row extends Onder, R extends { url: string }>(
+export async function sendPage<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
-  bron: Bron<Row, R>,
+  bron: PartSource<Row, R>,
   conditions: RawBuilder<unknown>[],
 ) {
   const list = listOf(request.server.read, bron, [reached(request.actor), ...conditions])
@@ -96,9 +100,9 @@ export async function sendPage<Row extends Onder, R extends { url: string }>(
 }
 
 /** All of those that the caller may read: for the lists that the standard does not paginate. */
-export async function sendAll<Row extends Onder, R extends { url: string }>(
+export async function sendAll<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
-  bron: Bron<Row, R>,
+  bron: PartSource<Row, R>,
   conditions: RawBuilder<unknown>[],
 ) {
   const list = listOf(request.server.read, bron, [reached(request.actor), ...conditions])
@@ -111,10 +115,10 @@ export async function sendAll<Row extends Onder, R extends { url: string }>(
 }
 
 /** One of them, with its ETag. */
-export async function sendOne<Row extends Onder>(
+export async function sendOne<Row extends PartRow>(
   request: FastifyRequest,
   reply: FastifyReply,
-  bron: Bron<Row>,
+  bron: PartSource<Row>,
   zaakUuid?: string,
 ): Promise<FastifyReply> {
   const { uuid } = request.params as { uuid: string }
@@ -129,7 +133,7 @@ async function withExpand<R extends object>(request: FastifyRequest, soort: Soor
 }
 
 /** Lets other resources expand to this kind. */
-export function readable<Row extends Onder>(bron: Bron<Row>): void {
+export function readable<Row extends PartRow>(bron: PartSource<Row>): void {
   expandable(bron.soort, async (request, uuids) => {
     const conditions = [reached(request.actor), sql`x.uuid = any(${uuids}::uuid[])`]
     const rows = await listOf(request.server.read, bron, conditions).rows(uuids.length, 0)

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, type TypeElders, type TypenElders } from '../catalogi/remote-types.ts'
+import { fetchTypes, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
@@ -10,32 +10,32 @@ import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { throwFaults } from '../http/problem.ts'
 import {
-  type Bron,
   byType,
   byUrl,
   findOne,
-  type Onder,
+  type PartRow,
+  type PartSource,
   readable,
   requireOne,
   sendOne,
   sendPage,
 } from './part-queries.ts'
 import {
-  archiefFault,
+  access,
+  archivedFaults,
   BIJWERKEN,
   holdZaak,
   immutable,
   LEZEN,
-  met,
   recordBelow,
   requireOpenZaak,
   requireTypeOfZaak,
   touchZaak,
   typeLink,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
-import { herleidArchivering } from './zaak/archive.ts'
+import { rederiveArchivering } from './zaak/archive.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 
 export const ResultaatDeel = Type.Object({ resultaattype: Reference(), toelichting: OptionalText(1000) })
@@ -51,13 +51,13 @@ const Filter = Type.Object({
 })
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
-type ResultaatRow = Onder & {
+type ResultaatRow = PartRow & {
   typeUuid: string | null
   resultaattypeUrl: string | null
   omschrijving: string
   toelichting: string
 }
-const bron: Bron<ResultaatRow, ReturnType<typeof toResultaat>> = {
+const source: PartSource<ResultaatRow, ReturnType<typeof toResultaat>> = {
   soort: 'resultaat',
   table: 'resultaat',
   columns: sql`y.uuid as type_uuid, coalesce(y.omschrijving, x.resultaattype_elders ->> 'omschrijving') as omschrijving`,
@@ -67,13 +67,13 @@ const bron: Bron<ResultaatRow, ReturnType<typeof toResultaat>> = {
 }
 
 export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
-  readable(bron)
+  readable(source)
 
   app.get(
     '/resultaten',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Resultaat) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Resultaat) } } },
     async (request) =>
-      sendPage(request, bron, [
+      sendPage(request, source, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
         ...byType('y.uuid', 'x.resultaattypeUrl', request.query.resultaattype, request.base, 'resultaattype'),
       ]),
@@ -81,10 +81,10 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/resultaten',
-    { config: met(BIJWERKEN), schema: { body: ResultaatInput, response: { 201: Resultaat } } },
+    { config: access(BIJWERKEN), schema: { body: ResultaatInput, response: { 201: Resultaat } } },
     async (request, reply) => {
       const wanted = [['resultaattype', request.body.resultaattype]] as const
-      const typen = await fetchTypen(app.parts.diensten, request.base, wanted)
+      const typen = await fetchTypes(app.parts.services, request.base, wanted)
       const resultaat = await app.mutate(request.actor, async (m) =>
         createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen),
       )
@@ -94,25 +94,25 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/resultaten/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Resultaat } } },
-    async (request, reply) => sendOne(request, reply, bron),
+    { config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Resultaat } } },
+    async (request, reply) => sendOne(request, reply, source),
   )
 
   app.put(
     '/resultaten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: ResultaatPut, response: { 200: Resultaat } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: ResultaatPut, response: { 200: Resultaat } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeResultaat(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/resultaten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: ResultaatPatch, response: { 200: Resultaat } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: ResultaatPatch, response: { 200: Resultaat } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeResultaat(m, request.params.uuid, 'partial_update', request.body)),
   )
 
-  app.delete('/resultaten/:uuid', { config: met(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
+  app.delete('/resultaten/:uuid', { config: access(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteResultaat(m, request.params.uuid))
     return reply.code(204).send()
   })
@@ -121,12 +121,12 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
 /** @param typen what was asked of other servers */
 export async function createResultaat(
   m: Mutation,
-  zaak: Zaakkern,
+  zaak: ZaakCore,
   input: Static<typeof ResultaatDeel>,
-  typen: TypenElders,
+  typen: RemoteTypes,
 ) {
   const { id, elders } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
-  throwFaults(archiefFault(zaak))
+  throwFaults(archivedFaults(zaak))
   requireOpenZaak(zaak, m.actor)
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into resultaat ${m.sql({
@@ -135,7 +135,7 @@ export async function createResultaat(
       ...(elders && { resultaattype_url: elders.url, resultaattype_elders: m.sql.json(regeling(elders) as never) }),
       toelichting: input.toelichting ?? '',
     } as never)} returning uuid`
-  await herleidArchivering(m, zaak.id)
+  await rederiveArchivering(m, zaak.id)
   await touchZaak(m, zaak.id)
   return record(m, zaak, 'create', null, made!.uuid)
 }
@@ -146,7 +146,7 @@ const regeling = ({
   archiefnominatie,
   archiefactietermijn,
   brondatumArchiefprocedure,
-}: TypeElders<'resultaattype'>) => ({
+}: RemoteType<'resultaattype'>) => ({
   omschrijving,
   archiefnominatie,
   archiefactietermijn,
@@ -159,7 +159,7 @@ async function changeResultaat(
   actie: 'update' | 'partial_update',
   given: Static<typeof ResultaatPatch>,
 ) {
-  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toResultaat(before, m.actor.base)
   throwFaults([
@@ -167,18 +167,18 @@ async function changeResultaat(
     ...(given.resultaattype !== undefined && given.resultaattype !== oud.resultaattype
       ? [immutable('resultaattype')]
       : []),
-    ...archiefFault(zaak),
+    ...archivedFaults(zaak),
   ])
   requireOpenZaak(zaak, m.actor)
   if (given.toelichting !== undefined)
     await m.sql`update resultaat set toelichting = ${given.toelichting} where id = ${before.id}`
-  await herleidArchivering(m, zaak.id)
+  await rederiveArchivering(m, zaak.id)
   await touchZaak(m, zaak.id)
   return record(m, zaak, actie, oud, uuid)
 }
 
 async function deleteResultaat(m: Mutation, uuid: string): Promise<void> {
-  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from resultaat where id = ${before.id}`
@@ -199,12 +199,12 @@ async function deleteResultaat(m: Mutation, uuid: string): Promise<void> {
 
 async function record(
   m: Mutation,
-  zaak: Zaakkern,
+  zaak: ZaakCore,
   actie: 'create' | 'update' | 'partial_update',
   oud: object | null,
   uuid: string,
 ) {
-  const row = (await findOne(m.read, bron, uuid))!
+  const row = (await findOne(m.read, source, uuid))!
   const nieuw = toResultaat(row, m.actor.base)
   recordBelow(m, zaak, { actie, resource: 'resultaat', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
   return nieuw

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, type TypenElders } from '../catalogi/remote-types.ts'
+import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Nullable, OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
@@ -12,31 +12,31 @@ import type { InvalidParam } from '../http/problem.ts'
 import { throwFaults } from '../http/problem.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart } from './betrokkenen.ts'
 import {
-  type Bron,
   by,
   byType,
   byUrl,
   findOne,
-  type Onder,
+  type PartRow,
+  type PartSource,
   readable,
   requireOne,
   sendOne,
   sendPage,
 } from './part-queries.ts'
 import {
-  archiefFault,
+  access,
+  archivedFaults,
   BIJWERKEN,
   fault,
   holdZaak,
   immutable,
   LEZEN,
-  met,
   onObject,
   recordBelow,
   requireOpenZaak,
   requireTypeOfZaak,
   typeLink,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
 import { AnyObject, OptionalReference, Params } from './zaak/columns.ts'
@@ -87,7 +87,7 @@ const Filter = Type.Object({
 })
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
-type RolRow = Onder & {
+type RolRow = PartRow & {
   betrokkene: string
   betrokkeneType: (typeof BETROKKENE_TYPES)[number]
   betrokkeneIdentificatie: Record<string, unknown> | null
@@ -105,7 +105,7 @@ type RolRow = Onder & {
   roltypeUrl: string | null
   statussen: string[]
 }
-const bron: Bron<RolRow, ReturnType<typeof toRol>> = {
+const source: PartSource<RolRow, ReturnType<typeof toRol>> = {
   soort: 'rol',
   table: 'rol',
   columns: sql`y.uuid as type_uuid,
@@ -116,15 +116,15 @@ const bron: Bron<RolRow, ReturnType<typeof toRol>> = {
 }
 
 export const rollen: FastifyPluginAsyncTypebox = async (app) => {
-  readable(bron)
+  readable(source)
 
   app.get(
     '/rollen',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Rol) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Rol) } } },
     async (request) => {
       const filter = request.query as Record<string, string | undefined>
       const rol = rolConditions(filter, '')
-      return sendPage(request, bron, [
+      return sendPage(request, source, [
         ...byUrl('z.uuid', filter.zaak, request.base, 'zaak'),
         ...byType('y.uuid', 'x.roltypeUrl', filter.roltype, request.base, 'roltype'),
         ...by('x.omschrijving', filter.omschrijving),
@@ -137,9 +137,9 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/rollen',
-    { config: met(BIJWERKEN), schema: { body: RolInput, response: { 201: Rol } } },
+    { config: access(BIJWERKEN), schema: { body: RolInput, response: { 201: Rol } } },
     async (request, reply) => {
-      const typen = await fetchTypen(app.parts.diensten, request.base, [['roltype', request.body.roltype]])
+      const typen = await fetchTypes(app.parts.services, request.base, [['roltype', request.body.roltype]])
       const rol = await app.mutate(request.actor, async (m) =>
         createRol(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen),
       )
@@ -149,25 +149,25 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/rollen/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Rol } } },
-    async (request, reply) => sendOne(request, reply, bron),
+    { config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Rol } } },
+    async (request, reply) => sendOne(request, reply, source),
   )
 
   app.put(
     '/rollen/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: RolInput, response: { 200: Rol } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: RolInput, response: { 200: Rol } } },
     async (request) =>
       app.mutate(request.actor, async (m) => {
-        const before = await requireOne(m.read, m.actor, bron, request.params.uuid, BIJWERKEN)
+        const before = await requireOne(m.read, m.actor, source, request.params.uuid, BIJWERKEN)
         const zaak = (await holdZaak(m, before.zaakUuid))!
         const sameZaak = request.body.zaak === link(m.actor.base, 'zaak', zaak.uuid)
         return changeRol(m, zaak, before, request.body, sameZaak ? [] : [immutable('zaak')])
       }),
   )
 
-  app.delete('/rollen/:uuid', { config: met(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
+  app.delete('/rollen/:uuid', { config: access(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, async (m) => {
-      const before = await requireOne(m.read, m.actor, bron, request.params.uuid, BIJWERKEN)
+      const before = await requireOne(m.read, m.actor, source, request.params.uuid, BIJWERKEN)
       await deleteRol(m, (await holdZaak(m, before.zaakUuid))!, before)
     })
     return reply.code(204).send()
@@ -175,11 +175,11 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 /** @param typen what was asked of other servers */
-export async function createRol(m: Mutation, zaak: Zaakkern, input: RolDeel, typen: TypenElders) {
+export async function createRol(m: Mutation, zaak: ZaakCore, input: RolDeel, typen: RemoteTypes) {
   const parts = readParts(input)
   throwFaults(parts.faults)
   const roltype = await roltypeOf(m, input.roltype, zaak, typen)
-  throwFaults([...(await onceFaults(m, zaak, roltype)), ...archiefFault(zaak)])
+  throwFaults([...(await onceFaults(m, zaak, roltype)), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const values = { ...toRow(m, input, parts), zaak_id: zaak.id, ...roltype }
   const [made] = await m.sql<{ uuid: string }[]>`insert into rol ${m.sql(values as never)} returning uuid`
@@ -189,7 +189,7 @@ export async function createRol(m: Mutation, zaak: Zaakkern, input: RolDeel, typ
 /** A PUT replaces the whole rol; who is involved is written anew. */
 export async function changeRol(
   m: Mutation,
-  zaak: Zaakkern,
+  zaak: ZaakCore,
   before: RolRow,
   input: RolDeel,
   faults: InvalidParam[] = [],
@@ -197,13 +197,13 @@ export async function changeRol(
   const oud = toRol(before, m.actor.base)
   const parts = readParts(input)
   throwFaults([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
-  throwFaults(archiefFault(zaak))
+  throwFaults(archivedFaults(zaak))
   requireOpenZaak(zaak, m.actor)
   await m.sql`update rol set ${m.sql(toRow(m, input, parts) as never)} where id = ${before.id}`
   return record(m, zaak, 'update', oud, before.uuid)
 }
 
-export async function deleteRol(m: Mutation, zaak: Zaakkern, before: RolRow): Promise<void> {
+export async function deleteRol(m: Mutation, zaak: ZaakCore, before: RolRow): Promise<void> {
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from rol where id = ${before.id}`
   const oud = toRol(before, m.actor.base)
@@ -211,7 +211,7 @@ export async function deleteRol(m: Mutation, zaak: Zaakkern, before: RolRow): Pr
   recordBelow(m, zaak, { actie: 'destroy', resource: 'rol', url: oud.url, uuid: before.uuid, detail, oud, nieuw: null })
 }
 
-export const findRol = (m: Mutation, uuid: string) => findOne(m.read, bron, uuid)
+export const findRol = (m: Mutation, uuid: string) => findOne(m.read, source, uuid)
 export const rolResource = (m: Mutation, row: RolRow) => toRol(row, m.actor.base)
 
 type Parts = { identificatie: object | null; context: object | null; faults: InvalidParam[] }
@@ -244,7 +244,7 @@ type Roltype = { omschrijving: string; omschrijving_generiek: string } & (
 )
 
 /** zrc-019: the columns of a rol of this type. */
-async function roltypeOf(m: Mutation, url: string, zaak: Zaakkern, typen: TypenElders): Promise<Roltype> {
+async function roltypeOf(m: Mutation, url: string, zaak: ZaakCore, typen: RemoteTypes): Promise<Roltype> {
   const { id, elders } = await requireTypeOfZaak(m, 'roltype', url, zaak, typen)
   if (elders)
     return {
@@ -258,7 +258,7 @@ async function roltypeOf(m: Mutation, url: string, zaak: Zaakkern, typen: TypenE
 }
 
 /** A case has one initiator and one zaakcoordinator. The lock on the case keeps it so. */
-async function onceFaults(m: Mutation, zaak: Zaakkern, { omschrijving_generiek: soort }: Roltype) {
+async function onceFaults(m: Mutation, zaak: ZaakCore, { omschrijving_generiek: soort }: Roltype) {
   if (soort !== 'initiator' && soort !== 'zaakcoordinator') return []
   const [there] = await m.sql`
     select 1 from rol where zaak_id = ${zaak.id} and omschrijving_generiek = ${soort} limit 1`
@@ -281,8 +281,8 @@ function toRow(m: Mutation, input: RolDeel, { identificatie, context }: Parts) {
   }
 }
 
-async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, bron, uuid))!
+async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, source, uuid))!
   const nieuw = toRol(row, m.actor.base)
   recordBelow(m, zaak, { actie, resource: 'rol', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
   return nieuw

@@ -1,6 +1,6 @@
 // The rules of the Zaken API that several resources share, each once, by the number that the standard gives it.
 import { type RawBuilder, sql } from 'kysely'
-import { NIETS_ELDERS, type TypeElders, type TypenElders } from '../catalogi/remote-types.ts'
+import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { type Actor, isAllowed, reach, requireAllowed, type Subject } from '../http/access.ts'
@@ -25,32 +25,32 @@ export const ONTKOPPELEN = [...BIJWERKEN, ...VERWIJDEREN] as const
 export const AUDITTRAIL = ['audittrails.lezen'] as const
 
 /** The first gate of a route: one of these scopes on any right. */
-export const met = <S extends Scopes>(scopes: S) => ({ access: { component: 'zrc', scopes } }) as const
+export const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'zrc', scopes } }) as const
 
 /** Where the zaaktype of a case stands: the uuid of one of ours, or else its URL. */
-export type Getypeerd = { zaaktypeUuid: string | null; zaaktypeUrl: string | null }
+export type WithZaaktype = { zaaktypeUuid: string | null; zaaktypeUrl: string | null }
 /** What rights are compared with. */
-export type ZaakRechten = Getypeerd & { vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding }
-export const subjectOf = (zaak: ZaakRechten): Subject => ({
+export type ZaakSubject = WithZaaktype & { vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding }
+export const subjectOf = (zaak: ZaakSubject): Subject => ({
   type: zaak.zaaktypeUuid ? { uuid: zaak.zaaktypeUuid } : { url: zaak.zaaktypeUrl ?? '' },
   vertrouwelijkheidaanduiding: zaak.vertrouwelijkheidaanduiding,
 })
-export const mayDo = (actor: Actor, scopes: Scopes, zaak: ZaakRechten): boolean =>
+export const mayDo = (actor: Actor, scopes: Scopes, zaak: ZaakSubject): boolean =>
   isAllowed(actor, 'zrc', scopes, subjectOf(zaak))
 
 /** zrc-006. @throws Problem 403 when no right with one of these scopes reaches the case */
-export function requireMay(actor: Actor, scopes: Scopes, zaak: ZaakRechten): void {
+export function requireMay(actor: Actor, scopes: Scopes, zaak: ZaakSubject): void {
   requireAllowed(actor, 'zrc', scopes, subjectOf(zaak))
 }
 
 /** Cases of zaaktypen of ours, or cases of zaaktypen elsewhere. */
-export type Deel = 'eigen' | 'elders'
+export type ZaaktypeOrigin = 'eigen' | 'elders'
 
 /**
  * zrc-006 for lists: whether the rights of the actor with one of these scopes reach case `z`.
  * @param deel looks only at cases of this kind
  */
-export function reached(actor: Actor, scopes: Scopes = LEZEN, deel?: Deel): RawBuilder<boolean> {
+export function reached(actor: Actor, scopes: Scopes = LEZEN, deel?: ZaaktypeOrigin): RawBuilder<boolean> {
   const groups = reach(actor, 'zrc', scopes)
   if (groups === 'alles') return sql<boolean>`true`
   const choices = groups.flatMap(({ max, typeIds, typeUrls }) => {
@@ -70,7 +70,7 @@ export function reached(actor: Actor, scopes: Scopes = LEZEN, deel?: Deel): RawB
 
 // ---- the case of a change ----
 
-function kern(db: ReadDb) {
+function selectCore(db: ReadDb) {
   return db
     .selectFrom('zaak as z')
     .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
@@ -80,26 +80,26 @@ function kern(db: ReadDb) {
     .select(['z.zaaktypeUrl', 'z.zaaktypeCatalogusUrl'])
 }
 /** What every change below a case has to know of it. */
-export type Zaakkern = Awaited<ReturnType<ReturnType<typeof kern>['executeTakeFirstOrThrow']>>
+export type ZaakCore = Awaited<ReturnType<ReturnType<typeof selectCore>['executeTakeFirstOrThrow']>>
 
 /** A case without a lock, to judge a reader by. @throws Problem 404, or 403 without the right */
-export async function requireZaak(db: ReadDb, actor: Actor, scopes: Scopes, uuid: string): Promise<Zaakkern> {
-  const zaak = await kern(db).where('z.uuid', '=', uuid).executeTakeFirst()
+export async function requireZaak(db: ReadDb, actor: Actor, scopes: Scopes, uuid: string): Promise<ZaakCore> {
+  const zaak = await selectCore(db).where('z.uuid', '=', uuid).executeTakeFirst()
   if (!zaak) throw notFound()
   requireMay(actor, scopes, zaak)
   return zaak
 }
 
 /** The case with this uuid, locked: it does not change until the transaction ends. */
-export function holdZaak(m: Mutation, uuid: string): Promise<Zaakkern | undefined> {
-  return kern(m.read).where('z.uuid', '=', uuid).forNoKeyUpdate('z').executeTakeFirst()
+export function holdZaak(m: Mutation, uuid: string): Promise<ZaakCore | undefined> {
+  return selectCore(m.read).where('z.uuid', '=', uuid).forNoKeyUpdate('z').executeTakeFirst()
 }
 
 /**
  * The case that the body of something below it names, locked.
  * @throws Problem 400 on `name` when it is no case of ours, 403 without the right
  */
-export async function zaakForChange(m: Mutation, url: string, scopes: Scopes, name = 'zaak'): Promise<Zaakkern> {
+export async function zaakForChange(m: Mutation, url: string, scopes: Scopes, name = 'zaak'): Promise<ZaakCore> {
   const target = resolveLink(url, m.actor.base)
   if (target.kind === 'ours' && target.resource !== 'zaak')
     throw invalid(name, 'incorrect_match', 'Deze URL is van een andere resource.')
@@ -110,13 +110,13 @@ export async function zaakForChange(m: Mutation, url: string, scopes: Scopes, na
 }
 
 /** zrc-007: a closed case is changed only by who may force it. @throws Problem 403 */
-export function requireOpenZaak(zaak: Zaakkern, actor: Actor): void {
+export function requireOpenZaak(zaak: ZaakCore, actor: Actor): void {
   if (zaak.einddatum !== null && !mayDo(actor, GEFORCEERD, zaak))
     throw forbidden(undefined, 'De zaak is afgesloten; wijzigen vraagt het recht zaken.geforceerd-bijwerken.')
 }
 
 /** What hangs on an archived case stays as it is, whoever asks. */
-export function archiefFault(zaak: Pick<Zaakkern, 'archiefstatus'>): InvalidParam[] {
+export function archivedFaults(zaak: Pick<ZaakCore, 'archiefstatus'>): InvalidParam[] {
   if (zaak.archiefstatus === 'nog_te_archiveren') return []
   return [onObject('zaak-archiefstatus-invalid', 'De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')]
 }
@@ -131,7 +131,7 @@ export async function touchZaak(m: Mutation, zaakId: number): Promise<void> {
 type Typesoort = 'statustype' | 'resultaattype' | 'roltype' | 'eigenschap' | 'zaakobjecttype'
 
 /** A type below that of a case: the id of one of ours, or else what its server said of it. */
-export type TypeVanZaak<T extends Typesoort> = { id: number; elders: null } | { id: null; elders: TypeElders<T> }
+export type TypeOfZaak<T extends Typesoort> = { id: number; elders: null } | { id: null; elders: RemoteType<T> }
 
 /**
  * The type that a body names, and zrc-016, 018, 019, 020: it belongs to the zaaktype of the case, at the same server.
@@ -142,9 +142,9 @@ export async function requireTypeOfZaak<T extends Typesoort>(
   m: Mutation,
   soort: T,
   url: string,
-  zaak: Zaakkern,
-  typen: TypenElders = NIETS_ELDERS,
-): Promise<TypeVanZaak<T>> {
+  zaak: ZaakCore,
+  typen: RemoteTypes = NO_REMOTE_TYPES,
+): Promise<TypeOfZaak<T>> {
   const mismatch = () =>
     invalidAll([onObject('zaaktype-mismatch', `Dit ${soort} hoort niet bij het zaaktype van de zaak.`)])
   const elders = typen.get(soort, url)
@@ -167,7 +167,7 @@ export async function requireTypeOfZaak<T extends Typesoort>(
 /** The URL of a type: of one of ours, or elsewhere. */
 export const typeLink = (base: string, soort: Resource, uuid: string | null, url: string | null): string =>
   uuid ? link(base, soort, uuid) : (url ?? '')
-export const zaaktypeLink = (base: string, zaak: Getypeerd): string =>
+export const zaaktypeLink = (base: string, zaak: WithZaaktype): string =>
   typeLink(base, 'zaaktype', zaak.zaaktypeUuid, zaak.zaaktypeUrl)
 
 /** The uuid in a URL that has to be of this resource of ours. @throws Problem 400 on `name` */
@@ -192,12 +192,12 @@ export const isFuture = (moment: string, leeway: number): boolean => Date.parse(
 // ---- records ----
 
 /** How people name a case. */
-export const weergave = (zaak: Pick<Zaakkern, 'bronorganisatie' | 'identificatie'>) =>
+export const zaakLabel = (zaak: Pick<ZaakCore, 'bronorganisatie' | 'identificatie'>) =>
   `${zaak.bronorganisatie} - ${zaak.identificatie}`
 
 /** Where changes of a case and of what hangs on it are announced. */
 export function zakenKanaal(
-  zaak: ZaakRechten & Pick<Zaakkern, 'bronorganisatie' | 'catalogusUuid' | 'zaaktypeCatalogusUrl'>,
+  zaak: ZaakSubject & Pick<ZaakCore, 'bronorganisatie' | 'catalogusUuid' | 'zaaktypeCatalogusUrl'>,
   base: string,
 ) {
   return {
@@ -217,7 +217,7 @@ export function zakenKanaal(
  */
 export function recordBelow(
   m: Mutation,
-  zaak: Zaakkern,
+  zaak: ZaakCore,
   change: {
     actie: 'create' | 'update' | 'partial_update' | 'destroy'
     resource: string
@@ -233,7 +233,7 @@ export function recordBelow(
   m.record({
     component: 'zrc',
     ...rest,
-    weergave: `(${weergave(zaak)}) - ${detail}`,
+    weergave: `(${zaakLabel(zaak)}) - ${detail}`,
     hoofdobject: { url: link(m.actor.base, 'zaak', zaak.uuid), uuid: zaak.uuid },
     kanaal: stil ? null : zakenKanaal(zaak, m.actor.base),
   })

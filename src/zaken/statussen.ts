@@ -2,35 +2,35 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, type TypenElders } from '../catalogi/remote-types.ts'
+import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { forbidden, type InvalidParam, invalid, throwFaults } from '../http/problem.ts'
-import { type Bron, byType, byUrl, findOne, type Onder, readable, sendOne, sendPage } from './part-queries.ts'
+import { byType, byUrl, findOne, type PartRow, type PartSource, readable, sendOne, sendPage } from './part-queries.ts'
 import {
-  archiefFault,
+  access,
+  archivedFaults,
   fault,
   HEROPENEN,
   isFuture,
   LEZEN,
   mayDo,
-  met,
   onObject,
   recordBelow,
   requireTypeOfZaak,
   STATUS_ZETTEN,
   STATUSSEN_TOEVOEGEN,
-  type TypeVanZaak,
+  type TypeOfZaak,
   typeLink,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
-import { type Archivering, bewaarArchivering, leidArchiveringAf } from './zaak/archive.ts'
+import { type Archivering, deriveArchivering, saveArchivering } from './zaak/archive.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
-import { eindFaultsElders } from './zaak/remote-documents.ts'
+import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
 
 /** The fields apart from the case, which combined endpoints know already. */
 export const StatusDeel = Type.Object({
@@ -56,7 +56,7 @@ const Filter = Type.Object({
 })
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
-type StatusRow = Onder & {
+type StatusRow = PartRow & {
   typeUuid: string | null
   statustypeUrl: string | null
   datumStatusGezet: string
@@ -66,7 +66,7 @@ type StatusRow = Onder & {
   documenten: string[]
 }
 const LAATST = sql`not exists (select from status o where o.zaak_id = x.zaak_id and o.datum_status_gezet > x.datum_status_gezet)`
-const bron: Bron<StatusRow, ReturnType<typeof toStatus>> = {
+const source: PartSource<StatusRow, ReturnType<typeof toStatus>> = {
   soort: 'status',
   table: 'status',
   columns: sql`y.uuid as type_uuid, r.uuid as gezetdoor_uuid, ${LAATST} as laatst,
@@ -77,14 +77,14 @@ const bron: Bron<StatusRow, ReturnType<typeof toStatus>> = {
 }
 
 export const statussen: FastifyPluginAsyncTypebox = async (app) => {
-  readable(bron)
+  readable(source)
 
   app.get(
     '/statussen',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
     async (request) => {
       const { zaak, statustype, indicatieLaatstGezetteStatus: laatst } = request.query
-      return sendPage(request, bron, [
+      return sendPage(request, source, [
         ...byUrl('z.uuid', zaak, request.base, 'zaak'),
         ...byType('y.uuid', 'x.statustypeUrl', statustype, request.base, 'statustype'),
         ...(laatst === undefined ? [] : [laatst ? LAATST : sql`not ${LAATST}`]),
@@ -94,13 +94,13 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/statussen',
-    { config: met(STATUS_ZETTEN), schema: { body: StatusInput, response: { 201: Status } } },
+    { config: access(STATUS_ZETTEN), schema: { body: StatusInput, response: { 201: Status } } },
     async (request, reply) => {
       const day = dayAsWritten(request.body.datumStatusGezet)
       const wanted = [['statustype', request.body.statustype]] as const
-      const typen = await fetchTypen(app.parts.diensten, request.base, wanted)
+      const typen = await fetchTypes(app.parts.services, request.base, wanted)
       const { zaak, statustype } = request.body
-      const documenten = await eindFaultsElders(app, zaak, statustype, request.base)
+      const documenten = await closingFaultsElsewhere(app, zaak, statustype, request.base)
       const settings = { leeway: app.parts.config.jwtLeeway, day, typen, documenten }
       const status = await app.mutate(request.actor, async (m) =>
         createStatus(m, await zaakForChange(m, request.body.zaak, STATUS_ZETTEN), request.body, settings),
@@ -111,8 +111,8 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/statussen/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Status } } },
-    async (request, reply) => sendOne(request, reply, bron),
+    { config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Status } } },
+    async (request, reply) => sendOne(request, reply, source),
   )
 }
 
@@ -125,11 +125,11 @@ export type Einde = 'mag' | 'moet' | 'mag-niet'
  * Sets a status, with all that comes of it: the case closes with the eindstatus and opens with any other.
  * @param settings.einde what an endpoint allows
  * @param settings.typen what was asked of other servers
- * @param settings.documenten what `eindFaultsElders` found
+ * @param settings.documenten what `closingFaultsElsewhere` found
  */
 export async function createStatus(
   m: Mutation,
-  zaak: Zaakkern,
+  zaak: ZaakCore,
   input: Static<typeof StatusDeel>,
   {
     leeway,
@@ -137,7 +137,7 @@ export async function createStatus(
     typen,
     documenten = [],
     einde = 'mag',
-  }: { leeway: number; day: string; typen: TypenElders; documenten?: InvalidParam[]; einde?: Einde },
+  }: { leeway: number; day: string; typen: RemoteTypes; documenten?: InvalidParam[]; einde?: Einde },
 ) {
   const { base } = m.actor
   const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
@@ -148,11 +148,11 @@ export async function createStatus(
   if (einde === 'mag-niet' && eind) faults.push(onObject('eindstatus-not-allowed', 'De eindstatus mag hier niet.'))
   if (isFuture(input.datumStatusGezet, leeway))
     faults.push(fault('datumStatusGezet', 'date-in-future', 'Dit moment ligt in de toekomst.'))
-  const gezetdoor = input.gezetdoor ? await findGezetdoor(m, input.gezetdoor, zaak, faults) : null
-  faults.push(...archiefFault(zaak))
-  if (faults.length === 0) faults.push(...(eind ? await eindFaults(m, zaak, documenten) : await openFaults(m, zaak)))
+  const gezetdoor = input.gezetdoor ? await findGezetDoor(m, input.gezetdoor, zaak, faults) : null
+  faults.push(...archivedFaults(zaak))
+  if (faults.length === 0) faults.push(...(eind ? await closingFaults(m, zaak, documenten) : await openFaults(m, zaak)))
   throwFaults(faults)
-  const closing = eind ? await leidArchiveringAf(m, { ...(await bewaartermijn(m, zaak)), einddatum: day }) : undefined
+  const closing = eind ? await deriveArchivering(m, { ...(await bewaartermijn(m, zaak)), einddatum: day }) : undefined
   requireMayAdd(m, zaak, eerder)
 
   const [made] = await m.sql<{ uuid: string }[]>`
@@ -170,7 +170,7 @@ export async function createStatus(
     } as never)} returning uuid`
   if (eind) await close(m, zaak, day, closing)
   else await open(m, zaak)
-  const row = (await findOne(m.read, bron, made!.uuid))!
+  const row = (await findOne(m.read, source, made!.uuid))!
   const status = toStatus(row, base)
   recordBelow(m, zaak, {
     actie: 'create',
@@ -185,7 +185,7 @@ export async function createStatus(
 }
 
 /** Whether it is the last of its zaaktype, as its server says of one elsewhere; and whether the case had any before. */
-async function judgePlaats(m: Mutation, zaak: Zaakkern, { id, elders }: TypeVanZaak<'statustype'>) {
+async function judgePlaats(m: Mutation, zaak: ZaakCore, { id, elders }: TypeOfZaak<'statustype'>) {
   const laatste = elders
     ? m.sql`${elders.isEindstatus}::boolean`
     : m.sql`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
@@ -196,14 +196,14 @@ async function judgePlaats(m: Mutation, zaak: Zaakkern, { id, elders }: TypeVanZ
 }
 
 /** Who may make a case may give it its first status; more, and opening again, are rights of their own. */
-function requireMayAdd(m: Mutation, zaak: Zaakkern, eerder: boolean): void {
+function requireMayAdd(m: Mutation, zaak: ZaakCore, eerder: boolean): void {
   if (mayDo(m.actor, HEROPENEN, zaak)) return
   if (zaak.einddatum !== null) throw forbidden(undefined, 'De zaak is afgesloten; heropenen vraagt een eigen recht.')
   if (eerder && !mayDo(m.actor, STATUSSEN_TOEVOEGEN, zaak))
     throw forbidden(undefined, 'De zaak heeft al een status; een volgende vraagt een eigen recht.')
 }
 
-async function findGezetdoor(m: Mutation, url: string, zaak: Zaakkern, faults: InvalidParam[]): Promise<number | null> {
+async function findGezetDoor(m: Mutation, url: string, zaak: ZaakCore, faults: InvalidParam[]): Promise<number | null> {
   const uuid = localUuid(url, m.actor.base, 'rol') ?? null
   const [rol] = await m.sql<{ id: number; zaak_id: number }[]>`select id, zaak_id from rol where uuid = ${uuid}::uuid`
   if (!rol) throw invalid('gezetdoor', 'bad-url', 'Deze rol bestaat niet.')
@@ -212,7 +212,7 @@ async function findGezetdoor(m: Mutation, url: string, zaak: Zaakkern, faults: I
 }
 
 /** zrc-007: what has to be in order before a case closes. */
-async function eindFaults(m: Mutation, zaak: Zaakkern, documenten: InvalidParam[]): Promise<InvalidParam[]> {
+async function closingFaults(m: Mutation, zaak: ZaakCore, documenten: InvalidParam[]): Promise<InvalidParam[]> {
   const [found] = await m.sql<
     { vergrendeld: boolean; gebruiksrecht: boolean; open: boolean; resultaat: boolean; deelresultaat: boolean }[]
   >`
@@ -249,7 +249,7 @@ async function eindFaults(m: Mutation, zaak: Zaakkern, documenten: InvalidParam[
 }
 
 /** A part is not opened below a case that is closed. */
-async function openFaults(m: Mutation, zaak: Zaakkern): Promise<InvalidParam[]> {
+async function openFaults(m: Mutation, zaak: ZaakCore): Promise<InvalidParam[]> {
   if (zaak.hoofdzaakId === null) return []
   const [hoofdzaak] = await m.sql<
     { einddatum: string | null }[]
@@ -258,23 +258,23 @@ async function openFaults(m: Mutation, zaak: Zaakkern): Promise<InvalidParam[]> 
   return [onObject('hoofdzaak-closed', 'De hoofdzaak is afgesloten.')]
 }
 
-async function bewaartermijn(m: Mutation, { id, hoofdzaakId }: Pick<Zaakkern, 'id' | 'hoofdzaakId'>) {
+async function bewaartermijn(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, 'id' | 'hoofdzaakId'>) {
   const [row] = await m.sql<{ dag: string | null }[]>`select startdatum_bewaartermijn as dag from zaak where id = ${id}`
   return { id, hoofdzaakId, startdatumBewaartermijn: row!.dag }
 }
 
-async function close(m: Mutation, zaak: Zaakkern, einddatum: string, archivering: Archivering | undefined) {
+async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering: Archivering | undefined) {
   await m.sql`update zaak set einddatum = ${einddatum}, laatst_gemuteerd = now() where id = ${zaak.id}`
   zaak.einddatum = einddatum
-  if (archivering) await bewaarArchivering(m, zaak.id, archivering)
+  if (archivering) await saveArchivering(m, zaak.id, archivering)
   for (const deel of await followers(m, zaak)) {
-    const afgeleid = await leidArchiveringAf(m, { ...(await bewaartermijn(m, deel)), einddatum: deel.einddatum! }, true)
-    if (afgeleid) await bewaarArchivering(m, deel.id, afgeleid)
+    const afgeleid = await deriveArchivering(m, { ...(await bewaartermijn(m, deel)), einddatum: deel.einddatum! }, true)
+    if (afgeleid) await saveArchivering(m, deel.id, afgeleid)
   }
 }
 
 /** zrc-008: nothing is left of the closing but the resultaat. */
-async function open(m: Mutation, zaak: Zaakkern): Promise<void> {
+async function open(m: Mutation, zaak: ZaakCore): Promise<void> {
   if (zaak.einddatum === null) {
     await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaak.id}`
     return
@@ -287,7 +287,7 @@ async function open(m: Mutation, zaak: Zaakkern): Promise<void> {
 }
 
 /** Closed parts that are archived with their hoofdzaak. */
-async function followers(m: Mutation, zaak: Zaakkern) {
+async function followers(m: Mutation, zaak: ZaakCore) {
   return m.sql<{ id: number; hoofdzaakId: number; einddatum: string | null }[]>`
     select d.id, d.hoofdzaak_id as "hoofdzaakId", d.einddatum from zaak d
     join resultaat_regeling r on r.zaak_id = d.id

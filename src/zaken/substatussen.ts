@@ -7,18 +7,18 @@ import { Moment, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { invalid, throwFaults } from '../http/problem.ts'
-import { type Bron, by, byUrl, findOne, type Onder, sendOne, sendPage } from './part-queries.ts'
+import { by, byUrl, findOne, type PartRow, type PartSource, sendOne, sendPage } from './part-queries.ts'
 import {
   AANMAKEN,
+  access,
   fault,
   isFuture,
   LEZEN,
-  met,
   onObject,
   recordBelow,
   STATUSSEN_TOEVOEGEN,
   touchZaak,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
@@ -46,13 +46,13 @@ const Filter = Type.Object({
   tijdstip__lte: MomentFilter,
 })
 
-type Row = Onder & {
+type Row = PartRow & {
   omschrijving: string
   tijdstip: string
   doelgroep: (typeof DOELGROEPEN)[number]
   statusUuid: string
 }
-const bron: Bron<Row, ReturnType<typeof toSubstatus>> = {
+const source: PartSource<Row, ReturnType<typeof toSubstatus>> = {
   soort: 'substatus',
   table: 'substatus',
   columns: sql`s.uuid as status_uuid`,
@@ -64,12 +64,12 @@ const bron: Bron<Row, ReturnType<typeof toSubstatus>> = {
 export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/substatussen',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Substatus) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Substatus) } } },
     async (request) => {
       const { zaak, status, doelgroep, tijdstip__gt, tijdstip__gte, tijdstip__lt, tijdstip__lte } = request.query
       const moment = (operator: string, value: string | undefined) =>
         value === undefined ? [] : [sql`x.tijdstip ${sql.raw(operator)} ${value}::timestamptz`]
-      return sendPage(request, bron, [
+      return sendPage(request, source, [
         ...byUrl('z.uuid', zaak, request.base, 'zaak'),
         ...byUrl('s.uuid', status, request.base, 'status'),
         ...by('x.doelgroep', doelgroep),
@@ -83,7 +83,7 @@ export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/substatussen',
-    { config: met(TOEVOEGEN), schema: { body: Input, response: { 201: Substatus } } },
+    { config: access(TOEVOEGEN), schema: { body: Input, response: { 201: Substatus } } },
     async (request, reply) => {
       const { body } = request
       const made = await app.mutate(request.actor, async (m) =>
@@ -96,14 +96,14 @@ export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/substatussen/:uuid',
     {
-      config: met(LEZEN),
+      config: access(LEZEN),
       schema: { params: Params, querystring: Type.Object(PageQuery), response: { 200: Substatus } },
     },
-    async (request, reply) => sendOne(request, reply, bron),
+    async (request, reply) => sendOne(request, reply, source),
   )
 }
 
-async function createSubstatus(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, leeway: number) {
+async function createSubstatus(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, leeway: number) {
   if (input.tijdstip && isFuture(input.tijdstip, leeway))
     throwFaults([fault('tijdstip', 'date-in-future', 'Dit moment ligt in de toekomst.')])
   const statusId = await findStatus(m, zaak, input.status)
@@ -112,7 +112,7 @@ async function createSubstatus(m: Mutation, zaak: Zaakkern, input: Static<typeof
     values (${zaak.id}, ${statusId}, ${input.omschrijving}, coalesce(${input.tijdstip ?? null}::timestamptz, now()),
       ${input.doelgroep ?? 'betrokkenen'}) returning uuid`
   await touchZaak(m, zaak.id)
-  const row = (await findOne(m.read, bron, made!.uuid))!
+  const row = (await findOne(m.read, source, made!.uuid))!
   const nieuw = toSubstatus(row, m.actor.base)
   const detail = row.omschrijving
   recordBelow(m, zaak, {
@@ -128,7 +128,7 @@ async function createSubstatus(m: Mutation, zaak: Zaakkern, input: Static<typeof
 }
 
 /** The status that is named, or else the current one. */
-async function findStatus(m: Mutation, zaak: Zaakkern, url: string | null | undefined): Promise<number> {
+async function findStatus(m: Mutation, zaak: ZaakCore, url: string | null | undefined): Promise<number> {
   if (!url) {
     const [current] = await m.sql<{ id: number }[]>`
       select id from status where zaak_id = ${zaak.id} order by datum_status_gezet desc limit 1`

@@ -8,29 +8,29 @@ import { ExpandQuery } from '../http/expand.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { throwFaults } from '../http/problem.ts'
-import { type Bron, findOne, type Onder, requireOne, sendAll, sendOne } from './part-queries.ts'
+import { findOne, type PartRow, type PartSource, requireOne, sendAll, sendOne } from './part-queries.ts'
 import {
   ALLEEN_BIJWERKEN,
+  access,
   fault,
   holdZaak,
   LEZEN,
-  met,
   onObject,
   recordBelow,
   requireOpenZaak,
   requireZaak,
   touchZaak,
-  type Zaakkern,
+  type ZaakCore,
 } from './rules.ts'
-import { herleidArchivering } from './zaak/archive.ts'
+import { rederiveArchivering } from './zaak/archive.ts'
 
 const Zaakbesluit = Type.Object({ url: Url(), uuid: Uuid, besluit: Url() })
 const ZaakParams = Type.Object({ zaakUuid: Uuid })
 const Params = Type.Object({ zaakUuid: Uuid, uuid: Uuid })
 const Query = Type.Object(ExpandQuery)
 
-type Row = Onder & { besluitUuid: string | null; besluitUrl: string | null }
-const bron: Bron<Row, ReturnType<typeof toZaakbesluit>> = {
+type Row = PartRow & { besluitUuid: string | null; besluitUrl: string | null }
+const source: PartSource<Row, ReturnType<typeof toZaakbesluit>> = {
   soort: 'zaakbesluit',
   table: 'zaakbesluit',
   columns: sql`x.id as id`,
@@ -42,19 +42,19 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaken/:zaakUuid/besluiten',
     {
-      config: met(LEZEN),
+      config: access(LEZEN),
       schema: { params: ZaakParams, querystring: Query, response: { 200: Type.Array(Zaakbesluit) } },
     },
     async (request) => {
       const zaak = await requireZaak(app.read, request.actor, LEZEN, request.params.zaakUuid)
-      return sendAll(request, bron, [sql`x.zaak_id = ${zaak.id}`])
+      return sendAll(request, source, [sql`x.zaak_id = ${zaak.id}`])
     },
   )
 
   app.post(
     '/zaken/:zaakUuid/besluiten',
     {
-      config: met(ALLEEN_BIJWERKEN),
+      config: access(ALLEEN_BIJWERKEN),
       schema: { params: ZaakParams, body: Type.Object({ besluit: Reference() }), response: { 201: Zaakbesluit } },
     },
     async (request, reply) => {
@@ -62,7 +62,7 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
       const { besluit } = request.body
       await requireZaak(app.read, request.actor, ALLEEN_BIJWERKEN, zaakUuid)
       const target = resolveLink(besluit, request.base)
-      if (target.kind === 'elsewhere' && (await app.parts.diensten.fetchJson(besluit)).kind !== 'ok')
+      if (target.kind === 'elsewhere' && (await app.parts.services.fetchJson(besluit)).kind !== 'ok')
         throwFaults([fault('besluit', 'bad-url', 'Dit besluit is niet op te vragen.')])
       if (target.kind === 'nothing') throwFaults([fault('besluit', 'bad-url', 'Dit besluit bestaat niet.')])
       if (target.kind === 'ours' && target.resource !== 'besluit')
@@ -73,7 +73,7 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
         const [row] = await m.sql<{ uuid: string }[]>`
           insert into zaakbesluit (zaak_id, besluit_url) values (${zaak.id}, ${besluit})
           on conflict on constraint zaakbesluit_uniek do update set besluit_url = excluded.besluit_url returning uuid`
-        const nieuw = toZaakbesluit((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+        const nieuw = toZaakbesluit((await findOne(m.read, source, row!.uuid))!, m.actor.base)
         recordBelow(m, zaak, { ...change(nieuw), actie: 'create', oud: null, nieuw })
         return nieuw
       })
@@ -83,17 +83,17 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/zaken/:zaakUuid/besluiten/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: Query, response: { 200: Zaakbesluit } } },
-    async (request, reply) => sendOne(request, reply, bron, request.params.zaakUuid),
+    { config: access(LEZEN), schema: { params: Params, querystring: Query, response: { 200: Zaakbesluit } } },
+    async (request, reply) => sendOne(request, reply, source, request.params.zaakUuid),
   )
 
   app.delete(
     '/zaken/:zaakUuid/besluiten/:uuid',
-    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params } },
+    { config: access(ALLEEN_BIJWERKEN), schema: { params: Params } },
     async (request, reply) => {
       await app.mutate(request.actor, async (m) => {
         const { zaakUuid, uuid } = request.params
-        const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN, zaakUuid)
+        const row = await requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN, zaakUuid)
         const zaak = (await holdZaak(m, zaakUuid))!
         if (row.besluitUuid)
           throwFaults([onObject('inconsistent-relation', 'Het besluit hoort nog bij deze zaak: wijzig het besluit.')])
@@ -115,13 +115,13 @@ const change = (besluit: { url: string; uuid: string; besluit: string }) => ({
 })
 
 /** A besluit of ours says itself to which case it belongs; a POST only asks whether it does. */
-async function confirm(m: Mutation, zaak: Zaakkern, besluitUuid: string) {
+async function confirm(m: Mutation, zaak: ZaakCore, besluitUuid: string) {
   m.unrecorded('nothing changes')
   const [row] = await m.sql<
     { uuid: string }[]
   >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
   if (!row) throwFaults([onObject('inconsistent-relation', 'Dit besluit hoort niet bij deze zaak.')])
-  return toZaakbesluit((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+  return toZaakbesluit((await findOne(m.read, source, row!.uuid))!, m.actor.base)
 }
 
 function toZaakbesluit(row: Row, base: string) {
@@ -137,37 +137,37 @@ function toZaakbesluit(row: Row, base: string) {
 export type BesluitVanZaak = { besluitUuid: string; ingangsdatum: string | null; vervaldatum: string | null }
 
 /** A besluit of ours now belongs to this case. The case is locked (`zaakForChange`) and judged by the caller. */
-export async function koppelBesluit(m: Mutation, zaak: Zaakkern, besluit: BesluitVanZaak): Promise<void> {
+export async function linkBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitVanZaak): Promise<void> {
   const [row] = await m.sql<{ uuid: string }[]>`
     insert into zaakbesluit (zaak_id, besluit_uuid, ingangsdatum, vervaldatum)
     values (${zaak.id}, ${besluit.besluitUuid}, ${besluit.ingangsdatum}, ${besluit.vervaldatum})
     on conflict on constraint zaakbesluit_uniek
     do update set ingangsdatum = excluded.ingangsdatum, vervaldatum = excluded.vervaldatum returning uuid`
-  const nieuw = toZaakbesluit((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+  const nieuw = toZaakbesluit((await findOne(m.read, source, row!.uuid))!, m.actor.base)
   recordBelow(m, zaak, { ...change(nieuw), actie: 'create', oud: null, nieuw })
   await afterBesluit(m, zaak)
 }
 
 /** The days of a besluit changed: what is archived by them is derived again. */
-export async function wijzigBesluit(m: Mutation, zaak: Zaakkern, besluit: BesluitVanZaak): Promise<void> {
+export async function changeLinkedBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitVanZaak): Promise<void> {
   await m.sql`update zaakbesluit set ingangsdatum = ${besluit.ingangsdatum}, vervaldatum = ${besluit.vervaldatum}
     where zaak_id = ${zaak.id} and besluit_uuid = ${besluit.besluitUuid}`
   await afterBesluit(m, zaak)
 }
 
 /** A besluit of ours belongs to this case no more. */
-export async function ontkoppelBesluit(m: Mutation, zaak: Zaakkern, besluitUuid: string): Promise<void> {
+export async function unlinkBesluit(m: Mutation, zaak: ZaakCore, besluitUuid: string): Promise<void> {
   const [row] = await m.sql<
     { uuid: string }[]
   >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
   if (!row) return
-  const oud = toZaakbesluit((await findOne(m.read, bron, row.uuid))!, m.actor.base)
+  const oud = toZaakbesluit((await findOne(m.read, source, row.uuid))!, m.actor.base)
   await m.sql`delete from zaakbesluit where uuid = ${row.uuid}`
   recordBelow(m, zaak, { ...change(oud), actie: 'destroy', oud, nieuw: null, stil: true })
   await afterBesluit(m, zaak)
 }
 
-async function afterBesluit(m: Mutation, zaak: Zaakkern): Promise<void> {
+async function afterBesluit(m: Mutation, zaak: ZaakCore): Promise<void> {
   await touchZaak(m, zaak.id)
-  await herleidArchivering(m, zaak.id, ['ingangsdatum_besluit', 'vervaldatum_besluit'])
+  await rederiveArchivering(m, zaak.id, ['ingangsdatum_besluit', 'vervaldatum_besluit'])
 }

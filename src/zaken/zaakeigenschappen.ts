@@ -3,36 +3,36 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import {
-  fetchTypen,
-  NIETS_ELDERS,
+  fetchTypes,
+  NO_REMOTE_TYPES,
+  type RemoteType,
+  type RemoteTypes,
   type SpecificatieElders,
-  type TypeElders,
-  type TypenElders,
 } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { type InvalidParam, throwFaults } from '../http/problem.ts'
-import { type Bron, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
+import { findOne, type PartRow, type PartSource, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
 import {
-  archiefFault,
+  access,
+  archivedFaults,
   BIJWERKEN,
   eigenschapLink,
   holdZaak,
   immutable,
   LEZEN,
-  met,
   onObject,
   recordBelow,
   requireOpenZaak,
   requireTypeOfZaak,
   requireZaak,
   typeLink,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
-import { herleidArchivering } from './zaak/archive.ts'
+import { rederiveArchivering } from './zaak/archive.ts'
 
 const Input = Type.Object({ zaak: Url(), eigenschap: Reference(), waarde: Text() })
 const InputPatch = Patch(Input)
@@ -41,14 +41,14 @@ const ZaakParams = Type.Object({ zaakUuid: Uuid })
 const Params = Type.Object({ zaakUuid: Uuid, uuid: Uuid })
 const Query = Type.Object(ExpandQuery)
 
-type Row = Onder & {
+type Row = PartRow & {
   naam: string
   waarde: string
   typeUuid: string | null
   eigenschapId: number | null
   eigenschapUrl: string | null
 }
-const bron: Bron<Row, ReturnType<typeof toZaakeigenschap>> = {
+const source: PartSource<Row, ReturnType<typeof toZaakeigenschap>> = {
   soort: 'zaakeigenschap',
   table: 'zaakeigenschap',
   columns: sql`y.uuid as type_uuid`,
@@ -59,25 +59,25 @@ const bron: Bron<Row, ReturnType<typeof toZaakeigenschap>> = {
 
 export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   const { zaakEigenschapWaardeValidation: streng } = app.parts.config
-  readable(bron)
+  readable(source)
 
   app.get(
     '/zaken/:zaakUuid/zaakeigenschappen',
     {
-      config: met(LEZEN),
+      config: access(LEZEN),
       schema: { params: ZaakParams, querystring: Query, response: { 200: Type.Array(Zaakeigenschap) } },
     },
     async (request) => {
       const zaak = await requireZaak(app.read, request.actor, LEZEN, request.params.zaakUuid)
-      return sendAll(request, bron, [sql`x.zaak_id = ${zaak.id}`])
+      return sendAll(request, source, [sql`x.zaak_id = ${zaak.id}`])
     },
   )
 
   app.post(
     '/zaken/:zaakUuid/zaakeigenschappen',
-    { config: met(BIJWERKEN), schema: { params: ZaakParams, body: Input, response: { 201: Zaakeigenschap } } },
+    { config: access(BIJWERKEN), schema: { params: ZaakParams, body: Input, response: { 201: Zaakeigenschap } } },
     async (request, reply) => {
-      const typen = await fetchTypen(app.parts.diensten, request.base, [['eigenschap', request.body.eigenschap]])
+      const typen = await fetchTypes(app.parts.services, request.base, [['eigenschap', request.body.eigenschap]])
       const made = await app.mutate(request.actor, async (m) => {
         await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
         const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
@@ -89,13 +89,13 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: Query, response: { 200: Zaakeigenschap } } },
-    async (request, reply) => sendOne(request, reply, bron, request.params.zaakUuid),
+    { config: access(LEZEN), schema: { params: Params, querystring: Query, response: { 200: Zaakeigenschap } } },
+    async (request, reply) => sendOne(request, reply, source, request.params.zaakUuid),
   )
 
   app.put(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: Input, response: { 200: Zaakeigenschap } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: Input, response: { 200: Zaakeigenschap } } },
     async ({ actor, params, body, base }) => {
       const typen = await typenOf(params.uuid, body, base)
       return app.mutate(actor, (m) => change(m, params, 'update', body, { streng, typen }))
@@ -104,7 +104,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.patch(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaakeigenschap } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaakeigenschap } } },
     async ({ actor, params, body, base }) => {
       const typen = await typenOf(params.uuid, body, base)
       return app.mutate(actor, (m) => change(m, params, 'partial_update', body, { streng, typen }))
@@ -113,7 +113,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.delete(
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params } },
+    { config: access(BIJWERKEN), schema: { params: Params } },
     async (request, reply) => {
       await app.mutate(request.actor, (m) => remove(m, request.params))
       return reply.code(204).send()
@@ -121,20 +121,20 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   )
 
   /** The eigenschap elsewhere that a new value has to fit. */
-  async function typenOf(uuid: string, { waarde }: Static<typeof InputPatch>, base: string): Promise<TypenElders> {
-    if (!streng || waarde === undefined) return NIETS_ELDERS
-    const row = await findOne(app.read, bron, uuid)
-    return fetchTypen(app.parts.diensten, base, [['eigenschap', row?.eigenschapUrl]])
+  async function typenOf(uuid: string, { waarde }: Static<typeof InputPatch>, base: string): Promise<RemoteTypes> {
+    if (!streng || waarde === undefined) return NO_REMOTE_TYPES
+    const row = await findOne(app.read, source, uuid)
+    return fetchTypes(app.parts.services, base, [['eigenschap', row?.eigenschapUrl]])
   }
 }
 
-type Context = { streng: boolean; typen: TypenElders }
+type Context = { streng: boolean; typen: RemoteTypes }
 
 /** @param context.streng whether the value has to fit the specificatie */
-async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeof Input>, { streng, typen }: Context) {
+async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, { streng, typen }: Context) {
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018
   const { elders } = type
-  throwFaults([...(streng ? await waardeFaults(m, type, input.waarde) : []), ...archiefFault(zaak)])
+  throwFaults([...(streng ? await waardeFaults(m, type, input.waarde) : []), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const [made] = elders
     ? await m.sql<{ uuid: string }[]>`
@@ -143,7 +143,7 @@ async function createEigenschap(m: Mutation, zaak: Zaakkern, input: Static<typeo
     : await m.sql<{ uuid: string }[]>`
       insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
       select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id} returning uuid`
-  await herleidArchivering(m, zaak.id, ['eigenschap'])
+  await rederiveArchivering(m, zaak.id, ['eigenschap'])
   return record(m, zaak, 'create', null, made!.uuid)
 }
 
@@ -156,25 +156,25 @@ async function change(
   given: Static<typeof InputPatch>,
   { streng, typen }: Context,
 ) {
-  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
+  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN, zaakUuid)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toZaakeigenschap(before, m.actor.base)
   throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
     ...(streng && given.waarde !== undefined ? await waardeFaults(m, typeOf(before, typen), given.waarde) : []),
-    ...archiefFault(zaak),
+    ...archivedFaults(zaak),
   ])
   requireOpenZaak(zaak, m.actor)
   if (given.waarde !== undefined) {
     await m.sql`update zaakeigenschap set waarde = ${given.waarde} where id = ${before.id}`
-    await herleidArchivering(m, zaak.id, ['eigenschap'])
+    await rederiveArchivering(m, zaak.id, ['eigenschap'])
   }
   return record(m, zaak, actie, oud, uuid)
 }
 
-type Soort = { id: number | null; elders: TypeElders<'eigenschap'> | InvalidParam | null }
-const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: TypenElders): Soort => ({
+type Soort = { id: number | null; elders: RemoteType<'eigenschap'> | InvalidParam | null }
+const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: RemoteTypes): Soort => ({
   id: eigenschapId,
   elders: (eigenschapUrl && typen.get('eigenschap', eigenschapUrl)) || null,
 })
@@ -216,7 +216,7 @@ const DATUM = /^(\d{4})(\d\d)(\d\d)$/
 const DATUM_TIJD = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
 
 async function remove(m: Mutation, { uuid, zaakUuid }: Plaats): Promise<void> {
-  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN, zaakUuid)
+  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN, zaakUuid)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakeigenschap where id = ${before.id}`
@@ -225,8 +225,8 @@ async function remove(m: Mutation, { uuid, zaakUuid }: Plaats): Promise<void> {
   recordBelow(m, zaak, { actie: 'destroy', resource: 'zaakeigenschap', url: oud.url, uuid, detail, oud, nieuw: null })
 }
 
-async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, bron, uuid))!
+async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, source, uuid))!
   const nieuw = toZaakeigenschap(row, m.actor.base)
   recordBelow(m, zaak, { actie, resource: 'zaakeigenschap', url: nieuw.url, uuid, detail: row.naam, oud, nieuw })
   return nieuw

@@ -3,31 +3,40 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/remote-types.ts'
+import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
-import { koppelObject, ontkoppelObject } from '../documenten/object-links.ts'
-import { type DocumentElders, fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
+import { linkObject, unlinkObject } from '../documenten/object-links.ts'
+import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link, localUuid, resolveLink } from '../http/links.ts'
 import { type InvalidParam, invalid, invalidAll, throwFaults } from '../http/problem.ts'
-import { type Elders, lijstNaast, nietsElders, openSpiegels } from '../services/remote-relations.ts'
-import { type Bron, byUrl, findOne, type Onder, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
+import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import {
-  archiefFault,
+  byUrl,
+  findOne,
+  type PartRow,
+  type PartSource,
+  readable,
+  requireOne,
+  sendAll,
+  sendOne,
+} from './part-queries.ts'
+import {
+  access,
+  archivedFaults,
   BIJWERKEN,
   holdZaak,
   immutable,
   KOPPELEN,
   LEZEN,
-  met,
   ONTKOPPELEN,
   onObject,
   recordBelow,
   requireOpenZaak,
   requireOwn,
   touchZaak,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
 import { NullableReference, OptionalMoment, Params, withoutDefaults } from './zaak/columns.ts'
@@ -58,7 +67,7 @@ const Filter = Type.Object({
 })
 const DetailQuery = Type.Object(ExpandQuery)
 
-type ZioRow = Onder & {
+type ZioRow = PartRow & {
   enkelvoudiginformatieobjectId: number | null
   documentUuid: string | null
   documentIdentificatie: string | null
@@ -69,7 +78,7 @@ type ZioRow = Onder & {
   vernietigingsdatum: string | null
   statusUuid: string | null
 }
-const bron: Bron<ZioRow, ReturnType<typeof toZio>> = {
+const source: PartSource<ZioRow, ReturnType<typeof toZio>> = {
   soort: 'zaakinformatieobject',
   table: 'zaakinformatieobject',
   columns: sql`e.uuid as document_uuid, e.identificatie as document_identificatie, s.uuid as status_uuid`,
@@ -86,16 +95,16 @@ function byDocument(url: string | undefined, base: string) {
 }
 
 export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
-  const { diensten } = app.parts
-  const spiegels = openSpiegels(app.mutate, diensten)
+  const { services } = app.parts
+  const spiegels = openRemoteRelations(app.mutate, services)
 
-  readable(bron)
+  readable(source)
 
   app.get(
     '/zaakinformatieobjecten',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Zio) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Zio) } } },
     async (request) =>
-      sendAll(request, bron, [
+      sendAll(request, source, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
         ...byDocument(request.query.informatieobject, request.base),
       ]),
@@ -103,12 +112,12 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
 
   app.post(
     '/zaakinformatieobjecten',
-    { config: met(KOPPELEN), schema: { body: ZioInput, response: { 201: Zio } } },
+    { config: access(KOPPELEN), schema: { body: ZioInput, response: { 201: Zio } } },
     async (request, reply) => {
       const { body, base } = request
-      const document = await fetchDocumentElsewhere(diensten, body.informatieobject, base)
-      const typen = await fetchTypen(diensten, base, [['zaaktype', await zaaktypeUrlOf(app, body.zaak, base)]])
-      const zio = await spiegels.maken(request.actor, async (m, elders) =>
+      const document = await fetchDocumentElsewhere(services, body.informatieobject, base)
+      const typen = await fetchTypes(services, base, [['zaaktype', await zaaktypeUrlOf(app, body.zaak, base)]])
+      const zio = await spiegels.create(request.actor, async (m, elders) =>
         createZio(m, await zaakForChange(m, body.zaak, KOPPELEN), body, { document, elders, typen }),
       )
       return reply.code(201).header('location', zio.url).send(zio)
@@ -117,36 +126,36 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
 
   app.get(
     '/zaakinformatieobjecten/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zio } } },
-    async (request, reply) => sendOne(request, reply, bron),
+    { config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zio } } },
+    async (request, reply) => sendOne(request, reply, source),
   )
 
   app.put(
     '/zaakinformatieobjecten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: ZioPut, response: { 200: Zio } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: ZioPut, response: { 200: Zio } } },
     async (request) => app.mutate(request.actor, (m) => changeZio(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/zaakinformatieobjecten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: ZioPatch, response: { 200: Zio } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: ZioPatch, response: { 200: Zio } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeZio(m, request.params.uuid, 'partial_update', request.body)),
   )
 
   app.delete(
     '/zaakinformatieobjecten/:uuid',
-    { config: met(ONTKOPPELEN), schema: { params: Params } },
+    { config: access(ONTKOPPELEN), schema: { params: Params } },
     async (request, reply) => {
       const { uuid } = request.params
-      await spiegels.verwijderen(request.actor, { tabel: 'zaakinformatieobject', uuid }, (m) => deleteZio(m, uuid))
+      await spiegels.delete(request.actor, { tabel: 'zaakinformatieobject', uuid }, (m) => deleteZio(m, uuid))
       return reply.code(204).send()
     },
   )
 }
 
 /** What was asked elsewhere before, and where the other side of the relation is noted. */
-type Verwijzing = { document?: DocumentElders | InvalidParam | undefined; elders?: Elders; typen?: TypenElders }
+type Verwijzing = { document?: RemoteDocument | InvalidParam | undefined; elders?: RemoteChange; typen?: RemoteTypes }
 
 /**
  * Links a document to a case, on both sides.
@@ -154,16 +163,16 @@ type Verwijzing = { document?: DocumentElders | InvalidParam | undefined; elders
  */
 export async function createZio(
   m: Mutation,
-  zaak: Zaakkern,
+  zaak: ZaakCore,
   input: ZioDeel,
-  { document, elders = nietsElders(), typen = NIETS_ELDERS }: Verwijzing = {},
+  { document, elders = nothingRemote(), typen = NO_REMOTE_TYPES }: Verwijzing = {},
 ) {
   if (document && 'code' in document) throwFaults([document]) // zrc-003
-  const found = document as DocumentElders | undefined
+  const found = document as RemoteDocument | undefined
   const documentId = found ? null : await requireDocument(m, input.informatieobject, zaak, typen)
   if (found) await requireTypeElders(m, found, zaak, typen)
   const statusId = await findStatus(m, input.status)
-  throwFaults(archiefFault(zaak))
+  throwFaults(archivedFaults(zaak))
   requireOpenZaak(zaak, m.actor)
   const values = {
     zaak_id: zaak.id,
@@ -177,7 +186,7 @@ export async function createZio(
   const [made] = await m.sql<{ uuid: string }[]>`insert into zaakinformatieobject ${m.sql(values)}
     on conflict (zaak_id, informatieobject_url) where informatieobject_url is not null do nothing returning uuid`
   if (!made) throw invalid('nonFieldErrors', 'unique', 'Het document hoort al bij deze zaak.')
-  if (documentId !== null) await koppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
+  if (documentId !== null) await linkObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
   if (found) {
     const { uuid } = made
     const object = link(m.actor.base, 'zaak', zaak.uuid)
@@ -186,7 +195,7 @@ export async function createZio(
       soort: 'objectinformatieobject',
       bron: 'zaakinformatieobject',
       bronUuid: uuid,
-      lijst: lijstNaast(found.url, 'objectinformatieobjecten'),
+      lijst: siblingList(found.url, 'objectinformatieobjecten'),
       inhoud: { informatieobject: found.url, object, objectType: 'zaak' },
     })
   }
@@ -195,7 +204,7 @@ export async function createZio(
 }
 
 /** zrc-017 for a zaaktype elsewhere: it names the type of the document, which stands elsewhere too. */
-function requireNamed(m: Mutation, documenttype: string | null, zaaktypeUrl: string, typen: TypenElders): void {
+function requireNamed(m: Mutation, documenttype: string | null, zaaktypeUrl: string, typen: RemoteTypes): void {
   const zaaktype = typen.get('zaaktype', zaaktypeUrl)
   if (zaaktype && 'code' in zaaktype)
     throw invalid('zaak', zaaktype.code, 'Het zaaktype van de zaak is niet op te vragen.')
@@ -212,9 +221,9 @@ const ongerelateerd = () =>
 /** zrc-017 for a document elsewhere: its type may well be one of ours. */
 async function requireTypeElders(
   m: Mutation,
-  { informatieobjecttype }: DocumentElders,
-  zaak: Zaakkern,
-  typen: TypenElders,
+  { informatieobjecttype }: RemoteDocument,
+  zaak: ZaakCore,
+  typen: RemoteTypes,
 ): Promise<void> {
   if (zaak.zaaktypeUrl !== null) return requireNamed(m, informatieobjecttype, zaak.zaaktypeUrl, typen)
   const uuid = localUuid(informatieobjecttype, m.actor.base, 'informatieobjecttype') ?? null
@@ -233,7 +242,7 @@ async function changeZio(
   actie: 'update' | 'partial_update',
   given: Static<typeof ZioPatch>,
 ) {
-  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toZio(before, m.actor.base)
   throwFaults([
@@ -241,7 +250,7 @@ async function changeZio(
     ...(given.informatieobject !== undefined && given.informatieobject !== oud.informatieobject
       ? [immutable('informatieobject')]
       : []),
-    ...archiefFault(zaak),
+    ...archivedFaults(zaak),
   ])
   const values = {
     ...(given.titel !== undefined && { titel: given.titel }),
@@ -257,12 +266,12 @@ async function changeZio(
 }
 
 async function deleteZio(m: Mutation, uuid: string): Promise<void> {
-  const before = await requireOne(m.read, m.actor, bron, uuid, ONTKOPPELEN)
+  const before = await requireOne(m.read, m.actor, source, uuid, ONTKOPPELEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakinformatieobject where id = ${before.id}`
   const documentId = before.enkelvoudiginformatieobjectId
-  if (documentId !== null) await ontkoppelObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
+  if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
   await touchZaak(m, zaak.id)
   const oud = toZio(before, m.actor.base)
   recordBelow(m, zaak, {
@@ -278,7 +287,7 @@ async function deleteZio(m: Mutation, uuid: string): Promise<void> {
 }
 
 /** zrc-003 and zrc-017: the document exists, and its type is one of those of the zaaktype. */
-async function requireDocument(m: Mutation, url: string, zaak: Zaakkern, typen: TypenElders): Promise<number> {
+async function requireDocument(m: Mutation, url: string, zaak: ZaakCore, typen: RemoteTypes): Promise<number> {
   const uuid = requireOwn('informatieobject', url, m.actor.base, 'enkelvoudiginformatieobject')
   const [document] = await m.sql<{ id: number; informatieobjecttype_url: string | null; past: boolean }[]>`
     select e.id, e.informatieobjecttype_url, exists (
@@ -302,8 +311,8 @@ async function findStatus(m: Mutation, url: string | null | undefined): Promise<
   return status.id
 }
 
-async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, bron, uuid))!
+async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, source, uuid))!
   const nieuw = toZio(row, m.actor.base)
   recordBelow(m, zaak, {
     actie,

@@ -7,8 +7,8 @@ import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { invalid } from '../http/problem.ts'
-import { type Bron, by, byUrl, findOne, type Onder, requireOne, sendOne, sendPage } from './part-queries.ts'
-import { ALLEEN_BIJWERKEN, LEZEN, met, zaakForChange } from './rules.ts'
+import { by, byUrl, findOne, type PartRow, type PartSource, requireOne, sendOne, sendPage } from './part-queries.ts'
+import { ALLEEN_BIJWERKEN, access, LEZEN, zaakForChange } from './rules.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 
 const Input = Type.Object({
@@ -47,7 +47,7 @@ const Filter = Type.Object({
   gerelateerdAan: Type.Optional(Url()),
 })
 
-type Row = Onder & {
+type Row = PartRow & {
   onderwerp: string
   tekst: string
   aangemaaktDoor: string
@@ -56,7 +56,7 @@ type Row = Onder & {
   aanmaakdatum: string
   wijzigingsdatum: string
 }
-const bron: Bron<Row, ReturnType<typeof toZaaknotitie>> = {
+const source: PartSource<Row, ReturnType<typeof toZaaknotitie>> = {
   soort: 'zaaknotitie',
   table: 'zaaknotitie',
   columns: sql`x.id as id`,
@@ -67,13 +67,13 @@ const bron: Bron<Row, ReturnType<typeof toZaaknotitie>> = {
 export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaaknotities',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaaknotitie) } } },
-    async (request) => sendPage(request, bron, conditions(request.query as Record<string, string>, request.base)),
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaaknotitie) } } },
+    async (request) => sendPage(request, source, conditions(request.query as Record<string, string>, request.base)),
   )
 
   app.post(
     '/zaaknotities',
-    { config: met(ALLEEN_BIJWERKEN), schema: { body: Input, response: { 201: Zaaknotitie } } },
+    { config: access(ALLEEN_BIJWERKEN), schema: { body: Input, response: { 201: Zaaknotitie } } },
     async (request, reply) => {
       const { body } = request
       const made = await app.mutate(request.actor, async (m) => {
@@ -81,7 +81,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
         const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
         const values = { ...toRow(body), zaak_id: zaak.id }
         const [row] = await m.sql<{ uuid: string }[]>`insert into zaaknotitie ${m.sql(values as never)} returning uuid`
-        return toZaaknotitie((await findOne(m.read, bron, row!.uuid))!, m.actor.base)
+        return toZaaknotitie((await findOne(m.read, source, row!.uuid))!, m.actor.base)
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -90,31 +90,31 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaaknotities/:uuid',
     {
-      config: met(LEZEN),
+      config: access(LEZEN),
       schema: { params: Params, querystring: Type.Object(PageQuery), response: { 200: Zaaknotitie } },
     },
-    async (request, reply) => sendOne(request, reply, bron),
+    async (request, reply) => sendOne(request, reply, source),
   )
 
   app.put(
     '/zaaknotities/:uuid',
-    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPut, response: { 200: Zaaknotitie } } },
+    { config: access(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPut, response: { 200: Zaaknotitie } } },
     async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body)),
   )
 
   app.patch(
     '/zaaknotities/:uuid',
-    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaaknotitie } } },
+    { config: access(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaaknotitie } } },
     async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body)),
   )
 
   app.delete(
     '/zaaknotities/:uuid',
-    { config: met(ALLEEN_BIJWERKEN), schema: { params: Params } },
+    { config: access(ALLEEN_BIJWERKEN), schema: { params: Params } },
     async (request, reply) => {
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
-        const row = await requireOne(m.read, m.actor, bron, request.params.uuid, ALLEEN_BIJWERKEN)
+        const row = await requireOne(m.read, m.actor, source, request.params.uuid, ALLEEN_BIJWERKEN)
         await m.sql`delete from zaaknotitie where id = ${row.id}`
       })
       return reply.code(204).send()
@@ -145,14 +145,14 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
 async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>) {
   m.unrecorded('the standard keeps no record of notes')
   await m.sql`select 1 from zaaknotitie where uuid = ${uuid} for update`
-  const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN)
+  const row = await requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
   if (row.status !== 'concept') throw invalid('status', 'invalid', 'Een definitieve notitie wijzigt niet meer.')
   const zaak = given.gerelateerdAan
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
     : undefined
   const values = { ...toRow(given), ...(zaak && { zaak_id: zaak.id }), wijzigingsdatum: new Date().toISOString() }
   await m.sql`update zaaknotitie set ${m.sql(values as never)} where id = ${row.id}`
-  return toZaaknotitie((await findOne(m.read, bron, uuid))!, m.actor.base)
+  return toZaaknotitie((await findOne(m.read, source, uuid))!, m.actor.base)
 }
 
 function toRow(given: Static<typeof InputPatch>) {

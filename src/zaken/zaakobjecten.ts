@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { fetchTypen, NIETS_ELDERS, type TypenElders } from '../catalogi/remote-types.ts'
+import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
@@ -14,16 +14,26 @@ import { throwFaults } from '../http/problem.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
 import { Definitie, definitieFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
-import { type Bron, by, byUrl, findOne, type Onder, readable, requireOne, sendOne, sendPage } from './part-queries.ts'
 import {
-  archiefFault,
+  by,
+  byUrl,
+  findOne,
+  type PartRow,
+  type PartSource,
+  readable,
+  requireOne,
+  sendOne,
+  sendPage,
+} from './part-queries.ts'
+import {
+  access,
+  archivedFaults,
   BIJWERKEN,
   fault,
   holdZaak,
   immutable,
   KOPPELEN,
   LEZEN,
-  met,
   ONTKOPPELEN,
   onObject,
   recordBelow,
@@ -31,10 +41,10 @@ import {
   requireTypeOfZaak,
   touchZaak,
   typeLink,
-  type Zaakkern,
+  type ZaakCore,
   zaakForChange,
 } from './rules.ts'
-import { herleidArchivering } from './zaak/archive.ts'
+import { rederiveArchivering } from './zaak/archive.ts'
 import { AnyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
 
 export const ZaakobjectDeel = Type.Object({
@@ -60,7 +70,7 @@ const Filter = Type.Object({
 })
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
-type ZaakobjectRow = Onder & {
+type ZaakobjectRow = PartRow & {
   object: string
   typeUuid: string | null
   zaakobjecttypeUrl: string | null
@@ -70,7 +80,7 @@ type ZaakobjectRow = Onder & {
   relatieomschrijving: string
   objectIdentificatie: Record<string, unknown> | null
 }
-const bron: Bron<ZaakobjectRow, ReturnType<typeof toZaakobject>> = {
+const source: PartSource<ZaakobjectRow, ReturnType<typeof toZaakobject>> = {
   soort: 'zaakobject',
   table: 'zaakobject',
   columns: sql`y.uuid as type_uuid`,
@@ -80,13 +90,13 @@ const bron: Bron<ZaakobjectRow, ReturnType<typeof toZaakobject>> = {
 }
 
 export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
-  readable(bron)
+  readable(source)
 
   app.get(
     '/zaakobjecten',
-    { config: met(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaakobject) } } },
+    { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaakobject) } } },
     async (request) =>
-      sendPage(request, bron, [
+      sendPage(request, source, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
         ...by('x.object', request.query.object),
         ...by('x.objectType', request.query.objectType),
@@ -95,10 +105,10 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaakobjecten',
-    { config: met(KOPPELEN), schema: { body: ZaakobjectInput, response: { 201: Zaakobject } } },
+    { config: access(KOPPELEN), schema: { body: ZaakobjectInput, response: { 201: Zaakobject } } },
     async (request, reply) => {
       const faults = await judgeObject(app, request.body, request.base)
-      const typen = await fetchTypen(app.parts.diensten, request.base, [
+      const typen = await fetchTypes(app.parts.services, request.base, [
         ['zaakobjecttype', request.body.zaakobjecttype],
       ])
       const made = await app.mutate(request.actor, async (m) =>
@@ -110,25 +120,25 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/zaakobjecten/:uuid',
-    { config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zaakobject } } },
-    async (request, reply) => sendOne(request, reply, bron),
+    { config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zaakobject } } },
+    async (request, reply) => sendOne(request, reply, source),
   )
 
   app.put(
     '/zaakobjecten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: ZaakobjectPut, response: { 200: Zaakobject } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: ZaakobjectPut, response: { 200: Zaakobject } } },
     async (request) => change(request, 'update', request.params.uuid, request.body),
   )
 
   app.patch(
     '/zaakobjecten/:uuid',
-    { config: met(BIJWERKEN), schema: { params: Params, body: ZaakobjectPatch, response: { 200: Zaakobject } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: ZaakobjectPatch, response: { 200: Zaakobject } } },
     async (request) => change(request, 'partial_update', request.params.uuid, request.body),
   )
 
   app.delete(
     '/zaakobjecten/:uuid',
-    { config: met(ONTKOPPELEN), schema: { params: Params } },
+    { config: access(ONTKOPPELEN), schema: { params: Params } },
     async (request, reply) => {
       await app.mutate(request.actor, (m) => deleteZaakobject(m, request.params.uuid))
       return reply.code(204).send()
@@ -142,9 +152,9 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
     given: Static<typeof ZaakobjectPatch>,
   ) {
     const definitie = given.objectTypeOverigeDefinitie
-    const known = definitie ? await findOne(app.read, bron, uuid) : undefined
+    const known = definitie ? await findOne(app.read, source, uuid) : undefined
     const faults =
-      definitie && known?.object ? await definitieFaults(app.parts.diensten, definitie, known.object, base) : []
+      definitie && known?.object ? await definitieFaults(app.parts.services, definitie, known.object, base) : []
     return app.mutate(actor, (m) => changeZaakobject(m, uuid, actie, given, faults))
   }
 }
@@ -156,13 +166,13 @@ export async function judgeObject(
   base: string,
 ): Promise<InvalidParam[]> {
   if (!url) return []
-  const { diensten } = app.parts
+  const { services } = app.parts
   const target = resolveLink(url, base)
   if (target.kind !== 'ours') {
-    const fetched = target.kind === 'elsewhere' ? await diensten.fetchJson(url) : undefined
+    const fetched = target.kind === 'elsewhere' ? await services.fetchJson(url) : undefined
     if (fetched?.kind !== 'ok') return [fault('object', 'bad-url', 'Dit object is niet op te vragen.')]
   } // else it is looked up in the transaction
-  return definitie ? definitieFaults(diensten, definitie, url, base) : []
+  return definitie ? definitieFaults(services, definitie, url, base) : []
 }
 
 const TABELLEN: Record<string, string> = {
@@ -184,16 +194,16 @@ async function ownObjectFaults(m: Mutation, url: string | undefined): Promise<In
 
 export async function createZaakobject(
   m: Mutation,
-  zaak: Zaakkern,
+  zaak: ZaakCore,
   input: ZaakobjectDeel,
   elsewhere: InvalidParam[] = [],
-  typen: TypenElders = NIETS_ELDERS,
+  typen: RemoteTypes = NO_REMOTE_TYPES,
 ) {
   const part = readObject(input.objectType, input.objectTypeOverigeDefinitie ? null : input.objectIdentificatie)
   throwFaults([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
   const named = input.zaakobjecttype
   const type = named ? await requireTypeOfZaak(m, 'zaakobjecttype', named, zaak, typen) : null
-  throwFaults(archiefFault(zaak))
+  throwFaults(archivedFaults(zaak))
   requireOpenZaak(zaak, m.actor)
   const values = {
     zaak_id: zaak.id,
@@ -254,7 +264,7 @@ async function changeZaakobject(
   given: Static<typeof ZaakobjectPatch>,
   faults: InvalidParam[],
 ) {
-  const before = await requireOne(m.read, m.actor, bron, uuid, BIJWERKEN)
+  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   const oud = toZaakobject(before, m.actor.base)
   const definitie = given.objectTypeOverigeDefinitie
@@ -268,7 +278,7 @@ async function changeZaakobject(
     ...(given.objectTypeOverige !== undefined || definitie !== undefined
       ? overigeFaults({ ...oud, ...given, object: oud.object, objectType: before.objectType })
       : []),
-    ...archiefFault(zaak),
+    ...archivedFaults(zaak),
   ])
   requireOpenZaak(zaak, m.actor)
   const values = {
@@ -286,7 +296,7 @@ async function changeZaakobject(
 }
 
 async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
-  const before = await requireOne(m.read, m.actor, bron, uuid, ONTKOPPELEN)
+  const before = await requireOne(m.read, m.actor, source, uuid, ONTKOPPELEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakobject where id = ${before.id}`
@@ -297,12 +307,12 @@ async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
 }
 
 /** Only these kinds hold days that archiving may count from. */
-async function rederive(m: Mutation, zaak: Zaakkern, objectType: string): Promise<void> {
-  if (objectType === 'overige' || objectType === 'woz_waarde') await herleidArchivering(m, zaak.id, ['zaakobject'])
+async function rederive(m: Mutation, zaak: ZaakCore, objectType: string): Promise<void> {
+  if (objectType === 'overige' || objectType === 'woz_waarde') await rederiveArchivering(m, zaak.id, ['zaakobject'])
 }
 
-async function record(m: Mutation, zaak: Zaakkern, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, bron, uuid))!
+async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
+  const row = (await findOne(m.read, source, uuid))!
   const nieuw = toZaakobject(row, m.actor.base)
   const detail = row.relatieomschrijving || row.objectType
   recordBelow(m, zaak, { actie, resource: 'zaakobject', url: nieuw.url, uuid, detail, oud, nieuw })

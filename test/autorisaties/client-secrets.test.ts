@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import {
-  createGeheim,
+  createSecret,
   listClients,
-  revokeGeheim,
-  rotateGeheim,
+  revokeSecret,
+  rotateSecret,
   UnknownClient,
 } from '../../src/autorisaties/client-secrets.ts'
 import { signToken } from '../../src/autorisaties/clients.ts'
@@ -37,11 +37,11 @@ t.test('secrets', async (t) => {
   t.test('a rotation makes 256 bits, and the old secret is taken until it expires', async (t) => {
     const id = await givenClient(test, 'draait', rights)
     t.ok(await becomes(test, id, SECRET, 200))
-    const second = await mutate(actor, (m) => rotateGeheim(m, box, id))
+    const second = await mutate(actor, (m) => rotateSecret(m, box, id))
     t.equal(Buffer.from(second, 'base64url').length, 32)
     t.ok(await becomes(test, id, second, 200))
     t.ok(await becomes(test, id, SECRET, 200), 'two are valid at once')
-    const third = await mutate(actor, (m) => rotateGeheim(m, box, id))
+    const third = await mutate(actor, (m) => rotateSecret(m, box, id))
     t.ok(await becomes(test, id, SECRET, 403), 'but never three')
     t.ok(await becomes(test, id, second, 200))
     t.ok(await becomes(test, id, third, 200))
@@ -49,31 +49,31 @@ t.test('secrets', async (t) => {
       .sql`update applicatie_geheim set verloopt_op = now() where client_id = ${id} and verloopt_op is not null`
     t.ok(await becomes(test, id, second, 403))
     t.ok(await becomes(test, id, third, 200))
-    const fourth = await mutate(actor, (m) => rotateGeheim(m, box, id, { graceHours: 0 }))
+    const fourth = await mutate(actor, (m) => rotateSecret(m, box, id, { graceHours: 0 }))
     t.ok(await becomes(test, id, third, 403), 'without grace only the new one is taken')
     t.ok(await becomes(test, id, fourth, 200))
   })
 
   t.test('revoking takes one, the old ones or all, and no secret is ever written down', async (t) => {
     const id = await givenClient(test, 'verliest', rights)
-    const second = await mutate(actor, (m) => createGeheim(m, box, id))
-    const third = await mutate(actor, (m) => createGeheim(m, box, id))
+    const second = await mutate(actor, (m) => createSecret(m, box, id))
+    const third = await mutate(actor, (m) => createSecret(m, box, id))
     const [found] = (await listClients(test.database.db)).filter(({ clientId }) => clientId === id)
     t.match(found, { label: id, heeftAlleAutorisaties: false, aantalAutorisaties: 1 })
     t.equal(found!.geheimen.length, 3)
-    t.equal(await mutate(actor, (m) => revokeGeheim(m, id, found!.geheimen[1]!.id)), 1)
+    t.equal(await mutate(actor, (m) => revokeSecret(m, id, found!.geheimen[1]!.id)), 1)
     t.ok(await becomes(test, id, second, 403))
-    t.equal(await mutate(actor, (m) => revokeGeheim(m, id, 'oud')), 1)
+    t.equal(await mutate(actor, (m) => revokeSecret(m, id, 'oud')), 1)
     t.ok(await becomes(test, id, SECRET, 403))
     t.ok(await becomes(test, id, third, 200))
-    t.equal(await mutate(actor, (m) => revokeGeheim(m, id, 'alle')), 1)
+    t.equal(await mutate(actor, (m) => revokeSecret(m, id, 'alle')), 1)
     t.ok(await becomes(test, id, third, 403))
     const trail = await test.database.sql`
       select actie, applicatie_weergave, gebruikers_weergave, oud, nieuw from audit where resource = 'applicatiegeheim' order by id`
     t.equal(trail.filter(({ nieuw }) => nieuw.clientId === id).length, 5, 'every change leaves its record')
     for (const secret of [SECRET, second, third]) t.notOk(JSON.stringify(trail).includes(secret))
     await t.rejects(
-      mutate(actor, (m) => rotateGeheim(m, box, 'niemand')),
+      mutate(actor, (m) => rotateSecret(m, box, 'niemand')),
       new UnknownClient('there is no client niemand'),
     )
   })

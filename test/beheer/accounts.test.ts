@@ -1,5 +1,5 @@
 import t from 'tap'
-import { listAccounts, maakAccount, wijzigAccount } from '../../src/beheer/accounts.ts'
+import { changeAccount, createAccount, listAccounts } from '../../src/beheer/accounts.ts'
 import { kyselyOn } from '../../src/database/database.ts'
 import { testApp } from '../app.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
@@ -160,9 +160,9 @@ t.test('accounts', await needsBrowser(), async (t) => {
 
 t.test('only an administrator sees accounts, and forms of others are refused', async (t) => {
   const { app, database } = await testApp(t)
-  await maakAccount(database.db, { gebruikersnaam: 'admin', rol: 'administrator', wachtwoord: WACHTWOORD })
-  const { uuid } = await maakAccount(database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord: WACHTWOORD })
-  await maakAccount(database.db, { gebruikersnaam: 'doener', rol: 'operator', wachtwoord: WACHTWOORD })
+  await createAccount(database.db, { gebruikersnaam: 'admin', rol: 'administrator', wachtwoord: WACHTWOORD })
+  const { uuid } = await createAccount(database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await createAccount(database.db, { gebruikersnaam: 'doener', rol: 'operator', wachtwoord: WACHTWOORD })
   const forms: [string, Record<string, string>][] = [
     ['', { gebruikersnaam: 'nieuw', rol: 'administrator', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'maken' }],
     [`/${uuid}`, { rol: 'administrator', maxVertrouwelijkheidaanduiding: 'openbaar', actief: 'true' }],
@@ -189,13 +189,13 @@ t.test('of two administrators who take each other out at once, one stays', async
   const { database } = await testApp(t)
   const ids: number[] = []
   for (const gebruikersnaam of ['a', 'b']) {
-    const { uuid } = await maakAccount(database.db, { gebruikersnaam, rol: 'administrator' })
+    const { uuid } = await createAccount(database.db, { gebruikersnaam, rol: 'administrator' })
     const [row] = await database.sql`select id from beheer_account where uuid = ${uuid}`
     ids.push(row!.id)
   }
   const demote = (id: number) =>
     database.sql.begin(async (connection) => {
-      await wijzigAccount(kyselyOn(connection), id, { rol: 'viewer' })
+      await changeAccount(kyselyOn(connection), id, { rol: 'viewer' })
     })
   const outcomes = await Promise.allSettled(ids.map(demote))
   t.same(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])

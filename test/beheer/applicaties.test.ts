@@ -1,6 +1,6 @@
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
-import { maakAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts.ts'
 import { SCOPES } from '../../src/beheer/applicatie-labels.ts'
 import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { goed, maakApplicatie, tabNaar, voerUit } from './applicatie-pages.ts'
@@ -181,7 +181,7 @@ t.test('applications', await needsBrowser(), async (t) => {
 t.test('only an administrator changes something, whatever the page offers', async (t) => {
   const { app, database } = await testApp(t)
   for (const rol of ['viewer', 'operator', 'administrator'] as const)
-    await maakAccount(database.db, { gebruikersnaam: rol, rol, wachtwoord: WACHTWOORD })
+    await createAccount(database.db, { gebruikersnaam: rol, rol, wachtwoord: WACHTWOORD })
   const [row] = await database.sql`select uuid from applicatie`
   const { uuid } = row as unknown as { uuid: string }
   const posts = [

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { LightMyRequestResponse } from 'fastify'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { maakAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts.ts'
 import type { Rol } from '../../src/beheer/session.ts'
 import { type TestApp, testApp } from '../app.ts'
 
@@ -52,7 +52,7 @@ export async function opstelling(
   const test = await testApp(t, env)
   const accounts = new Map<Rol, number>()
   for (const rol of ['viewer', 'operator', 'administrator'] as const) {
-    await maakAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
+    await createAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
     const [row] = await test.database.sql`select id from beheer_account where gebruikersnaam = ${rol}`
     accounts.set(rol, row!.id)
   }

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { maakAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts.ts'
 import { testApp } from '../app.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
 import { klant } from './browser-client.ts'
@@ -138,8 +138,8 @@ t.test("one's own account", await needsBrowser(), async (t) => {
 
 t.test('nobody ends the session of another', async (t) => {
   const { app, database } = await testApp(t)
-  await maakAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
-  await maakAccount(database.db, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await createAccount(database.db, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
   const [jan, piet] = [klant(app), klant(app)]
   await jan.login('jan', WACHTWOORD)
   await piet.login('piet', WACHTWOORD)
@@ -154,7 +154,7 @@ t.test('nobody ends the session of another', async (t) => {
 
 t.test('guessing the old password or a code is stopped', async (t) => {
   const { app, database } = await testApp(t)
-  await maakAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
   const jan = klant(app)
   await jan.login('jan', WACHTWOORD)
   await jan.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account/codes')
@@ -169,7 +169,7 @@ t.test('guessing the old password or a code is stopped', async (t) => {
 
 t.test('BEHEER_TOTP_REQUIRED sends whoever has no codes to set them up, before anything else', async (t) => {
   const { app, database } = await testApp(t, { BEHEER_TOTP_REQUIRED: 'true' })
-  await maakAccount(database.db, { gebruikersnaam: 'jan', rol: 'administrator', wachtwoord: WACHTWOORD })
+  await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'administrator', wachtwoord: WACHTWOORD })
   const jan = klant(app)
   await jan.login('jan', WACHTWOORD)
   for (const pad of ['/beheer/', '/beheer/accounts', '/beheer/mijn-account'])

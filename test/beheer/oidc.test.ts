@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { maakAccount } from '../../src/beheer/accounts.ts'
-import { rolVan } from '../../src/beheer/oidc.ts'
+import { createAccount } from '../../src/beheer/accounts.ts'
+import { roleOf } from '../../src/beheer/oidc.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
 import { klant } from './browser-client.ts'
@@ -180,7 +180,7 @@ t.test('signing in with OpenID Connect', async (t) => {
   })
 
   t.test('never takes an account that has a password, whatever name the provider gives', async (t) => {
-    await maakAccount(test.database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
+    await createAccount(test.database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
     idp.state.claims = { sub: 'persoon-2', preferred_username: 'BAAS', roles: ['viewer'] }
     const { answer } = await inloggen(test)
     t.equal(answer.statusCode, 403)
@@ -189,7 +189,7 @@ t.test('signing in with OpenID Connect', async (t) => {
   })
 
   t.test('takes the account that was made for it beforehand', async (t) => {
-    await maakAccount(test.database.db, { gebruikersnaam: 'p.pieters', naam: 'Piet', rol: 'viewer' })
+    await createAccount(test.database.db, { gebruikersnaam: 'p.pieters', naam: 'Piet', rol: 'viewer' })
     idp.state.claims = { sub: 'persoon-3', preferred_username: 'P.Pieters', roles: ['operator'] }
     t.equal((await inloggen(test)).answer.statusCode, 303)
     t.match((await accounts()).at(-1), {
@@ -248,7 +248,7 @@ t.test('signing in with OpenID Connect', async (t) => {
   t.test('a provider that is away is a clear page; signing in with a password goes on', async (t) => {
     await idp.stop()
     const fresh = await testApp(t, settings(idp.issuer))
-    await maakAccount(fresh.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+    await createAccount(fresh.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
     const { answer } = await inloggen(fresh)
     t.equal(answer.statusCode, 503)
     t.match(answer.body, 'Gemeentelogin is nu niet bereikbaar')
@@ -266,7 +266,7 @@ t.test('a role follows from the claim that the settings name', async (t) => {
     roleClaim: 'realm_access.roles',
     roles: { viewer: ['kijker', 'gast'], operator: ['behandelaar'], administrator: ['beheerder'] },
   }
-  const rol = (claims: Record<string, unknown>, roleClaim = oidc.roleClaim) => rolVan(claims, { ...oidc, roleClaim })
+  const rol = (claims: Record<string, unknown>, roleClaim = oidc.roleClaim) => roleOf(claims, { ...oidc, roleClaim })
   t.equal(rol({ realm_access: { roles: ['gast', 'behandelaar'] } }), 'operator')
   t.equal(rol({ realm_access: { roles: [] } }), undefined)
   t.equal(rol({ realm_access: null }), undefined)

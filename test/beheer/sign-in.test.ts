@@ -1,8 +1,8 @@
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
-import { maakAccount } from '../../src/beheer/accounts.ts'
-import { hashWachtwoord, isWachtwoord } from '../../src/beheer/password.ts'
-import { begin, gebruikCode, lopend } from '../../src/beheer/totp.ts'
+import { createAccount } from '../../src/beheer/accounts.ts'
+import { hashPassword, isPassword } from '../../src/beheer/password.ts'
+import { begin, runningAttempt, useCode } from '../../src/beheer/totp.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
 import { klant } from './browser-client.ts'
@@ -80,7 +80,7 @@ t.test('forms from elsewhere are refused', async (t) => {
 
 async function metAccount(t: Parameters<typeof testApp>[0], env: Record<string, string> = {}) {
   const test = await testApp(t, env)
-  await maakAccount(test.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await createAccount(test.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
   const [{ id, uuid }] = await test.database.sql<[{ id: number; uuid: string }]>`select id, uuid from beheer_account`
   return { ...test, account: { id, uuid, gebruikersnaam: 'jan' } }
 }
@@ -92,13 +92,13 @@ async function metCodes({
   account,
 }: TestApp & { account: { id: number; uuid: string; gebruikersnaam: string } }) {
   await begin(database, parts.box, account)
-  const geheim = (await lopend(database, parts.box, account, 'Test'))!.geheim.replaceAll(' ', '')
+  const geheim = (await runningAttempt(database, parts.box, account, 'Test'))!.geheim.replaceAll(' ', '')
   const code = async (steps = 0) => {
     const [{ nu }] = await database.sql<[{ nu: number }]>`select extract(epoch from now())::float8 as nu`
     const totp = new TOTP({ secret: Secret.fromBase32(geheim) })
     return totp.generate({ timestamp: (nu + steps * 30) * 1000 })
   }
-  if (!(await gebruikCode(database, parts.box, account, await code(-1), true))) throw new Error('the code was refused')
+  if (!(await useCode(database, parts.box, account, await code(-1), true))) throw new Error('the code was refused')
   return { geheim, code }
 }
 
@@ -211,14 +211,14 @@ t.test('behind a proxy of ours its word counts as the address, and the word of a
 })
 
 t.test('only so many passwords are hashed at once: the rest waits, and what is too much is refused', async (t) => {
-  const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => hashWachtwoord('een wachtwoord')))
+  const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => hashPassword('een wachtwoord')))
   const refused = outcomes.filter(({ status }) => status === 'rejected')
   t.equal(refused.length, 8, 'two at work and twenty that wait')
   t.match(
     refused,
     refused.map(() => ({ reason: { status: 429, headers: { 'retry-after': '3' } } })),
   )
-  t.ok(await isWachtwoord('een wachtwoord', await hashWachtwoord('een wachtwoord')), 'and afterwards all is as before')
+  t.ok(await isPassword('een wachtwoord', await hashPassword('een wachtwoord')), 'and afterwards all is as before')
 })
 
 t.test('with one-time codes', async (t) => {

@@ -299,5 +299,5 @@ t.test('a copy of its answers stands in for the selectielijst', async (t) => {
   const unknown = { ...given, omschrijving: 'x', selectielijstklasse: `${root}resultaten/404` }
   t.same(faults(await offline.call('POST', `${ZTC}/resultaattypen`, unknown)), ['selectielijstklasse bad-url'])
   const config = { ...offline.config, selectielijstBestand: `${file}.weg` }
-  await t.rejects(openSelectielijst(config, offline.parts.diensten), /SELECTIELIJST_BESTAND/)
+  await t.rejects(openSelectielijst(config, offline.parts.services), /SELECTIELIJST_BESTAND/)
 })

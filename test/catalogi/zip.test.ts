@@ -11,8 +11,8 @@ import {
   exportCatalogus,
   exportZaaktype,
   type ImportOptions,
-  importPakket,
-  readPakket,
+  importPackage,
+  readPackage,
 } from '../../src/catalogi/zip.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { BASE, givenCatalogus, type TestApp, testApp, uuidOf } from '../app.ts'
@@ -98,8 +98,8 @@ async function contents(on: TestApp, catalogus: string, keepUuids: boolean): Pro
 }
 
 async function importInto(on: TestApp, bytes: Buffer, options: ImportOptions = {}) {
-  const selectielijst = await openSelectielijst(on.config, on.parts.diensten)
-  return importPakket(on.app.mutate, systemActor('test', BASE), selectielijst, await readPakket(bytes), options)
+  const selectielijst = await openSelectielijst(on.config, on.parts.services)
+  return importPackage(on.app.mutate, systemActor('test', BASE), selectielijst, await readPackage(bytes), options)
 }
 
 t.test('a catalogue that is exported and imported elsewhere is the same catalogue, all concepts', async (t) => {
@@ -176,12 +176,12 @@ t.test('a zaaktype goes into a catalogue that has its types already, or gets the
 t.test('an import with a fault leaves nothing behind, and says what is wrong with what', async (t) => {
   const { zaaktype } = await givenFilled()
   const bytes = (await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!
-  const pakket = await readPakket(bytes)
+  const pakket = await readPackage(bytes)
   pakket.get('Eigenschap')![0]!.definitie = ''
   const doel = await givenCatalogus(test)
-  const selectielijst = await openSelectielijst(test.config, test.parts.diensten)
+  const selectielijst = await openSelectielijst(test.config, test.parts.services)
   const options = { catalogusUuid: uuidOf(doel) }
-  await t.rejects(importPakket(test.app.mutate, systemActor('test', BASE), selectielijst, pakket, options), {
+  await t.rejects(importPackage(test.app.mutate, systemActor('test', BASE), selectielijst, pakket, options), {
     message: /Eigenschap kenteken/,
     faults: [{ name: 'definitie', code: 'blank' }],
   })
@@ -195,11 +195,11 @@ t.test('what is no export is refused with what was expected', async (t) => {
     file.end()
     return buffer(file.outputStream)
   }
-  await t.rejects(readPakket(Buffer.from('geen zip')), /geen ZIP/)
-  await t.rejects(readPakket(await zip({ 'x.json': '[]' })), /verwacht: Catalogus.json.*gevonden: x.json/)
-  await t.rejects(readPakket(await zip({ 'map/ZaakType.json': '[]' })), /gevonden: niets/, 'folders are ignored')
-  await t.rejects(readPakket(await zip({ 'ZaakType.json': '{' })), /ZaakType.json is geen JSON/)
-  await t.rejects(readPakket(await zip({ 'ZaakType.json': '[1]' })), /geen lijst/)
+  await t.rejects(readPackage(Buffer.from('geen zip')), /geen ZIP/)
+  await t.rejects(readPackage(await zip({ 'x.json': '[]' })), /verwacht: Catalogus.json.*gevonden: x.json/)
+  await t.rejects(readPackage(await zip({ 'map/ZaakType.json': '[]' })), /gevonden: niets/, 'folders are ignored')
+  await t.rejects(readPackage(await zip({ 'ZaakType.json': '{' })), /ZaakType.json is geen JSON/)
+  await t.rejects(readPackage(await zip({ 'ZaakType.json': '[1]' })), /geen lijst/)
 })
 
 t.test('the command writes a file and takes it over', async (t) => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import t from 'tap'
-import { controleerWachtwoord, neemPoging } from '../../src/beheer/accounts.ts'
+import { checkPassword, claimAttempt } from '../../src/beheer/accounts.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { testDatabase } from '../setup.ts'
 
@@ -24,7 +24,7 @@ t.test('accounts from the command line, also when nobody can sign in', async (t)
   t.equal(made.code, 0, made.stderr)
   const { password } = JSON.parse(made.stdout)
   t.match(password, /^([a-z2-9]{4}-){4}[a-z2-9]{4}$/)
-  t.ok(await controleerWachtwoord(database, 'j.jansen', password))
+  t.ok(await checkPassword(database, 'j.jansen', password))
   t.match(await run(['create', '--username', 'J.Jansen']), { code: 64, stderr: /there is an account J.Jansen already/ })
   t.match(await run(['create', '--username', 'met spatie']), { code: 64, stderr: /no spaces/ })
   t.match(await run(['create', '--username', 'x', '--role', 'baas']), { code: 64, stderr: /--role is one of/ })
@@ -33,17 +33,17 @@ t.test('accounts from the command line, also when nobody can sign in', async (t)
   const typed = await run(['create', '--username', 'beheer', '--password-stdin'], 'een zelf bedacht wachtwoord\n')
   t.match(typed, { code: 0, stdout: 'Account beheer made.' })
   t.notMatch(typed.stdout, 'bedacht')
-  t.ok(await controleerWachtwoord(database, 'beheer', 'een zelf bedacht wachtwoord'))
+  t.ok(await checkPassword(database, 'beheer', 'een zelf bedacht wachtwoord'))
 
   const [{ id }] = await database.sql<[{ id: number }]>`select id from beheer_account where gebruikersnaam = 'j.jansen'`
-  for (let count = 0; count < 5; count++) await neemPoging(database, id)
+  for (let count = 0; count < 5; count++) await claimAttempt(database, id)
   t.match(JSON.parse((await run(['list', '--json'])).stdout), [
     { username: 'beheer', role: 'administrator', locked: false },
     { username: 'j.jansen', role: 'operator', active: true, locked: true, totp: false },
   ])
-  t.notOk(await controleerWachtwoord(database, 'j.jansen', password))
+  t.notOk(await checkPassword(database, 'j.jansen', password))
   t.match(await run(['unlock', '--username', 'J.JANSEN']), { code: 0 })
-  t.ok(await controleerWachtwoord(database, 'j.jansen', password))
+  t.ok(await checkPassword(database, 'j.jansen', password))
   t.match(await run(['unlock', '--username', 'jansen']), { code: 64, stderr: /there is no account jansen/ })
 
   await database.sql`
@@ -52,8 +52,8 @@ t.test('accounts from the command line, also when nobody can sign in', async (t)
     insert into beheer_sessie (sleutel, account_id, vervalt_op) values ('\\x01', ${id}, now() + interval '1 hour')`
   const reset = await run(['reset-password', '--username', 'j.jansen', '--remove-totp'])
   const second = reset.stdout.trim().split('\n').at(-1)!
-  t.notOk(await controleerWachtwoord(database, 'j.jansen', password))
-  t.match(await controleerWachtwoord(database, 'j.jansen', second), { totp: false })
+  t.notOk(await checkPassword(database, 'j.jansen', password))
+  t.match(await checkPassword(database, 'j.jansen', second), { totp: false })
   t.same([...(await database.sql`select id from beheer_sessie`)], [], 'its sessions have ended')
 
   const audit = await database.sql<{ gebruiker: string; handeling: string }[]>`

@@ -45,7 +45,7 @@ t.test('parts come in any order and become the content when the lock is given ba
   t.equal(row!.sha256.toString('hex'), createHash('sha256').update(whole).digest('hex'))
   t.equal((await test.call('GET', body.inhoud)).headers['content-length'], '2500')
   await test.runJobs()
-  t.equal((await Array.fromAsync(test.parts.opslag.list())).length, 1, 'the files of the parts are gone')
+  t.equal((await Array.fromAsync(test.parts.store.list())).length, 1, 'the files of the parts are gone')
 })
 
 t.test('the ETag of a document changes with every part that comes, and with the lock', async (t) => {
@@ -91,7 +91,7 @@ t.test('a part has exactly its size, needs the lock, and may come again', async 
   t.equal((await test.call('GET', `${url}/download`)).text, 'y'.repeat(1000) + 'z'.repeat(500))
   t.equal((await put(test, one, lock, Buffer.alloc(1000))).status, 404)
   await test.runJobs()
-  t.equal((await Array.fromAsync(test.parts.opslag.list())).length, 1, 'refused and replaced bytes are gone')
+  t.equal((await Array.fromAsync(test.parts.store.list())).length, 1, 'refused and replaced bytes are gone')
 })
 
 t.test('a change before the unlock throws the parts away and makes new ones', async (t) => {
@@ -108,7 +108,7 @@ t.test('a change before the unlock throws the parts away and makes new ones', as
   t.match(none.body, { bestandsdelen: [], bestandsomvang: null, inhoud: null })
   t.equal((await test.call('POST', `${url}/unlock`, { lock })).status, 204)
   await test.runJobs()
-  t.same(await Array.fromAsync(test.parts.opslag.list()), [])
+  t.same(await Array.fromAsync(test.parts.store.list()), [])
 })
 
 t.test('an existing document gets new content in parts, and its older versions keep theirs', async (t) => {
@@ -153,7 +153,7 @@ t.test('two who unlock at once make one content, and no bytes are left over', as
   t.ok(answers.every(({ status }) => status === 204 || status === 400))
   t.equal((await test.call('GET', `${url}/download`)).text, '0'.repeat(1000) + '1'.repeat(1000) + '2'.repeat(500))
   await test.runJobs()
-  t.equal((await Array.fromAsync(test.parts.opslag.list())).length, 1)
+  t.equal((await Array.fromAsync(test.parts.store.list())).length, 1)
 })
 
 t.test('sizes: what is stated is what came', async (t) => {
@@ -181,7 +181,7 @@ t.test('sizes: what is stated is what came', async (t) => {
   t.same(faults(await patch({ bestandsomvang: 0 })), ['nonFieldErrors: file-size'])
   t.match((await patch({ inhoud: null, bestandsomvang: 0 })).body, { bestandsomvang: 0, inhoud: /download/ })
   t.match((await patch({ titel: 'x' })).body, { bestandsomvang: 0, inhoud: /download/ })
-  const stored = await Array.fromAsync(test.parts.opslag.list())
+  const stored = await Array.fromAsync(test.parts.store.list())
   t.equal(stored.length, 5, 'what was refused left no bytes behind')
 })
 

@@ -7,7 +7,7 @@ import { signToken } from '../../src/autorisaties/clients.ts'
 import { type Answer, BASE, givenInformatieobjecttype, SECRET, type TestApp, testApp } from '../app.ts'
 import { base64, EIO, faults, givenDocument, givenLock, newDocument } from './documenten.ts'
 
-const stored = (test: TestApp) => Array.fromAsync(test.parts.opslag.list())
+const stored = (test: TestApp) => Array.fromAsync(test.parts.store.list())
 
 /** A create whose body is sent as this very text, in pieces of this size. */
 async function send(test: TestApp, body: string | Buffer, piece = 65_536) {

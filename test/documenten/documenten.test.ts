@@ -272,7 +272,7 @@ t.test('a deleted document is gone with its versions and trail; its bytes go by 
   const lock = await givenLock(test, url)
   await test.call('PATCH', url, { lock, inhoud: base64('tweede'), bestandsomvang: 6 })
   await test.call('POST', `${url}/unlock`, { lock })
-  const stored = async () => (await Array.fromAsync(test.parts.opslag.list())).length
+  const stored = async () => (await Array.fromAsync(test.parts.store.list())).length
   t.equal(await stored(), 3)
   t.equal((await test.call('DELETE', url)).status, 204)
   t.equal(await stored(), 3, 'nothing is removed before the commit')

@@ -30,12 +30,12 @@ import {
   beneath,
   beneathByRealPath,
   checkBaseDir,
-  checkPad,
+  checkPath,
   openBeneath,
 } from '../../src/documenten/import/bestandspad.ts'
-import { type Gekopieerd, kopieerNaarOpslag, kopieerPool, type TeKopieren } from '../../src/documenten/import/copy.ts'
-import { filesystemOpslag, prepareFilesystemOpslag } from '../../src/documenten/storage/filesystem.ts'
-import { type Opslag, OpslagOnbeschikbaar } from '../../src/documenten/storage/index.ts'
+import { type Copied, copyPool, copyToStore, type TeKopieren } from '../../src/documenten/import/copy.ts'
+import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
+import { type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 
 type Test = { teardown(work: () => unknown): void }
 
@@ -54,17 +54,17 @@ function put(dir: string, file: string, content: string | Uint8Array = file): vo
 async function givenStore(t: Test) {
   const base = givenDir(t)
   const root = path.join(givenDir(t), 'opslag')
-  await prepareFilesystemOpslag(root)
-  const opslag = filesystemOpslag(root)
-  const pool = kopieerPool({ baseDir: base, opslagRoot: root })
+  await prepareFilesystemStore(root)
+  const store = filesystemStore(root)
+  const pool = copyPool({ baseDir: base, opslagRoot: root })
   t.teardown(() => pool.stop())
-  return { base, root, opslag, pool }
+  return { base, root, store, pool }
 }
 
 const stored = (root: string, sleutel: string) => readFileSync(path.join(root, sleutel))
 const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
-const keys = async (opslag: Opslag) => (await Array.fromAsync(opslag.list())).map(({ sleutel }) => sleutel).sort()
-const outcome = (result: Gekopieerd) => ('fout' in result ? result.fout.code : 'gekopieerd')
+const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
+const outcome = (result: Copied) => ('fout' in result ? result.fout.code : 'gekopieerd')
 const one = (bestandspad: string): TeKopieren[] => [{ nummer: 1, bestandspad, sleutel: 'map/1' }]
 
 /** Reads the file as the import would; a refusal is its code. */
@@ -105,13 +105,13 @@ const REFUSED: Record<string, string[]> = {
 t.test('a path that could lead outside is refused as text, before any file is looked at', async (t) => {
   for (const [code, paths] of Object.entries(REFUSED)) {
     for (const pad of paths) {
-      const fout = checkPad(pad)
+      const fout = checkPath(pad)
       t.equal(fout?.code, code, JSON.stringify(pad.slice(0, 40)))
       t.match(fout?.tekst, /^(Er is|Het (pad|bestand)) .*\.$/)
       t.strictSame(openBeneath('/no/such/base', pad), { fout })
     }
   }
-  t.throws(() => openBeneath('/no/such/base', 'a'), OpslagOnbeschikbaar, 'which any other path would look at')
+  t.throws(() => openBeneath('/no/such/base', 'a'), StoreUnavailable, 'which any other path would look at')
 })
 
 t.test('names that only look dangerous are names', async (t) => {
@@ -151,7 +151,7 @@ t.test('names that only look dangerous are names', async (t) => {
   for (const name of names) put(base, name)
   for (const name of names) t.equal(readBeneath(base, name), name, name.slice(0, 40))
   t.equal(readBeneath(base, './map/./b.pdf'), 'map/b.pdf')
-  for (const name of names) t.equal(checkPad(name), undefined)
+  for (const name of names) t.equal(checkPath(name), undefined)
 })
 
 t.test('a path of the greatest length can be opened', async (t) => {
@@ -416,8 +416,8 @@ const ALGORITMEN: Record<string, (bytes: Buffer) => string | undefined> = {
 
 for (const way of ['pool', 'streams'] as const) {
   t.test(`files are copied with size and checksums, refusals in their place (${way})`, async (t) => {
-    const { base, root, opslag, pool } = await givenStore(t)
-    const copy = way === 'pool' ? pool.kopieer : (files: TeKopieren[]) => kopieerNaarOpslag(opslag, base, files)
+    const { base, root, store, pool } = await givenStore(t)
+    const copy = way === 'pool' ? pool.kopieer : (files: TeKopieren[]) => copyToStore(store, base, files)
     const sizes = [0, 1, 4096, 65_536, 1024 * 1024, 3 * 1024 * 1024 + 7]
     const files: TeKopieren[] = []
     const expected: unknown[] = []
@@ -446,13 +446,13 @@ for (const way of ['pool', 'streams'] as const) {
     for (const file of files.filter(({ nummer }) => nummer % 10 !== 9)) {
       if (!stored(root, file.sleutel).equals(readFileSync(path.join(base, file.bestandspad)))) t.fail(file.bestandspad)
     }
-    t.equal((await keys(opslag)).length, 135)
+    t.equal((await keys(store)).length, 135)
     t.strictSame(temps(root), [])
     t.strictSame(await copy([]), [])
   })
 
   t.test(`two files of one name are both kept (${way})`, async (t) => {
-    const { base, root, opslag, pool } = await givenStore(t)
+    const { base, root, store, pool } = await givenStore(t)
     put(base, 'a/scan.pdf', 'eerste')
     put(base, 'b/scan.pdf', 'tweede')
     const files = ['a', 'b'].map((map, nummer) => ({
@@ -460,14 +460,14 @@ for (const way of ['pool', 'streams'] as const) {
       bestandspad: `${map}/scan.pdf`,
       sleutel: `map/${nummer}`,
     }))
-    await (way === 'pool' ? pool.kopieer(files) : kopieerNaarOpslag(opslag, base, files))
+    await (way === 'pool' ? pool.kopieer(files) : copyToStore(store, base, files))
     t.equal(String(stored(root, 'map/0')), 'eerste')
     t.equal(String(stored(root, 'map/1')), 'tweede')
     t.equal(readFileSync(path.join(base, 'a/scan.pdf'), 'utf8'), 'eerste', 'the source stays')
   })
 
   t.test(`a FIFO does not hold up the other files (${way})`, { timeout: 120_000 }, async (t) => {
-    const { base, opslag, pool } = await givenStore(t)
+    const { base, store, pool } = await givenStore(t)
     execFileSync('mkfifo', [path.join(base, 'fifo')])
     put(base, 'goed')
     const files = ['fifo', 'goed', 'fifo'].map((bestandspad, nummer) => ({
@@ -475,30 +475,30 @@ for (const way of ['pool', 'streams'] as const) {
       bestandspad,
       sleutel: `map/${nummer}`,
     }))
-    const results = await (way === 'pool' ? pool.kopieer(files) : kopieerNaarOpslag(opslag, base, files))
+    const results = await (way === 'pool' ? pool.kopieer(files) : copyToStore(store, base, files))
     t.strictSame(results.map(outcome), ['file-not-regular', 'gekopieerd', 'file-not-regular'])
   })
 
   t.test(`a store or import directory that is away rejects the call instead of failing rows (${way})`, async (t) => {
-    const { base, root, opslag, pool } = await givenStore(t)
+    const { base, root, store, pool } = await givenStore(t)
     put(base, 'goed')
-    const copy = () => (way === 'pool' ? pool.kopieer(one('goed')) : kopieerNaarOpslag(opslag, base, one('goed')))
+    const copy = () => (way === 'pool' ? pool.kopieer(one('goed')) : copyToStore(store, base, one('goed')))
     rmSync(root, { recursive: true })
     mkdirSync(root)
-    await t.rejects(copy(), { name: 'OpslagOnbeschikbaar', code: 'marker-missing', wat: 'document storage' })
+    await t.rejects(copy(), { name: 'StoreUnavailable', code: 'marker-missing', wat: 'document storage' })
     t.strictSame(readdirSync(root), [])
     rmSync(root, { recursive: true })
-    await t.rejects(copy(), OpslagOnbeschikbaar)
+    await t.rejects(copy(), StoreUnavailable)
     t.notOk(existsSync(root), 'the root is not made again')
-    await prepareFilesystemOpslag(root)
+    await prepareFilesystemStore(root)
     t.strictSame((await copy()).map(outcome), ['gekopieerd'], 'and it goes on when the store is back')
     rmSync(base, { recursive: true })
-    await t.rejects(copy(), { name: 'OpslagOnbeschikbaar', code: 'ENOENT', wat: 'import directory' })
+    await t.rejects(copy(), { name: 'StoreUnavailable', code: 'ENOENT', wat: 'import directory' })
     t.strictSame(temps(root), [])
   })
 
   t.test(`a file that grows while it is copied is refused, and nothing of it is stored (${way})`, async (t) => {
-    const { base, root, opslag, pool } = await givenStore(t)
+    const { base, root, store, pool } = await givenStore(t)
     put(base, 'groeit')
     truncateSync(path.join(base, 'groeit'), 64 * 1024 * 1024)
     const stop = await meanwhile(
@@ -507,16 +507,16 @@ for (const way of ['pool', 'streams'] as const) {
       'fs.writeSync(fd, "x")',
       path.join(base, 'groeit'),
     )
-    const copy = way === 'pool' ? pool.kopieer(one('groeit')) : kopieerNaarOpslag(opslag, base, one('groeit'))
+    const copy = way === 'pool' ? pool.kopieer(one('groeit')) : copyToStore(store, base, one('groeit'))
     t.strictSame((await copy).map(outcome), ['file-changed'])
     await stop()
-    t.strictSame(await keys(opslag), [])
+    t.strictSame(await keys(store), [])
     t.strictSame(temps(root), [])
   })
 }
 
 t.test('a file that changes at a moment of our choice is refused (streams)', async (t) => {
-  const { base, root, opslag } = await givenStore(t)
+  const { base, root, store } = await givenStore(t)
   const changes: Record<string, (file: string) => void> = {
     grows: (file) => appendFileSync(file, 'x'),
     shrinks: (file) => truncateSync(file, 300_000),
@@ -525,10 +525,10 @@ t.test('a file that changes at a moment of our choice is refused (streams)', asy
   for (const [what, change] of Object.entries(changes)) {
     put(base, 'scan', randomBytes(1_000_000))
     // The real store, which touches the source after the first chunk.
-    const meddling: Opslag = {
-      ...opslag,
+    const meddling: Store = {
+      ...store,
       write: (sleutel, bytes, options) =>
-        opslag.write(
+        store.write(
           sleutel,
           (async function* () {
             let first = true
@@ -541,8 +541,8 @@ t.test('a file that changes at a moment of our choice is refused (streams)', asy
           options,
         ),
     }
-    t.strictSame((await kopieerNaarOpslag(meddling, base, one('scan'))).map(outcome), ['file-changed'], what)
-    t.strictSame(await keys(opslag), [])
+    t.strictSame((await copyToStore(meddling, base, one('scan'))).map(outcome), ['file-changed'], what)
+    t.strictSame(await keys(store), [])
     t.strictSame(temps(root), [])
   }
 })
@@ -579,7 +579,7 @@ t.test('calls at the same time do not mix', async (t) => {
 })
 
 t.test('stopping ends a long copy, leaves nothing of it, and refuses what comes later', async (t) => {
-  const { base, root, pool, opslag } = await givenStore(t)
+  const { base, root, pool, store } = await givenStore(t)
   const size = 1024 ** 3
   put(base, 'groot')
   truncateSync(path.join(base, 'groot'), size) // sparse
@@ -605,7 +605,7 @@ t.test('stopping ends a long copy, leaves nothing of it, and refuses what comes 
   await pool.stop()
   await t.rejects(pool.kopieer(one('groot')), { message: 'copying was stopped' })
   t.strictSame(temps(root), [])
-  t.strictSame(await keys(opslag), [])
+  t.strictSame(await keys(store), [])
 })
 
 t.test('a pool that is not stopped does not keep the process', async (t) => {
@@ -621,29 +621,29 @@ t.test('a pool that is not stopped does not keep the process', async (t) => {
 })
 
 t.test('a stream copy can be called off', async (t) => {
-  const { base, root, opslag } = await givenStore(t)
+  const { base, root, store } = await givenStore(t)
   for (let i = 0; i < 20; i++) put(base, `${i}`)
   const abort = new AbortController()
   let written = 0
-  const counting: Opslag = {
-    ...opslag,
+  const counting: Store = {
+    ...store,
     async write(...args) {
       if (++written === 5) abort.abort(new Error('afgebroken'))
-      return opslag.write(...args)
+      return store.write(...args)
     },
   }
   const files = Array.from({ length: 20 }, (_, i) => ({ nummer: i, bestandspad: `${i}`, sleutel: `map/${i}` }))
-  const copying = kopieerNaarOpslag(counting, base, files, { concurrency: 2, signal: abort.signal })
+  const copying = copyToStore(counting, base, files, { concurrency: 2, signal: abort.signal })
   await t.rejects(copying, { message: 'afgebroken' })
   t.ok(written <= 6)
   t.strictSame(temps(root), [])
 })
 
 t.test('a blob store that gave another key is believed', async (t) => {
-  const { base, opslag } = await givenStore(t)
+  const { base, store } = await givenStore(t)
   put(base, 'a', 'inhoud')
-  const suffixing: Opslag = { ...opslag, write: (sleutel, ...rest) => opslag.write(`${sleutel}_x7`, ...rest) }
-  const [result] = await kopieerNaarOpslag(suffixing, base, one('a'))
+  const suffixing: Store = { ...store, write: (sleutel, ...rest) => store.write(`${sleutel}_x7`, ...rest) }
+  const [result] = await copyToStore(suffixing, base, one('a'))
   t.match(result, { sleutel: 'map/1_x7', omvang: 6 })
-  t.equal(await text((await opslag.read('map/1_x7'))!.stream), 'inhoud')
+  t.equal(await text((await store.read('map/1_x7'))!.stream), 'inhoud')
 })

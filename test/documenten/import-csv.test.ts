@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { kolomVan, naarDocument, type Rij, waarden } from '../../src/documenten/import/columns.ts'
-import { CsvFout, copyRegel, copyRegels, KOLOMMEN, leesImportCsv } from '../../src/documenten/import/csv.ts'
+import { columnOf, type Rij, rowToDocument, valuesOf } from '../../src/documenten/import/columns.ts'
+import { CsvFout, copyLine, copyLines, KOLOMMEN, readImportCsv } from '../../src/documenten/import/csv.ts'
 import { strictUtf8 } from '../../src/documenten/import/utf8.ts'
 
 const KOP = KOLOMMEN.join(',')
@@ -25,7 +25,7 @@ async function* splitAt(bytes: Buffer, ...places: number[]): AsyncGenerator<Buff
 }
 
 async function lees(bytes: AsyncIterable<Uint8Array> | Readable, options?: { maxRecordBytes?: number }) {
-  const { kop, regels } = await leesImportCsv(bytes, options)
+  const { kop, regels } = await readImportCsv(bytes, options)
   return { kop, regels: await Array.fromAsync(regels) }
 }
 
@@ -376,7 +376,7 @@ t.test('records', async (t) => {
         yield Buffer.alloc(64 * 1024, 'a,b\n')
       }
     }
-    const { regels } = await leesImportCsv(endless())
+    const { regels } = await readImportCsv(endless())
     const seen: string[][] = []
     for await (const regel of regels) if (seen.push(regel) === 3) break
     t.same(seen, Array(3).fill(['a', 'b']))
@@ -472,7 +472,7 @@ t.test('the header', async (t) => {
     for (let at = 0; at <= bytes.length; at++) {
       t.equal((await foutVan(lees(splitAt(bytes, at)))).code, 'missing-import-headers')
     }
-    const { kop, regels } = await leesImportCsv(each([Buffer.from(`${KOP}\n"a"b\n`)]))
+    const { kop, regels } = await readImportCsv(each([Buffer.from(`${KOP}\n"a"b\n`)]))
     t.same(kop, KOLOMMEN)
     t.equal((await foutVan(Array.fromAsync(regels))).code, 'parse_error')
   })
@@ -488,7 +488,7 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
     t.test(reason ? 'with an error' : 'without an error', async (t) => {
       const source = new PassThrough()
       source.write(`${KOP}\n1\n2\n`)
-      const { regels } = await leesImportCsv(source)
+      const { regels } = await readImportCsv(source)
       const read: string[][] = []
       const reading = (async () => {
         for await (const regel of regels) if (read.push(regel) === 1) source.destroy(reason)
@@ -500,7 +500,7 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
     t.test(`before anybody reads the rows, ${reason ? 'with' : 'without'} an error`, async (t) => {
       const source = new PassThrough()
       source.write(`${KOP}\n1\n2\n`)
-      const { regels } = await leesImportCsv(source)
+      const { regels } = await readImportCsv(source)
       source.on('error', () => {}).destroy(reason)
       await once(source, 'close').catch(() => {})
       await t.rejects(Array.fromAsync(regels), reason ?? { code: 'ERR_STREAM_PREMATURE_CLOSE' })
@@ -509,7 +509,7 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
     t.test(`within the header, ${reason ? 'with' : 'without'} an error`, async (t) => {
       const source = new PassThrough()
       source.write(KOP)
-      const reading = leesImportCsv(source)
+      const reading = readImportCsv(source)
       source.destroy(reason)
       await t.rejects(reading, reason ?? { code: 'ERR_STREAM_PREMATURE_CLOSE' })
     })
@@ -527,12 +527,12 @@ t.test('a source that breaks off rejects the iteration', async (t) => {
 t.test('a stream that is read no further is left open', async (t) => {
   const source = new PassThrough()
   source.write('uuid,titel\n')
-  await foutVan(leesImportCsv(source))
+  await foutVan(readImportCsv(source))
   t.notOk(source.destroyed)
 
   const second = new PassThrough()
   second.write(`${KOP}\n1\n"a"b\n`)
-  const { regels } = await leesImportCsv(second)
+  const { regels } = await readImportCsv(second)
   await foutVan(Array.fromAsync(regels))
   t.notOk(second.destroyed)
 })
@@ -584,7 +584,7 @@ t.test('a row', async (t) => {
   const kop = ['eigen kolom', ...KOLOMMEN.toReversed()]
 
   t.test('is taken by the names of the header', async (t) => {
-    const result = waarden(kop, ['iets', ...KOLOMMEN.toReversed().map((kolom) => `van ${kolom}`)], 2)
+    const result = valuesOf(kop, ['iets', ...KOLOMMEN.toReversed().map((kolom) => `van ${kolom}`)], 2)
     t.same(result, { rij: Object.fromEntries(KOLOMMEN.map((kolom) => [kolom, `van ${kolom}`])) })
   })
 
@@ -592,7 +592,7 @@ t.test('a row', async (t) => {
     for (let count = 0; count <= 80; count++) {
       if (count === kop.length) continue
       const fout = `Rij 7: te ${count < kop.length ? 'weinig' : 'veel'} waarden (${count}, de kopregel heeft er 28).`
-      t.same(waarden(kop, Array(count).fill('x'), 7), { fout })
+      t.same(valuesOf(kop, Array(count).fill('x'), 7), { fout })
     }
   })
 })
@@ -621,7 +621,7 @@ t.test('a row as a document', async (t) => {
       verschijningsvorm: 'brief',
       informatieobjecttype: 'https://example.nl/iot/1',
     }
-    const result = naarDocument(
+    const result = rowToDocument(
       rij({
         ...teksten,
         uuid: '4ED3C9AC-8c6e-4b0b-9D2C-1d2f3a4b5c6d',
@@ -659,7 +659,7 @@ t.test('a row as a document', async (t) => {
   })
 
   t.test('leaves out what is empty', async (t) => {
-    t.same(naarDocument(rij({})), { uuid: null, bestandspad: 'a.pdf', zaakUuid: null, fouten: [], body: LEGE_BODY })
+    t.same(rowToDocument(rij({})), { uuid: null, bestandspad: 'a.pdf', zaakUuid: null, fouten: [], body: LEGE_BODY })
   })
 
   t.test('reads the usual spellings of yes and no', async (t) => {
@@ -670,7 +670,7 @@ t.test('a row as a document', async (t) => {
       ['false', false],
       ['False', false],
     ] as const) {
-      t.equal(naarDocument(rij({ indicatieGebruiksrecht: cel })).body.indicatieGebruiksrecht, value)
+      t.equal(rowToDocument(rij({ indicatieGebruiksrecht: cel })).body.indicatieGebruiksrecht, value)
     }
   })
 
@@ -681,7 +681,7 @@ t.test('a row as a document', async (t) => {
       [{ 'integriteit.waarde': 'x' }, { integriteit: { algoritme: '', waarde: 'x', datum: null } }],
       [{ 'integriteit.datum': '2024-01-01' }, { integriteit: { algoritme: '', waarde: '', datum: '2024-01-01' } }],
     ] as [Partial<Rij>, object][]) {
-      t.same(naarDocument(rij(cellen)).body, { ...LEGE_BODY, ...groepen })
+      t.same(rowToDocument(rij(cellen)).body, { ...LEGE_BODY, ...groepen })
     }
   })
 
@@ -695,7 +695,7 @@ t.test('a row as a document', async (t) => {
       ['""', []],
       ['"', []],
     ] as const) {
-      t.same(naarDocument(rij({ trefwoorden: cel })).body.trefwoorden, woorden)
+      t.same(rowToDocument(rij({ trefwoorden: cel })).body.trefwoorden, woorden)
     }
   })
 
@@ -711,7 +711,7 @@ t.test('a row as a document', async (t) => {
       '00000000-0000-0000-0000-000000000000',
       'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
     ]) {
-      t.match(naarDocument(rij({ uuid, zaakUuid: uuid })), {
+      t.match(rowToDocument(rij({ uuid, zaakUuid: uuid })), {
         uuid: uuid.toLowerCase(),
         zaakUuid: uuid.toLowerCase(),
         fouten: [],
@@ -763,13 +763,13 @@ t.test('a row as a document', async (t) => {
     ]
     for (const [kolom, cellen] of bad) {
       for (const cel of cellen) {
-        const result = naarDocument(rij({ [kolom]: cel }))
+        const result = rowToDocument(rij({ [kolom]: cel }))
         t.match(result.fouten, [{ kolom, code: 'invalid' }], `${kolom} ${JSON.stringify(cel)}`)
         t.equal(result.fouten.length, 1)
         t.equal(result.body[kolom] ?? null, null)
       }
     }
-    const all = naarDocument({
+    const all = rowToDocument({
       ...leeg,
       uuid: 'x',
       zaakUuid: 'x',
@@ -798,15 +798,15 @@ t.test('a row as a document', async (t) => {
       ['-5', -5],
       ['9007199254740991', Number.MAX_SAFE_INTEGER],
     ] as const) {
-      t.equal(naarDocument(rij({ bestandsomvang: cel })).body.bestandsomvang, number)
+      t.equal(rowToDocument(rij({ bestandsomvang: cel })).body.bestandsomvang, number)
     }
   })
 
   t.test('has its columns named after the fields', async (t) => {
-    for (const kolom of KOLOMMEN) t.equal(kolomVan(kolom), kolom)
-    t.equal(kolomVan('trefwoorden.0'), 'trefwoorden')
-    t.equal(kolomVan('trefwoorden.12'), 'trefwoorden')
-    t.equal(kolomVan('nonFieldErrors'), 'nonFieldErrors')
+    for (const kolom of KOLOMMEN) t.equal(columnOf(kolom), kolom)
+    t.equal(columnOf('trefwoorden.0'), 'trefwoorden')
+    t.equal(columnOf('trefwoorden.12'), 'trefwoorden')
+    t.equal(columnOf('nonFieldErrors'), 'nonFieldErrors')
   })
 })
 
@@ -856,7 +856,7 @@ t.test('a row on its way into the database', async (t) => {
       ),
     ]
     const wrong = rows.filter((cellen) => {
-      const line = copyRegel(12, 34, cellen)
+      const line = copyLine(12, 34, cellen)
       const expected = JSON.stringify({ importId: '12', nummer: '34', cellen, more: [] })
       return !/^12\t34\t[^\n\r\t\0]*\n$/.test(line) || JSON.stringify(copied(line)) !== expected
     })
@@ -865,7 +865,7 @@ t.test('a row on its way into the database', async (t) => {
 
   t.test('gets its number and is counted, in chunks of about 64 KiB', async (t) => {
     const rows = Array.from({ length: 5000 }, (_, i) => [`cel ${i}`, 'é'.repeat(20)])
-    const regels = copyRegels(5, each(rows))
+    const regels = copyLines(5, each(rows))
     const chunks = await Array.fromAsync(regels)
     t.equal(regels.aantal, 5000)
     const lines = Buffer.concat(chunks).toString().split('\n')
@@ -878,7 +878,7 @@ t.test('a row on its way into the database', async (t) => {
   })
 
   t.test('is none in a file with a header only', async (t) => {
-    const regels = copyRegels(5, (await leesImportCsv(each([Buffer.from(KOP)]))).regels)
+    const regels = copyLines(5, (await readImportCsv(each([Buffer.from(KOP)]))).regels)
     t.same(await Array.fromAsync(regels), [])
     t.equal(regels.aantal, 0)
   })
@@ -886,8 +886,8 @@ t.test('a row on its way into the database', async (t) => {
   t.test('is lost to nobody when the source breaks off', async (t) => {
     const source = new PassThrough()
     source.write(`${KOP}\n1\n`)
-    const { regels } = await leesImportCsv(source)
+    const { regels } = await readImportCsv(source)
     source.destroy()
-    await t.rejects(Array.fromAsync(copyRegels(5, regels)), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+    await t.rejects(Array.fromAsync(copyLines(5, regels)), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
   })
 })

@@ -18,7 +18,7 @@ import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { type Embedded, startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { filesystemOpslag } from '../../src/documenten/storage/filesystem.ts'
+import { filesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { sweep } from '../../src/documenten/storage/index.ts'
 import { API, csvText, DOCUMENTEN, type Rij } from './importing.ts'
 
@@ -148,12 +148,12 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
       where not exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)`
     t.equal(orphans!.count, 0, 'no bytes without a document')
     const known = new Set(rows.map(({ sleutel }) => sleutel as string))
-    const opslag = filesystemOpslag(wild.config.documentenDir)
-    const stored = await Array.fromAsync(opslag.list())
+    const store = filesystemStore(wild.config.documentenDir)
+    const stored = await Array.fromAsync(store.list())
     t.comment(`${stored.length - known.size} files of interrupted batches`)
-    const swept = await sweep(opslag, { olderThan: new Date(Date.now() + 1000), known: async () => known })
+    const swept = await sweep(store, { olderThan: new Date(Date.now() + 1000), known: async () => known })
     t.equal(swept.removed, stored.length - known.size, 'the sweep removes what interrupted batches left')
-    t.equal((await Array.fromAsync(opslag.list())).length, wanted.length)
+    t.equal((await Array.fromAsync(store.list())).length, wanted.length)
     t.strictSame(Array.from(await wild.sql`select task_identifier from graphile_worker.jobs`), [], 'no job is left')
     t.strictSame(
       Array.from(await wild.sql`select * from notificatie where resource = 'enkelvoudiginformatieobject'`),

@@ -207,8 +207,8 @@ t.test('workers that take each batch at the same time do it once', async (t) => 
   const uuid = await givenImport(app)
   await app.call('POST', `${API}/${uuid}/upload`, csvText(rijen))
   const { importBatch } = await import('../../tasks/import-batch.ts')
-  const { kopieerPool } = await import('../../src/documenten/import/copy.ts')
-  const pool = kopieerPool({ baseDir: app.config.importBaseDir, opslagRoot: app.config.documentenDir })
+  const { copyPool } = await import('../../src/documenten/import/copy.ts')
+  const pool = copyPool({ baseDir: app.config.importBaseDir, opslagRoot: app.config.documentenDir })
   t.teardown(pool.stop)
   const workers = [1, 2, 3].map(() => importBatch({ ...app.parts, kopieer: pool.kopieer }))
   for (let vanaf = 0; vanaf < 200; vanaf += 10) {

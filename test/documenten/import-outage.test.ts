@@ -2,7 +2,7 @@
 import { Logger, runTaskListOnce } from 'graphile-worker'
 import pg from 'pg'
 import t from 'tap'
-import { openKopieer } from '../../src/cli/processes.ts'
+import { openCopy } from '../../src/cli/processes.ts'
 import type { TeKopieren } from '../../src/documenten/import/copy.ts'
 import { importBatch } from '../../tasks/import-batch.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
@@ -15,7 +15,7 @@ import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } fro
  */
 async function runMortally(app: TestApp, deadly: string[]): Promise<number> {
   const { database } = app
-  const pool = openKopieer(app.config, app.parts.opslag)
+  const pool = openCopy(app.config, app.parts.store)
   const died = new Error('the worker died')
   const kopieer = async (files: TeKopieren[]) => {
     if (files.some(({ bestandspad }) => deadly.includes(bestandspad))) throw died

@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { KOLOMMEN, leesImportCsv } from '../../src/documenten/import/csv.ts'
-import { neutraliseerCel, type Rapportrij, rapportCsv } from '../../src/documenten/import/report.ts'
+import { KOLOMMEN, readImportCsv } from '../../src/documenten/import/csv.ts'
+import { neutralizeCell, type Rapportrij, reportCsv } from '../../src/documenten/import/report.ts'
 
 async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
   yield* items
 }
 
 const rapport = (kop: string[], rijen: Rapportrij[], neutraliseer = false) =>
-  text(rapportCsv(kop, each(rijen), { neutraliseer }))
+  text(reportCsv(kop, each(rijen), { neutraliseer }))
 
 const rij = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): Rapportrij => ({
   cellen,
@@ -18,7 +18,7 @@ const rij = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): Rap
 
 /** Reads a report with the reader of imports. */
 async function gelezen(csv: string) {
-  const { kop, regels } = await leesImportCsv(each([Buffer.from(csv)]))
+  const { kop, regels } = await readImportCsv(each([Buffer.from(csv)]))
   return [kop, ...(await Array.fromAsync(regels))]
 }
 
@@ -95,7 +95,7 @@ t.test('a report is made while it is read', async (t) => {
       yield rij(['x'.repeat(1000)])
     }
   }
-  const stream = rapportCsv(['a'], endless(), { neutraliseer: false })
+  const stream = reportCsv(['a'], endless(), { neutraliseer: false })
   for await (const chunk of stream) {
     t.ok((chunk as Buffer).length < 128 * 1024)
     break
@@ -108,7 +108,7 @@ t.test('rows that cannot be read break the report off', async (t) => {
     yield rij(['x'])
     throw new Error('connection lost')
   }
-  await t.rejects(text(rapportCsv(['a'], rijen(), { neutraliseer: false })), { message: 'connection lost' })
+  await t.rejects(text(reportCsv(['a'], rijen(), { neutraliseer: false })), { message: 'connection lost' })
 })
 
 const FORMULAS = [
@@ -148,7 +148,7 @@ t.test('every cell that a spreadsheet may run is neutralised, and can be restore
   const dangerous = BEFORE.flatMap((before) => [...FORMULAS, ...WIDE].map((formula) => before + formula))
   t.ok(dangerous.length > 200)
   t.same(
-    dangerous.filter((cel) => neutraliseerCel(cel) !== `'${cel}`),
+    dangerous.filter((cel) => neutralizeCell(cel) !== `'${cel}`),
     [],
   )
 
@@ -171,15 +171,15 @@ t.test('every cell that a spreadsheet may run is neutralised, and can be restore
     '(=1)',
   ]
   t.same(
-    harmless.filter((cel) => neutraliseerCel(cel) !== cel),
+    harmless.filter((cel) => neutralizeCell(cel) !== cel),
     [],
   )
 
   const restored = (cel: string) =>
-    cel.startsWith("'") && neutraliseerCel(cel.slice(1)) !== cel.slice(1) ? cel.slice(1) : cel
+    cel.startsWith("'") && neutralizeCell(cel.slice(1)) !== cel.slice(1) ? cel.slice(1) : cel
   const all = [...dangerous, ...harmless].flatMap((cel) => [cel, `'${cel}`, `''${cel}`])
   t.same(
-    all.filter((cel) => restored(neutraliseerCel(cel)) !== cel),
+    all.filter((cel) => restored(neutralizeCell(cel)) !== cel),
     [],
   )
 })

@@ -60,5 +60,5 @@ t.test('document_registreren makes a document within a case, or nothing', async 
   await givenClient(test, 'zonderzaken', [right])
   t.equal((await post({ enkelvoudiginformatieobject: document, zaakinformatieobject }, 'zonderzaken')).status, 403)
   t.equal((await test.call('GET', EIO)).body.count, 1, 'nothing remains of what was refused')
-  t.equal((await Array.fromAsync(test.parts.opslag.list())).length, 1)
+  t.equal((await Array.fromAsync(test.parts.store.list())).length, 1)
 })

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { readConfig } from '../../src/config.ts'
-import { openOpslagen } from '../../src/documenten/storage/choose.ts'
-import { type Backend, type Opslag, OpslagOnbeschikbaar } from '../../src/documenten/storage/index.ts'
+import { openStores } from '../../src/documenten/storage/choose.ts'
+import { type Backend, type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
 
 type Test = { teardown(work: () => unknown): unknown }
@@ -22,11 +22,11 @@ async function* chunks(...parts: string[]) {
 async function* megabytes(count: number) {
   for (let i = 0; i < count; i++) yield Buffer.alloc(1024 ** 2, 'x')
 }
-const content = async (opslag: Opslag, sleutel: string) => text((await opslag.read(sleutel))!.stream)
-const keys = async (opslag: Opslag) => (await Array.fromAsync(opslag.list())).map(({ sleutel }) => sleutel).sort()
+const content = async (store: Store, sleutel: string) => text((await store.read(sleutel))!.stream)
+const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
 
 /** A store behind a proxy. `meddle` sees every request before the server does. */
-async function givenMeddled(t: Test, backend: Backend, meddle: Meddle): Promise<{ opslag: Opslag; seen: string[] }> {
+async function givenMeddled(t: Test, backend: Backend, meddle: Meddle): Promise<{ store: Store; seen: string[] }> {
   const server = backend === 's3_storage' ? s3 : azure
   const seen: string[] = []
   const proxy = createServer(async (incoming, response) => {
@@ -55,10 +55,10 @@ async function givenMeddled(t: Test, backend: Backend, meddle: Meddle): Promise<
     Object.entries(server.env).map(([name, value]) => [name, value.replace(/127\.0\.0\.1:\d+/, ours)]),
   )
   const name = `meddled-${counter++}`
-  const { opslag } = openOpslagen(
+  const { store } = openStores(
     readConfig({ ...env, DOCUMENTEN_API_BACKEND: backend, S3_LOCATION: name, AZURE_LOCATION: name }),
   )
-  return { opslag, seen }
+  return { store, seen }
 }
 
 /** What S3 does with the condition of a write; the server of the tests is older than that. */
@@ -72,9 +72,9 @@ async function refuseExisting({ method, url, headers }: IncomingMessage, respons
 }
 
 async function existsInS3(path: string): Promise<boolean> {
-  const { opslag } = openOpslagen(readConfig({ ...s3.env, DOCUMENTEN_API_BACKEND: 's3_storage', S3_LOCATION: '/' }))
+  const { store } = openStores(readConfig({ ...s3.env, DOCUMENTEN_API_BACKEND: 's3_storage', S3_LOCATION: '/' }))
   const sleutel = decodeURIComponent(path.split('/').slice(2).join('/'))
-  const found = await opslag.read(sleutel)
+  const found = await store.read(sleutel)
   found?.stream.destroy()
   return found !== undefined
 }
@@ -87,56 +87,56 @@ for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
 
   t.test(`${backend}: when the answer to a write is lost the document is there once`, async (t) => {
     let lose = 1
-    const { opslag, seen } = await givenMeddled(t, backend, async (incoming, response) => {
+    const { store, seen } = await givenMeddled(t, backend, async (incoming, response) => {
       const answered = await condition(incoming, response)
       return answered ?? (isWrite(incoming) && lose-- > 0 ? 'lose-answer' : undefined)
     })
-    t.match(await opslag.write('a', chunks('inhoud')), { sleutel: 'a', omvang: 6 })
+    t.match(await store.write('a', chunks('inhoud')), { sleutel: 'a', omvang: 6 })
     t.equal(seen.filter((line) => line.startsWith('PUT')).length, 2, 'it was made again')
-    t.strictSame(await keys(opslag), ['a'])
-    t.equal(await content(opslag, 'a'), 'inhoud')
+    t.strictSame(await keys(store), ['a'])
+    t.equal(await content(store, 'a'), 'inhoud')
   })
 
   t.test(`${backend}: who was a moment earlier keeps what he wrote`, async (t) => {
     let first = true
-    const { opslag } = await givenMeddled(t, backend, async (incoming, response) => {
+    const { store } = await givenMeddled(t, backend, async (incoming, response) => {
       if (isWrite(incoming) && first) {
         first = false
-        await opslag.write('a', chunks('eerder'))
+        await store.write('a', chunks('eerder'))
       }
       return condition(incoming, response)
     })
-    await t.rejects(opslag.write('a', chunks('later')), { name: 'OpslagOnbeschikbaar', code: 'key-taken' })
-    t.equal(await content(opslag, 'a'), 'eerder')
-    t.strictSame(await keys(opslag), ['a'])
+    await t.rejects(store.write('a', chunks('later')), { name: 'StoreUnavailable', code: 'key-taken' })
+    t.equal(await content(store, 'a'), 'eerder')
+    t.strictSame(await keys(store), ['a'])
   })
 
   t.test(`${backend}: a server that is busy is asked again, at most three times`, async (t) => {
     let busy = 2
-    const { opslag, seen } = await givenMeddled(t, backend, async (_incoming, response) => {
+    const { store, seen } = await givenMeddled(t, backend, async (_incoming, response) => {
       if (busy-- <= 0) return
       response.writeHead(503, { 'content-type': 'application/xml' })
       response.end('<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>later</Message></Error>')
       return 'answered'
     })
-    t.match(await opslag.write('a', chunks('x')), { sleutel: 'a' })
+    t.match(await store.write('a', chunks('x')), { sleutel: 'a' })
     busy = 1000
     seen.length = 0
-    await t.rejects(opslag.read('a'), OpslagOnbeschikbaar)
+    await t.rejects(store.read('a'), StoreUnavailable)
     t.equal(seen.length, 4)
   })
 
   t.test(`${backend}: a read that is cut off is no end of the document`, async (t) => {
     let cut = 1000
-    const { opslag } = await givenMeddled(t, backend, async (incoming, response) => {
+    const { store } = await givenMeddled(t, backend, async (incoming, response) => {
       if (incoming.method !== 'GET' || incoming.url!.includes('list') || cut-- <= 0) return
       response.writeHead(200, { 'content-length': '1000', etag: '"x"', 'last-modified': new Date().toUTCString() })
       response.write('half')
       setImmediate(() => response.destroy())
       return 'answered'
     })
-    const found = await opslag.read('a')
-    await t.rejects(text(found!.stream), OpslagOnbeschikbaar)
+    const found = await store.read('a')
+    await t.rejects(text(found!.stream), StoreUnavailable)
   })
 }
 
@@ -144,7 +144,7 @@ t.test(
   's3_storage: an upload in parts that fails is aborted, and those of a crash are by removeUnfinished',
   async (t) => {
     const aborted: string[] = []
-    const { opslag } = await givenMeddled(t, 's3_storage', async ({ method, url }, response) => {
+    const { store } = await givenMeddled(t, 's3_storage', async ({ method, url }, response) => {
       const query = new URL(url!, 'http://x').searchParams
       if (method === 'DELETE' && query.has('uploadId')) {
         aborted.push(`${url!.split('?')[0]} ${query.get('uploadId')}`)
@@ -171,13 +171,13 @@ t.test(
       yield* megabytes(20)
       throw new Error('weg')
     }
-    await t.rejects(opslag.write('groot', broken()), { message: 'weg' })
+    await t.rejects(store.write('groot', broken()), { message: 'weg' })
     t.match(aborted, [/^\/documenten\/meddled-\d+\/groot \S+$/])
     aborted.length = 0
-    await opslag.check()
+    await store.check()
     t.match(aborted, [/\.zaakstroom/], 'what the check began is over too')
     aborted.length = 0
-    t.equal(await opslag.removeUnfinished(new Date(Date.now() - 1000_000)), 2)
+    t.equal(await store.removeUnfinished(new Date(Date.now() - 1000_000)), 2)
     t.match(aborted, [/\/a id-a$/, /\/c id-c$/])
   },
 )
@@ -193,11 +193,11 @@ t.test('the libraries of the blob stores are loaded when they are used, and not 
       if (name) loaded.add(name)
       return next(url, context)
     } })
-    const { openKopieer } = await import('${program}')
-    const { openOpslagen } = await import('${new URL('../../src/documenten/storage/choose.ts', import.meta.url).href}')
+    const { openCopy } = await import('${program}')
+    const { openStores } = await import('${new URL('../../src/documenten/storage/choose.ts', import.meta.url).href}')
     const { readConfig } = await import('${new URL('../../src/config.ts', import.meta.url).href}')
     const none = [...loaded]
-    await openOpslagen(readConfig(process.env)).opslag.read('a').catch(() => {})
+    await openStores(readConfig(process.env)).store.read('a').catch(() => {})
     console.log(JSON.stringify([none, [...loaded].sort()]))`
   const env = { ...process.env, ...s3.env, DOCUMENTEN_API_BACKEND: 's3_storage' }
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {

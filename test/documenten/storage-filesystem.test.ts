@@ -15,15 +15,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
-import { filesystemOpslag, prepareFilesystemOpslag } from '../../src/documenten/storage/filesystem.ts'
-import { nieuweSleutel, type Opslag, OpslagOnbeschikbaar, sweep } from '../../src/documenten/storage/index.ts'
+import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
+import { newKey, type Store, StoreUnavailable, sweep } from '../../src/documenten/storage/index.ts'
 
 type Test = { teardown(work: () => void): void }
 
-async function givenOpslag(t: Test): Promise<{ root: string; opslag: Opslag }> {
+async function givenOpslag(t: Test): Promise<{ root: string; store: Store }> {
   const root = path.join(givenDir(t), 'opslag')
-  await prepareFilesystemOpslag(root)
-  return { root, opslag: filesystemOpslag(root) }
+  await prepareFilesystemStore(root)
+  return { root, store: filesystemStore(root) }
 }
 
 function givenDir(t: Test): string {
@@ -36,41 +36,41 @@ async function* chunks(...parts: (string | Uint8Array)[]) {
   for (const part of parts) yield Buffer.from(part as string)
 }
 
-async function content(opslag: Opslag, sleutel: string, range?: { start: number; end: number }) {
-  const found = await opslag.read(sleutel, range)
+async function content(store: Store, sleutel: string, range?: { start: number; end: number }) {
+  const found = await store.read(sleutel, range)
   return found && (await buffer(found.stream)).toString('latin1')
 }
 
-async function keys(opslag: Opslag, prefix?: string) {
-  return (await Array.fromAsync(opslag.list(prefix))).map(({ sleutel }) => sleutel).sort()
+async function keys(store: Store, prefix?: string) {
+  return (await Array.fromAsync(store.list(prefix))).map(({ sleutel }) => sleutel).sort()
 }
 
 const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
 
 t.test('what was written can be read, with its size and checksum', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
+  const { root, store } = await givenOpslag(t)
   const bytes = randomBytes(300_000)
-  const sleutel = nieuweSleutel(new Date('2026-03-09T23:59:59Z'))
+  const sleutel = newKey(new Date('2026-03-09T23:59:59Z'))
   t.match(sleutel, /^2026\/03\/09\/[0-9a-f-]{36}$/)
-  t.strictSame(await opslag.write(sleutel, chunks(bytes.subarray(0, 1), bytes.subarray(1))), {
+  t.strictSame(await store.write(sleutel, chunks(bytes.subarray(0, 1), bytes.subarray(1))), {
     sleutel,
     omvang: 300_000,
     sha256: createHash('sha256').update(bytes).digest('hex'),
   })
-  const found = await opslag.read(sleutel)
+  const found = await store.read(sleutel)
   t.equal(found!.omvang, 300_000)
   t.ok(bytes.equals(await buffer(found!.stream)))
-  t.strictSame(await keys(opslag), [sleutel])
+  t.strictSame(await keys(store), [sleutel])
   t.strictSame(temps(root), [])
   t.equal(statSync(path.join(root, sleutel)).mode & 0o777 & ~0o640, 0, 'others may not read the file')
   t.equal(statSync(path.join(root, '2026/03')).mode & 0o777 & ~0o750, 0, 'others may not enter the directory')
 })
 
 t.test('nothing is visible under a key until all bytes are there', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
+  const { root, store } = await givenOpslag(t)
   const last = Promise.withResolvers<void>()
   const first = Promise.withResolvers<void>()
-  const writing = opslag.write(
+  const writing = store.write(
     'a/b',
     (async function* () {
       yield Buffer.from('eerste ')
@@ -82,54 +82,54 @@ t.test('nothing is visible under a key until all bytes are there', async (t) => 
   await first.promise
   t.equal(temps(root).length, 1)
   t.equal(readFileSync(path.join(root, '.tmp', temps(root)[0]!), 'utf8'), 'eerste ')
-  t.equal(await opslag.read('a/b'), undefined)
-  t.strictSame(await keys(opslag), [])
+  t.equal(await store.read('a/b'), undefined)
+  t.strictSame(await keys(store), [])
   last.resolve()
   await writing
-  t.equal(await content(opslag, 'a/b'), 'eerste laatste')
+  t.equal(await content(store, 'a/b'), 'eerste laatste')
   t.strictSame(temps(root), [])
 })
 
 t.test('an error of the source comes out unchanged and leaves nothing, also where a document was', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
+  const { root, store } = await givenOpslag(t)
   const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' })
-  await opslag.write('oud', chunks('oud'))
+  await store.write('oud', chunks('oud'))
   for (const sleutel of ['oud', 'nieuw']) {
     const broken = async function* () {
       yield Buffer.from('half')
       throw reset
     }
-    t.equal(await opslag.write(sleutel, broken()).catch((error) => error), reset)
+    t.equal(await store.write(sleutel, broken()).catch((error) => error), reset)
   }
-  t.equal(await content(opslag, 'oud'), 'oud')
-  t.equal(await opslag.read('nieuw'), undefined)
+  t.equal(await content(store, 'oud'), 'oud')
+  t.equal(await store.read('nieuw'), undefined)
   t.strictSame(temps(root), [])
 })
 
 t.test('a signal ends a write whose source is silent', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
+  const { root, store } = await givenOpslag(t)
   const abort = new AbortController()
   const silent = async function* () {
     yield Buffer.from('half')
     setImmediate(() => abort.abort(new Error('weg')))
     await new Promise(() => {})
   }
-  await t.rejects(opslag.write('a', silent(), { signal: abort.signal }), { message: 'weg' })
+  await t.rejects(store.write('a', silent(), { signal: abort.signal }), { message: 'weg' })
   t.strictSame(temps(root), [])
-  await t.rejects(opslag.write('a', chunks('x'), { signal: abort.signal }), { message: 'weg' })
-  t.strictSame(await keys(opslag), [])
+  await t.rejects(store.write('a', chunks('x'), { signal: abort.signal }), { message: 'weg' })
+  t.strictSame(await keys(store), [])
 })
 
 t.test('a key that exists is overwritten', async (t) => {
-  const { opslag } = await givenOpslag(t)
-  await opslag.write('a', chunks('een langere tekst'))
-  await opslag.write('a', chunks('kort'))
-  t.equal(await content(opslag, 'a'), 'kort')
-  t.strictSame(await keys(opslag), ['a'])
+  const { store } = await givenOpslag(t)
+  await store.write('a', chunks('een langere tekst'))
+  await store.write('a', chunks('kort'))
+  t.equal(await content(store, 'a'), 'kort')
+  t.strictSame(await keys(store), ['a'])
 })
 
 t.test('keys that could leave the store or touch its administration are refused', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
+  const { root, store } = await givenOpslag(t)
   const bad = [
     '',
     '/a',
@@ -147,16 +147,16 @@ t.test('keys that could leave the store or touch its administration are refused'
     'a'.repeat(2000),
   ]
   for (const sleutel of bad) {
-    await t.rejects(opslag.write(sleutel, chunks('x')), { message: 'not a storage key' }, JSON.stringify(sleutel))
-    await t.rejects(opslag.read(sleutel), { message: 'not a storage key' })
-    await t.rejects(opslag.remove(sleutel), { message: 'not a storage key' })
+    await t.rejects(store.write(sleutel, chunks('x')), { message: 'not a storage key' }, JSON.stringify(sleutel))
+    await t.rejects(store.read(sleutel), { message: 'not a storage key' })
+    await t.rejects(store.remove(sleutel), { message: 'not a storage key' })
   }
   t.strictSame(readdirSync(root).sort(), ['.tmp', '.zaakstroom'])
 })
 
 t.test('an unmounted store is unavailable for everything and is not filled', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
-  await opslag.write('a', chunks('x'))
+  const { root, store } = await givenOpslag(t)
+  await store.write('a', chunks('x'))
   rmSync(root, { recursive: true })
   mkdirSync(root) // the mount point without its file system
   await everythingIsUnavailable()
@@ -167,69 +167,69 @@ t.test('an unmounted store is unavailable for everything and is not filled', asy
 
   async function everythingIsUnavailable() {
     const all = [
-      opslag.write('a', chunks('x')),
-      opslag.write('2026/01/02/b', chunks('x')),
-      opslag.read('a'),
-      opslag.remove('a'),
-      Array.fromAsync(opslag.list()),
-      opslag.removeUnfinished(new Date()),
-      opslag.check(),
-      sweep(opslag, { olderThan: new Date(), known: async () => new Set() }),
+      store.write('a', chunks('x')),
+      store.write('2026/01/02/b', chunks('x')),
+      store.read('a'),
+      store.remove('a'),
+      Array.fromAsync(store.list()),
+      store.removeUnfinished(new Date()),
+      store.check(),
+      sweep(store, { olderThan: new Date(), known: async () => new Set() }),
     ]
     for (const result of await Promise.allSettled(all)) {
-      t.ok(result.status === 'rejected' && result.reason instanceof OpslagOnbeschikbaar)
+      t.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailable)
       t.notMatch(String((result as PromiseRejectedResult).reason.message), root, 'no path in the message')
     }
   }
 })
 
 t.test('preparing twice is harmless, and a lost directory for temporary files comes back', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
-  await opslag.write('a', chunks('x'))
-  await Promise.all([prepareFilesystemOpslag(root), prepareFilesystemOpslag(root)])
+  const { root, store } = await givenOpslag(t)
+  await store.write('a', chunks('x'))
+  await Promise.all([prepareFilesystemStore(root), prepareFilesystemStore(root)])
   rmSync(path.join(root, '.tmp'), { recursive: true })
-  await opslag.check()
-  await opslag.write('b', chunks('y'))
-  t.strictSame(await keys(opslag), ['a', 'b'])
+  await store.check()
+  await store.write('b', chunks('y'))
+  t.strictSame(await keys(store), ['a', 'b'])
   t.strictSame(temps(root), [])
 })
 
 t.test('a directory that was removed meanwhile is made again', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
-  await opslag.write('2026/01/02/a', chunks('x'))
+  const { root, store } = await givenOpslag(t)
+  await store.write('2026/01/02/a', chunks('x'))
   rmSync(path.join(root, '2026'), { recursive: true })
-  await opslag.write('2026/01/02/b', chunks('y'))
-  t.strictSame(await keys(opslag), ['2026/01/02/b'])
+  await store.write('2026/01/02/b', chunks('y'))
+  t.strictSame(await keys(store), ['2026/01/02/b'])
 })
 
 t.test('many writes at once into new directories all succeed', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
-  const other = filesystemOpslag(root) // as another process would
+  const { root, store } = await givenOpslag(t)
+  const other = filesystemStore(root) // as another process would
   const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
-  await Promise.all(sleutels.map((sleutel, i) => (i % 2 ? opslag : other).write(sleutel, chunks(sleutel))))
-  t.strictSame(await keys(opslag), sleutels.sort())
+  await Promise.all(sleutels.map((sleutel, i) => (i % 2 ? store : other).write(sleutel, chunks(sleutel))))
+  t.strictSame(await keys(store), sleutels.sort())
 })
 
 t.test('a sweep removes only old keys of our making that no document knows, and stale temporary files', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
+  const { root, store } = await givenOpslag(t)
   const old = new Date('2026-01-01')
   const olderThan = new Date('2026-06-01')
   async function given(sleutel: string, age?: Date) {
-    await opslag.write(sleutel, chunks(sleutel))
+    await store.write(sleutel, chunks(sleutel))
     if (age) utimesSync(path.join(root, sleutel), age, age)
     return sleutel
   }
-  const known = await Promise.all([1, 2, 3].map(() => given(nieuweSleutel(old), old)))
-  const unknown = await Promise.all([1, 2, 3, 4].map(() => given(nieuweSleutel(old), old)))
-  unknown.push(await given(`${nieuweSleutel(old)}/7`, old))
-  const young = await given(nieuweSleutel())
+  const known = await Promise.all([1, 2, 3].map(() => given(newKey(old), old)))
+  const unknown = await Promise.all([1, 2, 3, 4].map(() => given(newKey(old), old)))
+  unknown.push(await given(`${newKey(old)}/7`, old))
+  const young = await given(newKey())
   const foreign = await given('anders/iemands-bestand.pdf', old)
   writeFileSync(path.join(root, '.tmp/stale'), 'x')
   utimesSync(path.join(root, '.tmp/stale'), old, old)
   writeFileSync(path.join(root, '.tmp/busy'), 'x')
 
   const asked: string[][] = []
-  const result = await sweep(opslag, {
+  const result = await sweep(store, {
     olderThan,
     known: async (sleutels) => {
       asked.push(sleutels)
@@ -238,15 +238,15 @@ t.test('a sweep removes only old keys of our making that no document knows, and 
     batch: 3,
   })
   t.strictSame(result, { seen: 10, removed: 5, unfinished: 1 })
-  t.strictSame(await keys(opslag), [...known, young, foreign].sort())
+  t.strictSame(await keys(store), [...known, young, foreign].sort())
   t.strictSame(temps(root), ['busy'])
   t.strictSame(asked.flat().sort(), [...known, ...unknown].sort(), 'only candidates are asked for')
   t.ok(asked.every((sleutels) => sleutels.length <= 3))
 })
 
 t.test('check leaves nothing behind', async (t) => {
-  const { root, opslag } = await givenOpslag(t)
-  await opslag.check()
+  const { root, store } = await givenOpslag(t)
+  await store.check()
   t.strictSame(readdirSync(root).sort(), ['.tmp', '.zaakstroom'])
   t.strictSame(temps(root), [])
 })
@@ -279,18 +279,18 @@ t.test('a full store is unavailable, and nothing stays of what did not fit', { s
   for (let i = 0; i < 100; i++) writeFileSync(path.join(base, `${i}`), randomBytes(30_000))
   const module = `
     import { readdirSync } from 'node:fs'
-    import { filesystemOpslag, prepareFilesystemOpslag } from '${OPSLAG}'
-    import { kopieerPool, kopieerNaarOpslag } from '${KOPIEER}'
+    import { filesystemStore, prepareFilesystemStore } from '${OPSLAG}'
+    import { copyPool, copyToStore } from '${KOPIEER}'
     const [, root, baseDir] = process.argv
-    await prepareFilesystemOpslag(root)
-    const opslag = filesystemOpslag(root)
+    await prepareFilesystemStore(root)
+    const opslag = filesystemStore(root)
     async function* endless() { while (true) yield Buffer.alloc(65536) }
     const left = async () => [await Array.fromAsync(opslag.list()), readdirSync(root + '/.tmp')].flat().length
     const outcome = async (work) => [await work.then(() => 'done', (error) => error.name + ' ' + error.code), await left()]
     const files = (n) => Array.from({ length: n }, (_, i) => ({ nummer: i, bestandspad: String(i), sleutel: 'm/' + i }))
-    const pool = kopieerPool({ baseDir, opslagRoot: root })
+    const pool = copyPool({ baseDir, opslagRoot: root })
     const out = { write: await outcome(opslag.write('a', endless())), pool: await outcome(pool.kopieer(files(100))) }
-    out.streams = (await outcome(kopieerNaarOpslag(opslag, baseDir, files(100))))[0]
+    out.streams = (await outcome(copyToStore(opslag, baseDir, files(100))))[0]
     for (const { sleutel } of files(100)) await opslag.remove(sleutel)
     out.after = await outcome(pool.kopieer(files(5)))
     await pool.stop()
@@ -298,9 +298,9 @@ t.test('a full store is unavailable, and nothing stays of what did not fit', { s
   const { stdout, stderr } = run(smallStore(dir), module, [dir, base])
   t.equal(stderr, '')
   t.strictSame(JSON.parse(stdout), {
-    write: ['OpslagOnbeschikbaar ENOSPC', 0],
-    pool: ['OpslagOnbeschikbaar ENOSPC', 0],
-    streams: 'OpslagOnbeschikbaar ENOSPC',
+    write: ['StoreUnavailable ENOSPC', 0],
+    pool: ['StoreUnavailable ENOSPC', 0],
+    streams: 'StoreUnavailable ENOSPC',
     after: ['done', 5],
   })
 })
@@ -312,15 +312,15 @@ t.test('a read-only store is unavailable for writing and still gives what it has
   const module = `
     import { execFileSync } from 'node:child_process'
     import { text } from 'node:stream/consumers'
-    import { filesystemOpslag, prepareFilesystemOpslag } from '${OPSLAG}'
-    import { kopieerPool } from '${KOPIEER}'
+    import { filesystemStore, prepareFilesystemStore } from '${OPSLAG}'
+    import { copyPool } from '${KOPIEER}'
     const [, root, baseDir] = process.argv
-    await prepareFilesystemOpslag(root)
-    const opslag = filesystemOpslag(root)
+    await prepareFilesystemStore(root)
+    const opslag = filesystemStore(root)
     await opslag.write('a', [Buffer.from('inhoud')])
     execFileSync('mount', ['-o', 'remount,bind,ro', root])
     const code = (work) => work.then(() => 'done', (error) => error.name + ' ' + error.code)
-    const pool = kopieerPool({ baseDir, opslagRoot: root })
+    const pool = copyPool({ baseDir, opslagRoot: root })
     console.log(JSON.stringify([
       await code(opslag.check()), await code(opslag.write('b', [])), await code(opslag.remove('a')),
       await code(pool.kopieer([{ nummer: 1, bestandspad: 'a', sleutel: 'c' }])),
@@ -329,7 +329,7 @@ t.test('a read-only store is unavailable for writing and still gives what it has
     await pool.stop()`
   const { stdout, stderr } = run(smallStore(dir), module, [dir, base])
   t.equal(stderr, '')
-  t.strictSame(JSON.parse(stdout), [...Array(4).fill('OpslagOnbeschikbaar EROFS'), 'inhoud'])
+  t.strictSame(JSON.parse(stdout), [...Array(4).fill('StoreUnavailable EROFS'), 'inhoud'])
 })
 
 const noTrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0 ? false : 'needs strace'
@@ -343,13 +343,13 @@ t.test(
     for (const name of ['a', 'b', 'c']) writeFileSync(path.join(base, name), name)
     const module = `
     import { accessSync } from 'node:fs'
-    import { filesystemOpslag } from '${OPSLAG}'
-    import { kopieerPool } from '${KOPIEER}'
+    import { filesystemStore } from '${OPSLAG}'
+    import { copyPool } from '${KOPIEER}'
     const [, root, baseDir] = process.argv
     const returned = (what) => { try { accessSync('/returned/' + what) } catch {} }
-    await filesystemOpslag(root).write('2026/01/02/stream', [Buffer.from('x')])
+    await filesystemStore(root).write('2026/01/02/stream', [Buffer.from('x')])
     returned('stream')
-    const pool = kopieerPool({ baseDir, opslagRoot: root })
+    const pool = copyPool({ baseDir, opslagRoot: root })
     await pool.kopieer(['a', 'b', 'c'].map((naam, nummer) => ({ nummer, bestandspad: naam, sleutel: '2026/03/04/' + naam })))
     returned('pool')
     await pool.stop()`

@@ -5,10 +5,10 @@ import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { controleer } from '../../src/documenten/storage/check.ts'
-import { openOpslagen } from '../../src/documenten/storage/choose.ts'
-import { type Backend, nieuweSleutel, OpslagOnbeschikbaar } from '../../src/documenten/storage/index.ts'
-import { AlreadyRunning, verplaats } from '../../src/documenten/storage/migrate.ts'
+import { checkStorage } from '../../src/documenten/storage/check.ts'
+import { openStores } from '../../src/documenten/storage/choose.ts'
+import { type Backend, newKey, StoreUnavailable } from '../../src/documenten/storage/index.ts'
+import { AlreadyRunning, moveBytes } from '../../src/documenten/storage/migrate.ts'
 import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { API, csvText, DOCUMENTEN, givenFile, givenImport, goodRow, outcome } from './importing.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
@@ -67,7 +67,7 @@ const backends = async ({ database }: TestApp) =>
   (await database.sql<{ backend: string }[]>`select backend from bestand order by id`).map(({ backend }) => backend)
 
 const stored = async ({ parts }: TestApp, backend: Backend) =>
-  (await Array.fromAsync(parts.opslagVoor(backend).list())).map(({ sleutel }) => sleutel).sort()
+  (await Array.fromAsync(parts.storeFor(backend).list())).map(({ sleutel }) => sleutel).sort()
 
 /** Runs what waits for later as well. */
 async function runAllJobs(test: TestApp) {
@@ -114,7 +114,7 @@ t.test('documents move from store to store while they are read, and the old byte
   let from: Backend = 'filesystem'
   for (const to of ['s3_storage', 'azure_blob_storage', 'filesystem'] as const) {
     let told = 0
-    const moving = verplaats({ ...test.parts }, to, () => told++)
+    const moving = moveBytes({ ...test.parts }, to, () => told++)
     for (let i = 0; i < 3; i++)
       t.strictSame(
         await Promise.all(urls.map((url) => download(test, url))),
@@ -133,14 +133,14 @@ t.test('documents move from store to store while they are read, and the old byte
       const old = new Date(Date.now() - 48 * 3600 * 1000)
       for (const sleutel of await stored(test, from)) utimesSync(join(test.config.documentenDir, sleutel), old, old)
     }
-    t.match(await controleer(test.parts, { repair: true }), { found: 0 }, 'and a check leaves that alone')
+    t.match(await checkStorage(test.parts, { repair: true }), { found: 0 }, 'and a check leaves that alone')
     t.equal((await stored(test, from)).length, 7)
     await runAllJobs(test)
     t.strictSame(await stored(test, from), [])
     t.equal((await stored(test, to)).length, 7)
     from = to
   }
-  t.match(await verplaats(test.parts, 'filesystem'), { moved: 0, bytes: 0, failed: 0 })
+  t.match(await moveBytes(test.parts, 'filesystem'), { moved: 0, bytes: 0, failed: 0 })
 })
 
 t.test('a move that was interrupted goes on, without copies that nobody needs', async (t) => {
@@ -149,9 +149,9 @@ t.test('a move that was interrupted goes on, without copies that nobody needs', 
   for (let i = 0; i < 12; i++) urls.push(await givenDocument(test, `document ${i}`))
   // A crash between the copy and its row: the copy is there, the row is as it was.
   const [row] = await test.database.sql<{ sleutel: string }[]>`select sleutel from bestand order by id desc limit 1`
-  await test.parts.opslagVoor('s3_storage').write(row!.sleutel, [Buffer.from('half')] as never)
+  await test.parts.storeFor('s3_storage').write(row!.sleutel, [Buffer.from('half')] as never)
   const stop = new AbortController()
-  const stopping = verplaats(
+  const stopping = moveBytes(
     test.parts,
     's3_storage',
     ({ moved }) => moved === 3 && stop.abort(new Error('stop')),
@@ -160,7 +160,7 @@ t.test('a move that was interrupted goes on, without copies that nobody needs', 
   await t.rejects(stopping, { message: 'stop' })
   const moved = (await backends(test)).filter((backend) => backend === 's3_storage').length
   t.ok(moved >= 3 && moved < 12, `${moved} moved`)
-  t.match(await verplaats(test.parts, 's3_storage'), { moved: 12 - moved, failed: 0 })
+  t.match(await moveBytes(test.parts, 's3_storage'), { moved: 12 - moved, failed: 0 })
   t.strictSame(
     await Promise.all(urls.map((url) => download(test, url))),
     urls.map((_, i) => `document ${i}`),
@@ -172,22 +172,22 @@ t.test('what is deleted while it moves stays deleted, and only one move runs at 
   const test = await givenApp(t, 'filesystem')
   const urls: string[] = []
   for (let i = 0; i < 5; i++) urls.push(await givenDocument(test, `document ${i}`))
-  const { opslagVoor } = test.parts
+  const { storeFor } = test.parts
   const held = Promise.withResolvers<void>()
   const reading = Promise.withResolvers<void>()
   // The bytes of the first document come when the test says so.
-  const slow: typeof opslagVoor = (backend) => ({
-    ...opslagVoor(backend),
+  const slow: typeof storeFor = (backend) => ({
+    ...storeFor(backend),
     write: async (sleutel, bytes, options) => {
-      const written = await opslagVoor(backend).write(sleutel, bytes, options)
+      const written = await storeFor(backend).write(sleutel, bytes, options)
       reading.resolve()
       await held.promise
       return written
     },
   })
-  const moving = verplaats({ ...test.parts, opslagVoor: slow }, 'azure_blob_storage')
+  const moving = moveBytes({ ...test.parts, storeFor: slow }, 'azure_blob_storage')
   await reading.promise
-  await t.rejects(verplaats(test.parts, 'azure_blob_storage'), AlreadyRunning)
+  await t.rejects(moveBytes(test.parts, 'azure_blob_storage'), AlreadyRunning)
   for (const url of urls) t.equal((await test.call('DELETE', url)).status, 204)
   await test.runJobs()
   held.resolve()
@@ -205,7 +205,7 @@ t.test('a document whose bytes are wrong does not move, and the others do', asyn
   writeFileSync(join(test.config.documentenDir, rows[1]!.sleutel), 'stak')
   rmSync(join(test.config.documentenDir, rows[2]!.sleutel))
   const faults: unknown[] = []
-  t.match(await verplaats(test.parts, 's3_storage', (_so, fault) => fault && faults.push(fault.kind)), {
+  t.match(await moveBytes(test.parts, 's3_storage', (_so, fault) => fault && faults.push(fault.kind)), {
     moved: 1,
     failed: 2,
   })
@@ -218,24 +218,24 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   t.test(`${backend}: a check finds what is too much, absent and changed, and repairs what it can`, async (t) => {
     const test = await givenApp(t, backend)
     for (let i = 0; i < 4; i++) await givenDocument(test, `document ${i}`)
-    const opslag = test.parts.opslag
-    t.match(await controleer(test.parts, { verify: true }), { documents: 4, stored: 4, found: 0 })
+    const store = test.parts.store
+    t.match(await checkStorage(test.parts, { verify: true }), { documents: 4, stored: 4, found: 0 })
 
     const rows = await test.database.sql<{ id: number; sleutel: string }[]>`select id, sleutel from bestand order by id`
     const replace = async (sleutel: string, content: string) => {
-      await opslag.remove(sleutel)
-      await opslag.write(sleutel, [Buffer.from(content)] as never)
+      await store.remove(sleutel)
+      await store.write(sleutel, [Buffer.from(content)] as never)
     }
-    await opslag.remove(rows[0]!.sleutel)
+    await store.remove(rows[0]!.sleutel)
     await replace(rows[1]!.sleutel, 'langer dan het was')
     await replace(rows[2]!.sleutel, 'document X')
-    const { sleutel: orphan } = await opslag.write(nieuweSleutel(), [Buffer.from('wees')] as never)
-    await opslag.write('van/iemand/anders', [Buffer.from('anders')] as never)
+    const { sleutel: orphan } = await store.write(newKey(), [Buffer.from('wees')] as never)
+    await store.write('van/iemand/anders', [Buffer.from('anders')] as never)
     await test.database.sql`update bestand set gemaakt_op = now() - interval '2 days'`
 
     const findings = async (options: object) => {
       const found: string[] = []
-      const outcome = await controleer(test.parts, {
+      const outcome = await checkStorage(test.parts, {
         ...options,
         report: ({ kind, sleutel, repaired }) => found.push(`${kind} ${sleutel} ${repaired}`),
       })
@@ -261,7 +261,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     )
     // A copy elsewhere, as a restored back-up gives it.
     const other = backend === 's3_storage' ? 'azure_blob_storage' : 's3_storage'
-    const target = test.parts.opslagVoor(other)
+    const target = test.parts.storeFor(other)
     await givenElsewhere(test, other)
     await target.write(rows[0]!.sleutel, [Buffer.from('document 0')] as never)
     t.equal((await findings({ repair: true })).outcome.repaired, 1)
@@ -272,7 +272,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
 
 /** A document in another backend, so that it is one of those in use. */
 async function givenElsewhere(test: Given, backend: Backend): Promise<void> {
-  const { sleutel } = await test.parts.opslagVoor(backend).write(nieuweSleutel(), [Buffer.from('x')] as never)
+  const { sleutel } = await test.parts.storeFor(backend).write(newKey(), [Buffer.from('x')] as never)
   await test.database.sql`
     insert into bestand (backend, sleutel, omvang, sha256) values (${backend}, ${sleutel}, 1, sha256('x'::bytea))`
 }
@@ -282,13 +282,13 @@ t.test('orphans older than a day are removed, and unfinished writes with them', 
   const url = await givenDocument(test, 'blijft')
   const old = new Date(Date.now() - 26 * 3600 * 1000)
   const root = test.config.documentenDir
-  const { sleutel } = await test.parts.opslag.write(nieuweSleutel(), [Buffer.from('wees')] as never)
+  const { sleutel } = await test.parts.store.write(newKey(), [Buffer.from('wees')] as never)
   utimesSync(join(root, sleutel), old, old)
   writeFileSync(join(root, '.tmp/half'), 'x')
   utimesSync(join(root, '.tmp/half'), old, old)
-  t.match(await controleer(test.parts), { found: 1, repaired: 0, unfinished: 0 })
-  t.match(await controleer(test.parts, { repair: true }), { found: 1, repaired: 1, unfinished: 1 })
-  t.match(await controleer(test.parts, { verify: true }), { found: 0, documents: 1, stored: 1 })
+  t.match(await checkStorage(test.parts), { found: 1, repaired: 0, unfinished: 0 })
+  t.match(await checkStorage(test.parts, { repair: true }), { found: 1, repaired: 1, unfinished: 1 })
+  t.match(await checkStorage(test.parts, { verify: true }), { found: 0, documents: 1, stored: 1 })
   t.strictSame(readdirSync(join(root, '.tmp')), [])
   t.equal(await download(test, url), 'blijft')
 })
@@ -314,7 +314,7 @@ t.test('the command line moves and checks, and its exit code tells what came of 
   t.match(moved, { code: 0, stderr: /new documents still go to filesystem/ })
   t.strictSame(JSON.parse(moved.stdout), { moved: 1, bytes: 11, failed: 0 })
   t.equal(await download(test, url), 'met de hand')
-  await test.parts.opslagVoor('s3_storage').remove((await stored(test, 's3_storage'))[0]!)
+  await test.parts.storeFor('s3_storage').remove((await stored(test, 's3_storage'))[0]!)
   const wrong = await run('check', '--json')
   t.equal(wrong.code, 1)
   const [finding, summary] = wrong.stdout
@@ -362,13 +362,13 @@ t.test('a store that is away: 503 with Retry-After, nothing changes, and reading
       status: 'failed',
       checks: { storage: { status: 'failed' } },
     })
-    await t.rejects(controleer(test.parts), OpslagOnbeschikbaar)
-    await t.rejects(verplaats(test.parts, 'filesystem'), OpslagOnbeschikbaar)
+    await t.rejects(checkStorage(test.parts), StoreUnavailable)
+    await t.rejects(moveBytes(test.parts, 'filesystem'), StoreUnavailable)
     await server.start()
     if (backend === 's3_storage') {
       t.equal(await download(test, url), 'staat er')
       t.equal((await test.call('GET', `${BASE}/readyz`)).status, 200)
-      await verplaats(test.parts, 'filesystem')
+      await moveBytes(test.parts, 'filesystem')
       t.equal(await download(test, url), 'staat er')
     }
   }
@@ -418,13 +418,13 @@ t.test('nothing of the keys shows, whatever is wrong with them', async (t) => {
   }
   const { readConfig } = await import('../../src/config.ts')
   for (const [backend, env] of Object.entries(wrong)) {
-    const { opslag } = openOpslagen(readConfig({ ...env, DOCUMENTEN_API_BACKEND: backend }), log)
+    const { store } = openStores(readConfig({ ...env, DOCUMENTEN_API_BACKEND: backend }), log)
     for (let i = 0; i < 3; i++) {
-      const error = await opslag.check().catch((error) => error)
-      t.ok(error instanceof OpslagOnbeschikbaar, backend)
+      const error = await store.check().catch((error) => error)
+      t.ok(error instanceof StoreUnavailable, backend)
       said.push(JSON.stringify(error), error.stack)
     }
-    await t.rejects(opslag.read('a'), OpslagOnbeschikbaar)
+    await t.rejects(store.read('a'), StoreUnavailable)
   }
   t.equal(said.filter((line) => line.includes('refuses us')).length, 2, 'once a minute for each')
   for (const line of said) t.notMatch(line, new RegExp(`${secret}|${key.replace(/[+/=]/g, '\\$&')}`))

@@ -6,28 +6,22 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { readConfig } from '../../src/config.ts'
-import { openOpslagen } from '../../src/documenten/storage/choose.ts'
-import { prepareFilesystemOpslag } from '../../src/documenten/storage/filesystem.ts'
-import {
-  type Backend,
-  nieuweSleutel,
-  type Opslag,
-  OpslagOnbeschikbaar,
-  sweep,
-} from '../../src/documenten/storage/index.ts'
+import { openStores } from '../../src/documenten/storage/choose.ts'
+import { prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
+import { type Backend, newKey, type Store, StoreUnavailable, sweep } from '../../src/documenten/storage/index.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
 
 async function* chunks(...parts: (string | Uint8Array)[]) {
   for (const part of parts) yield Buffer.from(part as string)
 }
 
-async function content(opslag: Opslag, sleutel: string, range?: { start: number; end: number }) {
-  const found = await opslag.read(sleutel, range)
+async function content(store: Store, sleutel: string, range?: { start: number; end: number }) {
+  const found = await store.read(sleutel, range)
   return found && (await buffer(found.stream)).toString('latin1')
 }
 
-async function keys(opslag: Opslag, prefix?: string) {
-  return (await Array.fromAsync(opslag.list(prefix))).map(({ sleutel }) => sleutel).sort()
+async function keys(store: Store, prefix?: string) {
+  return (await Array.fromAsync(store.list(prefix))).map(({ sleutel }) => sleutel).sort()
 }
 
 t.setTimeout(240_000)
@@ -38,7 +32,7 @@ const [s3, azure] = await Promise.all([givenS3(t), givenAzure(t)])
 let counter = 0
 
 /** A store of its own; of the servers a prefix of its own. */
-async function givenOpslag(backend: Backend): Promise<Opslag> {
+async function givenOpslag(backend: Backend): Promise<Store> {
   const name = `opslag-${counter++}`
   const config = readConfig({
     ...s3.env,
@@ -48,71 +42,71 @@ async function givenOpslag(backend: Backend): Promise<Opslag> {
     S3_LOCATION: `${name}/`,
     AZURE_LOCATION: name,
   })
-  if (backend === 'filesystem') await prepareFilesystemOpslag(config.documentenDir)
-  return openOpslagen(config).opslag
+  if (backend === 'filesystem') await prepareFilesystemStore(config.documentenDir)
+  return openStores(config).store
 }
 
 for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as const) {
   t.test(`${backend}: what was written can be read, with its size and checksum`, async (t) => {
-    const opslag = await givenOpslag(backend)
-    t.equal(opslag.backend, backend)
+    const store = await givenOpslag(backend)
+    t.equal(store.backend, backend)
     // Smaller than a part, exactly one, exactly two, and two and a bit.
     for (const size of [300_000, 8 * 1024 ** 2, 16 * 1024 ** 2, 17_000_001]) {
       const bytes = randomBytes(size)
-      const sleutel = nieuweSleutel()
+      const sleutel = newKey()
       const source = chunks(bytes.subarray(0, 1), bytes.subarray(1, 250_000), bytes.subarray(250_000))
-      t.strictSame(await opslag.write(sleutel, source), {
+      t.strictSame(await store.write(sleutel, source), {
         sleutel,
         omvang: size,
         sha256: createHash('sha256').update(bytes).digest('hex'),
       })
-      const found = await opslag.read(sleutel)
+      const found = await store.read(sleutel)
       t.equal(found!.omvang, size)
       t.ok(bytes.equals(await buffer(found!.stream)))
-      const [listed] = await Array.fromAsync(opslag.list(sleutel))
+      const [listed] = await Array.fromAsync(store.list(sleutel))
       t.match(listed, { sleutel, omvang: size })
       t.ok(Math.abs(listed!.gewijzigd.getTime() - Date.now()) < 60_000)
     }
   })
 
   t.test(`${backend}: an empty document is a document`, async (t) => {
-    const opslag = await givenOpslag(backend)
-    t.equal((await opslag.write('leeg', chunks())).omvang, 0)
-    t.equal(await content(opslag, 'leeg'), '')
-    t.strictSame(await keys(opslag), ['leeg'])
+    const store = await givenOpslag(backend)
+    t.equal((await store.write('leeg', chunks())).omvang, 0)
+    t.equal(await content(store, 'leeg'), '')
+    t.strictSame(await keys(store), ['leeg'])
   })
 
   t.test(`${backend}: names of any kind come back as they were`, async (t) => {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     const names = ['map/een naam', "map/b+c&d=e%20f#g?'h", 'map/ëéñ 漢字', '2026/01/02/x~y.tar.gz']
-    for (const name of names) t.equal((await opslag.write(name, chunks(name))).sleutel, name)
-    for (const name of names) t.equal(await content(opslag, name), Buffer.from(name).toString('latin1'))
-    t.strictSame(await keys(opslag), [...names].sort())
-    for (const name of names) await opslag.remove(name)
-    t.strictSame(await keys(opslag), [])
+    for (const name of names) t.equal((await store.write(name, chunks(name))).sleutel, name)
+    for (const name of names) t.equal(await content(store, name), Buffer.from(name).toString('latin1'))
+    t.strictSame(await keys(store), [...names].sort())
+    for (const name of names) await store.remove(name)
+    t.strictSame(await keys(store), [])
   })
 
   t.test(
     `${backend}: a name that exists ${backend === 'filesystem' ? 'is overwritten' : 'stays, and the new bytes get a suffix'}`,
     async (t) => {
-      const opslag = await givenOpslag(backend)
-      const first = await opslag.write('map/a.pdf', chunks('een langere tekst'))
-      const second = await opslag.write('map/a.pdf', chunks('kort'))
+      const store = await givenOpslag(backend)
+      const first = await store.write('map/a.pdf', chunks('een langere tekst'))
+      const second = await store.write('map/a.pdf', chunks('kort'))
       t.equal(first.sleutel, 'map/a.pdf')
-      t.equal(await content(opslag, second.sleutel), 'kort')
+      t.equal(await content(store, second.sleutel), 'kort')
       if (backend === 'filesystem') return t.equal(second.sleutel, 'map/a.pdf')
       t.match(second.sleutel, /^map\/a_[a-z0-9]{7}\.pdf$/)
-      t.equal(await content(opslag, 'map/a.pdf'), 'een langere tekst')
-      t.match((await opslag.write('kaal', chunks('1'))).sleutel, /^kaal$/)
-      t.match((await opslag.write('kaal', chunks('2'))).sleutel, /^kaal_[a-z0-9]{7}$/)
+      t.equal(await content(store, 'map/a.pdf'), 'een langere tekst')
+      t.match((await store.write('kaal', chunks('1'))).sleutel, /^kaal$/)
+      t.match((await store.write('kaal', chunks('2'))).sleutel, /^kaal_[a-z0-9]{7}$/)
     },
   )
 
   t.test(`${backend}: nothing is visible under a key until all bytes are there`, async (t) => {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     const asked = Promise.withResolvers<void>()
     const last = Promise.withResolvers<void>()
-    const writing = opslag.write(
+    const writing = store.write(
       'a/b',
       (async function* () {
         for (let i = 0; i < 20; i++) yield Buffer.alloc(1024 ** 2, 'x') // two parts are under way
@@ -122,15 +116,15 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
       })(),
     )
     await asked.promise
-    t.equal(await opslag.read('a/b'), undefined)
-    t.strictSame(await keys(opslag), [])
+    t.equal(await store.read('a/b'), undefined)
+    t.strictSame(await keys(store), [])
     last.resolve()
     t.equal((await writing).omvang, 20 * 1024 ** 2 + 7)
-    t.equal(await content(opslag, 'a/b', { start: 20 * 1024 ** 2, end: 20 * 1024 ** 2 + 6 }), 'laatste')
+    t.equal(await content(store, 'a/b', { start: 20 * 1024 ** 2, end: 20 * 1024 ** 2 + 6 }), 'laatste')
   })
 
   t.test(`${backend}: an error of the source comes out unchanged and leaves nothing`, async (t) => {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' })
     for (const megabytes of [0, 20]) {
       const broken = async function* () {
@@ -138,28 +132,28 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
         for (let i = 0; i < megabytes; i++) yield Buffer.alloc(1024 ** 2)
         throw reset
       }
-      t.equal(await opslag.write('nieuw', broken()).catch((error) => error), reset)
+      t.equal(await store.write('nieuw', broken()).catch((error) => error), reset)
     }
-    t.equal(await opslag.read('nieuw'), undefined)
-    t.strictSame(await keys(opslag), [])
+    t.equal(await store.read('nieuw'), undefined)
+    t.strictSame(await keys(store), [])
   })
 
   t.test(`${backend}: a signal ends a write whose source is silent`, async (t) => {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     const abort = new AbortController()
     const silent = async function* () {
       yield Buffer.from('half')
       setImmediate(() => abort.abort(new Error('weg')))
       await new Promise(() => {})
     }
-    await t.rejects(opslag.write('a', silent(), { signal: abort.signal }), { message: 'weg' })
-    await t.rejects(opslag.write('a', chunks('x'), { signal: abort.signal }), { message: 'weg' })
-    t.strictSame(await keys(opslag), [])
+    await t.rejects(store.write('a', silent(), { signal: abort.signal }), { message: 'weg' })
+    await t.rejects(store.write('a', chunks('x'), { signal: abort.signal }), { message: 'weg' })
+    t.strictSame(await keys(store), [])
   })
 
   t.test(`${backend}: ranges give the bytes asked for and the size of the whole`, async (t) => {
-    const opslag = await givenOpslag(backend)
-    await opslag.write('a', chunks('0123456789'))
+    const store = await givenOpslag(backend)
+    await store.write('a', chunks('0123456789'))
     for (const [start, end, expected] of [
       [0, backend === 's3_storage' ? 1 : 0, backend === 's3_storage' ? '01' : '0'], // this server takes 0-0 for all
       [3, 5, '345'],
@@ -168,76 +162,76 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
       [8, 100, '89'],
       [10, 12, ''],
     ] as const) {
-      t.equal(await content(opslag, 'a', { start, end }), expected)
+      t.equal(await content(store, 'a', { start, end }), expected)
     }
-    const found = await opslag.read('a', { start: 2, end: 3 })
+    const found = await store.read('a', { start: 2, end: 3 })
     t.equal(found!.omvang, 10)
     found!.stream.destroy()
   })
 
   t.test(`${backend}: what is absent is undefined to read and no error to remove`, async (t) => {
-    const opslag = await givenOpslag(backend)
-    await opslag.write('map/a', chunks('a'))
-    for (const sleutel of ['b', 'map', 'map/a/b', 'x/y/z']) t.equal(await opslag.read(sleutel), undefined, sleutel)
-    await opslag.remove('b')
-    await opslag.remove('map/a')
-    await opslag.remove('map/a')
-    t.equal(await opslag.read('map/a'), undefined)
+    const store = await givenOpslag(backend)
+    await store.write('map/a', chunks('a'))
+    for (const sleutel of ['b', 'map', 'map/a/b', 'x/y/z']) t.equal(await store.read(sleutel), undefined, sleutel)
+    await store.remove('b')
+    await store.remove('map/a')
+    await store.remove('map/a')
+    t.equal(await store.read('map/a'), undefined)
   })
 
   t.test(`${backend}: list takes a prefix, and goes on after the first thousand`, async (t) => {
-    const opslag = await givenOpslag(backend)
-    for (const sleutel of ['2026/01/a', '2026/01/ab', '2026/02/b', 'x']) await opslag.write(sleutel, chunks(sleutel))
-    t.strictSame(await keys(opslag), ['2026/01/a', '2026/01/ab', '2026/02/b', 'x'])
-    t.strictSame(await keys(opslag, '2026/01/'), ['2026/01/a', '2026/01/ab'])
-    t.strictSame(await keys(opslag, '2026/01/ab'), ['2026/01/ab'])
-    t.strictSame(await keys(opslag, '2026/0'), ['2026/01/a', '2026/01/ab', '2026/02/b'])
-    t.strictSame(await keys(opslag, '2027/01/'), [])
+    const store = await givenOpslag(backend)
+    for (const sleutel of ['2026/01/a', '2026/01/ab', '2026/02/b', 'x']) await store.write(sleutel, chunks(sleutel))
+    t.strictSame(await keys(store), ['2026/01/a', '2026/01/ab', '2026/02/b', 'x'])
+    t.strictSame(await keys(store, '2026/01/'), ['2026/01/a', '2026/01/ab'])
+    t.strictSame(await keys(store, '2026/01/ab'), ['2026/01/ab'])
+    t.strictSame(await keys(store, '2026/0'), ['2026/01/a', '2026/01/ab', '2026/02/b'])
+    t.strictSame(await keys(store, '2027/01/'), [])
     const many = Array.from({ length: 1003 }, (_, i) => `veel/${String(i).padStart(4, '0')}`)
     for (let i = 0; i < many.length; i += 20)
-      await Promise.all(many.slice(i, i + 20).map((sleutel) => opslag.write(sleutel, chunks('x'))))
-    t.strictSame(await keys(opslag, 'veel/'), many)
+      await Promise.all(many.slice(i, i + 20).map((sleutel) => store.write(sleutel, chunks('x'))))
+    t.strictSame(await keys(store, 'veel/'), many)
   })
 
   t.test(`${backend}: bad keys are refused`, async (t) => {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     for (const sleutel of ['', '/a', '../a', 'a/../../b', './a', 'a//b', 'a/', '.zaakstroom', 'a\\b', 'a\nb']) {
-      await t.rejects(opslag.write(sleutel, chunks('x')), { message: 'not a storage key' }, JSON.stringify(sleutel))
-      await t.rejects(opslag.read(sleutel), { message: 'not a storage key' })
-      await t.rejects(opslag.remove(sleutel), { message: 'not a storage key' })
+      await t.rejects(store.write(sleutel, chunks('x')), { message: 'not a storage key' }, JSON.stringify(sleutel))
+      await t.rejects(store.read(sleutel), { message: 'not a storage key' })
+      await t.rejects(store.remove(sleutel), { message: 'not a storage key' })
     }
-    t.strictSame(await keys(opslag), [])
+    t.strictSame(await keys(store), [])
   })
 
   t.test(`${backend}: check leaves nothing behind that shows`, async (t) => {
-    const opslag = await givenOpslag(backend)
-    await opslag.check()
-    await opslag.check()
-    t.strictSame(await keys(opslag), [])
+    const store = await givenOpslag(backend)
+    await store.check()
+    await store.check()
+    t.strictSame(await keys(store), [])
   })
 
   t.test(`${backend}: many writes at once all succeed`, async (t) => {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
-    await Promise.all(sleutels.map((sleutel) => opslag.write(sleutel, chunks(sleutel))))
-    t.strictSame(await keys(opslag), sleutels.sort())
+    await Promise.all(sleutels.map((sleutel) => store.write(sleutel, chunks(sleutel))))
+    t.strictSame(await keys(store), sleutels.sort())
   })
 
   t.test(`${backend}: a sweep removes only old keys of our making that no document knows`, async (t) => {
-    const opslag = await givenOpslag(backend)
-    const given = async (sleutel: string) => (await opslag.write(sleutel, chunks(sleutel))).sleutel
-    const known = await Promise.all([1, 2, 3].map(() => given(nieuweSleutel())))
-    const unknown = await Promise.all([1, 2, 3, 4].map(() => given(nieuweSleutel())))
-    unknown.push(await given(`${nieuweSleutel()}/7`))
+    const store = await givenOpslag(backend)
+    const given = async (sleutel: string) => (await store.write(sleutel, chunks(sleutel))).sleutel
+    const known = await Promise.all([1, 2, 3].map(() => given(newKey())))
+    const unknown = await Promise.all([1, 2, 3, 4].map(() => given(newKey())))
+    unknown.push(await given(`${newKey()}/7`))
     const foreign = await given('anders/iemands-bestand.pdf')
     const options = { known: async () => new Set(known), batch: 3 }
-    t.equal((await sweep(opslag, { ...options, olderThan: new Date(Date.now() - 60_000) })).removed, 0, 'too young')
-    t.match(await sweep(opslag, { ...options, olderThan: new Date(Date.now() + 60_000) }), { seen: 9, removed: 5 })
-    t.strictSame(await keys(opslag), [...known, foreign].sort())
+    t.equal((await sweep(store, { ...options, olderThan: new Date(Date.now() - 60_000) })).removed, 0, 'too young')
+    t.match(await sweep(store, { ...options, olderThan: new Date(Date.now() + 60_000) }), { seen: 9, removed: 5 })
+    t.strictSame(await keys(store), [...known, foreign].sort())
   })
 
   t.test(`${backend}: a document of 200 MB passes through little memory`, async (t) => {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     const block = randomBytes(1024 ** 2)
     const before = process.memoryUsage().rss
     let highest = 0
@@ -247,8 +241,8 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
         highest = Math.max(highest, process.memoryUsage().rss)
       }
     }
-    t.equal((await opslag.write('groot', measured())).omvang, 200 * 1024 ** 2)
-    const found = await opslag.read('groot')
+    t.equal((await store.write('groot', measured())).omvang, 200 * 1024 ** 2)
+    const found = await store.read('groot')
     let read = 0
     for await (const chunk of found!.stream) {
       read += chunk.length
@@ -256,24 +250,24 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     }
     t.equal(read, 200 * 1024 ** 2)
     t.ok(highest - before < 150 * 1024 ** 2, `${Math.round((highest - before) / 1024 ** 2)} MB`)
-    await opslag.remove('groot')
+    await store.remove('groot')
   })
 }
 
 t.test('a server that is away makes everything unavailable, in bounded time and without its address', async (t) => {
   await Promise.all([s3.stop(), azure.stop()])
   for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
-    const opslag = await givenOpslag(backend)
+    const store = await givenOpslag(backend)
     const all = [
-      opslag.write('a', chunks('x')),
-      opslag.read('a'),
-      opslag.remove('a'),
-      Array.fromAsync(opslag.list()),
-      opslag.check(),
-      sweep(opslag, { olderThan: new Date(), known: async () => new Set() }),
+      store.write('a', chunks('x')),
+      store.read('a'),
+      store.remove('a'),
+      Array.fromAsync(store.list()),
+      store.check(),
+      sweep(store, { olderThan: new Date(), known: async () => new Set() }),
     ]
     for (const result of await Promise.allSettled(all)) {
-      t.ok(result.status === 'rejected' && result.reason instanceof OpslagOnbeschikbaar, backend)
+      t.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailable, backend)
       t.equal((result as PromiseRejectedResult).reason.message, 'document storage is unavailable: ECONNREFUSED')
       t.equal((result as PromiseRejectedResult).reason.cause, undefined)
     }

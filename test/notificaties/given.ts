@@ -5,7 +5,7 @@ import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { type Actie, mutator } from '../../src/database/mutate.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { type Instellingen, saveInstellingen } from '../../src/notificaties/settings.ts'
-import { saveDienst } from '../../src/services/services.ts'
+import { saveService } from '../../src/services/services.ts'
 import { type TestApp, testApp } from '../app.ts'
 
 export const SECRET = 'geheim bij de notificatiedienst, 32+'
@@ -38,7 +38,7 @@ export async function configure(
   termijnMs = 10_000,
 ): Promise<void> {
   await mutator(database)(systemActor('test'), async (m) => {
-    await saveDienst(m, secretBox(config.secretKey!), {
+    await saveService(m, secretBox(config.secretKey!), {
       label: 'Notificaties',
       slug: 'nrc',
       soort: 'nrc',

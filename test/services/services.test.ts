@@ -10,14 +10,14 @@ import { join } from 'node:path'
 import { createVerifier } from 'fast-jwt'
 import t, { type Test } from 'tap'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
-import { dienstOwner } from '../../src/services/services.ts'
+import { serviceOwner } from '../../src/services/services.ts'
 import { type TestApp, testApp } from '../app.ts'
 
 t.test('a URL below the root of a registered service is fetched with our credentials for it', async (t) => {
   const test = await testApp(t)
   const { root, requests } = await givenServer(t, (_request, response) => json(response, { naam: 'iets' }))
   await givenDienst(test, { apiRoot: root, clientId: 'ons-id', secret: 'ons geheim, lang genoeg voor HS256' })
-  t.same(await test.parts.diensten.fetchJson(`${root}dingen/1`), { kind: 'ok', body: { naam: 'iets' } })
+  t.same(await test.parts.services.fetchJson(`${root}dingen/1`), { kind: 'ok', body: { naam: 'iets' } })
   const token = requests[0]!.headers.authorization!.replace('Bearer ', '')
   const claims = createVerifier({ key: 'ons geheim, lang genoeg voor HS256', algorithms: ['HS256'] })(token)
   t.match(claims, { iss: 'ons-id', client_id: 'ons-id', user_id: '', user_representation: '' })
@@ -28,7 +28,7 @@ t.test('a service with an API key gets that in its header', async (t) => {
   const test = await testApp(t)
   const { root, requests } = await givenServer(t, (_request, response) => json(response, {}))
   await givenDienst(test, { apiRoot: root, header: 'x-sleutel', secret: 'de sleutel' })
-  await test.parts.diensten.fetchJson(`${root}dingen`)
+  await test.parts.services.fetchJson(`${root}dingen`)
   t.equal(requests[0]!.headers['x-sleutel'], 'de sleutel')
 })
 
@@ -37,8 +37,8 @@ t.test('the longest root decides whose credentials go along', async (t) => {
   const { root, requests } = await givenServer(t, (_request, response) => json(response, {}))
   await givenDienst(test, { apiRoot: root, header: 'x-sleutel', secret: 'kort' })
   await givenDienst(test, { apiRoot: `${root}api/v1/`, header: 'x-sleutel', secret: 'lang' })
-  await test.parts.diensten.fetchJson(`${root}api/v1/dingen`)
-  await test.parts.diensten.fetchJson(`${root}api/v2/dingen`)
+  await test.parts.services.fetchJson(`${root}api/v1/dingen`)
+  await test.parts.services.fetchJson(`${root}api/v2/dingen`)
   t.same(
     requests.map(({ headers }) => headers['x-sleutel']),
     ['lang', 'kort'],
@@ -69,7 +69,7 @@ t.test('what no service is registered for is not asked', async (t) => {
     'geen url',
     '',
   ]
-  for (const url of urls) t.same(await test.parts.diensten.fetchJson(url), { kind: 'unregistered' }, url)
+  for (const url of urls) t.same(await test.parts.services.fetchJson(url), { kind: 'unregistered' }, url)
   t.equal(requests.length, 0)
 })
 
@@ -97,7 +97,7 @@ t.test('every spelling of a link-local or metadata address is refused, registere
   for (const host of hosts) {
     await givenDienst(test, { apiRoot: `http://${host}/` })
     t.match(
-      await test.parts.diensten.fetchJson(`http://${host}/`),
+      await test.parts.services.fetchJson(`http://${host}/`),
       { kind: 'failed', reason: 'dit adres mag niet worden aangeroepen' },
       host,
     )
@@ -108,12 +108,12 @@ t.test('an answer counts for a moment, unless a fresh one is asked for', async (
   const test = await testApp(t)
   const { root, requests } = await givenServer(t, (_request, response) => json(response, { nummer: requests.length }))
   await givenDienst(test, { apiRoot: root })
-  t.match(await test.parts.diensten.fetchJson(root), { body: { nummer: 1 } })
-  t.match(await test.parts.diensten.fetchJson(root), { body: { nummer: 1 } })
-  t.match(await test.parts.diensten.fetchJson(root, { fresh: true }), { body: { nummer: 2 } })
+  t.match(await test.parts.services.fetchJson(root), { body: { nummer: 1 } })
+  t.match(await test.parts.services.fetchJson(root), { body: { nummer: 1 } })
+  t.match(await test.parts.services.fetchJson(root, { fresh: true }), { body: { nummer: 2 } })
   await test.database.sql`delete from dienst`
   t.match(
-    await test.parts.diensten.fetchJson(root),
+    await test.parts.services.fetchJson(root),
     { kind: 'unregistered' },
     'nor does it count for a removed service',
   )
@@ -133,7 +133,7 @@ t.test('every way to fail is told apart', async (t) => {
   for (const [name, listener, reason] of cases) {
     const { root } = await givenServer(t, listener)
     await givenDienst(test, { apiRoot: root, termijnMs: 500 })
-    t.same(await test.parts.diensten.fetchJson(root), { kind: 'failed', reason }, name)
+    t.same(await test.parts.services.fetchJson(root), { kind: 'failed', reason }, name)
   }
   const noHttp = createTcpServer((socket) => socket.end('dit is geen HTTP\r\n\r\n')).listen(0, '127.0.0.1')
   await once(noHttp, 'listening')
@@ -147,7 +147,7 @@ t.test('every way to fail is told apart', async (t) => {
   ]
   for (const [root, reason] of others) {
     await givenDienst(test, { apiRoot: root })
-    t.same(await test.parts.diensten.fetchJson(root), { kind: 'failed', reason }, root)
+    t.same(await test.parts.services.fetchJson(root), { kind: 'failed', reason }, root)
   }
 })
 
@@ -155,7 +155,7 @@ t.test('an answer that is not JSON is an answer without a shape', async (t) => {
   const test = await testApp(t)
   const { root } = await givenServer(t, (_request, response) => response.end('<html>'))
   await givenDienst(test, { apiRoot: root })
-  t.same(await test.parts.diensten.fetchJson(root), { kind: 'ok', body: undefined })
+  t.same(await test.parts.services.fetchJson(root), { kind: 'ok', body: undefined })
 })
 
 t.test('a certificate that nobody vouches for is refused', async (t) => {
@@ -185,7 +185,7 @@ t.test('a certificate that nobody vouches for is refused', async (t) => {
   const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (_q, r) => r.end('{}'))
   const root = await listen(t, server, 'https')
   await givenDienst(test, { apiRoot: root })
-  t.match(await test.parts.diensten.fetchJson(root), {
+  t.match(await test.parts.services.fetchJson(root), {
     kind: 'failed',
     reason: 'de beveiligde verbinding (TLS) kwam niet tot stand',
   })
@@ -198,7 +198,7 @@ async function givenDienst({ database, config }: TestApp, given: GivenDienst): P
   const uuid = crypto.randomUUID()
   const { apiRoot, clientId = '', header = '', secret, termijnMs = 10_000 } = given
   const authenticatie = clientId ? 'zgw' : header ? 'api_key' : 'geen'
-  const geheim = secret ? secretBox(config.secretKey!).seal(secret, dienstOwner(uuid)) : null
+  const geheim = secret ? secretBox(config.secretKey!).seal(secret, serviceOwner(uuid)) : null
   await database.sql`
     insert into dienst (uuid, label, slug, soort, api_root, authenticatie, client_id, header, geheim, termijn_ms)
     values (${uuid}, 'Dienst', ${`dienst-${counter++}`}, 'orc', ${apiRoot}, ${authenticatie}, ${clientId}, ${header}, ${geheim}, ${termijnMs})`

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Geometrie, grenzen, type Punt, readGeometrie, withinTest } from '../../src/zaken/zaak/geometry.ts'
+import { boundingBox, type Geometrie, type Punt, readGeometrie, withinTest } from '../../src/zaken/zaak/geometry.ts'
 
 const square = (from: number, to: number): Punt[] => [
   [from, from],
@@ -100,6 +100,6 @@ t.test('only GeoJSON is read, in two dimensions', async (t) => {
     { type: 'GeometryCollection', geometries: [{ type: 'x' }] },
   ])
     t.equal(readGeometrie(wrong), undefined, JSON.stringify(wrong))
-  t.equal(grenzen(area), '((10,10),(0,0))')
-  t.equal(grenzen({ type: 'GeometryCollection', geometries: [] }), null)
+  t.equal(boundingBox(area), '((10,10),(0,0))')
+  t.equal(boundingBox({ type: 'GeometryCollection', geometries: [] }), null)
 })

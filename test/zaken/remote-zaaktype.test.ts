@@ -1,9 +1,9 @@
 // Cases of which the zaaktype stands in a catalogue elsewhere: a second instance of this program, asked over HTTP.
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { maakAccount } from '../../src/beheer/accounts.ts'
+import { createAccount } from '../../src/beheer/accounts.ts'
 import { systemActor } from '../../src/http/access.ts'
-import { saveDienst } from '../../src/services/services.ts'
+import { saveService } from '../../src/services/services.ts'
 import { judgeZaken } from '../../src/zaken/import-links.ts'
 import {
   BASE,
@@ -40,7 +40,7 @@ async function givenAnder(t: TestLike, here: TestApp) {
   await there.app.listen({ host: '127.0.0.1', port: 0 })
   const root = `http://127.0.0.1:${(there.app.server.address() as AddressInfo).port}`
   await here.app.mutate(systemActor('test'), (m) =>
-    saveDienst(m, here.parts.box, {
+    saveService(m, here.parts.box, {
       label: 'Elders',
       slug: 'elders',
       soort: 'ztc',
@@ -135,9 +135,9 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
 
   // What another server is asked may take as long as it likes: no transaction waits for it.
   const open: string[] = []
-  const { diensten } = test.parts
-  const { fetchJson } = diensten
-  diensten.fetchJson = async (asked, options) => {
+  const { services } = test.parts
+  const { fetchJson } = services
+  services.fetchJson = async (asked, options) => {
     const rows = await database.sql`select query from pg_stat_activity
       where datname = current_database() and state = 'idle in transaction'`
     open.push(...rows.map(({ query }) => `${asked}: ${query}`))
@@ -524,7 +524,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
 
   await t.test('the pages show such cases with their type and what hangs on them', async (t) => {
     const wachtwoord = 'een lang wachtwoord voor de test'
-    await maakAccount(database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord })
+    await createAccount(database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord })
     const browser = klant(test.app)
     await browser.login('kijker', wachtwoord)
     const zaak = made(await post(ander.zaaktype))

@@ -12,17 +12,17 @@ import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
 import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, NullableUrl, Params, Teksten } from '../fields.ts'
 import {
-  bijwerken,
   dateFaults,
+  deleteAccess,
   deleteOnderdeel,
   holdOnderdeel,
-  lezen,
   OnderZaaktypeFilter,
   onderZaaktype,
+  readAccess,
   recordChange,
   requireStatustype,
   requireZaaktypeForChange,
-  verwijderen,
+  updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
 
@@ -58,7 +58,7 @@ type Input = Static<typeof EigenschapInput>
 export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/eigenschappen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Eigenschap) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Eigenschap) } } },
     async (request) => {
       const list = listEigenschappen(app.read, request.query, request.base)
       return sendPage(
@@ -80,7 +80,7 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/eigenschappen',
-    { config: bijwerken, schema: { body: EigenschapInput, response: { 201: Eigenschap } } },
+    { config: updateAccess, schema: { body: EigenschapInput, response: { 201: Eigenschap } } },
     async (request, reply) => {
       const eigenschap = await app.mutate(request.actor, (m) => createEigenschap(m, request.body))
       return reply.code(201).header('location', eigenschap.url).send(eigenschap)
@@ -89,7 +89,7 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/eigenschappen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Eigenschap } } },
+    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Eigenschap } } },
     async (request, reply) => {
       const row = await findEigenschap(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -99,19 +99,19 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/eigenschappen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: EigenschapInput, response: { 200: Eigenschap } } },
+    { config: updateAccess, schema: { params: Params, body: EigenschapInput, response: { 200: Eigenschap } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeEigenschap(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/eigenschappen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: EigenschapPatch, response: { 200: Eigenschap } } },
+    { config: updateAccess, schema: { params: Params, body: EigenschapPatch, response: { 200: Eigenschap } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeEigenschap(m, request.params.uuid, 'partial_update', request.body)),
   )
 
-  app.delete('/eigenschappen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/eigenschappen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteEigenschap(m, request.params.uuid))
     return reply.code(204).send()
   })

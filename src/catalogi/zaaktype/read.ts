@@ -9,7 +9,7 @@ import { link } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { expandable } from '../expand.ts'
 import { Duur, NullableDate, OptionalDuur, OptionalUrl, Teksten, TypeRelatie, Urls } from '../fields.ts'
-import { DatumGeldigheid, filterUuid, geldigOp, getoondeVersies, objectPeriode, StatusFilter } from '../rules.ts'
+import { DatumGeldigheid, filterUuid, objectPeriode, StatusFilter, shownVersions, validOn } from '../rules.ts'
 
 const Relatiezaaktype = Type.Object({
   zaaktype: TypeRelatie(),
@@ -117,7 +117,7 @@ export function listZaaktypen(db: ReadDb, filter: Static<typeof ZaaktypeFilter>,
     .$if(filter.trefwoorden !== undefined, (query) =>
       query.where(sql<boolean>`t.trefwoorden @> ${filter.trefwoorden!}::text[]`),
     )
-    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${geldigOp('t.', datumGeldigheid!)}`))
+    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
 }
 
 const onderdelen = (table: string, order = 'id') =>
@@ -141,14 +141,14 @@ export function selectZaaktype(query: Zaaktypen, datum: string | null) {
       onderdelen('eigenschap').as('eigenschappen'),
       onderdelen('roltype').as('roltypen'),
       onderdelen('zaakobjecttype').as('zaakobjecttypen'),
-      getoondeVersies('besluittype', besluittypen, datum).as('besluittypen'),
-      getoondeVersies('besluittype', besluittypen, datum, 'omschrijving').as('besluittypeOmschrijving'),
-      getoondeVersies('informatieobjecttype', informatieobjecttypen, datum).as('informatieobjecttypen'),
-      getoondeVersies('informatieobjecttype', informatieobjecttypen, datum, 'omschrijving').as(
+      shownVersions('besluittype', besluittypen, datum).as('besluittypen'),
+      shownVersions('besluittype', besluittypen, datum, 'omschrijving').as('besluittypeOmschrijving'),
+      shownVersions('informatieobjecttype', informatieobjecttypen, datum).as('informatieobjecttypen'),
+      shownVersions('informatieobjecttype', informatieobjecttypen, datum, 'omschrijving').as(
         'informatieobjecttypeOmschrijving',
       ),
-      getoondeVersies('zaaktype', deelzaaktypen, datum).as('deelzaaktypen'),
-      getoondeVersies('zaaktype', deelzaaktypen, datum, 'identificatie').as('deelzaaktypeIdentificaties'),
+      shownVersions('zaaktype', deelzaaktypen, datum).as('deelzaaktypen'),
+      shownVersions('zaaktype', deelzaaktypen, datum, 'identificatie').as('deelzaaktypeIdentificaties'),
       sql<
         { uuid: string | null; url: string | null; identificatie: string; aardRelatie: string; toelichting: string }[]
       >`
@@ -161,7 +161,7 @@ export function selectZaaktype(query: Zaaktypen, datum: string | null) {
           left join lateral (
             select v.uuid, v.identificatie from zaaktype v
             where v.catalogus_id = k.catalogus_id and v.identificatie = k.identificatie and (v.id = k.id or not v.concept)
-            order by v.concept, ${geldigOp('v.', datum)} desc, v.begin_geldigheid desc, v.id desc limit 1) s on true
+            order by v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc limit 1) s on true
           where r.zaaktype_id = t.id), '[]')`.as('gerelateerdeZaaktypen'),
     ])
 }

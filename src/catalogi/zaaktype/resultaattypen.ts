@@ -31,22 +31,22 @@ import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, NullableUrl, OptionalDuur, Params, TypeRelatie } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
-  bijwerken,
   catalogusFaults,
   dateFaults,
+  deleteAccess,
   deleteOnderdeel,
   findRelaties,
-  getoondeVersies,
   holdOnderdeel,
-  lezen,
   mayForce,
   NON_CONCEPT_RELATION,
   OnderZaaktypeFilter,
   onderZaaktype,
   type Relatie,
+  readAccess,
   recordChange,
   requireZaaktypeForChange,
-  verwijderen,
+  shownVersions,
+  updateAccess,
   type ZaaktypeVanOnderdeel,
   zaaktypeFaults,
 } from '../rules.ts'
@@ -98,7 +98,7 @@ export const resultaattypen =
   async (app) => {
     app.get(
       '/resultaattypen',
-      { config: lezen, schema: { querystring: Filter, response: { 200: Page(Resultaattype) } } },
+      { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Resultaattype) } } },
       async (request) => {
         const list = listResultaattypen(app.read, request.query, request.base)
         return sendPage(
@@ -120,7 +120,7 @@ export const resultaattypen =
 
     app.post(
       '/resultaattypen',
-      { config: bijwerken, schema: { body: ResultaattypeBody, response: { 201: Resultaattype } } },
+      { config: updateAccess, schema: { body: ResultaattypeBody, response: { 201: Resultaattype } } },
       async (request, reply) => {
         const bronnen = await askSelectielijst(selectielijst, request.body)
         const resultaattype = await app.mutate(request.actor, (m) => createResultaattype(m, request.body, bronnen))
@@ -130,7 +130,7 @@ export const resultaattypen =
 
     app.get(
       '/resultaattypen/:uuid',
-      { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Resultaattype } } },
+      { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Resultaattype } } },
       async (request, reply) => {
         const row = await findResultaattype(app.read, request.params.uuid)
         if (!row) throw notFound()
@@ -140,7 +140,7 @@ export const resultaattypen =
 
     app.put(
       '/resultaattypen/:uuid',
-      { config: bijwerken, schema: { params: Params, body: ResultaattypeBody, response: { 200: Resultaattype } } },
+      { config: updateAccess, schema: { params: Params, body: ResultaattypeBody, response: { 200: Resultaattype } } },
       async (request) => {
         const bronnen = await askSelectielijst(selectielijst, request.body)
         return app.mutate(request.actor, (m) =>
@@ -151,7 +151,7 @@ export const resultaattypen =
 
     app.patch(
       '/resultaattypen/:uuid',
-      { config: bijwerken, schema: { params: Params, body: ResultaattypePatch, response: { 200: Resultaattype } } },
+      { config: updateAccess, schema: { params: Params, body: ResultaattypePatch, response: { 200: Resultaattype } } },
       async (request) => {
         const stored = await findResultaattype(app.read, request.params.uuid)
         if (!stored) throw notFound()
@@ -162,10 +162,14 @@ export const resultaattypen =
       },
     )
 
-    app.delete('/resultaattypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
-      await app.mutate(request.actor, (m) => deleteResultaattype(m, request.params.uuid))
-      return reply.code(204).send()
-    })
+    app.delete(
+      '/resultaattypen/:uuid',
+      { config: deleteAccess, schema: { params: Params } },
+      async (request, reply) => {
+        await app.mutate(request.actor, (m) => deleteResultaattype(m, request.params.uuid))
+        return reply.code(204).send()
+      },
+    )
   }
 
 expandable('resultaattype', async (read, base, uuids) => {
@@ -455,10 +459,10 @@ function selectResultaattype(query: Resultaattypen) {
       'c.uuid as catalogusUuid',
     ])
     .select([
-      getoondeVersies('besluittype', BESLUITTYPEN, null).as('besluittypen'),
-      getoondeVersies('besluittype', BESLUITTYPEN, null, 'omschrijving').as('besluittypeOmschrijving'),
-      getoondeVersies('informatieobjecttype', INFORMATIEOBJECTTYPEN, null).as('informatieobjecttypen'),
-      getoondeVersies('informatieobjecttype', INFORMATIEOBJECTTYPEN, null, 'omschrijving').as(
+      shownVersions('besluittype', BESLUITTYPEN, null).as('besluittypen'),
+      shownVersions('besluittype', BESLUITTYPEN, null, 'omschrijving').as('besluittypeOmschrijving'),
+      shownVersions('informatieobjecttype', INFORMATIEOBJECTTYPEN, null).as('informatieobjecttypen'),
+      shownVersions('informatieobjecttype', INFORMATIEOBJECTTYPEN, null, 'omschrijving').as(
         'informatieobjecttypeOmschrijving',
       ),
     ])

@@ -12,17 +12,17 @@ import { notFound, throwFaults } from '../../http/problem.ts'
 import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, NullableUrl, Params } from '../fields.ts'
 import {
-  bijwerken,
   catalogusFaults,
   dateFaults,
+  deleteAccess,
   deleteOnderdeel,
   holdOnderdeel,
-  lezen,
   OnderZaaktypeFilter,
   onderZaaktype,
+  readAccess,
   recordChange,
   requireZaaktypeForChange,
-  verwijderen,
+  updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
 
@@ -66,7 +66,7 @@ type Input = Static<typeof RoltypeInput> & { catalogus?: string | null }
 export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/roltypen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Roltype) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Roltype) } } },
     async (request) => {
       const list = listRoltypen(app.read, request.query, request.base)
       return sendPage(
@@ -88,7 +88,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/roltypen',
-    { config: bijwerken, schema: { body: RoltypeBody, response: { 201: Roltype } } },
+    { config: updateAccess, schema: { body: RoltypeBody, response: { 201: Roltype } } },
     async (request, reply) => {
       const roltype = await app.mutate(request.actor, (m) => createRoltype(m, request.body))
       return reply.code(201).header('location', roltype.url).send(roltype)
@@ -97,7 +97,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/roltypen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Roltype } } },
+    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Roltype } } },
     async (request, reply) => {
       const row = await findRoltype(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -107,18 +107,18 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/roltypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: RoltypeBody, response: { 200: Roltype } } },
+    { config: updateAccess, schema: { params: Params, body: RoltypeBody, response: { 200: Roltype } } },
     async (request) => app.mutate(request.actor, (m) => changeRoltype(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/roltypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: RoltypePatch, response: { 200: Roltype } } },
+    { config: updateAccess, schema: { params: Params, body: RoltypePatch, response: { 200: Roltype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeRoltype(m, request.params.uuid, 'partial_update', request.body)),
   )
 
-  app.delete('/roltypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/roltypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteRoltype(m, request.params.uuid))
     return reply.code(204).send()
   })

@@ -13,21 +13,21 @@ import { DetailOpDatum, Params } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
   allPublished,
-  bijwerken,
   changesOnlyEinde,
+  deleteAccess,
   deleteUnlessInUse,
   handOverRelaties,
-  lezen,
   mayForce,
   mayForceDelete,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
   type Relatie,
+  readAccess,
   recordChange,
   requireCatalogus,
   requireNoOverlap,
-  schrijven,
-  verwijderen,
+  updateAccess,
+  writeAccess,
 } from '../rules.ts'
 import type { Selectielijst } from '../selectielijst.ts'
 import {
@@ -50,7 +50,7 @@ export const zaaktypen =
   async (app) => {
     app.get(
       '/zaaktypen',
-      { config: lezen, schema: { querystring: ZaaktypeFilter, response: { 200: Page(Zaaktype) } } },
+      { config: readAccess, schema: { querystring: ZaaktypeFilter, response: { 200: Page(Zaaktype) } } },
       async (request) => {
         const list = listZaaktypen(app.read, request.query, request.base)
         const datum = request.query.datumGeldigheid ?? null
@@ -73,7 +73,7 @@ export const zaaktypen =
 
     app.post(
       '/zaaktypen',
-      { config: schrijven, schema: { body: ZaaktypeInput, response: { 201: Zaaktype } } },
+      { config: writeAccess, schema: { body: ZaaktypeInput, response: { 201: Zaaktype } } },
       async (request, reply) => {
         const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
         const zaaktype = await app.mutate(request.actor, (m) => createZaaktype(m, request.body, faults))
@@ -83,7 +83,7 @@ export const zaaktypen =
 
     app.get(
       '/zaaktypen/:uuid',
-      { config: lezen, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Zaaktype } } },
+      { config: readAccess, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Zaaktype } } },
       async (request, reply) => {
         const row = await findZaaktype(app.read, request.params.uuid, request.query.datumGeldigheid)
         if (!row) throw notFound()
@@ -93,7 +93,7 @@ export const zaaktypen =
 
     app.put(
       '/zaaktypen/:uuid',
-      { config: bijwerken, schema: { params: Params, body: ZaaktypeInput, response: { 200: Zaaktype } } },
+      { config: updateAccess, schema: { params: Params, body: ZaaktypeInput, response: { 200: Zaaktype } } },
       async (request) => {
         const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
         return app.mutate(request.actor, (m) => changeZaaktype(m, request.params.uuid, 'update', request.body, faults))
@@ -102,7 +102,7 @@ export const zaaktypen =
 
     app.patch(
       '/zaaktypen/:uuid',
-      { config: bijwerken, schema: { params: Params, body: ZaaktypePatch, response: { 200: Zaaktype } } },
+      { config: updateAccess, schema: { params: Params, body: ZaaktypePatch, response: { 200: Zaaktype } } },
       async (request) => {
         const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
         return app.mutate(request.actor, (m) =>
@@ -111,14 +111,14 @@ export const zaaktypen =
       },
     )
 
-    app.delete('/zaaktypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+    app.delete('/zaaktypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
       await app.mutate(request.actor, (m) => deleteZaaktype(m, request.params.uuid))
       return reply.code(204).send()
     })
 
     app.post(
       '/zaaktypen/:uuid/publish',
-      { config: schrijven, schema: { params: Params, response: { 200: Zaaktype } } },
+      { config: writeAccess, schema: { params: Params, response: { 200: Zaaktype } } },
       async (request) => app.mutate(request.actor, (m) => publishZaaktype(m, request.params.uuid)),
     )
   }
@@ -153,7 +153,7 @@ export async function createZaaktype(
   const row = (await findZaaktype(m.read, uuid))!
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, 'create', 'zaaktype', named(row), null, zaaktype)
-  await announceType(m, 'zrc', null, vindplaats(row))
+  await announceType(m, 'zrc', null, placeOf(row))
   return zaaktype
 }
 
@@ -199,7 +199,7 @@ export async function changeZaaktype(
     )
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, actie, 'zaaktype', named(row), oud, zaaktype)
-  await announceType(m, 'zrc', vindplaats(before), vindplaats(row))
+  await announceType(m, 'zrc', placeOf(before), placeOf(row))
   return zaaktype
 }
 
@@ -246,7 +246,7 @@ export async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
     { table: 'zaaktype_gerelateerd_zaaktype', owner: 'zaaktype_id', column: 'gerelateerd_zaaktype_id' },
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('zaaktype').where('id', '=', before.id).execute())
-  await revokeType(m, 'zrc', uuid, vindplaats(before))
+  await revokeType(m, 'zrc', uuid, placeOf(before))
   recordChange(m, 'destroy', 'zaaktype', named(before), toZaaktype(before, m.actor.base), null)
 }
 
@@ -346,7 +346,7 @@ function toRow(input: ZaaktypeInput) {
   }
 }
 
-const vindplaats = ({ catalogusId, identificatie: sleutel }: ZaaktypeRow) => ({ catalogusId, sleutel })
+const placeOf = ({ catalogusId, identificatie: sleutel }: ZaaktypeRow) => ({ catalogusId, sleutel })
 const named = (row: ZaaktypeRow) => ({
   uuid: row.uuid,
   catalogusUuid: row.catalogusUuid,

@@ -13,16 +13,16 @@ import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
 import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, OptionalDuur, Params, Urls } from '../fields.ts'
 import {
-  bijwerken,
   dateFaults,
+  deleteAccess,
   deleteOnderdeel,
   holdOnderdeel,
-  lezen,
   OnderZaaktypeFilter,
   onderZaaktype,
+  readAccess,
   recordChange,
   requireZaaktypeForChange,
-  verwijderen,
+  updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
 
@@ -63,7 +63,7 @@ type Input = Static<typeof StatustypeInput>
 export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/statustypen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Statustype) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Statustype) } } },
     async (request) => {
       const list = listStatustypen(app.read, request.query, request.base)
       return sendPage(
@@ -85,7 +85,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/statustypen',
-    { config: bijwerken, schema: { body: StatustypeInput, response: { 201: Statustype } } },
+    { config: updateAccess, schema: { body: StatustypeInput, response: { 201: Statustype } } },
     async (request, reply) => {
       const statustype = await app.mutate(request.actor, (m) => createStatustype(m, request.body))
       return reply.code(201).header('location', statustype.url).send(statustype)
@@ -94,7 +94,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/statustypen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Statustype } } },
+    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Statustype } } },
     async (request, reply) => {
       const row = await findStatustype(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -104,19 +104,19 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/statustypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: StatustypeInput, response: { 200: Statustype } } },
+    { config: updateAccess, schema: { params: Params, body: StatustypeInput, response: { 200: Statustype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeStatustype(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/statustypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: StatustypePatch, response: { 200: Statustype } } },
+    { config: updateAccess, schema: { params: Params, body: StatustypePatch, response: { 200: Statustype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeStatustype(m, request.params.uuid, 'partial_update', request.body)),
   )
 
-  app.delete('/statustypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/statustypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteStatustype(m, request.params.uuid))
     return reply.code(204).send()
   })

@@ -12,18 +12,18 @@ import { notFound, throwFaults } from '../../http/problem.ts'
 import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, NullableUrl, Params, Urls } from '../fields.ts'
 import {
-  bijwerken,
   dateFaults,
+  deleteAccess,
   deleteOnderdeel,
   filterUuid,
   holdOnderdeel,
-  lezen,
   OnderZaaktypeFilter,
   onderZaaktype,
+  readAccess,
   recordChange,
   requireStatustype,
   requireZaaktypeForChange,
-  verwijderen,
+  updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
 
@@ -64,7 +64,7 @@ type Input = Static<typeof ZaakobjecttypeInput>
 export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaakobjecttypen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Zaakobjecttype) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Zaakobjecttype) } } },
     async (request) => {
       const list = listZaakobjecttypen(app.read, request.query, request.base)
       return sendPage(
@@ -86,7 +86,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaakobjecttypen',
-    { config: bijwerken, schema: { body: ZaakobjecttypeInput, response: { 201: Zaakobjecttype } } },
+    { config: updateAccess, schema: { body: ZaakobjecttypeInput, response: { 201: Zaakobjecttype } } },
     async (request, reply) => {
       const zaakobjecttype = await app.mutate(request.actor, (m) => createZaakobjecttype(m, request.body))
       return reply.code(201).header('location', zaakobjecttype.url).send(zaakobjecttype)
@@ -95,7 +95,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/zaakobjecttypen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: Zaakobjecttype } } },
+    { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Zaakobjecttype } } },
     async (request, reply) => {
       const row = await findZaakobjecttype(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -105,19 +105,19 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/zaakobjecttypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: ZaakobjecttypeInput, response: { 200: Zaakobjecttype } } },
+    { config: updateAccess, schema: { params: Params, body: ZaakobjecttypeInput, response: { 200: Zaakobjecttype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeZaakobjecttype(m, request.params.uuid, 'update', request.body)),
   )
 
   app.patch(
     '/zaakobjecttypen/:uuid',
-    { config: bijwerken, schema: { params: Params, body: ZaakobjecttypePatch, response: { 200: Zaakobjecttype } } },
+    { config: updateAccess, schema: { params: Params, body: ZaakobjecttypePatch, response: { 200: Zaakobjecttype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeZaakobjecttype(m, request.params.uuid, 'partial_update', request.body)),
   )
 
-  app.delete('/zaakobjecttypen/:uuid', { config: verwijderen, schema: { params: Params } }, async (request, reply) => {
+  app.delete('/zaakobjecttypen/:uuid', { config: deleteAccess, schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteZaakobjecttype(m, request.params.uuid))
     return reply.code(204).send()
   })

@@ -13,22 +13,22 @@ import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableUrl, Params, TypeRelatie } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
-  bijwerken,
+  deleteAccess,
   deleteUnlessInUse,
   filterUuid,
   findRelaties,
-  getoondeVersies,
   holdOnderdeel,
-  lezen,
   mayForce,
   mayForceDelete,
   NON_CONCEPT_RELATION,
   type Relatie,
+  readAccess,
   recordChange,
   requireStatustype,
   requireZaaktypeForChange,
   StatusFilter,
-  verwijderen,
+  shownVersions,
+  updateAccess,
   type ZaaktypeVanOnderdeel,
 } from '../rules.ts'
 
@@ -59,7 +59,7 @@ type Input = Static<typeof ZaaktypeInformatieobjecttypeInput>
 export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaaktype-informatieobjecttypen',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(ZaaktypeInformatieobjecttype) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(ZaaktypeInformatieobjecttype) } } },
     async (request) => {
       const list = listRelaties(app.read, request.query, request.base)
       return sendPage(
@@ -82,7 +82,7 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
   app.post(
     '/zaaktype-informatieobjecttypen',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: { body: ZaaktypeInformatieobjecttypeInput, response: { 201: ZaaktypeInformatieobjecttype } },
     },
     async (request, reply) => {
@@ -93,7 +93,10 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
 
   app.get(
     '/zaaktype-informatieobjecttypen/:uuid',
-    { config: lezen, schema: { params: Params, querystring: Detail, response: { 200: ZaaktypeInformatieobjecttype } } },
+    {
+      config: readAccess,
+      schema: { params: Params, querystring: Detail, response: { 200: ZaaktypeInformatieobjecttype } },
+    },
     async (request, reply) => {
       const row = await findZaaktypeInformatieobjecttype(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -104,7 +107,7 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
   app.put(
     '/zaaktype-informatieobjecttypen/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: {
         params: Params,
         body: ZaaktypeInformatieobjecttypeInput,
@@ -120,7 +123,7 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
   app.patch(
     '/zaaktype-informatieobjecttypen/:uuid',
     {
-      config: bijwerken,
+      config: updateAccess,
       schema: {
         params: Params,
         body: ZaaktypeInformatieobjecttypePatch,
@@ -135,7 +138,7 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
 
   app.delete(
     '/zaaktype-informatieobjecttypen/:uuid',
-    { config: verwijderen, schema: { params: Params } },
+    { config: deleteAccess, schema: { params: Params } },
     async (request, reply) => {
       await app.mutate(request.actor, (m) => deleteZaaktypeInformatieobjecttype(m, request.params.uuid))
       return reply.code(204).send()
@@ -310,7 +313,7 @@ function selectZaaktypeInformatieobjecttype(query: Relaties) {
       'i.concept as informatieobjecttypeConcept',
       'i.catalogusId as informatieobjecttypeCatalogusId',
     ])
-    .select(getoondeVersies('informatieobjecttype', sql`t.informatieobjecttype_id`, null).as('informatieobjecttypen'))
+    .select(shownVersions('informatieobjecttype', sql`t.informatieobjecttype_id`, null).as('informatieobjecttypen'))
 }
 type ZaaktypeInformatieobjecttypeRow = Awaited<
   ReturnType<ReturnType<typeof selectZaaktypeInformatieobjecttype>['executeTakeFirstOrThrow']>

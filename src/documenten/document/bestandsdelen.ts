@@ -6,18 +6,25 @@ import { isUnavailable } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { link } from '../../http/links.ts'
 import { invalid, notFound, Problem } from '../../http/problem.ts'
-import { bijwerken, requireSameLock, SCOPES_BIJWERKEN } from '../rules.ts'
-import { nieuweSleutel, type Opgeslagen } from '../storage/index.ts'
-import { insertBestand, lockDocument, removeBestanden } from './change.ts'
+import { requireSameLock, SCOPES_BIJWERKEN, updateAccess } from '../rules.ts'
+import { newKey, type StoredBytes } from '../storage/index.ts'
+import { deleteFiles, insertFile, lockDocument } from './change.ts'
 import { Bestandsdeel } from './columns.ts'
 import { discard } from './content.ts'
 import { Params, requireDocument, requireMay } from './read.ts'
 
-type Deel = { id: number; uuid: string; volgnummer: number; omvang: number; bestandId: number | null; document: string }
-type Received = { lock: string | undefined; bytes: Opgeslagen | null }
+type BestandsdeelRow = {
+  id: number
+  uuid: string
+  volgnummer: number
+  omvang: number
+  bestandId: number | null
+  document: string
+}
+type Received = { lock: string | undefined; bytes: StoredBytes | null }
 
 export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
-  const { opslag } = app.parts
+  const { store } = app.parts
   app.removeAllContentTypeParsers() // JSON cannot hold a part
   await app.register(multipart, {
     throwFileSizeLimit: false,
@@ -29,17 +36,17 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/bestandsdelen/:uuid',
-    { config: bijwerken, schema: { params: Params, response: { 200: Bestandsdeel } } },
+    { config: updateAccess, schema: { params: Params, response: { 200: Bestandsdeel } } },
     async (request, reply) => {
-      const deel = await findDeel(app.read, request.params.uuid)
+      const deel = await findBestandsdeel(app.read, request.params.uuid)
       if (!deel) throw notFound()
       await requireDocument(app.read, request.actor, SCOPES_BIJWERKEN, deel.document)
       const { lock, bytes } = await receive(request, reply, deel.omvang)
       try {
         if (lock === undefined) throw invalid('lock', 'required', 'Dit veld is verplicht.')
-        return await app.mutate(request.actor, (m) => storePart(m, opslag.backend, deel, lock, bytes))
+        return await app.mutate(request.actor, (m) => storePart(m, store.backend, deel, lock, bytes))
       } catch (error) {
-        if (!isUnavailable(error)) await discard(opslag, bytes)
+        if (!isUnavailable(error)) await discard(store, bytes)
         throw error
       }
     },
@@ -52,20 +59,20 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
       return { lock, bytes: null }
     }
     let lock: string | undefined
-    let bytes: Opgeslagen | null = null
+    let bytes: StoredBytes | null = null
     try {
       for await (const part of request.parts()) {
         if (part.type === 'file' && part.fieldname === 'inhoud') {
-          await discard(opslag, bytes)
+          await discard(store, bytes)
           bytes = null
-          bytes = await opslag.write(nieuweSleutel(), exactly(part.file, omvang))
+          bytes = await store.write(newKey(), exactly(part.file, omvang))
         } else if (part.type === 'file') part.file.resume()
         else if (part.fieldname === 'lock') lock = fieldText(part)
         else if (part.fieldname === 'inhoud' && fieldText(part) !== '') throw noFile()
       }
       return { lock, bytes }
     } catch (error) {
-      await discard(opslag, bytes)
+      await discard(store, bytes)
       // What is still under way is not read; the connection ends with this answer.
       if (!request.raw.readableEnded) reply.header('connection', 'close')
       const { code } = error as { code?: string }
@@ -95,7 +102,7 @@ function wrongSize(omvang: number): Problem {
   return invalid('nonFieldErrors', 'file-size', `Dit bestandsdeel is ${omvang} bytes groot.`)
 }
 
-function findDeel(db: Mutation['read'], uuid: string): Promise<Deel | undefined> {
+function findBestandsdeel(db: Mutation['read'], uuid: string): Promise<BestandsdeelRow | undefined> {
   return db
     .selectFrom('bestandsdeel as d')
     .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'd.enkelvoudiginformatieobjectId')
@@ -108,20 +115,20 @@ function findDeel(db: Mutation['read'], uuid: string): Promise<Deel | undefined>
 async function storePart(
   m: Mutation,
   backend: string,
-  { uuid, document }: Deel,
+  { uuid, document }: BestandsdeelRow,
   lock: string,
-  bytes: Opgeslagen | null,
+  bytes: StoredBytes | null,
 ): Promise<Bestandsdeel> {
   m.unrecorded('the standard keeps no record of parts')
   const row = await lockDocument(m, document)
   requireMay(m.actor, SCOPES_BIJWERKEN, row)
-  const deel = await findDeel(m.read, uuid) // another change may have thrown it away
+  const deel = await findBestandsdeel(m.read, uuid) // another change may have thrown it away
   if (!deel) throw notFound()
   requireSameLock(row.lock, lock)
   if (bytes) {
-    const bestandId = await insertBestand(m, backend, bytes)
+    const bestandId = await insertFile(m, backend, bytes)
     await m.trx.updateTable('bestandsdeel').set({ bestandId }).where('id', '=', deel.id).execute()
-    if (deel.bestandId !== null) await removeBestanden(m, [deel.bestandId])
+    if (deel.bestandId !== null) await deleteFiles(m, [deel.bestandId])
   }
   return {
     url: link(m.actor.base, 'bestandsdeel', uuid),

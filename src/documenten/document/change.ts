@@ -9,10 +9,11 @@ import { requireAllowed } from '../../http/access.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../../http/problem.ts'
-import { catalogusElders, documentenKanaal, weergave } from '../kanaal.ts'
+import { catalogusElders, documentenKanaal, documentLabel } from '../kanaal.ts'
 import {
-  aanmaken,
+  createAccess,
   type Documenttype,
+  deleteAccess,
   documentBijwerken,
   fetchTypeElsewhere,
   gebruiksrechtFault,
@@ -27,9 +28,8 @@ import {
   statusFault,
   unknownDocument,
   vertrouwelijkheidaanduidingOf,
-  verwijderen,
 } from '../rules.ts'
-import { nieuweSleutel, type Opgeslagen } from '../storage/index.ts'
+import { newKey, type StoredBytes } from '../storage/index.ts'
 import {
   Document,
   DocumentCreate,
@@ -44,19 +44,23 @@ import { type DocumentRow, findDocument, Params, requireMay, subjectOf, toDocume
 
 const FIELDS = Object.keys(DocumentUpdate.properties)
 
-export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
-  const { opslag, diensten } = app.parts
+export const documentChanges: FastifyPluginAsyncTypebox = async (app) => {
+  const { store, services } = app.parts
   registerInhoud(app)
 
   app.post(
     '/enkelvoudiginformatieobjecten',
-    { config: aanmaken, schema: { body: DocumentCreate, response: { 201: DocumentMetLock } }, attachValidation: true },
+    {
+      config: createAccess,
+      schema: { body: DocumentCreate, response: { 201: DocumentMetLock } },
+      attachValidation: true,
+    },
     async (request, reply) => {
       const document = await keepingInhoud(app, request, async () => {
         requireValidBody(request, FIELDS, inhoudFaults(request, request.body?.inhoud))
         const input = request.body
         const bytes = await receivedBytes(app, request, input)
-        const elsewhere = await fetchTypeElsewhere(diensten, input.informatieobjecttype, request.base)
+        const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
         return app.mutate(request.actor, (m) => createDocument(m, app.parts, { input, bytes, elsewhere }))
       })
       return reply.code(201).header('location', document.url).send(document)
@@ -85,7 +89,7 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.delete(
     '/enkelvoudiginformatieobjecten/:uuid',
-    { config: verwijderen, schema: { params: Params } },
+    { config: deleteAccess, schema: { params: Params } },
     async (request, reply) => {
       const { uuid } = request.params
       const catalogus = await catalogusElders(app.parts, uuid, request.base)
@@ -101,12 +105,12 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
       if (fault && !(exists && (await findDocument(app.read, uuid)))) throw notFound()
       requireValidBody(request, FIELDS, inhoudFaults(request, given?.inhoud))
       const bytes = await receivedBytes(app, request, given)
-      const elsewhere = await fetchTypeElsewhere(diensten, given.informatieobjecttype, request.base)
+      const elsewhere = await fetchTypeElsewhere(services, given.informatieobjecttype, request.base)
       const catalogus = given.informatieobjecttype ? '' : await catalogusElders(app.parts, uuid, request.base)
       const { document, used } = await app.mutate(request.actor, (m) =>
         changeDocument(m, app.parts, { actie, uuid, given, bytes, elsewhere, catalogus }),
       )
-      if (!used) await discard(opslag, bytes)
+      if (!used) await discard(store, bytes)
       return document
     })
   }
@@ -117,16 +121,16 @@ export async function receivedBytes(
   { parts }: FastifyInstance,
   request: FastifyRequest,
   given: DocumentPatch,
-): Promise<Opgeslagen | null> {
+): Promise<StoredBytes | null> {
   if (typeof given.inhoud !== 'string' && given.bestandsomvang === 0) {
-    request.ontvangen.bytes = await parts.opslag.write(nieuweSleutel(), nothing())
+    request.ontvangen.bytes = await parts.store.write(newKey(), nothing())
   }
   return request.ontvangen.bytes
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-type Parts = { config: { uploadChunkSize: number }; opslag: { backend: string } }
+type Parts = { config: { uploadChunkSize: number }; store: { backend: string } }
 type Elsewhere = Documenttype | InvalidParam | undefined
 
 // ---- create ----
@@ -138,7 +142,7 @@ type Elsewhere = Documenttype | InvalidParam | undefined
 export async function createDocument(
   m: Mutation,
   parts: Parts,
-  { input, bytes, elsewhere }: { input: DocumentCreate; bytes: Opgeslagen | null; elsewhere: Elsewhere },
+  { input, bytes, elsewhere }: { input: DocumentCreate; bytes: StoredBytes | null; elsewhere: Elsewhere },
 ): Promise<DocumentMetLock> {
   const { base } = m.actor
   const { type, faults } = await judgeInformatieobjecttype(m.read, input.informatieobjecttype, base, elsewhere)
@@ -168,7 +172,7 @@ export async function createDocument(
     vertrouwelijkheidaanduiding: level,
     indicatieGebruiksrecht: input.indicatieGebruiksrecht ?? null,
     bestandsomvang: stated,
-    bestandId: bytes && (await insertBestand(m, parts.opslag.backend, bytes)),
+    bestandId: bytes && (await insertFile(m, parts.store.backend, bytes)),
   })
   if (upload) await openUpload(m, parts, id, stated)
   const row = (await findDocument(m.read, uuid))!
@@ -179,7 +183,7 @@ export async function createDocument(
     resource: 'enkelvoudiginformatieobject',
     url: document.url,
     uuid,
-    weergave: weergave(row),
+    weergave: documentLabel(row),
     kanaal: documentenKanaal(row, base, type.catalogus),
     oud: null,
     nieuw: document,
@@ -236,7 +240,7 @@ async function insertVersion(m: Mutation, values: Insertable<Enkelvoudiginformat
 }
 
 /** The row that says where bytes are. */
-export async function insertBestand(m: Mutation, backend: string, bytes: Opgeslagen): Promise<number> {
+export async function insertFile(m: Mutation, backend: string, bytes: StoredBytes): Promise<number> {
   const { id } = await m.trx
     .insertInto('bestand')
     .values({
@@ -271,14 +275,14 @@ export async function closeUpload(m: Mutation, documentId: number): Promise<void
     .where('enkelvoudiginformatieobjectId', '=', documentId)
     .returning('bestandId')
     .execute()
-  await removeBestanden(
+  await deleteFiles(
     m,
     parts.flatMap(({ bestandId }) => bestandId ?? []),
   )
 }
 
 /** Leaves it to a job to remove bytes, as far as nothing refers to them by then. */
-export async function removeBestanden(m: Mutation, ids: number[]): Promise<void> {
+export async function deleteFiles(m: Mutation, ids: number[]): Promise<void> {
   if (ids.length > 0) await m.enqueue('verwijder-bestand', { bestanden: ids })
 }
 
@@ -288,7 +292,7 @@ type Wijziging = {
   actie: 'update' | 'partial_update'
   uuid: string
   given: DocumentPatch
-  bytes: Opgeslagen | null
+  bytes: StoredBytes | null
   elsewhere: Elsewhere
   /** Of the type that it keeps, when that stands elsewhere. */
   catalogus: string
@@ -337,7 +341,7 @@ export async function changeDocument(
     ...columns,
     indicatieGebruiksrecht: input.indicatieGebruiksrecht ?? null,
     bestandsomvang: content.omvang,
-    bestandId: content.bytes ? await insertBestand(m, parts.opslag.backend, content.bytes) : content.bestandId,
+    bestandId: content.bytes ? await insertFile(m, parts.store.backend, content.bytes) : content.bestandId,
   })
   await m.trx
     .updateTable('enkelvoudiginformatieobject')
@@ -355,7 +359,7 @@ export async function changeDocument(
     resource: 'enkelvoudiginformatieobject',
     url: document.url,
     uuid,
-    weergave: weergave(after),
+    weergave: documentLabel(after),
     kanaal: documentenKanaal(after, base, judged?.type?.catalogus ?? catalogus),
     oud,
     nieuw: document,
@@ -414,14 +418,14 @@ function mergedInput(
   }
 }
 
-type Content = { bytes: Opgeslagen | null; bestandId: number | null; omvang: number | null; upload: boolean }
+type Content = { bytes: StoredBytes | null; bestandId: number | null; omvang: number | null; upload: boolean }
 
 /** The content of the next version. @throws Problem 400 `file-size` */
 function newContent(
   before: DocumentRow,
   given: DocumentPatch,
   actie: Wijziging['actie'],
-  bytes: Opgeslagen | null,
+  bytes: StoredBytes | null,
 ): Content {
   const put = actie === 'update'
   const kept = !put && given.inhoud === undefined && before.bestandId !== null
@@ -457,7 +461,7 @@ async function deleteDocument(m: Mutation, uuid: string, catalogus: string): Pro
     m.trx,
   )
   await m.trx.deleteFrom('enkelvoudiginformatieobject').where('id', '=', row.id).execute()
-  await removeBestanden(
+  await deleteFiles(
     m,
     rows.map(({ bestandId }) => bestandId),
   )
@@ -467,7 +471,7 @@ async function deleteDocument(m: Mutation, uuid: string, catalogus: string): Pro
     resource: 'enkelvoudiginformatieobject',
     url: link(m.actor.base, 'enkelvoudiginformatieobject', uuid),
     uuid,
-    weergave: weergave(row),
+    weergave: documentLabel(row),
     kanaal: documentenKanaal(row, m.actor.base, catalogus),
     oud: toDocument(row, m.actor.base),
     nieuw: null,

@@ -8,10 +8,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../../database/database.ts'
 import { type InvalidParam, invalidAll, Problem } from '../../http/problem.ts'
-import { nieuweSleutel, type Opgeslagen, type Opslag } from '../storage/index.ts'
+import { newKey, type Store, type StoredBytes } from '../storage/index.ts'
 
 /** What came with a request: the body as it was sent, and the content that is in storage by now. */
-export type Ontvangen = { raw: Record<string, unknown>; bytes: Opgeslagen | null; fault: InvalidParam | null }
+export type Ontvangen = { raw: Record<string, unknown>; bytes: StoredBytes | null; fault: InvalidParam | null }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,7 +27,7 @@ const MAX_REST = 8 * 1024 * 1024
  * @param within keys from the root to the object that holds `inhoud`
  */
 export function registerInhoud(app: FastifyInstance, within: readonly string[] = []): void {
-  const { opslag, config } = app.parts
+  const { store, config } = app.parts
   app.removeContentTypeParser('application/json')
   app.decorateRequest('ontvangen')
   const parseJson = app.getDefaultJsonParser('error', 'error')
@@ -35,7 +35,7 @@ export function registerInhoud(app: FastifyInstance, within: readonly string[] =
     'application/json',
     { bodyLimit: Number.MAX_SAFE_INTEGER },
     async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
-      const { rest, bytes, fault } = await receive(limited(payload, config.minUploadSize), within, opslag)
+      const { rest, bytes, fault } = await receive(limited(payload, config.minUploadSize), within, store)
       try {
         const body = await new Promise<unknown>((resolve, reject) =>
           parseJson(request, rest, (error, value) => (error ? reject(error) : resolve(value))),
@@ -45,7 +45,7 @@ export function registerInhoud(app: FastifyInstance, within: readonly string[] =
         if (holder && holder.inhoud === '') holder.inhoud = bytes || fault ? RECEIVED : null
         return body
       } catch (error) {
-        await discard(opslag, bytes)
+        await discard(store, bytes)
         throw error
       }
     },
@@ -74,14 +74,14 @@ export async function keepingInhoud<T>(
   try {
     return await work()
   } catch (error) {
-    if (!isUnavailable(error)) await discard(app.parts.opslag, request.ontvangen?.bytes ?? null)
+    if (!isUnavailable(error)) await discard(app.parts.store, request.ontvangen?.bytes ?? null)
     throw error
   }
 }
 
 /** Removes bytes that no row will name; the sweep takes what stays behind when this fails. */
-export async function discard(opslag: Opslag, bytes: Opgeslagen | null): Promise<void> {
-  if (bytes) await opslag.remove(bytes.sleutel).catch(() => {})
+export async function discard(store: Store, bytes: StoredBytes | null): Promise<void> {
+  if (bytes) await store.remove(bytes.sleutel).catch(() => {})
 }
 
 async function* limited(payload: AsyncIterable<Buffer>, max: number): AsyncGenerator<Buffer> {
@@ -109,12 +109,12 @@ const BACKSLASH = 0x5c
 async function receive(
   payload: AsyncIterable<Buffer>,
   within: readonly string[],
-  opslag: Opslag,
-): Promise<{ rest: string; bytes: Opgeslagen | null; fault: InvalidParam | null }> {
+  store: Store,
+): Promise<{ rest: string; bytes: StoredBytes | null; fault: InvalidParam | null }> {
   const source = payload[Symbol.asyncIterator]()
   const kept: Buffer[] = []
   let size = 0
-  let bytes: Opgeslagen | null = null
+  let bytes: StoredBytes | null = null
   let fault: InvalidParam | null = null
   const keep = (part: Buffer) => {
     size += part.byteLength
@@ -130,8 +130,8 @@ async function receive(
         keep(rest.subarray(0, start ?? rest.byteLength))
         if (start === undefined) break
         const text = jsonText(source, rest.subarray(start))
-        await discard(opslag, bytes) // a repeated key: the last counts
-        const received = await store(opslag, text)
+        await discard(store, bytes) // a repeated key: the last counts
+        const received = await storeText(store, text)
         bytes = received.bytes
         fault = received.fault
         keep(Buffer.from('"'))
@@ -140,7 +140,7 @@ async function receive(
     }
     return { rest: readUtf8(Buffer.concat(kept)), bytes, fault }
   } catch (error) {
-    await discard(opslag, bytes)
+    await discard(store, bytes)
     throw error
   }
 }
@@ -286,15 +286,15 @@ const REASONS: Record<string, string> = {
   'invalid-base64': 'De inhoud is geen geldige base64.',
 }
 
-async function store(
-  opslag: Opslag,
+async function storeText(
+  store: Store,
   text: JsonText,
-): Promise<{ bytes: Opgeslagen | null; fault: InvalidParam | null }> {
+): Promise<{ bytes: StoredBytes | null; fault: InvalidParam | null }> {
   const decoded = decodeBase64(reading(text.pieces))
   try {
     const first = await decoded.next()
     if (first.done) return { bytes: null, fault: null }
-    return { bytes: await opslag.write(nieuweSleutel(), startingWith(first.value, decoded)), fault: null }
+    return { bytes: await store.write(newKey(), startingWith(first.value, decoded)), fault: null }
   } catch (error) {
     if (!(error instanceof Base64Fault)) throw error
     for await (const _ of text.pieces); // on to the end of the string, for the faults of the other fields

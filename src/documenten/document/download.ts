@@ -7,8 +7,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
 import { header } from '../../http/access.ts'
 import { notFound, Problem } from '../../http/problem.ts'
-import { lezen } from '../rules.ts'
-import { OpslagOnbeschikbaar } from '../storage/index.ts'
+import { readAccess } from '../rules.ts'
+import { StoreUnavailable } from '../storage/index.ts'
 import { type DocumentRow, findDocument, ignoreUnknown, mayRead, Params, VersionQuery } from './read.ts'
 
 /** Up to this size a file is read and checked before anything is answered. */
@@ -21,7 +21,7 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/enkelvoudiginformatieobjecten/:uuid/download',
     {
-      config: lezen,
+      config: readAccess,
       schema: { params: Params, querystring: VersionQuery },
       preValidation: ignoreUnknown(VersionQuery),
     },
@@ -69,7 +69,7 @@ export function contentSender(app: FastifyInstance) {
   }
 
   async function open({ backend, sleutel, omvang }: Stored, range?: Range): Promise<Readable> {
-    const found = await app.parts.opslagVoor(backend).read(sleutel, range)
+    const found = await app.parts.storeFor(backend).read(sleutel, range)
     if (!found) throw notFound()
     if (found.omvang === omvang) return found.stream
     found.stream.destroy()
@@ -95,9 +95,9 @@ export function contentSender(app: FastifyInstance) {
     if (last) yield last
   }
 
-  function damaged(sleutel: string): OpslagOnbeschikbaar {
+  function damaged(sleutel: string): StoreUnavailable {
     app.log.error({ sleutel }, 'stored bytes do not answer to their size or checksum')
-    return new OpslagOnbeschikbaar('damaged')
+    return new StoreUnavailable('damaged')
   }
 }
 

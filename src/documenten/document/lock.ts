@@ -10,18 +10,18 @@ import type { Actor } from '../../http/access.ts'
 import { OptionalText } from '../../http/input.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import {
-  ontgrendelen,
+  lockAccess,
   requireCompleteUpload,
   requireUnlockedForLock,
   SCOPES_GEFORCEERD_UNLOCK,
   SCOPES_LOCK,
   SCOPES_UNLOCK,
+  unlockAccess,
   unlockKind,
-  vergrendelen,
 } from '../rules.ts'
-import type { Opslagen } from '../storage/choose.ts'
-import { nieuweSleutel, type Opgeslagen, type Opslag, OpslagOnbeschikbaar } from '../storage/index.ts'
-import { closeUpload, insertBestand, lockDocument, newLock } from './change.ts'
+import type { Stores } from '../storage/choose.ts'
+import { newKey, type Store, type StoredBytes, StoreUnavailable } from '../storage/index.ts'
+import { closeUpload, insertFile, lockDocument, newLock } from './change.ts'
 import { discard } from './content.ts'
 import { mayDo, Params } from './read.ts'
 
@@ -39,7 +39,7 @@ export const locks: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/enkelvoudiginformatieobjecten/:uuid/lock',
-    { config: vergrendelen, schema: { params: Params, response: { 200: Lock } } },
+    { config: lockAccess, schema: { params: Params, response: { 200: Lock } } },
     async (request) =>
       app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of locks')
@@ -55,7 +55,7 @@ export const locks: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/enkelvoudiginformatieobjecten/:uuid/unlock',
     {
-      config: ontgrendelen,
+      config: unlockAccess,
       schema: { params: Params, body: Unlock },
       preValidation: async (request) => {
         request.body ??= {}
@@ -72,36 +72,42 @@ async function setLock(m: Mutation, documentId: number, lock: string | null): Pr
   await m.trx.updateTable('enkelvoudiginformatieobject').set({ lock }).where('id', '=', documentId).execute()
 }
 
-type Deel = { id: number; omvang: number; bestandId: number | null; backend: string | null; sleutel: string | null }
-type Joined = { bestanden: number[]; bytes: Opgeslagen }
+type UploadPart = {
+  id: number
+  omvang: number
+  bestandId: number | null
+  backend: string | null
+  sleutel: string | null
+}
+type Joined = { bestanden: number[]; bytes: StoredBytes }
 
 /**
  * Joining parts can take minutes, so it happens outside a transaction: the first pass sees that there is something to
  * join, the second finds the same parts and writes the result down. Parts that changed in between are joined anew.
  */
 async function unlock(app: FastifyInstance, actor: Actor, uuid: string, given: string): Promise<void> {
-  const { opslag } = app.parts
+  const { store } = app.parts
   let joined: Joined | undefined
   for (let attempt = 1; attempt <= 5; attempt++) {
     try {
       const ahead = joined
-      const { done, used } = await app.mutate(actor, (m) => tryUnlock(m, opslag, uuid, given, ahead))
-      if (done) return used ? undefined : await discard(opslag, ahead?.bytes ?? null)
+      const { done, used } = await app.mutate(actor, (m) => tryUnlock(m, store, uuid, given, ahead))
+      if (done) return used ? undefined : await discard(store, ahead?.bytes ?? null)
     } catch (error) {
-      if (!isUnavailable(error)) await discard(opslag, joined?.bytes ?? null)
+      if (!isUnavailable(error)) await discard(store, joined?.bytes ?? null)
       throw error
     }
-    await discard(opslag, joined?.bytes ?? null)
+    await discard(store, joined?.bytes ?? null)
     joined = await joinParts(app, uuid)
   }
-  await discard(opslag, joined?.bytes ?? null)
+  await discard(store, joined?.bytes ?? null)
   throw new Problem(409, { detail: 'De bestandsdelen veranderen nog: probeer het opnieuw.' })
 }
 
 /** @returns whether it is done, or parts have to be joined first; and whether what was joined is used */
 async function tryUnlock(
   m: Mutation,
-  opslag: Opslag,
+  store: Store,
   uuid: string,
   given: string,
   joined: Joined | undefined,
@@ -112,7 +118,7 @@ async function tryUnlock(
   const kind = unlockKind(row.lock, given, mayDo(m.actor, SCOPES_GEFORCEERD_UNLOCK, row))
   if (kind === 'niets') return { done: true, used: false }
   let used = false
-  const delen = await findDelen(m, uuid)
+  const delen = await findBestandsdelen(m, uuid)
   if (kind === 'gewoon') requireCompleteUpload(delen)
   const there = delen.flatMap(({ bestandId }) => bestandId ?? [])
   const inhoud = (values: object) =>
@@ -131,14 +137,14 @@ async function tryUnlock(
   } else if (there.length > 1) {
     if (joined?.bestanden.join() !== there.join()) return { done: false, used }
     used = true
-    await inhoud({ bestandId: await insertBestand(m, opslag.backend, joined.bytes) })
+    await inhoud({ bestandId: await insertFile(m, store.backend, joined.bytes) })
     await closeUpload(m, row.id)
   }
   await setLock(m, row.id, null)
   return { done: true, used }
 }
 
-function findDelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Deel[]> {
+function findBestandsdelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<UploadPart[]> {
   return m.read
     .selectFrom('bestandsdeel as d')
     .innerJoin('enkelvoudiginformatieobject as e', 'e.id', 'd.enkelvoudiginformatieobjectId')
@@ -150,20 +156,20 @@ function findDelen(m: Pick<Mutation, 'read'>, uuid: string): Promise<Deel[]> {
 }
 
 async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promise<Joined | undefined> {
-  const delen = await findDelen({ read }, uuid)
+  const delen = await findBestandsdelen({ read }, uuid)
   if (delen.length === 0 || delen.some(({ sleutel }) => sleutel === null)) return undefined // the next pass says what of it
   return {
     bestanden: delen.map(({ bestandId }) => bestandId!),
-    bytes: await parts.opslag.write(nieuweSleutel(), concatenated(parts, delen)),
+    bytes: await parts.store.write(newKey(), concatenated(parts, delen)),
   }
 }
 
-async function* concatenated({ opslagVoor }: Opslagen, delen: Deel[]): AsyncGenerator<Uint8Array> {
+async function* concatenated({ storeFor }: Stores, delen: UploadPart[]): AsyncGenerator<Uint8Array> {
   for (const { backend, sleutel, omvang } of delen) {
-    const part = await opslagVoor(backend!).read(sleutel!)
+    const part = await storeFor(backend!).read(sleutel!)
     if (part?.omvang !== omvang) {
       part?.stream.destroy()
-      throw new OpslagOnbeschikbaar('part-damaged')
+      throw new StoreUnavailable('part-damaged')
     }
     yield* part.stream
   }

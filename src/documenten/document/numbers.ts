@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import { Rsin } from '../../http/input.ts'
-import { aanmaken } from '../rules.ts'
+import { createAccess } from '../rules.ts'
 
 const Reserveren = Type.Object({
   bronorganisatie: Rsin,
@@ -15,7 +15,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/documentnummer_reserveren',
     {
-      config: aanmaken,
+      config: createAccess,
       schema: {
         body: Reserveren,
         response: { 201: Type.Union([Nummer, Type.Array(Nummer)]) },

@@ -10,7 +10,7 @@ import { localUuid, resolveLink } from '../../http/links.ts'
 import { contains, Page, PageQuery, paginate } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
 import { documentTree } from '../expand.ts'
-import { lezen, resolveObject, SCOPES_LEZEN } from '../rules.ts'
+import { readAccess, resolveObject, SCOPES_LEZEN } from '../rules.ts'
 import { Document } from './columns.ts'
 import {
   countDocuments,
@@ -70,14 +70,14 @@ const DetailQuery = Type.Object({ ...VersionQuery.properties, ...ExpandQuery, ..
 export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/enkelvoudiginformatieobjecten',
-    { config: lezen, schema: { querystring: Filter, response: { 200: Page(Document) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Document) } } },
     async (request) => sendPage(request, filtered(request.query, request), request.query.expand ?? []),
   )
 
   app.post(
     '/enkelvoudiginformatieobjecten/_zoek',
     {
-      config: lezen,
+      config: readAccess,
       schema: { body: Zoek, querystring: ZoekQuery, response: { 200: Page(Document) } },
       preValidation: [ignoreUnknown(ZoekQuery), refuseEmptySearch],
     },
@@ -91,7 +91,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
 
   app.get(
     '/enkelvoudiginformatieobjecten/:uuid',
-    { config: lezen, schema: { params: Params, querystring: DetailQuery, response: { 200: Document } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Document } } },
     async (request, reply) => {
       const row = await requireDocument(app.read, request.actor, SCOPES_LEZEN, request.params.uuid, request.query)
       const [document] = await expand(

@@ -16,17 +16,17 @@ import { Problem } from '../../http/problem.ts'
 import { judgeZaken, linkToZaken } from '../../zaken/import-links.ts'
 import { Metagegevens } from '../document/columns.ts'
 import { gebruiksrechtFault, publishedFault, statusFault } from '../rules.ts'
-import { nieuweSleutel, type Opslag, OpslagOnbeschikbaar } from '../storage/index.ts'
+import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import { kolomVan, naarDocument, waarden } from './columns.ts'
-import type { Gekopieerd, TeKopieren } from './copy.ts'
+import { columnOf, rowToDocument, valuesOf } from './columns.ts'
+import type { Copied, TeKopieren } from './copy.ts'
 import { type Batch, enqueueBatch, finishWhenDone, noteWaiting } from './progress.ts'
 
 export type BatchParts = {
   config: Config
   database: Database
-  opslag: Opslag
-  kopieer(bestanden: TeKopieren[]): Promise<Gekopieerd[]>
+  store: Store
+  kopieer(bestanden: TeKopieren[]): Promise<Copied[]>
   log: Logger
 }
 
@@ -37,15 +37,15 @@ type GelezenRij = {
   zaakUuid: string | null
   input: Metagegevens
 }
-export type Getypeerd = GelezenRij & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
+export type TypedRow = GelezenRij & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
 type Bestand = { sleutel: string; omvang: number; sha256: string }
 /** A row of which nothing but its file can be at fault, and what became of that. */
-export type Kandidaat = Getypeerd & { bestand: Bestand | { fout: string } }
-type MetBestand = Getypeerd & { bestand: Bestand }
+export type Kandidaat = TypedRow & { bestand: Bestand | { fout: string } }
+type MetBestand = TypedRow & { bestand: Bestand }
 /** `fouten` are those of the cells themselves: they do not depend on other rows. */
 type Prepared = { rows: number; fouten: Map<number, string>; kandidaten: Kandidaat[] }
 /** Judged but not copied. */
-type Beoordeeld = { rows: number; fouten: Map<number, string>; getypeerd: Getypeerd[] }
+type Beoordeeld = { rows: number; fouten: Map<number, string>; getypeerd: TypedRow[] }
 /** A batch in preparation: how many rows it takes is known before their files are copied. */
 type Voorbereiding = { beoordeeld: Promise<Beoordeeld>; klaar: Promise<Prepared> }
 
@@ -66,7 +66,7 @@ const CRASHES_OF_ROW = 3
  * is to be tried again.
  * @param crashes how often a worker died during this job
  */
-export async function verwerkBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch, crashes = 0): Promise<void> {
+export async function processBatch(parts: BatchParts, vooruit: ReadAhead, batch: Batch, crashes = 0): Promise<void> {
   try {
     await tryBatch(parts, vooruit, batch, crashes)
   } catch (error) {
@@ -82,13 +82,13 @@ export async function verwerkBatch(parts: BatchParts, vooruit: Vooruit, batch: B
 
 /** A broken connection is not among these: then the worker itself runs the job again as soon as there is a new one. */
 function waitsFor(error: unknown): string | undefined {
-  if (error instanceof OpslagOnbeschikbaar)
+  if (error instanceof StoreUnavailable)
     return error.wat === 'import directory' ? 'Wacht op de importmap.' : 'Wacht op de opslag.'
   const code = String((error as { code?: unknown } | null)?.code)
   return /^(53[0-9A-Z]{3}|25006)$/.test(code) ? 'Wacht op de database.' : undefined // full, or read-only
 }
 
-async function tryBatch(parts: BatchParts, vooruit: Vooruit, batch: Batch, crashes: number): Promise<void> {
+async function tryBatch(parts: BatchParts, vooruit: ReadAhead, batch: Batch, crashes: number): Promise<void> {
   const ahead = vooruit.take(batch)
   const row = await activeImport(parts.database.db, batch)
   if (!row) {
@@ -137,7 +137,7 @@ type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 /**
  * Judges the rows of a batch and copies the files of those that pass. Nothing is written to the database. `aantal` is how
  * many rows at most; large ones make it fewer, and what becomes of a row does not depend on that.
- * Both promises reject with OpslagOnbeschikbaar when storage or the import directory is away: that is no row's fault.
+ * Both promises reject with StoreUnavailable when storage or the import directory is away: that is no row's fault.
  */
 function prepare(parts: BatchParts, row: ActiveImport, vanaf: number, aantal: number): Voorbereiding {
   const beoordeeld = judge(parts, row, vanaf, aantal)
@@ -150,7 +150,7 @@ function prepare(parts: BatchParts, row: ActiveImport, vanaf: number, aantal: nu
 
 async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, aantal: number): Promise<Beoordeeld> {
   const fault = importBaseDirFault(parts.config)
-  if (fault) throw new OpslagOnbeschikbaar(fault.code, 'import directory')
+  if (fault) throw new StoreUnavailable(fault.code, 'import directory')
   const { db } = parts.database
   const { rows: regels } = await sql<{ nummer: number; cellen: string[] }>`
     select nummer, cellen from (
@@ -169,13 +169,13 @@ async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, aantal
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
 export function readRow(kop: string[], cellen: string[], nummer: number): GelezenRij | { fout: string } {
-  const values = waarden(kop, cellen, nummer)
+  const values = valuesOf(kop, cellen, nummer)
   if ('fout' in values) return values
-  const { body, uuid, bestandspad, zaakUuid, fouten } = naarDocument(values.rij)
+  const { body, uuid, bestandspad, zaakUuid, fouten } = rowToDocument(values.rij)
   const faults = fouten.map(({ kolom, reden }) => `${kolom}: ${reden}`)
   const skip = new Set<string>(fouten.map(({ kolom }) => kolom))
   const input = readFields(body, (fault) => {
-    if (!skip.has(kolomVan(fault.name))) faults.push(`${kolomVan(fault.name)}: ${fault.reason}`)
+    if (!skip.has(columnOf(fault.name))) faults.push(`${columnOf(fault.name)}: ${fault.reason}`)
   })
   if (bestandspad.includes('\0')) faults.push('bestandspad: Dit pad bevat een teken dat niet is toegestaan.')
   if (faults.length > 0 || !input) return { fout: faults.join(' ') }
@@ -201,7 +201,7 @@ export async function judgeTypes(
   base: string,
   rows: GelezenRij[],
   fouten: Map<number, string>,
-): Promise<Getypeerd[]> {
+): Promise<TypedRow[]> {
   const typeUuid = (url: string) => localUuid(url, base, 'informatieobjecttype')
   const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
   if (wanted.length === 0) {
@@ -238,7 +238,7 @@ const BESTAAT = {
   identificatie: 'identificatie: Deze identificatie bestaat al binnen de bronorganisatie.',
 }
 
-export const nummerKey = ({ bronorganisatie, identificatie }: { bronorganisatie: string; identificatie?: string }) =>
+export const numberKey = ({ bronorganisatie, identificatie }: { bronorganisatie: string; identificatie?: string }) =>
   `${bronorganisatie} ${identificatie}`
 
 type Bezet = { uuids: Set<string>; nummers: Set<string> }
@@ -255,23 +255,23 @@ export async function existing(db: Db, rows: { uuid: string; input: Metagegevens
       select * from unnest(${numbered.map(({ input }) => input.identificatie)}::text[], ${numbered.map(({ input }) => input.bronorganisatie)}::text[]))`.execute(
     db,
   )
-  return { uuids: new Set(found.rows.map(({ uuid }) => uuid)), nummers: new Set(found.rows.map(nummerKey)) }
+  return { uuids: new Set(found.rows.map(({ uuid }) => uuid)), nummers: new Set(found.rows.map(numberKey)) }
 }
 
 /** What a row has in common with documents that exist; undefined when it is new. */
-export function conflict({ uuid, input }: Getypeerd, { uuids, nummers }: Bezet): string | undefined {
+export function conflict({ uuid, input }: TypedRow, { uuids, nummers }: Bezet): string | undefined {
   const faults: string[] = []
   if (uuids.has(uuid)) faults.push(BESTAAT.uuid)
-  if (input.identificatie && nummers.has(nummerKey(input))) faults.push(BESTAAT.identificatie)
+  if (input.identificatie && nummers.has(numberKey(input))) faults.push(BESTAAT.identificatie)
   return faults.length > 0 ? faults.join(' ') : undefined
 }
 
 /** Copies the files of the rows, and holds them against the size and checksum that the row states. */
-async function copyFiles(parts: BatchParts, rows: Getypeerd[]): Promise<Kandidaat[]> {
+async function copyFiles(parts: BatchParts, rows: TypedRow[]): Promise<Kandidaat[]> {
   if (rows.length === 0) return []
   // Only saves copying: an earlier batch may not be written yet, so that the decision falls when this one is.
   const bezet = await existing(parts.database.db, rows)
-  const map = nieuweSleutel() // one directory for the whole batch: it is synced once
+  const map = newKey() // one directory for the whole batch: it is synced once
   const wanted = rows
     .filter((row) => !conflict(row, bezet))
     .map(({ nummer, bestandspad, input }) => ({
@@ -318,7 +318,7 @@ export function contentFaults(
 
 async function discard(parts: BatchParts, rows: Kandidaat[] = []): Promise<void> {
   // What stays behind when this fails is swept away later.
-  await Promise.all(rows.filter(hasFile).map(({ bestand }) => parts.opslag.remove(bestand.sleutel).catch(() => {})))
+  await Promise.all(rows.filter(hasFile).map(({ bestand }) => parts.store.remove(bestand.sleutel).catch(() => {})))
 }
 
 function hasFile(row: Kandidaat): row is MetBestand {
@@ -341,7 +341,7 @@ async function commit(parts: BatchParts, row: ActiveImport, batch: Batch, prepar
 
 /** @returns the documents, or undefined when this batch is not (or no longer) to be done */
 async function writeBatch(
-  { opslag }: BatchParts,
+  { store }: BatchParts,
   connection: postgres.TransactionSql,
   { id, totaal }: ActiveImport,
   batch: Batch,
@@ -363,7 +363,7 @@ async function writeBatch(
   // Cancelled meanwhile, or done by another worker after this one was taken for dead.
   if (current?.status !== 'active' || current.verwerkt !== batch.vanaf) return undefined
   const fouten = new Map(prepared.fouten)
-  const made = await insertDocuments({ connection, backend: opslag.backend }, prepared.kandidaten, fouten)
+  const made = await insertDocuments({ connection, backend: store.backend }, prepared.kandidaten, fouten)
   await insertResults(trx, id, made, fouten)
   await trx
     .updateTable('import')
@@ -410,7 +410,7 @@ async function insertDocuments(target: Target, rows: Kandidaat[], fouten: Map<nu
       for (const [nummer, fout] of refused) fouten.set(nummer, fout)
       for (const { uuid, input } of accepted) {
         bezet.uuids.add(uuid)
-        if (input.identificatie) bezet.nummers.add(nummerKey(input))
+        if (input.identificatie) bezet.nummers.add(numberKey(input))
       }
     } else if (!outcome.error && part.tries < TRIES) {
       bezet = await existing(kyselyOn(connection), rows)
@@ -440,7 +440,7 @@ export function judgeInOrder(rows: Kandidaat[], { uuids, nummers }: Bezet, zaakF
     else if (hasFile(row)) {
       accepted.push(row)
       bezet.uuids.add(uuid)
-      if (input.identificatie) bezet.nummers.add(nummerKey(input))
+      if (input.identificatie) bezet.nummers.add(numberKey(input))
     }
   }
   return { accepted, refused }
@@ -553,13 +553,13 @@ async function insertResults(trx: Db, importId: number, made: Made, fouten: Map<
 // ---- ahead ----
 
 /** Batches that are being prepared before their job came. */
-export type Vooruit = {
+export type ReadAhead = {
   take(batch: Batch): Voorbereiding | undefined
   start(batch: Batch, work: () => Voorbereiding): void
 }
 
 /** Keeps one batch ahead, for this process. What no job asks for in half a minute was done elsewhere: it is discarded. */
-export function vooruit(parts: BatchParts): Vooruit {
+export function openReadAhead(parts: BatchParts): ReadAhead {
   let kept: { batch: Batch; work: Voorbereiding; timer: NodeJS.Timeout } | undefined
   const drop = () => {
     const dropped = kept

@@ -16,7 +16,7 @@ import {
   statSync,
 } from 'node:fs'
 import path from 'node:path'
-import { OpslagOnbeschikbaar } from '../storage/index.ts'
+import { StoreUnavailable } from '../storage/index.ts'
 
 // ---- the base directory ----
 
@@ -86,25 +86,25 @@ const TEKSTEN = {
 }
 
 /** Why a path or file was refused. The text never holds a path: the row shows the one that was supplied. */
-export type Padfout = { code: keyof typeof TEKSTEN; tekst: string }
+export type PathFault = { code: keyof typeof TEKSTEN; tekst: string }
 
-export function padfout(code: Padfout['code']): Padfout {
+export function pathFault(code: PathFault['code']): PathFault {
   return { code, tekst: TEKSTEN[code] }
 }
 
 /** What can be refused without looking at any file. `..` is refused also where the result would stay inside. */
-export function checkPad(pad: string): Padfout | undefined {
+export function checkPath(pad: string): PathFault | undefined {
   const segments = pad.split('/')
-  if (pad === '') return padfout('path-empty')
-  if (/^[/\\]|^[a-z]:([/\\]|$)/i.test(pad)) return padfout('path-absolute')
-  if (pad.split(/[/\\]/).includes('..')) return padfout('path-parent')
-  if (pad.includes('\\')) return padfout('path-backslash')
+  if (pad === '') return pathFault('path-empty')
+  if (/^[/\\]|^[a-z]:([/\\]|$)/i.test(pad)) return pathFault('path-absolute')
+  if (pad.split(/[/\\]/).includes('..')) return pathFault('path-parent')
+  if (pad.includes('\\')) return pathFault('path-backslash')
   // Half a surrogate pair would be looked up under another name than the one that was supplied.
-  if (/\p{Cc}/u.test(pad) || !pad.isWellFormed()) return padfout('path-character')
-  if (process.platform === 'win32' && pad.includes(':')) return padfout('path-character') // a stream or a drive
-  if (segments.includes('')) return padfout('path-empty-segment')
+  if (/\p{Cc}/u.test(pad) || !pad.isWellFormed()) return pathFault('path-character')
+  if (process.platform === 'win32' && pad.includes(':')) return pathFault('path-character') // a stream or a drive
+  if (segments.includes('')) return pathFault('path-empty-segment')
   if (Buffer.byteLength(pad) > 4096 || segments.some((segment) => Buffer.byteLength(segment) > 255)) {
-    return padfout('path-too-long')
+    return pathFault('path-too-long')
   }
   return undefined
 }
@@ -113,11 +113,11 @@ export function checkPad(pad: string): Padfout | undefined {
 
 /** An open regular file beneath the base, at its start. Whoever asked for it closes `fd`. */
 export type Bronbestand = { fd: number; size: number; mtimeMs: number }
-export type Geweigerd = { fout: Padfout }
+export type Geweigerd = { fout: PathFault }
 
 /** Opens one file; see `beneath` for many. Synchronous, for use in a thread of its own. */
 export function openBeneath(baseDir: string, pad: string): Bronbestand | Geweigerd {
-  const fout = checkPad(pad)
+  const fout = checkPath(pad)
   if (fout) return { fout }
   const base = beneath(baseDir)
   try {
@@ -131,7 +131,7 @@ export function openBeneath(baseDir: string, pad: string): Bronbestand | Geweige
  * The files beneath a base directory. Handles of directories are kept until `close`, so that many files in one directory
  * cost one walk: a handle stays that of the directory that was walked to, whatever becomes of its name.
  *
- * @throws OpslagOnbeschikbaar (here and in `open`) when the base itself is away or handles have run out: no row is to
+ * @throws StoreUnavailable (here and in `open`) when the base itself is away or handles have run out: no row is to
  * blame for that
  */
 export function beneath(baseDir: string): { open(pad: string): Bronbestand | Geweigerd; close(): void } {
@@ -175,12 +175,12 @@ function beneathByHandle(baseDir: string) {
 
   return {
     open(pad: string): Bronbestand | Geweigerd {
-      const fout = checkPad(pad)
+      const fout = checkPath(pad)
       if (fout) return { fout }
       if (dirs.size >= MAX_DIRS) closeDirs()
       const segments = pad.split('/').filter((segment) => segment !== '.')
       const name = segments.pop()
-      if (name === undefined) return { fout: padfout('file-not-regular') } // the base itself
+      if (name === undefined) return { fout: pathFault('file-not-regular') } // the base itself
       const dir = openDir(segments)
       if (typeof dir !== 'number') return dir
       const file = `/proc/self/fd/${dir}/${name}`
@@ -213,19 +213,19 @@ export function beneathByRealPath(baseDir: string) {
 
   return {
     open(pad: string): Bronbestand | Geweigerd {
-      const fout = checkPad(pad)
+      const fout = checkPath(pad)
       if (fout) return { fout }
       const file = path.join(base, pad)
-      if (file === base) return { fout: padfout('file-not-regular') }
+      if (file === base) return { fout: pathFault('file-not-regular') }
       try {
-        if (linked(file)) return { fout: padfout('file-symlink') }
+        if (linked(file)) return { fout: pathFault('file-symlink') }
         const seen = lstatSync(file)
         const opened = notRegular(seen) ?? regular(openSync(file, FILE | (O_NOFOLLOW ?? 0)))
         if ('fout' in opened) return opened
         const { ino, dev } = fstatSync(opened.fd)
         if (ino === seen.ino && dev === seen.dev && !linked(file)) return opened
         closeSync(opened.fd)
-        return { fout: padfout('file-changed') }
+        return { fout: pathFault('file-changed') }
       } catch (error) {
         return refusal(error, file)
       }
@@ -239,7 +239,7 @@ function openBase(baseDir: string): number {
   try {
     return openSync(baseDir, DIR)
   } catch (error) {
-    throw new OpslagOnbeschikbaar(code(error), 'import directory')
+    throw new StoreUnavailable(code(error), 'import directory')
   }
 }
 
@@ -247,13 +247,13 @@ function realBase(baseDir: string): string {
   try {
     return realpathSync(baseDir)
   } catch (error) {
-    throw new OpslagOnbeschikbaar(code(error), 'import directory')
+    throw new StoreUnavailable(code(error), 'import directory')
   }
 }
 
 function notRegular(stats: Stats): Geweigerd | undefined {
-  if (stats.isSymbolicLink()) return { fout: padfout('file-symlink') }
-  return stats.isFile() ? undefined : { fout: padfout('file-not-regular') }
+  if (stats.isSymbolicLink()) return { fout: pathFault('file-symlink') }
+  return stats.isFile() ? undefined : { fout: pathFault('file-not-regular') }
 }
 
 function regular(fd: number): Bronbestand | Geweigerd {
@@ -272,22 +272,22 @@ function regular(fd: number): Bronbestand | Geweigerd {
 function refusal(error: unknown, component: string): Geweigerd {
   switch (code(error)) {
     case 'ENOENT':
-      return { fout: padfout('file-not-found') }
+      return { fout: pathFault('file-not-found') }
     case 'ELOOP':
-      return { fout: padfout('file-symlink') }
+      return { fout: pathFault('file-symlink') }
     case 'ENOTDIR': // a link in the place of a directory gives this too
-      return { fout: padfout(isLink(component) ? 'file-symlink' : 'file-not-found') }
+      return { fout: pathFault(isLink(component) ? 'file-symlink' : 'file-not-found') }
     case 'ENXIO':
     case 'EISDIR':
-      return { fout: padfout('file-not-regular') }
+      return { fout: pathFault('file-not-regular') }
     case 'ENAMETOOLONG':
-      return { fout: padfout('path-too-long') }
+      return { fout: pathFault('path-too-long') }
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOMEM':
-      throw new OpslagOnbeschikbaar(code(error), 'import directory')
+      throw new StoreUnavailable(code(error), 'import directory')
     default:
-      return { fout: padfout('file-unreadable') }
+      return { fout: pathFault('file-unreadable') }
   }
 }
 

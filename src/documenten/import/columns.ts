@@ -36,7 +36,7 @@ export type Rij = Record<Kolom, string>
 
 export type Kolomfout = { kolom: Kolom; code: string; reden: string }
 
-const isKolom = new Set<string>(KOLOMMEN)
+const isColumn = new Set<string>(KOLOMMEN)
 
 /**
  * The row as the 27 columns; further columns are left out. A row that does not have exactly as many values as the header
@@ -44,14 +44,14 @@ const isKolom = new Set<string>(KOLOMMEN)
  *
  * @param nummer counts records and includes the header: the first row is 2
  */
-export function waarden(kop: string[], cellen: string[], nummer: number): { rij: Rij } | { fout: string } {
+export function valuesOf(kop: string[], cellen: string[], nummer: number): { rij: Rij } | { fout: string } {
   if (cellen.length !== kop.length) {
     const which = cellen.length < kop.length ? 'te weinig waarden' : 'te veel waarden'
     return { fout: `Rij ${nummer}: ${which} (${cellen.length}, de kopregel heeft er ${kop.length}).` }
   }
   const rij: Partial<Record<string, string>> = {}
   kop.forEach((naam, i) => {
-    if (isKolom.has(naam)) rij[naam] = cellen[i]
+    if (isColumn.has(naam)) rij[naam] = cellen[i]
   })
   return { rij: rij as Rij }
 }
@@ -89,39 +89,39 @@ const TEKSTEN = [
  * The row as the body of a regular create plus what only an import has. An empty cell is an absent field, so that the
  * create decides whether that is allowed and what the default is.
  */
-export function naarDocument(rij: Rij): RijAlsDocument {
+export function rowToDocument(rij: Rij): RijAlsDocument {
   const fouten: Kolomfout[] = []
   const body: Record<string, unknown> = {}
   for (const naam of TEKSTEN) if (rij[naam] !== '') body[naam] = rij[naam]
 
   if (rij.bestandsomvang !== '') {
-    const omvang = naarGeheelGetal(rij.bestandsomvang)
-    if (omvang === undefined) fouten.push(ongeldig('bestandsomvang', 'Dit is geen geheel getal.'))
+    const omvang = toInteger(rij.bestandsomvang)
+    if (omvang === undefined) fouten.push(invalidCell('bestandsomvang', 'Dit is geen geheel getal.'))
     else body.bestandsomvang = omvang
   }
 
   const gebruiksrecht = GEBRUIKSRECHT.get(rij.indicatieGebruiksrecht)
-  if (gebruiksrecht === undefined) fouten.push(ongeldig('indicatieGebruiksrecht', 'Dit is geen true of false.'))
+  if (gebruiksrecht === undefined) fouten.push(invalidCell('indicatieGebruiksrecht', 'Dit is geen true of false.'))
   else body.indicatieGebruiksrecht = gebruiksrecht
 
-  body.ondertekening = groep({ soort: rij['ondertekening.soort'], datum: rij['ondertekening.datum'] })
-  body.integriteit = groep({
+  body.ondertekening = groupOf({ soort: rij['ondertekening.soort'], datum: rij['ondertekening.datum'] })
+  body.integriteit = groupOf({
     algoritme: rij['integriteit.algoritme'],
     waarde: rij['integriteit.waarde'],
     datum: rij['integriteit.datum'],
   })
-  body.trefwoorden = naarTrefwoorden(rij.trefwoorden)
+  body.trefwoorden = toTrefwoorden(rij.trefwoorden)
 
-  const uuid = naarUuid(rij.uuid)
-  if (uuid === undefined) fouten.push(ongeldig('uuid', 'Dit is geen geldige UUID.'))
+  const uuid = toUuid(rij.uuid)
+  if (uuid === undefined) fouten.push(invalidCell('uuid', 'Dit is geen geldige UUID.'))
   if (rij.bestandspad === '') fouten.push({ kolom: 'bestandspad', code: 'required', reden: 'Dit veld is verplicht.' })
-  const zaakUuid = naarUuid(rij.zaakUuid)
-  if (zaakUuid === undefined) fouten.push(ongeldig('zaakUuid', 'Dit is geen geldige UUID.'))
+  const zaakUuid = toUuid(rij.zaakUuid)
+  if (zaakUuid === undefined) fouten.push(invalidCell('zaakUuid', 'Dit is geen geldige UUID.'))
 
   return { body, uuid: uuid ?? null, bestandspad: rij.bestandspad, zaakUuid: zaakUuid ?? null, fouten }
 }
 
-const ongeldig = (kolom: Kolom, reden: string): Kolomfout => ({ kolom, code: 'invalid', reden })
+const invalidCell = (kolom: Kolom, reden: string): Kolomfout => ({ kolom, code: 'invalid', reden })
 
 const GEBRUIKSRECHT = new Map<string, boolean | null>([
   ['', null],
@@ -131,30 +131,30 @@ const GEBRUIKSRECHT = new Map<string, boolean | null>([
   ['False', false],
 ])
 
-function naarGeheelGetal(text: string): number | undefined {
+function toInteger(text: string): number | undefined {
   const number = Number(text)
   return /^-?\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined
 }
 
 /** One filled column makes a group that has to be complete; an empty date in it is null, which the create refuses. */
-function groep<T extends { datum: string }>(velden: T): (Omit<T, 'datum'> & { datum: string | null }) | null {
+function groupOf<T extends { datum: string }>(velden: T): (Omit<T, 'datum'> & { datum: string | null }) | null {
   if (Object.values(velden).every((waarde) => waarde === '')) return null
   return { ...velden, datum: velden.datum === '' ? null : velden.datum }
 }
 
 /** Quotes in the cell itself are left out. Nothing is trimmed; an empty word is kept, for the create to refuse. */
-function naarTrefwoorden(text: string): string[] {
+function toTrefwoorden(text: string): string[] {
   const words = text.replaceAll('"', '')
   return words === '' ? [] : words.split(',')
 }
 
 /** Any version and either case, as RFC 9562 asks of readers. */
-function naarUuid(text: string): string | null | undefined {
+function toUuid(text: string): string | null | undefined {
   if (text === '') return null
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text.toLowerCase() : undefined
 }
 
 /** The column that a name in invalidParams stands for: the same, but for the single words of trefwoorden. */
-export function kolomVan(veldnaam: string): string {
+export function columnOf(veldnaam: string): string {
   return veldnaam.startsWith('trefwoorden.') ? 'trefwoorden' : veldnaam
 }

@@ -1,4 +1,4 @@
-// The thread behind `kopieerPool`: copies a group of source files with synchronous calls, which are cheaper than
+// The thread behind `copyPool`: copies a group of source files with synchronous calls, which are cheaper than
 // promises and block nobody here. The group is written first and synced after that: a file system then writes its
 // journal fewer times than with a sync right after each file. Files get their names by a second message, when all
 // groups of the call have succeeded.
@@ -6,15 +6,15 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { FILE_MODE, filesystemLayout, storeFault } from '../storage/filesystem.ts'
-import { OpslagOnbeschikbaar, requireSleutel } from '../storage/index.ts'
+import { requireKey, StoreUnavailable } from '../storage/index.ts'
 import { type Bronbestand, beneath } from './bestandspad.ts'
-import { Bronfout, controleVan, type Gekopieerd, requireUnchanged, type TeKopieren } from './copy.ts'
+import { Bronfout, type Copied, checksumOf, requireUnchanged, type TeKopieren } from './copy.ts'
 
 export type Threaddata = { baseDir: string; opslagRoot: string; stop: Int32Array }
 export type Plaatsing = { temp: string; sleutel: string }
 export type Opdracht = { kopieer: TeKopieren[] } | { plaats: Plaatsing[] }
 export type Antwoord =
-  | { resultaten: Gekopieerd[]; plaatsingen: Plaatsing[] }
+  | { resultaten: Copied[]; plaatsingen: Plaatsing[] }
   | { onbeschikbaar: string; wat: string }
   | { gestopt: true }
 
@@ -28,8 +28,8 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   const layout = filesystemLayout(opslagRoot)
   const buffer = Buffer.allocUnsafeSlow(CHUNK)
 
-  // What `asAntwoord` does not know is a defect: it ends this thread, and the pool goes on with a clean one.
-  port.on('message', async (opdracht: Opdracht) => port.postMessage(await handle(opdracht).catch(asAntwoord)))
+  // What `asAnswer` does not know is a defect: it ends this thread, and the pool goes on with a clean one.
+  port.on('message', async (opdracht: Opdracht) => port.postMessage(await handle(opdracht).catch(asAnswer)))
 
   async function handle(opdracht: Opdracht): Promise<Antwoord> {
     if ('kopieer' in opdracht) return copyGroup(opdracht.kopieer)
@@ -40,7 +40,7 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   async function copyGroup(bestanden: TeKopieren[]): Promise<Antwoord> {
     await layout.requireReady()
     const source = beneath(baseDir)
-    const resultaten: Gekopieerd[] = []
+    const resultaten: Copied[] = []
     const plaatsingen: Plaatsing[] = []
     const targets: number[] = []
     try {
@@ -55,8 +55,8 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
       source.close()
     }
 
-    function copyOne({ nummer, bestandspad, sleutel, algoritme }: TeKopieren): Gekopieerd {
-      requireSleutel(sleutel)
+    function copyOne({ nummer, bestandspad, sleutel, algoritme }: TeKopieren): Copied {
+      requireKey(sleutel)
       const opened = source.open(bestandspad)
       if ('fout' in opened) return { nummer, fout: opened.fout }
       const temp = layout.newTemp()
@@ -86,7 +86,7 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   /** Copies exactly as many bytes as the file had when it was opened. */
   function copyBytes(source: Bronbestand, target: number, algoritme?: string) {
     const sha256 = createHash('sha256')
-    const controle = controleVan(algoritme)
+    const controle = checksumOf(algoritme)
     for (let position = 0; position < source.size; ) {
       if (Atomics.load(stop, 0) === 1) throw new Gestopt()
       const wanted = Math.min(CHUNK, source.size - position)
@@ -102,10 +102,10 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   }
 }
 
-function asAntwoord(error: unknown): Antwoord {
+function asAnswer(error: unknown): Antwoord {
   if (error instanceof Gestopt) return { gestopt: true }
   const fault = storeFault(error)
-  if (fault instanceof OpslagOnbeschikbaar) return { onbeschikbaar: fault.code, wat: fault.wat }
+  if (fault instanceof StoreUnavailable) return { onbeschikbaar: fault.code, wat: fault.wat }
   throw error
 }
 

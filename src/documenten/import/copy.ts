@@ -6,17 +6,17 @@ import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
-import { type Opslag, OpslagOnbeschikbaar } from '../storage/index.ts'
-import { type Bronbestand, beneath, type Geweigerd, type Padfout, padfout } from './bestandspad.ts'
+import { type Store, StoreUnavailable } from '../storage/index.ts'
+import { type Bronbestand, beneath, type Geweigerd, type PathFault, pathFault } from './bestandspad.ts'
 import type { Antwoord, Opdracht, Plaatsing, Threaddata } from './copy-thread.ts'
 
 /** `algoritme` is that of `integriteit`; `sleutel` is new for every attempt, so that no other attempt writes it too. */
 export type TeKopieren = { nummer: number; bestandspad: string; sleutel: string; algoritme?: string }
 
 /** `sleutel` is where the bytes are; `controle` is there when Node knows the algorithm that was asked for. */
-export type Gekopieerd =
+export type Copied =
   | { nummer: number; sleutel: string; omvang: number; sha256: string; controle?: string }
-  | { nummer: number; fout: Padfout }
+  | { nummer: number; fout: PathFault }
 
 // ---- the filesystem backend: threads ----
 
@@ -32,10 +32,10 @@ type Taak = { opdracht: Opdracht; oproep: Oproep; resolve(antwoord: Antwoord): v
  * Copies files into a filesystem store. Nothing of a call is visible before all its files are on disk, and a call that
  * is rejected leaves nothing but, after a crash, temporary files. Results come in the order of the files.
  *
- * @throws (from `kopieer`) OpslagOnbeschikbaar for faults of the store or the import directory
+ * @throws (from `kopieer`) StoreUnavailable for faults of the store or the import directory
  */
-export function kopieerPool(options: { baseDir: string; opslagRoot: string; threads?: number }): {
-  kopieer(bestanden: TeKopieren[]): Promise<Gekopieerd[]>
+export function copyPool(options: { baseDir: string; opslagRoot: string; threads?: number }): {
+  kopieer(bestanden: TeKopieren[]): Promise<Copied[]>
   stop(): Promise<void>
 } {
   const { baseDir, opslagRoot, threads = THREADS } = options
@@ -114,7 +114,7 @@ export function kopieerPool(options: { baseDir: string; opslagRoot: string; thre
         return resultaten
       }
       try {
-        const groups: Promise<Gekopieerd[]>[] = []
+        const groups: Promise<Copied[]>[] = []
         for (let i = 0; i < bestanden.length; i += GROUP) {
           groups.push(copyGroup(bestanden.slice(i, i + GROUP)))
         }
@@ -141,9 +141,9 @@ export function kopieerPool(options: { baseDir: string; opslagRoot: string; thre
   }
 }
 
-function done(antwoord: Antwoord): { resultaten: Gekopieerd[]; plaatsingen: Plaatsing[] } {
+function done(antwoord: Antwoord): { resultaten: Copied[]; plaatsingen: Plaatsing[] } {
   if ('gestopt' in antwoord) throw new Error('copying was stopped')
-  if ('onbeschikbaar' in antwoord) throw new OpslagOnbeschikbaar(antwoord.onbeschikbaar, antwoord.wat)
+  if ('onbeschikbaar' in antwoord) throw new StoreUnavailable(antwoord.onbeschikbaar, antwoord.wat)
   return antwoord
 }
 
@@ -153,23 +153,23 @@ function done(antwoord: Antwoord): { resultaten: Gekopieerd[]; plaatsingen: Plaa
  * The same through `opslag.write`, on this thread. Files written by a call that is rejected stay until the sweep: the
  * keys are not known to be this call's alone.
  */
-export async function kopieerNaarOpslag(
-  opslag: Opslag,
+export async function copyToStore(
+  store: Store,
   baseDir: string,
   bestanden: TeKopieren[],
   options: { concurrency?: number; signal?: AbortSignal } = {},
-): Promise<Gekopieerd[]> {
+): Promise<Copied[]> {
   const { concurrency = 4, signal } = options
   const source = beneath(baseDir)
   const failed = new AbortController()
   const either = AbortSignal.any(signal ? [failed.signal, signal] : [failed.signal])
-  const resultaten: Gekopieerd[] = []
+  const resultaten: Copied[] = []
   const queue = bestanden.entries()
 
   async function work() {
     for (const [index, bestand] of queue) {
       either.throwIfAborted()
-      resultaten[index] = await copyToOpslag(opslag, source.open(bestand.bestandspad), bestand, either)
+      resultaten[index] = await copyThrough(store, source.open(bestand.bestandspad), bestand, either)
     }
   }
 
@@ -182,15 +182,15 @@ export async function kopieerNaarOpslag(
   }
 }
 
-async function copyToOpslag(
-  opslag: Opslag,
+async function copyThrough(
+  store: Store,
   source: Bronbestand | Geweigerd,
   { nummer, sleutel, algoritme }: TeKopieren,
   signal: AbortSignal,
-): Promise<Gekopieerd> {
+): Promise<Copied> {
   if ('fout' in source) return { nummer, fout: source.fout }
-  const controle = controleVan(algoritme)
-  let fout: Padfout | undefined // kept here as well, because a backend may wrap the error of its source
+  const controle = checksumOf(algoritme)
+  let fout: PathFault | undefined // kept here as well, because a backend may wrap the error of its source
 
   async function* bytes() {
     try {
@@ -206,7 +206,7 @@ async function copyToOpslag(
 
   const stream = bytes()
   try {
-    const written = await opslag.write(sleutel, stream, { signal })
+    const written = await store.write(sleutel, stream, { signal })
     return { nummer, ...written, ...(controle && { controle: controle.digest() }) }
   } catch (error) {
     if (fout) return { nummer, fout }
@@ -238,11 +238,11 @@ const readAt = promisify(read)
 
 /** The source file is at fault. */
 export class Bronfout extends Error {
-  readonly fout: Padfout
+  readonly fout: PathFault
 
-  constructor(code: Padfout['code']) {
+  constructor(code: PathFault['code']) {
     super(code)
-    this.fout = padfout(code)
+    this.fout = pathFault(code)
   }
 }
 
@@ -269,7 +269,7 @@ const HASHES = new Map([
 const AVAILABLE = new Set(getHashes()) // builds differ: one in FIPS mode has no md5
 
 /** Computes a checksum by the algorithms of `integriteit`; undefined for one that Node does not have. */
-export function controleVan(algoritme = ''): Controle | undefined {
+export function checksumOf(algoritme = ''): Controle | undefined {
   if (algoritme === 'crc_32') {
     let crc = 0
     return {

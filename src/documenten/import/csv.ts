@@ -18,7 +18,7 @@ export const EERSTE_RIJNUMMER = 2
  * A stream is left open when reading stops early, for the caller to drain or to destroy: a client that is still sending
  * may miss the answer to a request that nobody reads on.
  */
-export async function leesImportCsv(
+export async function readImportCsv(
   bytes: Readable | AsyncIterable<Uint8Array>,
   { maxRecordBytes = 1024 * 1024 }: { maxRecordBytes?: number } = {},
 ): Promise<{ kop: string[]; regels: AsyncIterable<string[]> }> {
@@ -28,7 +28,7 @@ export async function leesImportCsv(
     const header = await records.next()
     if (header.done) throw new CsvFout('empty-file', 'Het bestand is leeg.')
     const [kop = []] = await Array.fromAsync(parseRecords([header.value]))
-    requireKop(kop)
+    requireHeader(kop)
     return { kop, regels: parseRecords(records) }
   } catch (error) {
     await records.return(undefined)
@@ -43,7 +43,7 @@ function parseRecords(records: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncI
 }
 
 /** Names are compared exactly. Columns without a name hide nothing, spreadsheets leave them behind: any number may be there. */
-function requireKop(kop: string[]): void {
+function requireHeader(kop: string[]): void {
   const seen = new Set<string>()
   const twice = new Set<string>()
   for (const naam of kop) {
@@ -70,7 +70,7 @@ function listed(names: string[]): string {
  * One line of COPY text format for import_regel (import_id, nummer, cellen). JSON leaves no control character bare, so
  * the backslash is all that COPY needs escaped; a NUL stays the six characters of its JSON escape.
  */
-export function copyRegel(importId: number, nummer: number, cellen: string[]): string {
+export function copyLine(importId: number, nummer: number, cellen: string[]): string {
   return `${importId}\t${nummer}\t${JSON.stringify(cellen).replaceAll('\\', '\\\\')}\n`
 }
 
@@ -80,7 +80,7 @@ const COPY_CHUNK = 64 * 1024
  * The records as input for `COPY import_regel (import_id, nummer, cellen) FROM STDIN`, in chunks of about 64 KiB. Each
  * gets its row number; `aantal` tells how many there were so far.
  */
-export function copyRegels(
+export function copyLines(
   importId: number,
   regels: AsyncIterable<string[]>,
 ): AsyncIterable<Buffer> & { readonly aantal: number } {
@@ -88,7 +88,7 @@ export function copyRegels(
   async function* lines(): AsyncGenerator<Buffer> {
     let text = ''
     for await (const cellen of regels) {
-      text += copyRegel(importId, EERSTE_RIJNUMMER + aantal, cellen)
+      text += copyLine(importId, EERSTE_RIJNUMMER + aantal, cellen)
       aantal++
       if (text.length >= COPY_CHUNK) {
         yield Buffer.from(text)

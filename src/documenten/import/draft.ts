@@ -8,7 +8,7 @@ import type { Mutation } from '../../database/mutate.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import { CsvFout, copyRegels, leesImportCsv } from './csv.ts'
+import { CsvFout, copyLines, readImportCsv } from './csv.ts'
 import { activateImport, copyInto, createImport, importFault, waitForClient } from './index.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
@@ -18,7 +18,7 @@ export const PROEF_ATTEMPTS = 4
  * Takes in a CSV, whole or not at all.
  * @throws CsvFout for a file that an import would refuse, and for one without rows
  */
-export async function maakConcept(
+export async function createDraft(
   m: Mutation,
   bytes: Readable,
   values: { bestandsnaam: string; basisUrl: string; gemaaktDoor: string },
@@ -32,13 +32,13 @@ export async function maakConcept(
       yield chunk as Buffer
     }
   }
-  const { kop, regels } = await leesImportCsv(counted())
+  const { kop, regels } = await readImportCsv(counted())
   const { id, uuid } = await m.trx
     .insertInto('importConcept')
     .values({ ...values, kop: sql`${JSON.stringify(kop)}::text::json` })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
-  const lines = copyRegels(id, regels)
+  const lines = copyLines(id, regels)
   await copyInto(m, 'import_concept_regel', lines)
   if (lines.aantal === 0) throw new CsvFout('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
   await m.trx.updateTable('importConcept').set({ omvang, totaal: lines.aantal }).where('id', '=', id).execute()
@@ -80,7 +80,7 @@ async function lockConcept(m: Mutation, uuid: string): Promise<Concept> {
  * Starts an import of the rows, as an upload of a client does.
  * @throws Problem 400 while another import is open, and without an import directory
  */
-export async function startConcept(
+export async function startDraft(
   m: Mutation,
   uuid: string,
   { config, gestartDoor }: { config: Config; gestartDoor: string },
@@ -104,14 +104,14 @@ export async function startConcept(
 }
 
 /** Throws an upload away. @returns what it was */
-export async function verwijderConcept(m: Mutation, uuid: string): Promise<Concept> {
+export async function deleteDraft(m: Mutation, uuid: string): Promise<Concept> {
   const concept = await lockConcept(m, uuid)
   await removeConcept(m.trx, concept.id)
   return concept
 }
 
 /** Asks for a dry run; one that runs already begins anew. */
-export async function vraagProef(m: Mutation, uuid: string): Promise<Concept> {
+export async function requestDryRun(m: Mutation, uuid: string): Promise<Concept> {
   const concept = await lockConcept(m, uuid)
   await m.trx
     .updateTable('importConcept')

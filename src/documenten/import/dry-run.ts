@@ -17,16 +17,16 @@ import {
   contentFaults,
   EERSTE,
   existing,
-  type Getypeerd,
   judgeInOrder,
   judgeTypes,
   type Kandidaat,
-  nummerKey,
+  numberKey,
   readRow,
+  type TypedRow,
   withZaak,
 } from './batch.ts'
 import { type Bronbestand, beneath, type Geweigerd } from './bestandspad.ts'
-import { Bronfout, bytesOf, controleVan } from './copy.ts'
+import { Bronfout, bytesOf, checksumOf } from './copy.ts'
 
 type Parts = { config: Config; database: Database }
 type Run = {
@@ -48,18 +48,18 @@ const EXAMPLES = 5
  * Runs from the first row to the last. Returns as well when the upload is gone or another run took over.
  * @throws when it was aborted, or the database failed: it may be run again, from the beginning
  */
-export async function proefImport({ config, database }: Parts, uuid: string, signal?: AbortSignal): Promise<void> {
+export async function dryRunImport({ config, database }: Parts, uuid: string, signal?: AbortSignal): Promise<void> {
   const run = await begin(database, uuid)
   if (!run) return
   for (let vanaf = 0; vanaf < run.totaal; vanaf += PORTION) {
     signal?.throwIfAborted()
     const fault = importBaseDirFault(config)
-    if (fault) return eindigProef(database, uuid, { status: 'mislukt', reden: fault.reden, gestart: run.gestart })
+    if (fault) return endDryRun(database, uuid, { status: 'mislukt', reden: fault.reden, gestart: run.gestart })
     const fouten = await judge(config, database, run, vanaf)
     if (!(await count(database, run, vanaf, fouten))) return
   }
   await database.sql`delete from import_concept_sleutel where concept_id = ${run.id}`
-  await eindigProef(database, uuid, { status: 'klaar', gestart: run.gestart })
+  await endDryRun(database, uuid, { status: 'klaar', gestart: run.gestart })
 }
 
 async function begin(database: Database, uuid: string): Promise<Run | undefined> {
@@ -77,7 +77,7 @@ async function begin(database: Database, uuid: string): Promise<Run | undefined>
 }
 
 /** Ends a dry run, unless another one has begun since `gestart`. */
-export async function eindigProef(
+export async function endDryRun(
   { sql }: Database,
   uuid: string,
   { status, reden = null, gestart }: { status: 'klaar' | 'mislukt'; reden?: string | null; gestart?: string },
@@ -116,13 +116,13 @@ async function judge(config: Config, database: Database, run: Run, vanaf: number
   return fouten
 }
 
-const keysOf = ({ uuid, input }: Getypeerd) => [uuid, ...(input.identificatie ? [nummerKey(input)] : [])]
+const keysOf = ({ uuid, input }: TypedRow) => [uuid, ...(input.identificatie ? [numberKey(input)] : [])]
 
 /** Adds what earlier rows of the file hold. */
 async function addSeen(
   sql: postgres.Sql,
   id: number,
-  rows: Getypeerd[],
+  rows: TypedRow[],
   bezet: { uuids: Set<string>; nummers: Set<string> },
 ): Promise<void> {
   const seen = await sql<{ sleutel: string }[]>`
@@ -131,11 +131,7 @@ async function addSeen(
 }
 
 /** Opens the files as the import would, and reads only those of which a row states a checksum. */
-async function lookAtFiles(
-  baseDir: string,
-  rows: Getypeerd[],
-  skip: (row: Getypeerd) => boolean,
-): Promise<Kandidaat[]> {
+async function lookAtFiles(baseDir: string, rows: TypedRow[], skip: (row: TypedRow) => boolean): Promise<Kandidaat[]> {
   const base = beneath(baseDir)
   const kandidaten: Kandidaat[] = []
   try {
@@ -151,10 +147,10 @@ async function lookAtFiles(
 
 const NOT_READ = { sleutel: '', omvang: 0, sha256: '' }
 
-async function lookAt(source: Bronbestand | Geweigerd, { input }: Getypeerd): Promise<Kandidaat['bestand']> {
+async function lookAt(source: Bronbestand | Geweigerd, { input }: TypedRow): Promise<Kandidaat['bestand']> {
   if ('fout' in source) return { fout: `bestandspad: ${source.fout.tekst}` }
   try {
-    const controle = input.integriteit?.waarde ? controleVan(input.integriteit.algoritme) : undefined
+    const controle = input.integriteit?.waarde ? checksumOf(input.integriteit.algoritme) : undefined
     if (controle) for await (const chunk of bytesOf(source)) controle.update(chunk)
     const faults = contentFaults(input, { omvang: source.size, ...(controle && { controle: controle.digest() }) })
     return faults.length > 0 ? { fout: faults.join(' ') } : { ...NOT_READ, omvang: source.size }

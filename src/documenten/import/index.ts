@@ -13,9 +13,9 @@ import { link } from '../../http/links.ts'
 import { Page, PageQuery, paginate } from '../../http/page.ts'
 import { invalid, notFound, Problem } from '../../http/problem.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import { CsvFout, copyRegels, leesImportCsv } from './csv.ts'
+import { CsvFout, copyLines, readImportCsv } from './csv.ts'
 import { enqueueBatch, finishWhenDone, stopImport } from './progress.ts'
-import { rapportCsv } from './report.ts'
+import { reportCsv } from './report.ts'
 import { reportRows } from './report-rows.ts'
 
 const IMPORT_STATUS = ['pending', 'active', 'finished', 'error'] as const
@@ -127,8 +127,8 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
       throw importFault('invalid-status', `Deze import heeft al een bestand (${found.status}).`)
     requireCsv(request)
     await waitForClient(m)
-    const { kop, regels } = await leesImportCsv(request.body as Readable)
-    const lines = copyRegels(found.id, regels)
+    const { kop, regels } = await readImportCsv(request.body as Readable)
+    const lines = copyLines(found.id, regels)
     await copyInto(m, 'import_regel', lines)
     await activateImport(m, found, {
       kop,
@@ -164,7 +164,7 @@ export async function activateImport(
   if (!(await finishWhenDone(m.trx, id))) await enqueueBatch(m.trx, { import: uuid, vanaf: 0 })
 }
 
-/** Fills a table of rows with the lines of `copyRegels`. */
+/** Fills a table of rows with the lines of `copyLines`. */
 export async function copyInto(
   m: Mutation,
   table: 'import_regel' | 'import_concept_regel',
@@ -304,7 +304,7 @@ export function sendReport(
   return reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
-    .send(rapportCsv(row.kop as string[], reportRows(database, row, options), options))
+    .send(reportCsv(row.kop as string[], reportRows(database, row, options), options))
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */

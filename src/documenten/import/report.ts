@@ -11,9 +11,9 @@ const CHUNK = 64 * 1024
  * them. The surplus of a row with too many comes after them, unchanged and in order: dropped or joined it would no
  * longer be what was supplied, and before them it would push the result out of its column.
  *
- * Cells come out exactly as they went in, unless `neutraliseer` is set; see `neutraliseerCel`.
+ * Cells come out exactly as they went in, unless `neutraliseer` is set; see `neutralizeCell`.
  */
-export function rapportCsv(
+export function reportCsv(
   kop: string[],
   rijen: AsyncIterable<Rapportrij>,
   { neutraliseer }: { neutraliseer: boolean },
@@ -25,12 +25,12 @@ export function rapportCsv(
       yield [...cellen.slice(0, kop.length), ...missing, opmerking, resultaat, ...cellen.slice(kop.length)]
     }
   }
-  return csvStroom(records(), neutraliseer ? neutraliseerCel : (tekst) => tekst)
+  return csvStream(records(), neutraliseer ? neutralizeCell : (tekst) => tekst)
 }
 
-/** Records as CSV, as it is made rather than all at once. Cells go through `wijzig` first. */
-export function csvStroom(records: AsyncIterable<string[]>, wijzig = (tekst: string) => tekst): Readable {
-  const cel = (tekst: string) => csvCel(wijzig(tekst))
+/** Records as CSV, as it is made rather than all at once. Cells go through `mutateFromPage` first. */
+export function csvStream(records: AsyncIterable<string[]>, wijzig = (tekst: string) => tekst): Readable {
+  const cel = (tekst: string) => csvCell(wijzig(tekst))
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = ''
     for await (const cellen of records) {
@@ -47,7 +47,7 @@ export function csvStroom(records: AsyncIterable<string[]>, wijzig = (tekst: str
 
 // Not the formatter of fast-csv: it drops NUL characters, and a row that failed for its NUL has to come back with it.
 // White space at the ends and a byte order mark are quoted because readers, fast-csv among them, drop them otherwise.
-function csvCel(tekst: string): string {
+function csvCell(tekst: string): string {
   return /[",\r\n]|^\s|\s$/.test(tekst) ? `"${tekst.replaceAll('"', '""')}"` : tekst
 }
 
@@ -63,6 +63,6 @@ const FORMULE = /^[\p{Z}\p{C}\p{Pi}\p{Pf}"'`]*[\t\r\n=+\-@|＝＋－＠｜﹦﹢
  * It holds for a spreadsheet that splits the file at its commas. One that is told to split at semicolons makes cells of
  * parts that were not cells.
  */
-export function neutraliseerCel(tekst: string): string {
+export function neutralizeCell(tekst: string): string {
   return FORMULE.test(tekst) ? `'${tekst}` : tekst
 }

@@ -14,17 +14,17 @@ import {
   codeOf,
   guarded,
   inParts,
-  meting,
+  measure,
   PART_DEADLINE_MS,
   PARTS_AT_ONCE,
   statusOf,
   storeFaults,
   TRIES,
-  vrijeSleutel,
+  unusedKey,
   wholeSize,
   withDeadline,
 } from './blob.ts'
-import { type Opslag, OpslagOnbeschikbaar, requireSleutel } from './index.ts'
+import { requireKey, type Store, StoreUnavailable } from './index.ts'
 
 export type AzureSettings = {
   container: string
@@ -43,7 +43,7 @@ const WRITE_ID = 'zaakstroomwrite' // metadata names of Azure are identifiers
 const NOTHING_THERE = { ifNoneMatch: '*' }
 const MARKER = '.zaakstroom'
 
-export function azureOpslag(settings: AzureSettings, log?: Pick<Logger, 'error'>): Opslag {
+export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>): Store {
   const prefix = asPrefix(settings.location)
   const asFault = storeFaults('azure_blob_storage', log)
   let opened: Promise<ContainerClient> | undefined
@@ -68,11 +68,11 @@ export function azureOpslag(settings: AzureSettings, log?: Pick<Logger, 'error'>
     backend: 'azure_blob_storage',
 
     async write(asked, bytes, { signal } = {}) {
-      requireSleutel(asked)
+      requireKey(asked)
       signal?.throwIfAborted()
-      const sleutel = await vrijeSleutel(asked, exists)
+      const sleutel = await unusedKey(asked, exists)
       const id = randomUUID()
-      const measured = meting(bytes, signal)
+      const measured = measure(bytes, signal)
       try {
         const blob = (await open()).getBlockBlobClient(prefix + sleutel)
         await upload(blob, measured.stream, { [WRITE_ID]: id })
@@ -84,7 +84,7 @@ export function azureOpslag(settings: AzureSettings, log?: Pick<Logger, 'error'>
         const there = await call((container, abortSignal) =>
           container.getBlobClient(prefix + sleutel).getProperties({ abortSignal }),
         )
-        if (there.metadata?.[WRITE_ID] !== id) throw new OpslagOnbeschikbaar('key-taken')
+        if (there.metadata?.[WRITE_ID] !== id) throw new StoreUnavailable('key-taken')
       } finally {
         void measured.stream.return(undefined).catch(() => {}) // waits for a source that is silent
       }
@@ -92,7 +92,7 @@ export function azureOpslag(settings: AzureSettings, log?: Pick<Logger, 'error'>
     },
 
     async read(sleutel, range) {
-      requireSleutel(sleutel)
+      requireKey(sleutel)
       return call(async (container, abortSignal) => {
         const blob = container.getBlobClient(prefix + sleutel)
         try {
@@ -111,7 +111,7 @@ export function azureOpslag(settings: AzureSettings, log?: Pick<Logger, 'error'>
     },
 
     async remove(sleutel) {
-      requireSleutel(sleutel)
+      requireKey(sleutel)
       await call((container, abortSignal) =>
         container.getBlobClient(prefix + sleutel).deleteIfExists({ abortSignal, deleteSnapshots: 'include' }),
       )

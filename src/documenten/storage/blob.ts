@@ -3,7 +3,7 @@
 import { createHash, randomInt } from 'node:crypto'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Logger } from 'pino'
-import { type Backend, OpslagOnbeschikbaar } from './index.ts'
+import { type Backend, StoreUnavailable } from './index.ts'
 
 /** Size of a part or block. With at most 10,000 parts in S3 that is room for a document of 80 GB. */
 export const PART = 8 * 1024 * 1024
@@ -16,7 +16,7 @@ const DEADLINE_MS = 20_000
 /** For one part, all its tries together. */
 export const PART_DEADLINE_MS = 60_000
 
-export type Meting = {
+export type Measured = {
   stream: AsyncGenerator<Uint8Array>
   omvang(): number
   sha256(): string
@@ -25,11 +25,11 @@ export type Meting = {
 }
 
 /** Counts and hashes bytes that pass. */
-export function meting(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Meting {
+export function measure(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Measured {
   const hash = createHash('sha256')
   let omvang = 0
   let fault: { error: unknown } | undefined
-  async function* measured() {
+  async function* measure() {
     try {
       for await (const chunk of abortable(bytes, signal)) {
         hash.update(chunk)
@@ -41,7 +41,7 @@ export function meting(bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): 
       throw error
     }
   }
-  return { stream: measured(), omvang: () => omvang, sha256: () => hash.digest('hex'), fault: () => fault }
+  return { stream: measure(), omvang: () => omvang, sha256: () => hash.digest('hex'), fault: () => fault }
 }
 
 /** Ends at once when the signal does, also while the source is silent. */
@@ -106,10 +106,10 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
  * The key to write under: the one that was asked for, or with a suffix when something stands there already, so that this
  * stays. What comes there between this question and the write is found by the condition of the write itself.
  */
-export async function vrijeSleutel(sleutel: string, exists: (sleutel: string) => Promise<boolean>): Promise<string> {
+export async function unusedKey(sleutel: string, exists: (sleutel: string) => Promise<boolean>): Promise<string> {
   let free = sleutel
   for (let attempt = 0; await exists(free); attempt++) {
-    if (attempt === 5) throw new OpslagOnbeschikbaar('key-taken')
+    if (attempt === 5) throw new StoreUnavailable('key-taken')
     const suffix = Array.from({ length: 7 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
     const dot = sleutel.lastIndexOf('.')
     const at = dot > sleutel.lastIndexOf('/') + 1 ? dot : sleutel.length
@@ -180,7 +180,7 @@ const LOG_EVERY_MS = 60_000
 export function storeFaults(backend: Backend, log?: Pick<Logger, 'error'>): (error: unknown) => unknown {
   let logged = -LOG_EVERY_MS
   return (error) => {
-    if (error instanceof OpslagOnbeschikbaar) return error
+    if (error instanceof StoreUnavailable) return error
     const status = statusOf(error)
     const code = codeOf(error)
     // A mistake of ours looks different from an answer of the store or of the network.
@@ -191,7 +191,7 @@ export function storeFaults(backend: Backend, log?: Pick<Logger, 'error'>): (err
       logged = performance.now()
       log?.error({ backend, code, status }, 'the document storage refuses us: check its settings and rights')
     }
-    return new OpslagOnbeschikbaar(code)
+    return new StoreUnavailable(code)
   }
 }
 
@@ -200,7 +200,7 @@ export function guarded(body: Readable, asFault: (error: unknown) => unknown): R
   const out = new PassThrough()
   body.once('error', (error) => out.destroy(asFault(error) as Error))
   body.once('close', () => {
-    if (!body.readableEnded && !out.destroyed) out.destroy(new OpslagOnbeschikbaar('connection-lost'))
+    if (!body.readableEnded && !out.destroyed) out.destroy(new StoreUnavailable('connection-lost'))
   })
   out.once('close', () => body.destroy())
   return body.pipe(out)

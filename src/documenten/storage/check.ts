@@ -2,22 +2,22 @@
 // What a store holds is written into a temporary table, so that the database compares, and memory stays flat.
 import type postgres from 'postgres'
 import type { Database } from '../../database/database.ts'
-import type { Opslagen } from './choose.ts'
-import { GRACE_MS, neededSleutels, usedBackends } from './files.ts'
-import { type Backend, isEigenSleutel, type Opslag } from './index.ts'
+import type { Stores } from './choose.ts'
+import { GRACE_MS, neededKeys, usedBackends } from './files.ts'
+import { type Backend, isOwnKey, type Store } from './index.ts'
 import { hasChecksum, inParallel } from './migrate.ts'
 
 /**
  * `orphan`: bytes of ours without a document. `missing`: a document without bytes. `size` and `damaged`: bytes that are not
  * those of the document. Whatever is not named like one of our keys is left alone and only counted.
  */
-export type Bevinding = {
+export type Finding = {
   kind: 'orphan' | 'missing' | 'size' | 'damaged'
   backend: Backend
   sleutel: string
   repaired: boolean
 }
-export type Controle = {
+export type CheckResult = {
   documents: number
   stored: number
   foreign: number
@@ -28,22 +28,22 @@ export type Controle = {
   found: number
   repaired: number
 }
-export type ControleOptions = {
+export type CheckOptions = {
   repair?: boolean | undefined
   verify?: boolean | undefined
-  report?: (bevinding: Bevinding) => void
-  progress?: (so: Controle) => void
+  report?: (bevinding: Finding) => void
+  progress?: (so: CheckResult) => void
 }
-type Parts = Opslagen & { database: Database }
+type Parts = Stores & { database: Database }
 type Stored = { sleutel: string; omvang: number; gewijzigd: Date }
 type Bestand = { id: number; sleutel: string; omvang: number; sha256: Buffer }
 
 const PAGE = 1000
 const VERIFY_AT_ONCE = 4
 
-/** @throws OpslagOnbeschikbaar when a store is away: nothing is said about its documents then */
-export async function controleer(parts: Parts, options: ControleOptions = {}): Promise<Controle> {
-  const so: Controle = { documents: 0, stored: 0, foreign: 0, recent: 0, unfinished: 0, found: 0, repaired: 0 }
+/** @throws StoreUnavailable when a store is away: nothing is said about its documents then */
+export async function checkStorage(parts: Parts, options: CheckOptions = {}): Promise<CheckResult> {
+  const so: CheckResult = { documents: 0, stored: 0, foreign: 0, recent: 0, unfinished: 0, found: 0, repaired: 0 }
   for (const backend of await usedBackends(parts)) {
     const connection = await parts.database.sql.reserve()
     try {
@@ -61,12 +61,12 @@ async function checkBackend(
   parts: Parts,
   connection: postgres.ReservedSql,
   backend: Backend,
-  options: ControleOptions,
-  so: Controle,
+  options: CheckOptions,
+  so: CheckResult,
 ): Promise<void> {
-  const opslag = parts.opslagVoor(backend)
+  const store = parts.storeFor(backend)
   const old = new Date(Date.now() - GRACE_MS)
-  const found = (kind: Bevinding['kind'], sleutel: string, repaired = false) => {
+  const found = (kind: Finding['kind'], sleutel: string, repaired = false) => {
     so.found++
     if (repaired) so.repaired++
     options.report?.({ kind, backend, sleutel, repaired })
@@ -74,8 +74,8 @@ async function checkBackend(
   await connection`set statement_timeout = 0`
   await connection`create temporary table aanwezig (sleutel text primary key, omvang bigint, gewijzigd timestamptz)`
   const [begin] = await connection<{ op: string }[]>`select now() as op`
-  for await (const page of pages(opslag.list(), PAGE)) {
-    const ours = page.filter(({ sleutel }) => isEigenSleutel(sleutel))
+  for await (const page of pages(store.list(), PAGE)) {
+    const ours = page.filter(({ sleutel }) => isOwnKey(sleutel))
     so.stored += page.length
     so.foreign += page.length - ours.length
     await connection`
@@ -91,9 +91,9 @@ async function checkBackend(
     select sleutel, gewijzigd from aanwezig a
     where not exists (select from bestand b where b.backend = ${backend} and b.sleutel = a.sleutel)`
   for await (const page of orphans.cursor(PAGE)) {
-    const candidates = page.filter(({ sleutel }) => isEigenSleutel(sleutel))
+    const candidates = page.filter(({ sleutel }) => isOwnKey(sleutel))
     // A document may have come, and bytes that a moved document has left are removed by a job of their own.
-    const needed = await neededSleutels(
+    const needed = await neededKeys(
       parts.database.sql,
       backend,
       candidates.map(({ sleutel }) => sleutel),
@@ -102,12 +102,12 @@ async function checkBackend(
       if (needed.has(sleutel)) continue
       if (new Date(gewijzigd) >= old) so.recent++
       else {
-        if (options.repair) await opslag.remove(sleutel)
+        if (options.repair) await store.remove(sleutel)
         found('orphan', sleutel, options.repair)
       }
     }
   }
-  if (options.repair) so.unfinished += await opslag.removeUnfinished(old)
+  if (options.repair) so.unfinished += await store.removeUnfinished(old)
 
   for (let after = 0; ; ) {
     // Younger documents were not there yet when the list was made.
@@ -121,7 +121,7 @@ async function checkBackend(
       so.documents++
       const suspect = bestand.gevonden !== bestand.omvang
       if (!suspect && !options.verify) return
-      const kind = await faultOf(opslag, bestand, options.verify === true)
+      const kind = await faultOf(store, bestand, options.verify === true)
       // It may have been deleted or moved since.
       if (!kind || !(await isStillThere(parts.database, backend, bestand))) return
       found(kind, bestand.sleutel, options.repair && (await restore(parts, backend, bestand)))
@@ -130,12 +130,12 @@ async function checkBackend(
   }
 }
 
-async function faultOf(opslag: Opslag, { sleutel, omvang, sha256 }: Bestand, verify: boolean) {
-  const there = await opslag.read(sleutel)
+async function faultOf(store: Store, { sleutel, omvang, sha256 }: Bestand, verify: boolean) {
+  const there = await store.read(sleutel)
   there?.stream.destroy()
   if (!there) return 'missing'
   if (there.omvang !== omvang) return 'size'
-  return verify && !(await hasChecksum(opslag, sleutel, sha256)) ? 'damaged' : undefined
+  return verify && !(await hasChecksum(store, sleutel, sha256)) ? 'damaged' : undefined
 }
 
 async function isStillThere({ sql }: Database, backend: Backend, { id, sleutel }: Bestand): Promise<boolean> {
@@ -146,7 +146,7 @@ async function isStillThere({ sql }: Database, backend: Backend, { id, sleutel }
 /** A document that was moved, or restored from a copy, may have its bytes under the same key in another store. */
 async function restore(parts: Parts, backend: Backend, { id, sleutel, sha256 }: Bestand): Promise<boolean> {
   for (const other of await usedBackends(parts)) {
-    if (other === backend || !(await hasChecksum(parts.opslagVoor(other), sleutel, sha256))) continue
+    if (other === backend || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
     const rows = await parts.database.sql`
       update bestand b set backend = ${other} where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
         and not exists (select from bestand o where o.backend = ${other} and o.sleutel = ${sleutel})

@@ -3,35 +3,35 @@
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
-import { azureOpslag } from './azure.ts'
-import { filesystemOpslag, prepareFilesystemOpslag } from './filesystem.ts'
-import { BACKENDS, type Backend, type Opslag, OpslagOnbeschikbaar } from './index.ts'
-import { s3Opslag } from './s3.ts'
+import { azureStore } from './azure.ts'
+import { filesystemStore, prepareFilesystemStore } from './filesystem.ts'
+import { BACKENDS, type Backend, type Store, StoreUnavailable } from './index.ts'
+import { s3Store } from './s3.ts'
 
-export type Opslagen = {
+export type Stores = {
   /** Where new documents go. */
-  opslag: Opslag
-  /** @throws OpslagOnbeschikbaar when documents are in a backend that has no settings (any more) */
-  opslagVoor(backend: string): Opslag
+  store: Store
+  /** @throws StoreUnavailable when documents are in a backend that has no settings (any more) */
+  storeFor(backend: string): Store
 }
 
 /** Nothing is loaded or connected before a store is used. */
-export function openOpslagen(config: Config, log?: Pick<Logger, 'error'>): Opslagen {
-  const opened = new Map<string, Opslag>()
-  const opslagVoor = (backend: string) => {
-    const opslag = opened.get(backend) ?? open(config, backend, log)
-    opened.set(backend, opslag)
-    return opslag
+export function openStores(config: Config, log?: Pick<Logger, 'error'>): Stores {
+  const opened = new Map<string, Store>()
+  const storeFor = (backend: string) => {
+    const store = opened.get(backend) ?? open(config, backend, log)
+    opened.set(backend, store)
+    return store
   }
-  return { opslag: opslagVoor(config.documentenBackend), opslagVoor }
+  return { store: storeFor(config.documentenBackend), storeFor }
 }
 
-function open(config: Config, backend: string, log?: Pick<Logger, 'error'>): Opslag {
-  if (backend === 'filesystem') return filesystemOpslag(config.documentenDir)
-  if (backend === 's3_storage' && config.s3) return s3Opslag(config.s3, log)
-  if (backend === 'azure_blob_storage' && config.azure) return azureOpslag(config.azure, log)
+function open(config: Config, backend: string, log?: Pick<Logger, 'error'>): Store {
+  if (backend === 'filesystem') return filesystemStore(config.documentenDir)
+  if (backend === 's3_storage' && config.s3) return s3Store(config.s3, log)
+  if (backend === 'azure_blob_storage' && config.azure) return azureStore(config.azure, log)
   log?.error({ backend }, 'there are documents in a storage that has no settings')
-  throw new OpslagOnbeschikbaar('not-configured')
+  throw new StoreUnavailable('not-configured')
 }
 
 /**
@@ -41,7 +41,7 @@ function open(config: Config, backend: string, log?: Pick<Logger, 'error'>): Ops
 export async function prepareNewStore(config: Config, database: Database, backend: Backend): Promise<void> {
   if (backend !== 'filesystem') return
   const [row] = await database.sql`select from bestand where backend = 'filesystem' limit 1`
-  if (!row) await prepareFilesystemOpslag(config.documentenDir)
+  if (!row) await prepareFilesystemStore(config.documentenDir)
 }
 
 export function isBackend(name: string): name is Backend {

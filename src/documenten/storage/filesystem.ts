@@ -8,7 +8,7 @@ import type { Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { abortable } from './blob.ts'
-import { type Opslag, OpslagOnbeschikbaar, requireSleutel } from './index.ts'
+import { requireKey, type Store, StoreUnavailable } from './index.ts'
 
 const MARKER = '.zaakstroom'
 const TEMP = '.tmp'
@@ -21,7 +21,7 @@ const MARKER_TEXT = 'Proves that the document storage of Zaakstroom is mounted h
  * Makes the directory and its marker; harmless when both exist. To be called when a store is set up (no document refers
  * to it yet), and not at every start: that would put a marker into an empty mount point too.
  */
-export async function prepareFilesystemOpslag(root: string): Promise<void> {
+export async function prepareFilesystemStore(root: string): Promise<void> {
   await store(async () => {
     const made = await mkdir(root, { recursive: true, mode: DIR_MODE })
     if (made) await syncDir(path.dirname(made))
@@ -38,8 +38,8 @@ export async function prepareFilesystemOpslag(root: string): Promise<void> {
   })
 }
 
-/** Works on a root that `prepareFilesystemOpslag` has made. A key that exists is overwritten, in one step. */
-export function filesystemOpslag(root: string): Opslag {
+/** Works on a root that `prepareFilesystemStore` has made. A key that exists is overwritten, in one step. */
+export function filesystemStore(root: string): Store {
   const layout = filesystemLayout(root)
 
   async function* walk(dir: string): AsyncGenerator<{ sleutel: string; stats: Stats }> {
@@ -61,7 +61,7 @@ export function filesystemOpslag(root: string): Opslag {
     backend: 'filesystem',
 
     async write(sleutel, bytes, { signal } = {}) {
-      requireSleutel(sleutel)
+      requireKey(sleutel)
       signal?.throwIfAborted()
       await layout.requireReady()
       const temp = layout.newTemp()
@@ -87,7 +87,7 @@ export function filesystemOpslag(root: string): Opslag {
     },
 
     async read(sleutel, range) {
-      requireSleutel(sleutel)
+      requireKey(sleutel)
       const file = await store(() => ifPresent(() => open(path.join(root, sleutel), 'r')))
       const stats = file && (await store(() => file.stat()))
       if (!stats?.isFile()) {
@@ -104,7 +104,7 @@ export function filesystemOpslag(root: string): Opslag {
     },
 
     async remove(sleutel) {
-      requireSleutel(sleutel)
+      requireKey(sleutel)
       await layout.requireMarker()
       await store(() => ifPresent(() => unlink(path.join(root, sleutel))))
     },
@@ -112,7 +112,7 @@ export function filesystemOpslag(root: string): Opslag {
     async *list(prefix = '') {
       await layout.requireMarker()
       const from = prefix.slice(0, prefix.lastIndexOf('/') + 1)
-      if (from !== '') requireSleutel(from.slice(0, -1))
+      if (from !== '') requireKey(from.slice(0, -1))
       try {
         for await (const { sleutel, stats } of walk(from.slice(0, -1))) {
           if (sleutel.startsWith(prefix)) yield { sleutel, omvang: stats.size, gewijzigd: stats.mtime }
@@ -186,7 +186,7 @@ export function filesystemLayout(root: string) {
     try {
       await stat(path.join(root, MARKER))
     } catch (error) {
-      throw code(error) === 'ENOENT' ? new OpslagOnbeschikbaar('marker-missing') : storeFault(error)
+      throw code(error) === 'ENOENT' ? new StoreUnavailable('marker-missing') : storeFault(error)
     }
   }
 
@@ -215,7 +215,7 @@ export function filesystemLayout(root: string) {
 
 /** Any error of the operating system on our own directory means that the store cannot work; its path stays inside. */
 export function storeFault(error: unknown): unknown {
-  return error instanceof Error && 'syscall' in error ? new OpslagOnbeschikbaar(code(error) ?? 'unknown') : error
+  return error instanceof Error && 'syscall' in error ? new StoreUnavailable(code(error) ?? 'unknown') : error
 }
 
 async function store<T>(work: () => Promise<T>): Promise<T> {

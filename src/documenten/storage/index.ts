@@ -5,18 +5,18 @@ import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 
 /** What was written, under which key: blob stores add a suffix to a key that exists, so the one asked for may differ. */
-export type Opgeslagen = { sleutel: string; omvang: number; sha256: string }
+export type StoredBytes = { sleutel: string; omvang: number; sha256: string }
 
 export const BACKENDS = ['filesystem', 's3_storage', 'azure_blob_storage'] as const
 export type Backend = (typeof BACKENDS)[number]
 
-export type Opslag = {
+export type Store = {
   backend: Backend
   /**
    * Writes the whole stream. Nothing is visible under the key before all bytes are durable. An error of `bytes` itself
    * (or the reason of an aborted signal) comes out as it is, and then nothing has been stored.
    */
-  write(sleutel: string, bytes: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<Opgeslagen>
+  write(sleutel: string, bytes: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<StoredBytes>
   /**
    * Undefined when there is nothing under the key. `end` is inclusive, `omvang` is the size of the whole.
    * The caller reads the stream to its end or destroys it: an abandoned one keeps a handle open.
@@ -31,7 +31,7 @@ export type Opslag = {
   list(prefix?: string): AsyncIterable<{ sleutel: string; omvang: number; gewijzigd: Date }>
   /** Removes what interrupted writes left behind (temporary files, open multipart uploads) and tells how much. */
   removeUnfinished(olderThan: Date): Promise<number>
-  /** Throws OpslagOnbeschikbaar unless a write would succeed now. */
+  /** Throws StoreUnavailable unless a write would succeed now. */
   check(): Promise<void>
 }
 
@@ -39,8 +39,8 @@ export type Opslag = {
  * The store cannot do its work: not mounted, read-only, full, broken. Never the fault of what was sent, so a request is
  * answered with 503 and a job tries again later. `code` is the errno name or a short word; there is no path in it.
  */
-export class OpslagOnbeschikbaar extends Error {
-  override name = 'OpslagOnbeschikbaar'
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable'
   readonly code: string
   readonly wat: string
 
@@ -52,15 +52,15 @@ export class OpslagOnbeschikbaar extends Error {
 }
 
 /** A key of our own making, so that two files of one name never meet. The date keeps directories at a size to walk. */
-export function nieuweSleutel(now = new Date()): string {
+export function newKey(now = new Date()): string {
   return `${now.toISOString().slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`
 }
 
 // The end is open because blob stores may have added a suffix.
 const EIGEN_SLEUTEL = /^\d{4}\/\d{2}\/\d{2}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
-/** Whether a key is one that `nieuweSleutel` made, perhaps with something behind it. */
-export function isEigenSleutel(sleutel: string): boolean {
+/** Whether a key is one that `newKey` made, perhaps with something behind it. */
+export function isOwnKey(sleutel: string): boolean {
   return EIGEN_SLEUTEL.test(sleutel)
 }
 
@@ -68,7 +68,7 @@ export function isEigenSleutel(sleutel: string): boolean {
  * Keys come from our own code or database, so a bad one is a defect and not an answer to a client. A leading dot is
  * refused because backends keep their own administration under such names.
  */
-export function requireSleutel(sleutel: string): void {
+export function requireKey(sleutel: string): void {
   const segments = sleutel.split('/')
   if (
     sleutel.startsWith('.') ||
@@ -81,32 +81,32 @@ export function requireSleutel(sleutel: string): void {
 }
 
 /**
- * Removes bytes that no document knows, and unfinished writes. Only keys made by `nieuweSleutel` are touched, so a store
+ * Removes bytes that no document knows, and unfinished writes. Only keys made by `newKey` are touched, so a store
  * that also holds other things loses none of them. `olderThan` lies further back than the longest time between writing
  * bytes and committing their row: a key that becomes known after `known` was asked would be lost.
  */
 export async function sweep(
-  opslag: Opslag,
+  store: Store,
   options: { olderThan: Date; known: (sleutels: string[]) => Promise<Set<string>>; batch?: number },
 ): Promise<{ seen: number; removed: number; unfinished: number }> {
   const { olderThan, known, batch = 1000 } = options
   let seen = 0
   let removed = 0
   let candidates: string[] = []
-  for await (const { sleutel, gewijzigd } of opslag.list()) {
+  for await (const { sleutel, gewijzigd } of store.list()) {
     seen++
-    if (gewijzigd < olderThan && isEigenSleutel(sleutel)) candidates.push(sleutel)
+    if (gewijzigd < olderThan && isOwnKey(sleutel)) candidates.push(sleutel)
     if (candidates.length >= batch) await removeUnknown()
   }
   await removeUnknown()
-  return { seen, removed, unfinished: await opslag.removeUnfinished(olderThan) }
+  return { seen, removed, unfinished: await store.removeUnfinished(olderThan) }
 
   async function removeUnknown() {
     if (candidates.length === 0) return
     const kept = await known(candidates)
     for (const sleutel of candidates) {
       if (kept.has(sleutel)) continue
-      await opslag.remove(sleutel)
+      await store.remove(sleutel)
       removed++
     }
     candidates = []

@@ -7,17 +7,17 @@
 import { createHash } from 'node:crypto'
 import { type Database, kyselyOn } from '../../database/database.ts'
 import { enqueue } from '../../jobs/queue.ts'
-import type { Opslagen } from './choose.ts'
+import type { Stores } from './choose.ts'
 import { removalKey } from './files.ts'
-import { type Backend, type Opslag, OpslagOnbeschikbaar } from './index.ts'
+import { type Backend, type Store, StoreUnavailable } from './index.ts'
 
-export type Verplaatsing = {
+export type Moved = {
   moved: number
   bytes: number
   /** Documents whose bytes are absent or differ from their checksum; they stay as they were. */
   failed: number
 }
-export type Gebrek = 'missing' | 'damaged'
+export type Defect = 'missing' | 'damaged'
 
 type Bestand = { id: number; backend: string; sleutel: string; omvang: number; sha256: Buffer }
 
@@ -28,18 +28,18 @@ const KEEP_OLD_MS = 3600 * 1000
 /**
  * Moves everything that is not in `to` yet.
  * @param report is told after every document what was done so far, and of every document that cannot be moved
- * @throws OpslagOnbeschikbaar when one of the stores is away; running it again goes on where it was
+ * @throws StoreUnavailable when one of the stores is away; running it again goes on where it was
  * @throws AlreadyRunning
  */
-export async function verplaats(
-  parts: Opslagen & { database: Database },
+export async function moveBytes(
+  parts: Stores & { database: Database },
   to: Backend,
-  report: (so: Verplaatsing, fault?: { sleutel: string; backend: string; kind: Gebrek }) => void = () => {},
+  report: (so: Moved, fault?: { sleutel: string; backend: string; kind: Defect }) => void = () => {},
   signal?: AbortSignal,
-): Promise<Verplaatsing> {
-  const { database, opslagVoor } = parts
-  const target = opslagVoor(to)
-  const total: Verplaatsing = { moved: 0, bytes: 0, failed: 0 }
+): Promise<Moved> {
+  const { database, storeFor } = parts
+  const target = storeFor(to)
+  const total: Moved = { moved: 0, bytes: 0, failed: 0 }
   // Two runs would take each other's copies for what an interrupted run has left.
   return withLock(database, async (lockHeld) => {
     for (let after = 0; ; ) {
@@ -65,19 +65,19 @@ export async function verplaats(
 }
 
 async function move(
-  { database, opslagVoor }: Opslagen & { database: Database },
+  { database, storeFor }: Stores & { database: Database },
   bestand: Bestand,
-  target: Opslag,
+  target: Store,
   signal?: AbortSignal,
-): Promise<'moved' | 'gone' | Gebrek> {
+): Promise<'moved' | 'gone' | Defect> {
   const { id, backend, sleutel, sha256 } = bestand
-  const found = await opslagVoor(backend).read(sleutel)
+  const found = await storeFor(backend).read(sleutel)
   if (!found) return (await isThere(database, bestand)) ? 'missing' : 'gone'
   const copy = await target.write(sleutel, found.stream, signal && { signal }).finally(() => found.stream.destroy())
   const same = copy.sha256 === sha256.toString('hex')
   if (!same || !(await hasChecksum(target, copy.sleutel, sha256))) {
     await target.remove(copy.sleutel)
-    if (same) throw new OpslagOnbeschikbaar('copy-damaged')
+    if (same) throw new StoreUnavailable('copy-damaged')
     return 'damaged'
   }
   if (copy.sleutel !== sleutel) await removeLeftOver(database, target, sleutel)
@@ -95,7 +95,7 @@ async function move(
 }
 
 /** The name was taken. When no document has it, it is what an interrupted run has left. */
-async function removeLeftOver({ sql }: Database, target: Opslag, sleutel: string): Promise<void> {
+async function removeLeftOver({ sql }: Database, target: Store, sleutel: string): Promise<void> {
   const [row] = await sql`select from bestand where backend = ${target.backend} and sleutel = ${sleutel}`
   if (!row) await target.remove(sleutel)
 }
@@ -106,8 +106,8 @@ async function isThere({ sql }: Database, { id, backend, sleutel }: Bestand): Pr
 }
 
 /** Reads all of it. False also when there is nothing. */
-export async function hasChecksum(opslag: Opslag, sleutel: string, sha256: Buffer): Promise<boolean> {
-  const found = await opslag.read(sleutel)
+export async function hasChecksum(store: Store, sleutel: string, sha256: Buffer): Promise<boolean> {
+  const found = await store.read(sleutel)
   if (!found) return false
   const hash = createHash('sha256')
   for await (const chunk of found.stream) hash.update(chunk)

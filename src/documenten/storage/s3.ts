@@ -10,17 +10,17 @@ import {
   asPrefix,
   codeOf,
   guarded,
-  meting,
+  measure,
   PART,
   PARTS_AT_ONCE,
   statusOf,
   storeFaults,
   TRIES,
-  vrijeSleutel,
+  unusedKey,
   wholeSize,
   withDeadline,
 } from './blob.ts'
-import { type Opslag, OpslagOnbeschikbaar, requireSleutel } from './index.ts'
+import { requireKey, type Store, StoreUnavailable } from './index.ts'
 
 export type S3Settings = {
   bucket: string
@@ -35,7 +35,7 @@ export type S3Settings = {
 
 const WRITE_ID = 'zaakstroom-write'
 
-export function s3Opslag(settings: S3Settings, log?: Pick<Logger, 'error'>): Opslag {
+export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Store {
   const Bucket = settings.bucket
   const prefix = asPrefix(settings.location)
   const asFault = storeFaults('s3_storage', log)
@@ -77,11 +77,11 @@ export function s3Opslag(settings: S3Settings, log?: Pick<Logger, 'error'>): Ops
     backend: 's3_storage',
 
     async write(asked, bytes, { signal } = {}) {
-      requireSleutel(asked)
+      requireKey(asked)
       signal?.throwIfAborted()
-      const sleutel = await vrijeSleutel(asked, async (key) => (await head(key)) !== undefined)
+      const sleutel = await unusedKey(asked, async (key) => (await head(key)) !== undefined)
       const id = randomUUID()
-      const measured = meting(bytes, signal)
+      const measured = measure(bytes, signal)
       const body = Readable.from(measured.stream, { objectMode: false, highWaterMark: 256 * 1024 })
       try {
         const { Upload, client } = await open()
@@ -103,7 +103,7 @@ export function s3Opslag(settings: S3Settings, log?: Pick<Logger, 'error'>): Ops
         if (fault) throw fault.error
         if (statusOf(error) === 501 && conditional) conditional = false // works when it is tried again
         if (statusOf(error) !== 412) throw asFault(error)
-        if ((await head(sleutel))?.Metadata?.[WRITE_ID] !== id) throw new OpslagOnbeschikbaar('key-taken')
+        if ((await head(sleutel))?.Metadata?.[WRITE_ID] !== id) throw new StoreUnavailable('key-taken')
       } finally {
         body.destroy()
       }
@@ -111,7 +111,7 @@ export function s3Opslag(settings: S3Settings, log?: Pick<Logger, 'error'>): Ops
     },
 
     async read(sleutel, range) {
-      requireSleutel(sleutel)
+      requireKey(sleutel)
       return call(async ({ client, sdk }, abortSignal) => {
         const input = { Bucket, Key: prefix + sleutel, ...(range && { Range: `bytes=${range.start}-${range.end}` }) }
         try {
@@ -129,7 +129,7 @@ export function s3Opslag(settings: S3Settings, log?: Pick<Logger, 'error'>): Ops
     },
 
     async remove(sleutel) {
-      requireSleutel(sleutel)
+      requireKey(sleutel)
       await call(({ client, sdk }, abortSignal) =>
         client.send(new sdk.DeleteObjectCommand({ Bucket, Key: prefix + sleutel }), { abortSignal }),
       )

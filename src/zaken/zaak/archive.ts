@@ -25,14 +25,23 @@ export type Archivering = {
 const LATER = ['vervaldatum_besluit', 'eigenschap', 'ander_datumkenmerk']
 
 /** The case as archiving looks at it: what the database has, with the day on which it is or will be closed. */
-type Geval = { id: number; einddatum: string; hoofdzaakId: number | null; startdatumBewaartermijn: string | null }
+type ArchivedZaak = {
+  id: number
+  einddatum: string
+  hoofdzaakId: number | null
+  startdatumBewaartermijn: string | null
+}
 
 /**
  * What archiving becomes of a case with its resultaat; undefined without one.
  * @param forced derive again, whatever startdatumBewaartermijn stands there
  * @throws Problem 400 `archiefactiedatum-error` when the day has to be known and is not
  */
-export async function leidArchiveringAf(m: Mutation, zaak: Geval, forced = false): Promise<Archivering | undefined> {
+export async function deriveArchivering(
+  m: Mutation,
+  zaak: ArchivedZaak,
+  forced = false,
+): Promise<Archivering | undefined> {
   const [regeling] = await m.sql<Regeling[]>`
     select archiefnominatie, archiefactietermijn, afleidingswijze, datumkenmerk, objecttype, procestermijn
     from resultaat_regeling where zaak_id = ${zaak.id}`
@@ -47,7 +56,7 @@ export async function leidArchiveringAf(m: Mutation, zaak: Geval, forced = false
     if (!hoofd?.einddatum) return { archiefnominatie: null, archiefactiedatum: null, startdatumBewaartermijn: null }
   }
   const brondatum =
-    !forced && zaak.startdatumBewaartermijn ? zaak.startdatumBewaartermijn : await leidBrondatumAf(m, zaak, regeling)
+    !forced && zaak.startdatumBewaartermijn ? zaak.startdatumBewaartermijn : await deriveBrondatum(m, zaak, regeling)
   if (brondatum && regeling.archiefactietermijn)
     return {
       archiefnominatie,
@@ -57,41 +66,41 @@ export async function leidArchiveringAf(m: Mutation, zaak: Geval, forced = false
   if (forced) return { archiefnominatie, archiefactiedatum: null, startdatumBewaartermijn: null }
   if (LATER.includes(regeling.afleidingswijze ?? '') || regeling.archiefnominatie === 'blijvend_bewaren')
     return unchanged
-  throw nietTeBepalen('De archiefactiedatum kan niet worden bepaald.')
+  throw undeterminable('De archiefactiedatum kan niet worden bepaald.')
 }
 
-const nietTeBepalen = (reason: string) => invalidAll([onObject('archiefactiedatum-error', reason)])
+const undeterminable = (reason: string) => invalidAll([onObject('archiefactiedatum-error', reason)])
 
-async function leidBrondatumAf(m: Mutation, zaak: Geval, regeling: Regeling): Promise<string | null> {
+async function deriveBrondatum(m: Mutation, zaak: ArchivedZaak, regeling: Regeling): Promise<string | null> {
   if (!regeling.archiefactietermijn) return null
   switch (regeling.afleidingswijze) {
     case 'afgehandeld':
       return zaak.einddatum
     case 'hoofdzaak': {
-      if (zaak.hoofdzaakId === null) throw nietTeBepalen('De zaak heeft geen hoofdzaak om vanaf te tellen.')
+      if (zaak.hoofdzaakId === null) throw undeterminable('De zaak heeft geen hoofdzaak om vanaf te tellen.')
       return one(m.sql`select einddatum as dag from zaak where id = ${zaak.hoofdzaakId}`)
     }
     case 'eigenschap': {
-      if (!regeling.datumkenmerk) throw nietTeBepalen('Het resultaattype noemt geen eigenschap (datumkenmerk).')
+      if (!regeling.datumkenmerk) throw undeterminable('Het resultaattype noemt geen eigenschap (datumkenmerk).')
       const [eigenschap] = await m.sql<{ waarde: string }[]>`
         select waarde from zaakeigenschap where zaak_id = ${zaak.id} and naam = ${regeling.datumkenmerk} order by id desc limit 1`
-      return eigenschap ? dag(eigenschap.waarde, `De eigenschap ${regeling.datumkenmerk} is geen datum.`) : null
+      return eigenschap ? dayIn(eigenschap.waarde, `De eigenschap ${regeling.datumkenmerk} is geen datum.`) : null
     }
     case 'zaakobject':
-      return leidAfVanObjecten(m, zaak, regeling)
+      return deriveFromObjecten(m, zaak, regeling)
     case 'termijn':
-      if (!regeling.procestermijn) throw nietTeBepalen('Het resultaattype noemt geen procestermijn.')
+      if (!regeling.procestermijn) throw undeterminable('Het resultaattype noemt geen procestermijn.')
       return plus(m, zaak.einddatum, regeling.procestermijn)
     case 'gerelateerde_zaak': {
       const datum = await one(m.sql`
         select max(o.einddatum) as dag from zaak_andere_zaak a join zaak o on o.id = a.andere_zaak_id
         where a.zaak_id = ${zaak.id}`)
-      if (!datum) throw nietTeBepalen('Er is geen gerelateerde zaak met een einddatum.')
+      if (!datum) throw undeterminable('Er is geen gerelateerde zaak met een einddatum.')
       return datum
     }
     case 'ingangsdatum_besluit': {
       const datum = await one(m.sql`select max(ingangsdatum) as dag from zaakbesluit where zaak_id = ${zaak.id}`)
-      if (!datum) throw nietTeBepalen('Er is geen besluit met een ingangsdatum.')
+      if (!datum) throw undeterminable('Er is geen besluit met een ingangsdatum.')
       return datum
     }
     case 'vervaldatum_besluit':
@@ -107,14 +116,18 @@ async function one(query: PromiseLike<unknown>): Promise<string | null> {
 }
 
 /** The latest day among the objects of the kind that the resultaattype names; `datumkenmerk` may be a path with slashes. */
-async function leidAfVanObjecten(m: Mutation, zaak: Geval, { datumkenmerk, objecttype }: Regeling): Promise<string> {
+async function deriveFromObjecten(
+  m: Mutation,
+  zaak: ArchivedZaak,
+  { datumkenmerk, objecttype }: Regeling,
+): Promise<string> {
   const rows = await m.sql<{ object_identificatie: Record<string, unknown> | null }[]>`
     select object_identificatie from zaakobject where zaak_id = ${zaak.id} and object_type = ${objecttype}`
-  if (rows.length === 0) throw nietTeBepalen(`De zaak heeft geen zaakobject van soort ${objecttype}.`)
+  if (rows.length === 0) throw undeterminable(`De zaak heeft geen zaakobject van soort ${objecttype}.`)
   const days = rows.map(({ object_identificatie }) => {
     let value: unknown = object_identificatie
     for (const part of datumkenmerk.split('/')) value = member(value, part)
-    return dag(String(value ?? ''), `Het zaakobject heeft geen datum in ${datumkenmerk}.`)
+    return dayIn(String(value ?? ''), `Het zaakobject heeft geen datum in ${datumkenmerk}.`)
   })
   return days.sort().at(-1)!
 }
@@ -129,11 +142,11 @@ function member(value: unknown, name: string): unknown {
 }
 
 /** The day in a date or a moment, also as eigenschappen write them (20260302). */
-function dag(text: string, reason: string): string {
+function dayIn(text: string, reason: string): string {
   const parts = /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ]?\d{2}.*)?$/.exec(text.trim())
   const day = parts ? `${parts[1]}-${parts[2]}-${parts[3]}` : ''
   const date = new Date(`${day}T00:00:00Z`)
-  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(day)) throw nietTeBepalen(reason)
+  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(day)) throw undeterminable(reason)
   return day
 }
 
@@ -141,14 +154,14 @@ async function plus(m: Mutation, day: string, termijn: string): Promise<string> 
   const [row] = await m.sql<
     { dag: string }[]
   >`select (${day}::date + ${isoDuration(termijn)}::text::interval)::date as dag`
-  if (isBeyondDates(row!.dag)) throw nietTeBepalen('De datum ligt na het jaar 9999.')
+  if (isBeyondDates(row!.dag)) throw undeterminable('De datum ligt na het jaar 9999.')
   return row!.dag
 }
 
-const NIET_BEKEND = { archiefnominatie: undefined, archiefactiedatum: null, startdatumBewaartermijn: null }
+const UNKNOWN = { archiefnominatie: undefined, archiefactiedatum: null, startdatumBewaartermijn: null }
 
 /** Writes what was derived. */
-export async function bewaarArchivering(m: Mutation, zaakId: number, archivering: Archivering): Promise<void> {
+export async function saveArchivering(m: Mutation, zaakId: number, archivering: Archivering): Promise<void> {
   const { archiefnominatie, archiefactiedatum, startdatumBewaartermijn } = archivering
   const values = {
     ...(archiefnominatie !== undefined && { archiefnominatie }),
@@ -163,16 +176,16 @@ export async function bewaarArchivering(m: Mutation, zaakId: number, archivering
  * Derives again, for a closed case of which a source changed. Only the given afleidingswijzen look at that source; none
  * given: whichever, and what was there stays.
  */
-export async function herleidArchivering(m: Mutation, zaakId: number, wijzen?: readonly string[]): Promise<void> {
-  const [zaak] = await m.sql<(Geval & { afleidingswijze: string | null })[]>`
+export async function rederiveArchivering(m: Mutation, zaakId: number, wijzen?: readonly string[]): Promise<void> {
+  const [zaak] = await m.sql<(ArchivedZaak & { afleidingswijze: string | null })[]>`
     select z.id, z.einddatum, z.hoofdzaak_id as "hoofdzaakId", z.startdatum_bewaartermijn as "startdatumBewaartermijn",
       r.afleidingswijze
     from zaak z join resultaat_regeling r on r.zaak_id = z.id
     where z.id = ${zaakId} and z.einddatum is not null`
   if (!zaak || (wijzen && !wijzen.includes(zaak.afleidingswijze ?? ''))) return
-  const archivering = await leidArchiveringAf(m, zaak, wijzen !== undefined).catch((error) => {
+  const archivering = await deriveArchivering(m, zaak, wijzen !== undefined).catch((error) => {
     if (!wijzen || !(error instanceof Problem)) throw error
-    return NIET_BEKEND // a source that went away is no reason to refuse its going
+    return UNKNOWN // a source that went away is no reason to refuse its going
   })
-  if (archivering) await bewaarArchivering(m, zaakId, archivering)
+  if (archivering) await saveArchivering(m, zaakId, archivering)
 }

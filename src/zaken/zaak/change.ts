@@ -1,31 +1,31 @@
 // The routes that make, change and delete cases; changing and deleting.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { NIETS_ELDERS, type TypenElders } from '../../catalogi/remote-types.ts'
+import { NO_REMOTE_TYPES, type RemoteTypes } from '../../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../../database/mutate.ts'
-import { ontkoppelAlles } from '../../documenten/object-links.ts'
+import { unlinkAllOf } from '../../documenten/object-links.ts'
 import { header } from '../../http/access.ts'
 import { link } from '../../http/links.ts'
 import { type InvalidParam, notFound, Problem, throwFaults } from '../../http/problem.ts'
-import { laatLos } from '../../services/remote-relations.ts'
+import { releaseRemote } from '../../services/remote-relations.ts'
 import {
   AANMAKEN,
+  access,
   BIJWERKEN,
   holdZaak,
   immutable,
-  met,
   onObject,
   requireMay,
   requireOpenZaak,
   VERWIJDEREN,
-  weergave,
+  zaakLabel,
   zakenKanaal,
 } from '../rules.ts'
 import { encoded, Params, toColumns, Zaak, ZaakInput, ZaakPatch, ZaakPut } from './columns.ts'
 import { createZaak } from './create.ts'
-import { grenzen, judgeGeometrie } from './geometry.ts'
+import { boundingBox, judgeGeometrie } from './geometry.ts'
 import { findZaak, toZaak } from './read.ts'
-import { openVerwijzingen } from './references.ts'
+import { openReferences } from './references.ts'
 import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
 import {
   archiveringFaults,
@@ -35,7 +35,7 @@ import {
   productenFaults,
   type Settings,
   settingsOf,
-  type Uitslag,
+  type ZaakBody,
   zaaktypeFaults,
 } from './rules.ts'
 
@@ -54,13 +54,13 @@ export async function answerCrs(_request: FastifyRequest, reply: FastifyReply): 
 /** Hooks of the routes that speak of geometry. */
 export const crs = { onRequest: requireCrs, onSend: answerCrs }
 
-export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
-  const verwijzingen = await openVerwijzingen(app)
+export const zaakChanges: FastifyPluginAsyncTypebox = async (app) => {
+  const verwijzingen = await openReferences(app)
   const settings = settingsOf(app.parts.config)
 
   app.post(
     '/zaken',
-    { ...crs, config: met(AANMAKEN), schema: { body: ZaakInput, response: { 201: Zaak } } },
+    { ...crs, config: access(AANMAKEN), schema: { body: ZaakInput, response: { 201: Zaak } } },
     async (request, reply) => {
       const faults = await verwijzingen.judge(request.body, request.base)
       const typen = await verwijzingen.zaaktypen(request.body, request.base)
@@ -74,19 +74,19 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/zaken/:uuid',
-    { ...crs, config: met(BIJWERKEN), schema: { params: Params, body: ZaakPut, response: { 200: Zaak } } },
+    { ...crs, config: access(BIJWERKEN), schema: { params: Params, body: ZaakPut, response: { 200: Zaak } } },
     async (request) => change(request, 'update', request.params.uuid, request.body),
   )
 
   app.patch(
     '/zaken/:uuid',
-    { ...crs, config: met(BIJWERKEN), schema: { params: Params, body: ZaakPatch, response: { 200: Zaak } } },
+    { ...crs, config: access(BIJWERKEN), schema: { params: Params, body: ZaakPatch, response: { 200: Zaak } } },
     async (request) => change(request, 'partial_update', request.params.uuid, request.body),
   )
 
   app.delete(
     '/zaken/:uuid',
-    { onSend: answerCrs, config: met(VERWIJDEREN), schema: { params: Params } },
+    { onSend: answerCrs, config: access(VERWIJDEREN), schema: { params: Params } },
     async (request, reply) => {
       await app.mutate(request.actor, (m) => deleteZaak(m, request.params.uuid))
       return reply.code(204).send()
@@ -97,7 +97,7 @@ export const wijzigen: FastifyPluginAsyncTypebox = async (app) => {
     const known = await findZaak(app.read, uuid)
     const { base } = request
     const faults = known ? await verwijzingen.judge(given, base, toZaak(known, base)) : []
-    const typen = known ? await verwijzingen.zaaktypen(given, base, toZaak(known, base)) : NIETS_ELDERS
+    const typen = known ? await verwijzingen.zaaktypen(given, base, toZaak(known, base)) : NO_REMOTE_TYPES
     const zaak = await app.mutate(request.actor, (m) => changeZaak(m, uuid, actie, given, settings, faults, typen))
     return { ...zaak, _expand: {} }
   }
@@ -113,8 +113,8 @@ export async function changeZaak(
   given: ZaakPatch,
   settings: Settings,
   faults: InvalidParam[] = [],
-  typen: TypenElders = NIETS_ELDERS,
-): Promise<Uitslag> {
+  typen: RemoteTypes = NO_REMOTE_TYPES,
+): Promise<ZaakBody> {
   const { base } = m.actor
   const kern = await holdZaak(m, uuid)
   if (!kern) throw notFound()
@@ -146,7 +146,7 @@ export async function changeZaak(
     ...toColumns(given),
     ...(given.zaakgeometrie !== undefined && {
       zaakgeometrie: geometrie.geometrie,
-      zaakgeometrie_grenzen: geometrie.geometrie && grenzen(geometrie.geometrie),
+      zaakgeometrie_grenzen: geometrie.geometrie && boundingBox(geometrie.geometrie),
     }),
     ...(given.hoofdzaak !== undefined && { hoofdzaak_id: hoofdzaak.id }),
   }
@@ -169,7 +169,7 @@ export async function changeZaak(
     resource: 'zaak',
     url: zaak.url,
     uuid,
-    weergave: weergave(after),
+    weergave: zaakLabel(after),
     kanaal: zakenKanaal(after, base),
     oud,
     nieuw: zaak,
@@ -195,11 +195,11 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
   const oud = toZaak((await findZaak(m.read, uuid))!, base)
-  await ontkoppelAlles(
+  await unlinkAllOf(
     m,
     family.map((one) => one.uuid),
   )
-  await laatEldersLos(m, ids)
+  await releaseRemoteBelow(m, ids)
   await m.sql`delete from zaak where id = any(${ids}::bigint[])`
   for (const one of family) {
     m.record({
@@ -208,7 +208,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
       resource: 'zaak',
       url: link(base, 'zaak', one.uuid),
       uuid: one.uuid,
-      weergave: weergave(one),
+      weergave: zaakLabel(one),
       kanaal: one.id === kern.id ? zakenKanaal(kern, base) : null,
       oud: one.id === kern.id ? oud : null,
       nieuw: null,
@@ -218,11 +218,11 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
 }
 
 /** Registers elsewhere are told afterwards that the case has gone. */
-async function laatEldersLos(m: Mutation, ids: number[]): Promise<void> {
+async function releaseRemoteBelow(m: Mutation, ids: number[]): Promise<void> {
   for (const bron of ['zaakinformatieobject', 'zaakcontactmoment', 'zaakverzoek'] as const) {
     const rows = await m.sql<{ uuid: string }[]>`
       select x.uuid from ${m.sql(bron)} x join spiegel s on s.bron_uuid = x.uuid where x.zaak_id = any(${ids}::bigint[])`
-    await laatLos(
+    await releaseRemote(
       m,
       bron,
       rows.map(({ uuid }) => uuid),

@@ -1,13 +1,13 @@
 // Making a case.
-import { NIETS_ELDERS, type TypeElders, type TypenElders } from '../../catalogi/remote-types.ts'
+import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../../catalogi/remote-types.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { isBeyondDates } from '../../http/duration.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
 import { type InvalidParam, invalidAll, Problem, throwFaults } from '../../http/problem.ts'
-import { AANMAKEN, fault, requireMay, weergave, zakenKanaal } from '../rules.ts'
+import { AANMAKEN, fault, requireMay, zaakLabel, zakenKanaal } from '../rules.ts'
 import { encoded, JSON_COLUMNS, toColumns, type ZaakInput } from './columns.ts'
-import { grenzen, judgeGeometrie } from './geometry.ts'
+import { boundingBox, judgeGeometrie } from './geometry.ts'
 import { toZaak, type ZaakRow } from './read.ts'
 import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
 import {
@@ -17,7 +17,7 @@ import {
   productFaults,
   publicatieFaults,
   type Settings,
-  type Uitslag,
+  type ZaakBody,
 } from './rules.ts'
 
 /**
@@ -30,8 +30,8 @@ export async function createZaak(
   input: ZaakInput,
   settings: Settings,
   faults: InvalidParam[] = [],
-  typen: TypenElders = NIETS_ELDERS,
-): Promise<Uitslag> {
+  typen: RemoteTypes = NO_REMOTE_TYPES,
+): Promise<ZaakBody> {
   const { base } = m.actor
   const asked = typen.get('zaaktype', input.zaaktype)
   const zaaktype = asked ? await zaaktypeElders(m, input, asked, settings) : await findZaaktype(m, input, settings)
@@ -72,7 +72,7 @@ export async function createZaak(
     uiterlijke_einddatum_afdoening: input.uiterlijkeEinddatumAfdoening ?? zaaktype.uiterlijke_einddatum_afdoening,
     ...(geometrie.geometrie && {
       zaakgeometrie: geometrie.geometrie,
-      zaakgeometrie_grenzen: grenzen(geometrie.geometrie),
+      zaakgeometrie_grenzen: boundingBox(geometrie.geometrie),
     }),
     ...(hoofdzaak.id && { hoofdzaak_id: hoofdzaak.id }),
   }
@@ -97,7 +97,7 @@ export async function createZaak(
     resource: 'zaak',
     url: zaak.url,
     uuid: zaak.uuid,
-    weergave: weergave({ bronorganisatie: zaak.bronorganisatie, identificatie: made.identificatie }),
+    weergave: zaakLabel({ bronorganisatie: zaak.bronorganisatie, identificatie: made.identificatie }),
     kanaal: zakenKanaal(
       {
         bronorganisatie: zaak.bronorganisatie,
@@ -163,7 +163,7 @@ async function findZaaktype(m: Mutation, input: ZaakInput, { nummering }: Settin
 async function zaaktypeElders(
   m: Mutation,
   input: ZaakInput,
-  type: TypeElders<'zaaktype'> | InvalidParam,
+  type: RemoteType<'zaaktype'> | InvalidParam,
   { nummering }: Settings,
 ): Promise<ZaaktypeVanZaak> {
   if ('code' in type) throw invalidAll([type])

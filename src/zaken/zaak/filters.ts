@@ -10,7 +10,7 @@ import { localUuid, type Resource, resolveLink } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
 import { LEVELS } from '../betrokkenen.ts'
-import { type Deel, LEZEN, reached } from '../rules.ts'
+import { LEZEN, reached, type ZaaktypeOrigin } from '../rules.ts'
 import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN } from './columns.ts'
 
 const opt = <T extends TSchema>(schema: T) => Type.Optional(schema)
@@ -137,7 +137,11 @@ export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unkn
  * @param deel of this kind only
  * @throws Problem 400 on a value that says nothing
  */
-export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel?: Deel): RawBuilder<unknown>[] {
+export function zaakConditions(
+  filter: ZaakFilter,
+  request: FastifyRequest,
+  deel?: ZaaktypeOrigin,
+): RawBuilder<unknown>[] {
   const found: RawBuilder<unknown>[] = [reached(request.actor, LEZEN, deel)]
   if (deel) found.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
   const add = (value: unknown, condition: () => RawBuilder<unknown>) => {
@@ -212,7 +216,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
 }
 
 /** What to count apart: where types of ours and types elsewhere both matter, an index counts each kind alone but not both. */
-export function zaakDelen(filter: ZaakFilter, { actor }: FastifyRequest): (Deel | undefined)[] {
+export function originsOf(filter: ZaakFilter, { actor }: FastifyRequest): (ZaaktypeOrigin | undefined)[] {
   const groups = reach(actor, 'zrc', LEZEN)
   const both =
     groups !== 'alles' &&

@@ -29,7 +29,7 @@ export function readGeometrie(value: unknown, depth = 0): Geometrie | undefined 
 export function judgeGeometrie(name: string, value: unknown): { geometrie: Geometrie | null; faults: InvalidParam[] } {
   if (value === null || value === undefined) return { geometrie: null, faults: [] }
   const geometrie = readGeometrie(value)
-  if (geometrie && punten(geometrie).length <= MAX_PUNTEN) return { geometrie, faults: [] }
+  if (geometrie && pointsOf(geometrie).length <= MAX_PUNTEN) return { geometrie, faults: [] }
   return { geometrie: null, faults: [{ name, code: 'invalid', reason: 'Dit is geen geldige GeoJSON-geometrie.' }] }
 }
 
@@ -41,27 +41,27 @@ const listOf =
     const items = value.map(read)
     return items.includes(undefined) ? undefined : items
   }
-const punt: Read = (value) =>
+const point: Read = (value) =>
   Array.isArray(value) && value.length >= 2 && value.length <= 4 && value.every((one) => Number.isFinite(one))
     ? [value[0], value[1]]
     : undefined
 const ring: Read = (value) => {
-  const points = listOf(punt, 4)(value) as Punt[] | undefined
+  const points = listOf(point, 4)(value) as Punt[] | undefined
   const [first, last] = [points?.[0], points?.at(-1)]
   return first && last && first[0] === last[0] && first[1] === last[1] ? points : undefined
 }
 const SHAPES: Record<string, Read> = {
-  Point: punt,
-  MultiPoint: listOf(punt, 1),
-  LineString: listOf(punt, 2),
-  MultiLineString: listOf(listOf(punt, 2), 1),
+  Point: point,
+  MultiPoint: listOf(point, 1),
+  LineString: listOf(point, 2),
+  MultiLineString: listOf(listOf(point, 2), 1),
   Polygon: listOf(ring, 1),
   MultiPolygon: listOf(listOf(ring, 1), 1),
 }
 
 /** The smallest box around it, as PostgreSQL writes a box; null around nothing. */
-export function grenzen(geometrie: Geometrie): string | null {
-  const all = punten(geometrie)
+export function boundingBox(geometrie: Geometrie): string | null {
+  const all = pointsOf(geometrie)
   if (all.length === 0) return null
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
   for (const [x, y] of all) {
@@ -73,7 +73,7 @@ export function grenzen(geometrie: Geometrie): string | null {
   return `((${east},${north}),(${west},${south}))`
 }
 
-function punten(geometrie: Geometrie): Punt[] {
+function pointsOf(geometrie: Geometrie): Punt[] {
   switch (geometrie.type) {
     case 'Point':
       return [geometrie.coordinates]
@@ -86,7 +86,7 @@ function punten(geometrie: Geometrie): Punt[] {
     case 'MultiPolygon':
       return geometrie.coordinates.flat(2)
     case 'GeometryCollection':
-      return geometrie.geometries.flatMap(punten)
+      return geometrie.geometries.flatMap(pointsOf)
   }
 }
 
@@ -96,7 +96,7 @@ type Segment = readonly [Punt, Punt]
 type Vlak = Punt[][]
 type Delen = { punten: Punt[]; lijnen: Punt[][]; vlakken: Vlak[] }
 
-function delen(geometrie: Geometrie): Delen {
+function partsOf(geometrie: Geometrie): Delen {
   switch (geometrie.type) {
     case 'Point':
       return { punten: [geometrie.coordinates], lijnen: [], vlakken: [] }
@@ -111,7 +111,7 @@ function delen(geometrie: Geometrie): Delen {
     case 'MultiPolygon':
       return { punten: [], lijnen: [], vlakken: geometrie.coordinates }
     case 'GeometryCollection': {
-      const parts = geometrie.geometries.map(delen)
+      const parts = geometrie.geometries.map(partsOf)
       return {
         punten: parts.flatMap((part) => part.punten),
         lijnen: parts.flatMap((part) => part.lijnen),
@@ -129,12 +129,12 @@ function delen(geometrie: Geometrie): Delen {
  * a plane, which for areas of the size of a country is what other registers do too.
  */
 export function withinTest(gebied: Geometrie): (geometrie: Geometrie) => boolean {
-  const { vlakken } = delen(gebied)
-  const randen = vlakken.flatMap(segmenten)
+  const { vlakken } = partsOf(gebied)
+  const randen = vlakken.flatMap(segments)
   const side = (point: Punt) => Math.max(-1, ...vlakken.map((vlak) => sideOf(point, vlak)))
   return (geometrie) => {
     if (vlakken.length === 0) return false
-    const parts = delen(geometrie)
+    const parts = partsOf(geometrie)
     let inside = parts.vlakken.length > 0
     const accept = (where: number) => {
       if (where > 0) inside = true
@@ -142,14 +142,16 @@ export function withinTest(gebied: Geometrie): (geometrie: Geometrie) => boolean
     }
     if (!parts.punten.every((point) => accept(side(point)))) return false
     for (const lijn of parts.lijnen) {
-      for (const piece of paren(lijn)) if (!middens(piece, randen).every((point) => accept(side(point)))) return false
+      for (const piece of paren(lijn)) if (!midpoints(piece, randen).every((point) => accept(side(point)))) return false
     }
     for (const vlak of parts.vlakken) {
-      const eigen = segmenten(vlak)
-      for (const piece of eigen) if (!middens(piece, randen).every((point) => side(point) >= 0)) return false
+      const eigen = segments(vlak)
+      for (const piece of eigen) if (!midpoints(piece, randen).every((point) => side(point) >= 0)) return false
       // An edge of the area inside the polygon: a hole of the area, or a gap between its parts.
       for (const rand of randen) {
-        if (middens(rand, eigen).some((point) => sideOf(point, vlak) > 0 && side(point) === 0 && isOuter(point, rand)))
+        if (
+          midpoints(rand, eigen).some((point) => sideOf(point, vlak) > 0 && side(point) === 0 && isOuter(point, rand))
+        )
           return false
       }
     }
@@ -165,7 +167,7 @@ export function withinTest(gebied: Geometrie): (geometrie: Geometrie) => boolean
 }
 
 const paren = (line: Punt[]): Segment[] => line.slice(1).map((point, index) => [line[index]!, point])
-const segmenten = (vlak: Vlak): Segment[] => vlak.flatMap(paren)
+const segments = (vlak: Vlak): Segment[] => vlak.flatMap(paren)
 
 /** 1 inside the polygon, 0 on its edge, -1 outside. */
 function sideOf([x, y]: Punt, vlak: Vlak): -1 | 0 | 1 {
@@ -195,7 +197,7 @@ function isOn([x, y]: Punt, [[ax, ay], [bx, by]]: Segment): boolean {
 }
 
 /** The middles of the pieces into which a segment falls where others meet it. */
-function middens(segment: Segment, others: readonly Segment[]): Punt[] {
+function midpoints(segment: Segment, others: readonly Segment[]): Punt[] {
   const [[ax, ay], [bx, by]] = segment
   const [dx, dy] = [bx - ax, by - ay]
   const cuts = [0, 1]

@@ -1,29 +1,29 @@
 // What a case refers to elsewhere: asked before a transaction begins, since another service may be slow.
 import type { FastifyInstance } from 'fastify'
-import { fetchTypen, type SoortElders, type TypenElders } from '../../catalogi/remote-types.ts'
+import { fetchTypes, type RemoteTypes, type SoortElders } from '../../catalogi/remote-types.ts'
 import { openSelectielijst, type Selectielijst } from '../../catalogi/selectielijst.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
 import { fault } from '../rules.ts'
 import type { ZaakPatch } from './columns.ts'
-import { archiefFaultsElders } from './remote-documents.ts'
+import { archivingFaultsElsewhere } from './remote-documents.ts'
 
-export type Verwijzingen = {
+export type References = {
   /** Faults of the URLs in `given` that point elsewhere and are not in `known`, which was judged when it was stored. */
   judge(given: ZaakPatch, base: string, known?: Partial<ZaakPatch>): Promise<InvalidParam[]>
   /** The zaaktypen elsewhere that the rules look at when `known`, or else a new case, gets what is given. */
-  zaaktypen(given: ZaakPatch, base: string, known?: Partial<ZaakPatch>): Promise<TypenElders>
+  zaaktypen(given: ZaakPatch, base: string, known?: Partial<ZaakPatch>): Promise<RemoteTypes>
 }
 
-export async function openVerwijzingen(app: FastifyInstance): Promise<Verwijzingen> {
-  const { config, diensten } = app.parts
-  const selectielijst = await openSelectielijst(config, diensten)
+export async function openReferences(app: FastifyInstance): Promise<References> {
+  const { config, services } = app.parts
+  const selectielijst = await openSelectielijst(config, services)
 
   /** zrc-010, zrc-011: what is at a URL answers 200 with these members. */
   async function judgeJson(name: string, url: string, base: string, members: string[]): Promise<InvalidParam[]> {
     const target = resolveLink(url, base)
     if (target.kind === 'ours') return [fault(name, 'invalid-resource', 'Deze URL is van een andere resource.')]
-    const fetched = target.kind === 'elsewhere' ? await diensten.fetchJson(url) : undefined
+    const fetched = target.kind === 'elsewhere' ? await services.fetchJson(url) : undefined
     if (fetched?.kind !== 'ok') return [fault(name, 'bad-url', 'Deze URL is niet op te vragen.')]
     const body = fetched.body as Record<string, unknown> | null | undefined
     if (body && typeof body === 'object' && members.every((member) => typeof body[member] === 'string')) return []
@@ -47,7 +47,7 @@ export async function openVerwijzingen(app: FastifyInstance): Promise<Verwijzing
       const { url } = known as { url?: string }
       const uuid = url && localUuid(url, base, 'zaak')
       if (uuid && given.archiefstatus && given.archiefstatus !== 'nog_te_archiveren')
-        found.push(archiefFaultsElders(app, uuid)) // zrc-022
+        found.push(archivingFaultsElsewhere(app, uuid)) // zrc-022
       return (await Promise.all(found)).flat()
     },
     async zaaktypen(given, base, known = {}) {
@@ -59,7 +59,7 @@ export async function openVerwijzingen(app: FastifyInstance): Promise<Verwijzing
       const own = known.zaaktype ?? given.zaaktype ?? ''
       if (given.hoofdzaak && given.hoofdzaak !== known.hoofdzaak && resolveLink(own, base).kind === 'elsewhere')
         wanted.push(['zaaktype', await zaaktypeUrlOf(app, given.hoofdzaak, base)])
-      return fetchTypen(diensten, base, wanted)
+      return fetchTypes(services, base, wanted)
     },
   }
 }

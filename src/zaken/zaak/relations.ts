@@ -1,18 +1,18 @@
 // What a case has to do with other cases: the one that it is a part of, and those that it is related to.
-import type { TypenElders } from '../../catalogi/remote-types.ts'
+import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
-import { fault, type Zaakkern } from '../rules.ts'
+import { fault, type ZaakCore } from '../rules.ts'
 import type { ZaakPatch } from './columns.ts'
 
 /** zrc-013: a part of a case has no parts itself, and is of a type that fits. */
 export async function judgeHoofdzaak(
   m: Mutation,
   url: string | null | undefined,
-  eigen: Pick<Zaakkern, 'zaaktypeId' | 'zaaktypeUrl'>,
-  typen: TypenElders,
-  self?: Zaakkern,
+  eigen: Pick<ZaakCore, 'zaaktypeId' | 'zaaktypeUrl'>,
+  typen: RemoteTypes,
+  self?: ZaakCore,
 ): Promise<{ id: number | null; uuid: string | null; faults: InvalidParam[] }> {
   const none = { id: null, uuid: null }
   if (!url) return { ...none, faults: [] }

@@ -9,7 +9,7 @@ import { fault, onObject } from '../rules.ts'
 type Staat = { status?: unknown; locked?: unknown; indicatieGebruiksrecht?: unknown }
 
 /** zrc-007 for documents elsewhere, when this statustype may close the case. */
-export async function eindFaultsElders(
+export async function closingFaultsElsewhere(
   app: FastifyInstance,
   zaak: string,
   statustype: unknown,
@@ -40,7 +40,7 @@ export async function eindFaultsElders(
 }
 
 /** zrc-022 for documents elsewhere. */
-export async function archiefFaultsElders(app: FastifyInstance, zaakUuid: string): Promise<InvalidParam[]> {
+export async function archivingFaultsElsewhere(app: FastifyInstance, zaakUuid: string): Promise<InvalidParam[]> {
   const staten = await ask(app, await urlsOf(app, zaakUuid, sql<boolean>`true`))
   if (staten.every((staat) => staat?.status === 'gearchiveerd')) return []
   const reason = staten.includes(null)
@@ -66,7 +66,7 @@ async function urlsOf(app: FastifyInstance, zaakUuid: string | undefined, when: 
 async function ask(app: FastifyInstance, urls: string[]): Promise<(Staat | null)[]> {
   let silent = false
   return askEach(urls, async (url) => {
-    const fetched = silent ? undefined : await app.parts.diensten.fetchJson(url, { fresh: true })
+    const fetched = silent ? undefined : await app.parts.services.fetchJson(url, { fresh: true })
     const body = fetched?.kind === 'ok' ? fetched.body : undefined
     if (body !== null && typeof body === 'object') return body
     silent = true

@@ -9,11 +9,11 @@ import { Uuid } from '../../http/input.ts'
 import { Page, PageQuery, paginate } from '../../http/page.ts'
 import { invalid, invalidAll, notFound } from '../../http/problem.ts'
 import { zaakTree } from '../expand.ts'
-import { LEZEN, met, requireMay } from '../rules.ts'
+import { access, LEZEN, requireMay } from '../rules.ts'
 import { crs } from './change.ts'
 import { AnyObject, Params, Zaak } from './columns.ts'
-import { ATTRIBUTEN, ListQuery, ordering, type ZaakFilter, zaakConditions, zaakDelen } from './filters.ts'
-import { type Geometrie, grenzen, judgeGeometrie, withinTest } from './geometry.ts'
+import { ATTRIBUTEN, ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
+import { boundingBox, type Geometrie, judgeGeometrie, withinTest } from './geometry.ts'
 import { all, countZaken, findZaak, pageOfZaken, toZaak } from './read.ts'
 
 const Zoek = Type.Object({
@@ -35,7 +35,7 @@ const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaken',
-    { ...crs, config: met(LEZEN), schema: { querystring: ListQuery, response: { 200: Page(Zaak) } } },
+    { ...crs, config: access(LEZEN), schema: { querystring: ListQuery, response: { 200: Page(Zaak) } } },
     async (request) => {
       const filter = request.query as ZaakFilter
       return sendPage(request, filter)
@@ -46,7 +46,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     '/zaken/_zoek',
     {
       ...crs,
-      config: met(LEZEN),
+      config: access(LEZEN),
       schema: { body: Zoek, response: { 200: Page(Zaak) } },
       preValidation: [lenientSearch],
     },
@@ -69,7 +69,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/zaken/:uuid',
-    { ...crs, config: met(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zaak } } },
+    { ...crs, config: access(LEZEN), schema: { params: Params, querystring: DetailQuery, response: { 200: Zaak } } },
     async (request, reply) => {
       const row = await findZaak(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -88,7 +88,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   ) {
     const order = ordering(filter.ordering)
     const conditions = [...zaakConditions(filter, request), ...more]
-    const delen = zaakDelen(filter, request).map((deel) => [...zaakConditions(filter, request, deel), ...more])
+    const delen = originsOf(filter, request).map((deel) => [...zaakConditions(filter, request, deel), ...more])
     const page = await paginate(
       request,
       {
@@ -109,7 +109,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   async function within(value: unknown, conditions: RawBuilder<unknown>[]): Promise<RawBuilder<unknown>> {
     const { geometrie, faults } = judgeGeometrie('zaakgeometrie.within', value)
     if (!geometrie) throw invalidAll(faults)
-    const box = grenzen(geometrie)
+    const box = boundingBox(geometrie)
     if (box === null) return sql`false`
     const lies = withinTest(geometrie)
     const ids: number[] = []

@@ -1,14 +1,14 @@
 // The rules of a case itself: what stands in it, and when it may be archived.
 import type { Static } from 'typebox'
-import type { TypenElders } from '../../catalogi/remote-types.ts'
+import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import type { Config } from '../../config.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
-import { fault, immutable, isFuture, type Zaakkern } from '../rules.ts'
+import { fault, immutable, isFuture, type ZaakCore } from '../rules.ts'
 import type { Zaak, ZaakPatch } from './columns.ts'
 
-export type Uitslag = Static<typeof Zaak>
+export type ZaakBody = Static<typeof Zaak>
 /** `nummering`: how numbers are made. */
 export type Settings = { leeway: number; nummering: Config['zaakIdentificatieGenerator'] }
 export const settingsOf = ({ jwtLeeway, zaakIdentificatieGenerator }: Config): Settings => ({
@@ -23,8 +23,8 @@ export const publicatieFaults = ({ concept }: { concept: boolean }) =>
 export async function zaaktypeFaults(
   m: Mutation,
   url: string | undefined,
-  kern: Zaakkern,
-  typen: TypenElders,
+  kern: ZaakCore,
+  typen: RemoteTypes,
 ): Promise<InvalidParam[]> {
   if (url === undefined || url === kern.zaaktypeUrl) return []
   const elders = typen.get('zaaktype', url)
@@ -63,9 +63,9 @@ export function productFaults(given: readonly string[], known: readonly string[]
 export async function productenFaults(
   m: Mutation,
   given: readonly string[],
-  oud: Uitslag,
-  kern: Zaakkern,
-  typen: TypenElders,
+  oud: ZaakBody,
+  kern: ZaakCore,
+  typen: RemoteTypes,
 ): Promise<InvalidParam[]> {
   if (kern.zaaktypeUrl === null) {
     const [row] = await m.sql<
@@ -97,7 +97,7 @@ export function archiveringFaults(zaak: ZaakPatch, openDocuments: boolean): Inva
   return faults
 }
 
-export async function hasOpenDocuments(m: Mutation, kern: Zaakkern): Promise<boolean> {
+export async function hasOpenDocuments(m: Mutation, kern: ZaakCore): Promise<boolean> {
   const [open] = await m.sql`
     select 1 from zaakinformatieobject i
     join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
