@@ -1,8 +1,6 @@
--- Documents: the identity apart from its versions, the versions apart from the bytes.
--- What lists filter and rights compare (type, confidentiality) stands on the identity, for its latest version.
-
-create sequence document_nummer;
-comment on sequence document_nummer is 'Numbers of generated identificaties: DOCUMENT-<year>-<number>. Gaps are normal.';
+-- Documenten: the identity of a document apart from its versions, the versions apart from the bytes. What lists filter and
+-- rights compare (type, confidentiality) stands on the identity, for its latest version, so that they never read versions.
+-- Counts are kept and numbers come from a sequence, so that concurrent creates never wait for each other.
 
 create table bestand (
   id bigint generated always as identity primary key,
@@ -29,12 +27,18 @@ create table enkelvoudiginformatieobject (
   informatieobjecttype_id bigint references informatieobjecttype,
   informatieobjecttype_url text,
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
+  is_gereed_voor_publicatie boolean,
   versie integer not null default 1,
   lock text,
   constraint enkelvoudiginformatieobject_identificatie_uniek unique (identificatie, bronorganisatie),
   constraint enkelvoudiginformatieobject_een_type check (num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1)
 );
-create index on enkelvoudiginformatieobject (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
+create index enkelvoudiginformatieobject_informatieobjecttype_id_idx
+  on enkelvoudiginformatieobject (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
+-- A page far into a list is found in this index alone, in the order of the list, rights included.
+create index enkelvoudiginformatieobject_lijst on enkelvoudiginformatieobject (id)
+  include (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
+create index enkelvoudiginformatieobject_met_lock_idx on enkelvoudiginformatieobject (id) where lock is not null;
 comment on table enkelvoudiginformatieobject is 'A document: what stays the same over its versions, and of the latest version what rights and lists need.';
 comment on column enkelvoudiginformatieobject.id is 'Internal key; order of lists.';
 comment on column enkelvoudiginformatieobject.uuid is 'Last part of its URL.';
@@ -43,6 +47,7 @@ comment on column enkelvoudiginformatieobject.identificatie is 'Number, unique w
 comment on column enkelvoudiginformatieobject.informatieobjecttype_id is 'Its type, when that is one of ours (latest version).';
 comment on column enkelvoudiginformatieobject.informatieobjecttype_url is 'Its type, when that stands elsewhere (latest version).';
 comment on column enkelvoudiginformatieobject.vertrouwelijkheidaanduiding is 'Confidentiality (latest version).';
+comment on column enkelvoudiginformatieobject.is_gereed_voor_publicatie is 'Whether it may be published (latest version): some applications read nothing else.';
 comment on column enkelvoudiginformatieobject.versie is 'Number of the latest version.';
 comment on column enkelvoudiginformatieobject.lock is 'Id of the lock that a client holds, empty when unlocked (drc-009).';
 
@@ -81,7 +86,32 @@ create table enkelvoudiginformatieobject_versie (
   is_gereed_voor_publicatie boolean,
   primary key (enkelvoudiginformatieobject_id, versie)
 );
-create index on enkelvoudiginformatieobject_versie (bestand_id);
+create index enkelvoudiginformatieobject_versie_bestand_id_idx on enkelvoudiginformatieobject_versie (bestand_id);
+create index enkelvoudiginformatieobject_versie_trefwoorden on enkelvoudiginformatieobject_versie using gin (trefwoorden);
+create index enkelvoudiginformatieobject_versie_creatiedatum
+  on enkelvoudiginformatieobject_versie (creatiedatum, enkelvoudiginformatieobject_id);
+create index enkelvoudiginformatieobject_versie_titel
+  on enkelvoudiginformatieobject_versie (titel, enkelvoudiginformatieobject_id);
+-- A part of a title is found by an index where the extension pg_trgm may be created: it comes with PostgreSQL and needs no
+-- superuser, but some installations leave it out. Without it such a filter reads all titles. Who adds it later makes the
+-- index by hand, as it stands here.
+do $$
+begin
+  create extension if not exists pg_trgm;
+exception
+  when insufficient_privilege or undefined_file or feature_not_supported or invalid_schema_name then
+    raise notice 'pg_trgm is not available (%): a filter on a part of a title reads all titles', sqlerrm;
+end $$;
+do $$
+declare
+  plaats text;
+begin
+  select n.nspname into plaats from pg_extension x join pg_namespace n on n.oid = x.extnamespace where x.extname = 'pg_trgm';
+  if plaats is not null then
+    execute format('create index enkelvoudiginformatieobject_versie_deel_van_titel
+      on enkelvoudiginformatieobject_versie using gin (lower(titel) %I.gin_trgm_ops)', plaats);
+  end if;
+end $$;
 comment on table enkelvoudiginformatieobject_versie is 'A version of a document; only added to, by every PUT and PATCH.';
 comment on column enkelvoudiginformatieobject_versie.enkelvoudiginformatieobject_id is 'The document.';
 comment on column enkelvoudiginformatieobject_versie.versie is 'Number, from 1, without gaps.';
@@ -116,8 +146,216 @@ comment on column enkelvoudiginformatieobject_versie.inhoud_is_vervallen is 'Whe
 comment on column enkelvoudiginformatieobject_versie.tonen_aan_initiator is 'Whether the initiator may see it (1.6).';
 comment on column enkelvoudiginformatieobject_versie.is_gereed_voor_publicatie is 'Whether it may be published (1.7).';
 
-create function document_identificatie(creatiedatum date) returns text language sql volatile as $$
-  select 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
-  from nextval('document_nummer') n
+create table bestandsdeel (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint bestandsdeel_uuid_uniek unique,
+  enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
+  volgnummer integer not null,
+  omvang bigint not null constraint bestandsdeel_omvang_check check (omvang > 0),
+  bestand_id bigint references bestand,
+  constraint bestandsdeel_volgnummer_uniek unique (enkelvoudiginformatieobject_id, volgnummer)
+);
+create index bestandsdeel_bestand_id_idx on bestandsdeel (bestand_id) where bestand_id is not null;
+comment on table bestandsdeel is 'Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.';
+comment on column bestandsdeel.id is 'Internal key.';
+comment on column bestandsdeel.uuid is 'Last part of its URL.';
+comment on column bestandsdeel.enkelvoudiginformatieobject_id is 'The document.';
+comment on column bestandsdeel.volgnummer is 'Place in the whole, from 1.';
+comment on column bestandsdeel.omvang is 'Size in bytes that the part must have.';
+comment on column bestandsdeel.bestand_id is 'The bytes, once they have come.';
+
+create table gebruiksrecht (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint gebruiksrecht_uuid_uniek unique,
+  enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
+  startdatum timestamptz not null,
+  einddatum timestamptz,
+  omschrijving_voorwaarden text not null
+);
+create index gebruiksrecht_enkelvoudiginformatieobject_id_idx on gebruiksrecht (enkelvoudiginformatieobject_id);
+comment on table gebruiksrecht is 'Conditions under which a document may be used outside the case (Documenten API, Gebruiksrechten).';
+comment on column gebruiksrecht.id is 'Internal key.';
+comment on column gebruiksrecht.uuid is 'Last part of its URL.';
+comment on column gebruiksrecht.enkelvoudiginformatieobject_id is 'The document.';
+comment on column gebruiksrecht.startdatum is 'From when.';
+comment on column gebruiksrecht.einddatum is 'Until when.';
+comment on column gebruiksrecht.omschrijving_voorwaarden is 'The conditions.';
+
+create table objectinformatieobject (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint objectinformatieobject_uuid_uniek unique,
+  enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject,
+  object_type text not null
+    constraint objectinformatieobject_object_type_check check (object_type in ('besluit', 'zaak', 'verzoek')),
+  object_uuid uuid,
+  object_url text,
+  constraint objectinformatieobject_een_object check (num_nonnulls(object_uuid, object_url) = 1),
+  constraint objectinformatieobject_uniek unique nulls not distinct (enkelvoudiginformatieobject_id, object_uuid, object_url)
+);
+create index objectinformatieobject_object_uuid_idx on objectinformatieobject (object_uuid) where object_uuid is not null;
+create index objectinformatieobject_object_url_idx on objectinformatieobject (object_url) where object_url is not null;
+comment on table objectinformatieobject is 'That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.';
+comment on column objectinformatieobject.id is 'Internal key.';
+comment on column objectinformatieobject.uuid is 'Last part of its URL.';
+comment on column objectinformatieobject.enkelvoudiginformatieobject_id is 'The document.';
+comment on column objectinformatieobject.object_type is 'Kind of the object.';
+comment on column objectinformatieobject.object_uuid is 'uuid of the object when it is one of ours; the row comes and goes with the zaakinformatieobject or besluitinformatieobject.';
+comment on column objectinformatieobject.object_url is 'URL of the object when it stands elsewhere.';
+
+create table verzending (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint verzending_uuid_uniek unique,
+  enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject on delete cascade,
+  betrokkene text not null,
+  aard_relatie text not null constraint verzending_aard_relatie_check check (aard_relatie in ('afzender', 'geadresseerde')),
+  toelichting text not null default '',
+  ontvangstdatum date,
+  verzenddatum date,
+  contact_persoon text not null,
+  contactpersoonnaam text not null default '',
+  binnenlands_correspondentieadres jsonb,
+  buitenlands_correspondentieadres jsonb,
+  correspondentie_postadres jsonb,
+  faxnummer text not null default '',
+  emailadres text not null default '',
+  mijn_overheid boolean not null default false,
+  telefoonnummer text not null default ''
+);
+create index verzending_enkelvoudiginformatieobject_id_idx on verzending (enkelvoudiginformatieobject_id);
+create index verzending_betrokkene_idx on verzending (betrokkene);
+comment on table verzending is 'That a document was sent to or received from someone (Documenten API, Verzending).';
+comment on column verzending.id is 'Internal key; order of lists, newest first.';
+comment on column verzending.uuid is 'Last part of its URL.';
+comment on column verzending.enkelvoudiginformatieobject_id is 'The document.';
+comment on column verzending.betrokkene is 'URL of who it was sent to or came from.';
+comment on column verzending.aard_relatie is 'afzender or geadresseerde.';
+comment on column verzending.toelichting is 'Explanation.';
+comment on column verzending.ontvangstdatum is 'Day of receipt.';
+comment on column verzending.verzenddatum is 'Day of sending.';
+comment on column verzending.contact_persoon is 'URL of the contact person.';
+comment on column verzending.contactpersoonnaam is 'Name of the contact person.';
+comment on column verzending.binnenlands_correspondentieadres is 'Address in the country, as the API shows it.';
+comment on column verzending.buitenlands_correspondentieadres is 'Address abroad, as the API shows it.';
+comment on column verzending.correspondentie_postadres is 'Postal address, as the API shows it.';
+comment on column verzending.faxnummer is 'Fax number.';
+comment on column verzending.emailadres is 'E-mail address.';
+comment on column verzending.mijn_overheid is 'Whether MijnOverheid was the channel.';
+comment on column verzending.telefoonnummer is 'Phone number.';
+
+create table enkelvoudiginformatieobject_aantal (
+  id bigint generated always as identity primary key,
+  informatieobjecttype_id bigint,
+  informatieobjecttype_url text,
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
+  bronorganisatie text not null,
+  is_gereed_voor_publicatie boolean,
+  aantal bigint not null
+);
+comment on table enkelvoudiginformatieobject_aantal is 'How many documents there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.';
+comment on column enkelvoudiginformatieobject_aantal.id is 'Internal key.';
+comment on column enkelvoudiginformatieobject_aantal.informatieobjecttype_id is 'As on the documents that are counted; so are the next four.';
+comment on column enkelvoudiginformatieobject_aantal.informatieobjecttype_url is 'Type elsewhere.';
+comment on column enkelvoudiginformatieobject_aantal.vertrouwelijkheidaanduiding is 'Confidentiality.';
+comment on column enkelvoudiginformatieobject_aantal.bronorganisatie is 'RSIN.';
+comment on column enkelvoudiginformatieobject_aantal.is_gereed_voor_publicatie is 'Whether they may be published.';
+comment on column enkelvoudiginformatieobject_aantal.aantal is 'What to add to the count; negative after a delete.';
+
+-- Once a statement, however many rows it touches: an import adds a whole batch with one row a combination.
+create function tel_documenten_erbij() returns trigger language plpgsql as $$
+begin
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, count(*)
+  from nieuw group by 1, 2, 3, 4, 5;
+  return null;
+end $$;
+
+create function tel_documenten_eraf() returns trigger language plpgsql as $$
+begin
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, -count(*)
+  from oud group by 1, 2, 3, 4, 5;
+  return null;
+end $$;
+
+create function tel_documenten_anders() returns trigger language plpgsql as $$
+begin
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, sum(n)
+  from (
+    select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, 1 as n from nieuw
+    union all
+    select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, -1 from oud
+  ) verschil
+  group by 1, 2, 3, 4, 5 having sum(n) <> 0;
+  return null;
+end $$;
+
+create function tel_documenten_opnieuw() returns trigger language plpgsql as $$
+begin
+  delete from enkelvoudiginformatieobject_aantal;
+  return null;
+end $$;
+
+create trigger documenten_erbij after insert on enkelvoudiginformatieobject
+  referencing new table as nieuw for each statement execute function tel_documenten_erbij();
+create trigger documenten_eraf after delete on enkelvoudiginformatieobject
+  referencing old table as oud for each statement execute function tel_documenten_eraf();
+create trigger documenten_anders after update on enkelvoudiginformatieobject
+  referencing old table as oud new table as nieuw for each statement execute function tel_documenten_anders();
+create trigger documenten_weg after truncate on enkelvoudiginformatieobject
+  for each statement execute function tel_documenten_opnieuw();
+
+create function vouw_documentaantallen() returns void language sql as $$
+  with gone as (delete from enkelvoudiginformatieobject_aantal returning *)
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, sum(aantal)
+  from gone group by 1, 2, 3, 4, 5 having sum(aantal) <> 0
 $$;
+comment on function vouw_documentaantallen is 'Replaces the counts by one row a combination. What others add meanwhile stays; two at once do no harm.';
+
+create sequence document_nummer;
+comment on sequence document_nummer is 'Numbers of generated identificaties: DOCUMENT-<year>-<number>. Gaps are normal.';
+
+create table documentnummer_reservering (
+  bronorganisatie text not null,
+  identificatie text not null,
+  gereserveerd_op timestamptz not null default now(),
+  primary key (identificatie, bronorganisatie)
+);
+comment on table documentnummer_reservering is 'Numbers that were handed out before their document exists. They never expire; the document takes its number out.';
+comment on column documentnummer_reservering.bronorganisatie is 'RSIN of the organisation it was reserved for.';
+comment on column documentnummer_reservering.identificatie is 'The number.';
+comment on column documentnummer_reservering.gereserveerd_op is 'When.';
+
+-- Documents come with numbers of their own, from another register for instance, so that the next number may be taken. Many
+-- in a row are passed over at once: a number that the sequence gave out does not come back.
+create function document_identificatie(creatiedatum date) returns text language plpgsql volatile as $$
+declare
+  kenmerk text;
+begin
+  loop
+    select 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+      into kenmerk from nextval('document_nummer') n;
+    exit when not exists (select from enkelvoudiginformatieobject e where e.identificatie = kenmerk);
+  end loop;
+  return kenmerk;
+end $$;
 comment on function document_identificatie is 'The next generated identificatie, for a document of this creatiedatum.';
+
+-- A number may be taken already, when documents came from elsewhere with theirs. Then the sequence is brought past the
+-- highest of that year at once. It only ever moves on: what was handed out or reserved never comes back.
+create function haal_documentnummers_in(creatiedatum date) returns void language plpgsql volatile as $$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from enkelvoudiginformatieobject
+  where identificatie like 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-%';
+  perform nextval('document_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from document_nummer), 10000000));
+end $$;
+comment on function haal_documentnummers_in is 'Moves the sequence of generated numbers past the numbers that documents of this year have.';

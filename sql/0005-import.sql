@@ -1,11 +1,13 @@
--- Bulk import of documents. The uploaded CSV is staged row by row; results stand apart, so that the wide rows are
--- never rewritten; counters and position move in the transaction that holds the documents of the batch.
+-- Bulk import of documents. The uploaded CSV is staged row by row; results stand apart, so that the wide rows are never
+-- rewritten; counters and position move in the transaction that holds the documents of the batch. Files that are uploaded in
+-- the administration pages wait in import_concept, to be looked at and tried before they are imported.
 
 create table import (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint import_uuid_uniek unique,
-  soort text not null default 'documenten' check (soort = 'documenten'),
-  status text not null default 'pending' check (status in ('pending', 'active', 'finished', 'error')),
+  soort text not null default 'documenten' constraint import_soort_check check (soort = 'documenten'),
+  status text not null default 'pending'
+    constraint import_status_check check (status in ('pending', 'active', 'finished', 'error')),
   reden text,
   kop json,
   basis_url text,
@@ -16,6 +18,8 @@ create table import (
   mislukt integer generated always as (verwerkt - geslaagd) stored,
   applicatie_uuid text not null default '',
   client_id text not null default '',
+  gestart_door text not null default '',
+  bestandsnaam text not null default '',
   gemaakt_op timestamptz not null default now(),
   gestart_op timestamptz,
   bijgewerkt_op timestamptz not null default now(),
@@ -39,6 +43,8 @@ comment on column import.geslaagd is 'Of these, rows that became a document.';
 comment on column import.mislukt is 'Of these, rows that did not.';
 comment on column import.applicatie_uuid is 'Application that made it.';
 comment on column import.client_id is 'Client that made it.';
+comment on column import.gestart_door is 'Account of the administration pages that started it; empty: a client did.';
+comment on column import.bestandsnaam is 'Name of the file as the browser gave it; empty for uploads of clients.';
 comment on column import.gemaakt_op is 'When it was made.';
 comment on column import.gestart_op is 'When its CSV was accepted.';
 comment on column import.bijgewerkt_op is 'When its last batch was committed.';
@@ -49,12 +55,21 @@ create table import_regel (
   import_id bigint not null references import on delete cascade,
   nummer integer not null,
   cellen json not null,
+  omvang integer not null generated always as (octet_length(cellen::text)) stored,
   primary key (import_id, nummer)
 );
 comment on table import_regel is 'Rows of the uploaded CSV, as they came.';
 comment on column import_regel.import_id is 'The import.';
 comment on column import_regel.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
 comment on column import_regel.cellen is 'The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).';
+comment on column import_regel.omvang is 'Size of the cells in bytes.';
+
+-- The same reason in two rows may differ in a number that belongs to the row.
+create function import_reden(opmerking text) returns text language sql immutable parallel safe as $$
+  select left(regexp_replace(regexp_replace(opmerking, '^Rij \d+: ', ''),
+    'Het bestand is \d+ bytes groot\.', 'Het bestand is groter of kleiner dan hier staat.', 'g'), 1000)
+$$;
+comment on function import_reden is 'Why a row failed, without what differs from row to row.';
 
 create table import_resultaat (
   import_id bigint not null references import on delete cascade,
@@ -65,6 +80,9 @@ create table import_resultaat (
   identificatie text,
   primary key (import_id, nummer)
 );
+create index import_resultaat_mislukt on import_resultaat (import_id, nummer) where not geslaagd;
+create index import_resultaat_reden on import_resultaat (import_id, hashtextextended(import_reden(opmerking), 0), nummer)
+  where not geslaagd;
 comment on table import_resultaat is 'Outcome of a row, written with the document that it became.';
 comment on column import_resultaat.import_id is 'The import.';
 comment on column import_resultaat.nummer is 'The row.';
@@ -73,16 +91,129 @@ comment on column import_resultaat.opmerking is 'Why not, naming the column.';
 comment on column import_resultaat.document_uuid is 'uuid of the document.';
 comment on column import_resultaat.identificatie is 'identificatie of the document.';
 
--- Documents come with numbers of their own, from another register for instance, so that the next number may be taken. Many
--- in a row are passed over at once: a number that the sequence gave out does not come back.
-create or replace function document_identificatie(creatiedatum date) returns text language plpgsql volatile as $$
-declare
-  kenmerk text;
+create table import_foutsoort (
+  import_id bigint not null references import on delete cascade,
+  sleutel bigint not null,
+  reden text not null,
+  aantal integer not null,
+  primary key (import_id, sleutel)
+);
+create index import_foutsoort_aantal on import_foutsoort (import_id, aantal desc, sleutel);
+comment on table import_foutsoort is 'How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.';
+comment on column import_foutsoort.import_id is 'The import.';
+comment on column import_foutsoort.sleutel is 'Hash of the reason.';
+comment on column import_foutsoort.reden is 'The reason (function import_reden).';
+comment on column import_foutsoort.aantal is 'Rows that failed for it.';
+
+create function import_foutsoort_tellen() returns trigger language plpgsql as $$
 begin
-  loop
-    select 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
-      into kenmerk from nextval('document_nummer') n;
-    exit when not exists (select from enkelvoudiginformatieobject e where e.identificatie = kenmerk);
-  end loop;
-  return kenmerk;
+  insert into import_foutsoort (import_id, sleutel, reden, aantal)
+  select import_id, hashtextextended(reden, 0) as sleutel, min(reden), count(*)
+  from (select import_id, import_reden(opmerking) as reden from nieuw where not geslaagd) f
+  group by 1, 2 order by 1, 2
+  on conflict (import_id, sleutel) do update set aantal = import_foutsoort.aantal + excluded.aantal;
+  return null;
 end $$;
+comment on function import_foutsoort_tellen is 'Adds the failed rows of a batch to import_foutsoort.';
+create trigger import_foutsoort_tellen after insert on import_resultaat
+  referencing new table as nieuw for each statement execute function import_foutsoort_tellen();
+
+create table import_concept (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint import_concept_uuid_uniek unique,
+  bestandsnaam text not null default '',
+  omvang bigint not null default 0,
+  kop json,
+  basis_url text not null,
+  totaal integer not null default 0,
+  gemaakt_door text not null default '',
+  gemaakt_op timestamptz not null default now(),
+  verwijderd_op timestamptz,
+  proef_status text constraint import_concept_proef_status_check check (proef_status in ('wacht', 'bezig', 'klaar', 'mislukt')),
+  proef_reden text,
+  proef_verwerkt integer not null default 0,
+  proef_fouten integer not null default 0,
+  proef_gestart_op timestamptz,
+  proef_bijgewerkt_op timestamptz,
+  proef_beeindigd_op timestamptz
+);
+comment on table import_concept is 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.';
+comment on column import_concept.id is 'Internal key.';
+comment on column import_concept.uuid is 'Part of the addresses of its pages.';
+comment on column import_concept.bestandsnaam is 'Name of the file as the browser gave it.';
+comment on column import_concept.omvang is 'Size of the file in bytes.';
+comment on column import_concept.kop is 'Header of the CSV, as an array of names.';
+comment on column import_concept.basis_url is 'Address under which the upload came in: URLs in rows that begin with it are ours.';
+comment on column import_concept.totaal is 'Rows in the CSV.';
+comment on column import_concept.gemaakt_door is 'Account that uploaded it.';
+comment on column import_concept.gemaakt_op is 'When it was uploaded.';
+comment on column import_concept.verwijderd_op is 'When it was imported or thrown away; a job then removes its rows bit by bit.';
+comment on column import_concept.proef_status is 'Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.';
+comment on column import_concept.proef_reden is 'Why the dry run stopped.';
+comment on column import_concept.proef_verwerkt is 'Rows that the dry run has looked at.';
+comment on column import_concept.proef_fouten is 'Of these, rows that would not be imported.';
+comment on column import_concept.proef_gestart_op is 'When the dry run began. It also tells two runs of its job apart: the older one ends.';
+comment on column import_concept.proef_bijgewerkt_op is 'Last progress of the dry run.';
+comment on column import_concept.proef_beeindigd_op is 'When the dry run ended.';
+
+create table import_concept_regel (
+  concept_id bigint not null references import_concept on delete cascade,
+  nummer integer not null,
+  cellen json not null,
+  primary key (concept_id, nummer)
+);
+comment on table import_concept_regel is 'Rows of an uploaded CSV, as they came; they become those of import_regel.';
+comment on column import_concept_regel.concept_id is 'The upload.';
+comment on column import_concept_regel.nummer is 'Row number as people count it in the file: the header is 1, the first row is 2.';
+comment on column import_concept_regel.cellen is 'The cells in their order.';
+
+create table import_concept_foutsoort (
+  concept_id bigint not null references import_concept on delete cascade,
+  sleutel bigint not null,
+  reden text not null,
+  aantal integer not null,
+  voorbeelden jsonb not null,
+  primary key (concept_id, sleutel)
+);
+create index import_concept_foutsoort_aantal on import_concept_foutsoort (concept_id, aantal desc, sleutel);
+comment on table import_concept_foutsoort is 'How many rows would fail for one reason, as the dry run found.';
+comment on column import_concept_foutsoort.concept_id is 'The upload.';
+comment on column import_concept_foutsoort.sleutel is 'Hash of the reason.';
+comment on column import_concept_foutsoort.reden is 'The reason (function import_reden).';
+comment on column import_concept_foutsoort.aantal is 'Rows that would fail for it.';
+comment on column import_concept_foutsoort.voorbeelden is 'The first few of them: nummer and opmerking.';
+
+-- Not logged: after a crash of the database the dry run begins anew.
+create unlogged table import_concept_sleutel (
+  concept_id bigint not null references import_concept on delete cascade,
+  sleutel text not null,
+  primary key (concept_id, sleutel)
+);
+comment on table import_concept_sleutel is 'The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.';
+comment on column import_concept_sleutel.concept_id is 'The upload.';
+comment on column import_concept_sleutel.sleutel is 'A uuid, or a bronorganisatie and identificatie.';
+
+create view import_overzicht as
+select
+  i.uuid,
+  i.status,
+  i.totaal,
+  i.verwerkt,
+  i.geslaagd,
+  i.mislukt,
+  case when i.totaal > 0 then round(100.0 * i.verwerkt / i.totaal, 1) end as procent,
+  case when i.verwerkt > 0 and i.gestart_op is not null then
+    round(i.verwerkt / greatest(extract(epoch from coalesce(i.beeindigd_op, i.bijgewerkt_op) - i.gestart_op), 0.001), 1)
+  end as rijen_per_seconde,
+  i.reden,
+  i.client_id,
+  i.gemaakt_op,
+  i.gestart_op,
+  i.bijgewerkt_op,
+  i.beeindigd_op
+from import i
+where i.verwijderd_op is null
+order by i.id desc;
+comment on view import_overzicht is 'Imports with their progress, newest first.';
+comment on column import_overzicht.procent is 'Rows handled, in per cent of all.';
+comment on column import_overzicht.rijen_per_seconde is 'Rows handled a second since the upload.';

@@ -1,8 +1,60 @@
--- Catalogi: zaaktypen, besluittypen and what hangs below them. An operator notices nothing: only new tables.
+-- Catalogi: the types that cases, documents and decisions have, per catalogue and per version.
 --
 -- A relation between types of their own (zaaktype, besluittype, informatieobjecttype) points to the version it was written
 -- with; it is read by key: every version with the same catalogue and identificatie or omschrijving counts as related.
 -- Durations are kept as normalised ISO 8601 text (P1Y2M10D); `column::interval` computes with them.
+
+create table catalogus (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint catalogus_uuid_uniek unique,
+  domein text not null,
+  rsin text not null,
+  contactpersoon_beheer_naam text not null,
+  contactpersoon_beheer_telefoonnummer text not null default '',
+  contactpersoon_beheer_emailadres text not null default '',
+  naam text not null default '',
+  versie text not null default '',
+  begindatum_versie date,
+  constraint catalogus_domein_rsin_uniek unique (domein, rsin)
+);
+comment on table catalogus is 'A catalogue of types (Catalogi API, Catalogus).';
+comment on column catalogus.id is 'Internal key.';
+comment on column catalogus.uuid is 'Last part of its URL.';
+comment on column catalogus.domein is 'Domain, five capitals at most; unique together with rsin.';
+comment on column catalogus.rsin is 'RSIN of the owner.';
+comment on column catalogus.contactpersoon_beheer_naam is 'Contact person.';
+comment on column catalogus.contactpersoon_beheer_telefoonnummer is 'Phone number of the contact person.';
+comment on column catalogus.contactpersoon_beheer_emailadres is 'E-mail address of the contact person.';
+comment on column catalogus.naam is 'Name.';
+comment on column catalogus.versie is 'Version.';
+comment on column catalogus.begindatum_versie is 'First day of this version.';
+
+create table informatieobjecttype (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint informatieobjecttype_uuid_uniek unique,
+  catalogus_id bigint not null references catalogus,
+  omschrijving text not null,
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null,
+  begin_geldigheid date not null,
+  einde_geldigheid date,
+  concept boolean not null default true,
+  informatieobjectcategorie text not null,
+  trefwoord text[] not null default '{}',
+  omschrijving_generiek jsonb not null default '{}'
+);
+create index informatieobjecttype_catalogus_id_omschrijving_idx on informatieobjecttype (catalogus_id, omschrijving);
+comment on table informatieobjecttype is 'A version of a document type (Catalogi API, InformatieObjectType).';
+comment on column informatieobjecttype.id is 'Internal key.';
+comment on column informatieobjecttype.uuid is 'Last part of its URL.';
+comment on column informatieobjecttype.catalogus_id is 'The catalogue.';
+comment on column informatieobjecttype.omschrijving is 'Name; versions of one type share it within their catalogue.';
+comment on column informatieobjecttype.vertrouwelijkheidaanduiding is 'Confidentiality of documents that state none (drc-007).';
+comment on column informatieobjecttype.begin_geldigheid is 'First day of validity.';
+comment on column informatieobjecttype.einde_geldigheid is 'Last day of validity.';
+comment on column informatieobjecttype.concept is 'True until it is published; only published types are used.';
+comment on column informatieobjecttype.informatieobjectcategorie is 'Category.';
+comment on column informatieobjecttype.trefwoord is 'Key words.';
+comment on column informatieobjecttype.omschrijving_generiek is 'Group omschrijvingGeneriek as the API shows it.';
 
 create table zaaktype (
   id bigint generated always as identity primary key,
@@ -15,7 +67,8 @@ create table zaaktype (
   doel text not null,
   aanleiding text not null,
   toelichting text not null default '',
-  indicatie_intern_of_extern text not null check (indicatie_intern_of_extern in ('intern', 'extern')),
+  indicatie_intern_of_extern text not null
+    constraint zaaktype_indicatie_intern_of_extern_check check (indicatie_intern_of_extern in ('intern', 'extern')),
   handeling_initiator text not null,
   onderwerp text not null,
   handeling_behandelaar text not null,
@@ -44,7 +97,7 @@ create table zaaktype (
   versiedatum date not null,
   concept boolean not null default true
 );
-create index on zaaktype (catalogus_id, identificatie);
+create index zaaktype_catalogus_id_identificatie_idx on zaaktype (catalogus_id, identificatie);
 comment on table zaaktype is 'A version of a case type (Catalogi API, ZaakType).';
 comment on column zaaktype.id is 'Internal key.';
 comment on column zaaktype.uuid is 'Last part of its URL.';
@@ -90,7 +143,7 @@ create table zaaktype_deelzaaktype (
   deelzaaktype_id bigint not null references zaaktype on delete cascade,
   primary key (zaaktype_id, deelzaaktype_id)
 );
-create index on zaaktype_deelzaaktype (deelzaaktype_id);
+create index zaaktype_deelzaaktype_deelzaaktype_id_idx on zaaktype_deelzaaktype (deelzaaktype_id);
 comment on table zaaktype_deelzaaktype is 'Case types of which a case can be part of a case of this type.';
 comment on column zaaktype_deelzaaktype.zaaktype_id is 'The type of the whole.';
 comment on column zaaktype_deelzaaktype.deelzaaktype_id is 'The type of the part.';
@@ -100,12 +153,14 @@ create table zaaktype_gerelateerd_zaaktype (
   volgorde integer not null,
   gerelateerd_zaaktype_id bigint references zaaktype on delete cascade,
   gerelateerd_zaaktype_url text,
-  aard_relatie text not null check (aard_relatie in ('vervolg', 'bijdrage', 'onderwerp')),
+  aard_relatie text not null
+    constraint zaaktype_gerelateerd_zaaktype_aard_relatie_check check (aard_relatie in ('vervolg', 'bijdrage', 'onderwerp')),
   toelichting text not null default '',
   primary key (zaaktype_id, volgorde),
   constraint zaaktype_gerelateerd_een_zaaktype check (num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)
 );
-create index on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
+create index zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx
+  on zaaktype_gerelateerd_zaaktype (gerelateerd_zaaktype_id);
 comment on table zaaktype_gerelateerd_zaaktype is 'Case types that a case type is related to.';
 comment on column zaaktype_gerelateerd_zaaktype.zaaktype_id is 'The type that has the relation.';
 comment on column zaaktype_gerelateerd_zaaktype.volgorde is 'Position in the list.';
@@ -130,7 +185,7 @@ create table besluittype (
   einde_geldigheid date,
   concept boolean not null default true
 );
-create index on besluittype (catalogus_id, omschrijving);
+create index besluittype_catalogus_id_omschrijving_idx on besluittype (catalogus_id, omschrijving);
 comment on table besluittype is 'A version of a decision type (Catalogi API, BesluitType).';
 comment on column besluittype.id is 'Internal key.';
 comment on column besluittype.uuid is 'Last part of its URL.';
@@ -152,7 +207,7 @@ create table zaaktype_besluittype (
   besluittype_id bigint not null references besluittype on delete cascade,
   primary key (zaaktype_id, besluittype_id)
 );
-create index on zaaktype_besluittype (besluittype_id);
+create index zaaktype_besluittype_besluittype_id_idx on zaaktype_besluittype (besluittype_id);
 comment on table zaaktype_besluittype is 'Decisions that can be taken in cases of a type; written on the case type.';
 comment on column zaaktype_besluittype.zaaktype_id is 'The case type.';
 comment on column zaaktype_besluittype.besluittype_id is 'The decision type.';
@@ -162,7 +217,8 @@ create table besluittype_informatieobjecttype (
   informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
   primary key (besluittype_id, informatieobjecttype_id)
 );
-create index on besluittype_informatieobjecttype (informatieobjecttype_id);
+create index besluittype_informatieobjecttype_informatieobjecttype_id_idx
+  on besluittype_informatieobjecttype (informatieobjecttype_id);
 comment on table besluittype_informatieobjecttype is 'Documents in which decisions of a type are laid down.';
 comment on column besluittype_informatieobjecttype.besluittype_id is 'The decision type.';
 comment on column besluittype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
@@ -174,7 +230,7 @@ create table statustype (
   omschrijving text not null,
   omschrijving_generiek text not null default '',
   statustekst text not null default '',
-  volgnummer integer not null check (volgnummer between 1 and 9999),
+  volgnummer integer not null constraint statustype_volgnummer_check check (volgnummer between 1 and 9999),
   informeren boolean not null default false,
   doorlooptijd text,
   toelichting text,
@@ -207,7 +263,8 @@ create table resultaattype (
   omschrijving_generiek text not null default '',
   selectielijstklasse text not null default '',
   toelichting text not null default '',
-  archiefnominatie text not null default '' check (archiefnominatie in ('', 'blijvend_bewaren', 'vernietigen')),
+  archiefnominatie text not null default ''
+    constraint resultaattype_archiefnominatie_check check (archiefnominatie in ('', 'blijvend_bewaren', 'vernietigen')),
   archiefactietermijn text,
   brondatum_afleidingswijze text,
   brondatum_datumkenmerk text not null default '',
@@ -250,7 +307,7 @@ create table resultaattype_besluittype (
   besluittype_id bigint not null references besluittype on delete cascade,
   primary key (resultaattype_id, besluittype_id)
 );
-create index on resultaattype_besluittype (besluittype_id);
+create index resultaattype_besluittype_besluittype_id_idx on resultaattype_besluittype (besluittype_id);
 comment on table resultaattype_besluittype is 'Decisions that lead to an outcome.';
 comment on column resultaattype_besluittype.resultaattype_id is 'The outcome.';
 comment on column resultaattype_besluittype.besluittype_id is 'The decision type.';
@@ -260,7 +317,8 @@ create table resultaattype_informatieobjecttype (
   informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
   primary key (resultaattype_id, informatieobjecttype_id)
 );
-create index on resultaattype_informatieobjecttype (informatieobjecttype_id);
+create index resultaattype_informatieobjecttype_informatieobjecttype_id_idx
+  on resultaattype_informatieobjecttype (informatieobjecttype_id);
 comment on table resultaattype_informatieobjecttype is 'Documents that belong to an outcome.';
 comment on column resultaattype_informatieobjecttype.resultaattype_id is 'The outcome.';
 comment on column resultaattype_informatieobjecttype.informatieobjecttype_id is 'The document type.';
@@ -293,7 +351,8 @@ create table eigenschap (
   definitie text not null,
   toelichting text not null default '',
   specificatie_groep text not null default '',
-  specificatie_formaat text not null check (specificatie_formaat in ('tekst', 'getal', 'datum', 'datum_tijd')),
+  specificatie_formaat text not null
+    constraint eigenschap_specificatie_formaat_check check (specificatie_formaat in ('tekst', 'getal', 'datum', 'datum_tijd')),
   specificatie_lengte text not null,
   specificatie_kardinaliteit text not null,
   specificatie_waardenverzameling text[] not null default '{}',
@@ -301,7 +360,7 @@ create table eigenschap (
   einde_geldigheid date,
   constraint eigenschap_naam_uniek unique (zaaktype_id, naam)
 );
-create index on eigenschap (statustype_id);
+create index eigenschap_statustype_id_idx on eigenschap (statustype_id);
 comment on table eigenschap is 'A property that cases of a type have of their own.';
 comment on column eigenschap.id is 'Internal key.';
 comment on column eigenschap.uuid is 'Last part of its URL.';
@@ -323,13 +382,15 @@ create table zaaktype_informatieobjecttype (
   uuid uuid not null default gen_random_uuid() constraint zaaktype_informatieobjecttype_uuid_uniek unique,
   zaaktype_id bigint not null references zaaktype on delete cascade,
   informatieobjecttype_id bigint not null references informatieobjecttype on delete cascade,
-  volgnummer integer not null check (volgnummer between 1 and 999),
-  richting text not null check (richting in ('inkomend', 'intern', 'uitgaand')),
+  volgnummer integer not null constraint zaaktype_informatieobjecttype_volgnummer_check check (volgnummer between 1 and 999),
+  richting text not null
+    constraint zaaktype_informatieobjecttype_richting_check check (richting in ('inkomend', 'intern', 'uitgaand')),
   statustype_id bigint references statustype on delete set null,
   constraint zaaktype_informatieobjecttype_volgnummer_uniek unique (zaaktype_id, volgnummer)
 );
-create index on zaaktype_informatieobjecttype (informatieobjecttype_id);
-create index on zaaktype_informatieobjecttype (statustype_id);
+create index zaaktype_informatieobjecttype_informatieobjecttype_id_idx
+  on zaaktype_informatieobjecttype (informatieobjecttype_id);
+create index zaaktype_informatieobjecttype_statustype_id_idx on zaaktype_informatieobjecttype (statustype_id);
 comment on table zaaktype_informatieobjecttype is 'Documents that belong to cases of a type.';
 comment on column zaaktype_informatieobjecttype.id is 'Internal key.';
 comment on column zaaktype_informatieobjecttype.uuid is 'Last part of its URL.';
@@ -350,8 +411,8 @@ create table zaakobjecttype (
   begin_geldigheid date,
   einde_geldigheid date
 );
-create index on zaakobjecttype (zaaktype_id);
-create index on zaakobjecttype (statustype_id);
+create index zaakobjecttype_zaaktype_id_idx on zaakobjecttype (zaaktype_id);
+create index zaakobjecttype_statustype_id_idx on zaakobjecttype (statustype_id);
 comment on table zaakobjecttype is 'Objects that cases of a type can be about.';
 comment on column zaakobjecttype.id is 'Internal key.';
 comment on column zaakobjecttype.uuid is 'Last part of its URL.';

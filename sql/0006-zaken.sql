@@ -1,11 +1,11 @@
--- Zaken: cases and all that hangs on them. An operator notices nothing: only new tables.
+-- Zaken: cases and all that hangs on them.
 --
 -- A row of one zaak is locked for every change below it, so that it cannot close halfway and its rules hold without more
 -- constraints than stand here. Geometry is GeoJSON with its bounding box beside it: the box finds candidates in an index, the
 -- program judges them exactly.
-
-create sequence zaak_nummer;
-comment on sequence zaak_nummer is 'Numbers of generated identificaties of zaken; it never goes back, so a number never returns.';
+--
+-- A type (or document, or besluit) is one of ours or stands at another server: then the row has its URL instead of a
+-- reference, and beside it what the case needs of it later, so that nothing has to be asked while rows are locked.
 
 create table zaak (
   id bigint generated always as identity primary key,
@@ -14,7 +14,11 @@ create table zaak (
   bronorganisatie text not null,
   omschrijving text not null default '',
   toelichting text not null default '',
-  zaaktype_id bigint not null references zaaktype,
+  zaaktype_id bigint references zaaktype,
+  zaaktype_url text,
+  zaaktype_catalogus_url text,
+  zaaktype_identificatie text,
+  zaaktype_omschrijving text,
   registratiedatum date not null default current_date,
   verantwoordelijke_organisatie text not null,
   startdatum date not null,
@@ -40,9 +44,10 @@ create table zaak (
   selectielijstklasse text not null default '',
   hoofdzaak_id bigint references zaak on delete cascade,
   kenmerken jsonb not null default '[]',
-  archiefnominatie text check (archiefnominatie in ('blijvend_bewaren', 'vernietigen')),
+  archiefnominatie text constraint zaak_archiefnominatie_check check (archiefnominatie in ('blijvend_bewaren', 'vernietigen')),
   archiefstatus text not null default 'nog_te_archiveren'
-    check (archiefstatus in ('nog_te_archiveren', 'gearchiveerd', 'gearchiveerd_procestermijn_onbekend', 'overgedragen')),
+    constraint zaak_archiefstatus_check
+      check (archiefstatus in ('nog_te_archiveren', 'gearchiveerd', 'gearchiveerd_procestermijn_onbekend', 'overgedragen')),
   archiefactiedatum date,
   startdatum_bewaartermijn date,
   opdrachtgevende_organisatie text not null default '',
@@ -52,14 +57,20 @@ create table zaak (
   processobject_objecttype text not null default '',
   processobject_registratie text not null default '',
   constraint zaak_identificatie_uniek unique (identificatie, bronorganisatie),
-  constraint zaak_niet_eigen_hoofdzaak check (hoofdzaak_id <> id)
+  constraint zaak_niet_eigen_hoofdzaak check (hoofdzaak_id <> id),
+  constraint zaak_een_zaaktype check (num_nonnulls(zaaktype_id, zaaktype_url) = 1),
+  constraint zaak_gegevens_van_type_elders check (
+    num_nonnulls(zaaktype_catalogus_url, zaaktype_identificatie, zaaktype_omschrijving)
+      = case when zaaktype_url is null then 0 else 3 end)
 );
-create index on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id);
-create index on zaak (hoofdzaak_id) where hoofdzaak_id is not null;
-create index on zaak (archiefactiedatum) where archiefactiedatum is not null;
-create index on zaak (startdatum);
-create index on zaak using gin (kenmerken jsonb_path_ops) where kenmerken <> '[]';
-create index on zaak using gist (zaakgeometrie_grenzen) where zaakgeometrie_grenzen is not null;
+create index zaak_zaaktype_id_vertrouwelijkheidaanduiding_id_idx on zaak (zaaktype_id, vertrouwelijkheidaanduiding, id);
+create index zaak_hoofdzaak_id_idx on zaak (hoofdzaak_id) where hoofdzaak_id is not null;
+create index zaak_archiefactiedatum_idx on zaak (archiefactiedatum) where archiefactiedatum is not null;
+create index zaak_startdatum_idx on zaak (startdatum);
+create index zaak_kenmerken_idx on zaak using gin (kenmerken jsonb_path_ops) where kenmerken <> '[]';
+create index zaak_zaakgeometrie_grenzen_idx on zaak using gist (zaakgeometrie_grenzen) where zaakgeometrie_grenzen is not null;
+create index zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx on zaak (zaaktype_url, vertrouwelijkheidaanduiding, id)
+  where zaaktype_url is not null;
 comment on table zaak is 'A case (Zaken API, Zaak).';
 comment on column zaak.id is 'Internal key; order of lists, newest first.';
 comment on column zaak.uuid is 'Last part of its URL.';
@@ -67,7 +78,11 @@ comment on column zaak.identificatie is 'Number; unique together with bronorgani
 comment on column zaak.bronorganisatie is 'RSIN of the organisation that gave the number.';
 comment on column zaak.omschrijving is 'Short description.';
 comment on column zaak.toelichting is 'Explanation.';
-comment on column zaak.zaaktype_id is 'The version of the case type; it never changes.';
+comment on column zaak.zaaktype_id is 'The version of the case type, when it is one of ours; it never changes.';
+comment on column zaak.zaaktype_url is 'The version of the case type, when it stands elsewhere; rights compare it as it was written.';
+comment on column zaak.zaaktype_catalogus_url is 'The catalogue of a type elsewhere: notifications name it.';
+comment on column zaak.zaaktype_identificatie is 'identificatie of a type elsewhere, when the case was made.';
+comment on column zaak.zaaktype_omschrijving is 'omschrijving of a type elsewhere, when the case was made; lists are filtered by it.';
 comment on column zaak.registratiedatum is 'Day of registration.';
 comment on column zaak.verantwoordelijke_organisatie is 'RSIN of the organisation that is responsible.';
 comment on column zaak.startdatum is 'Day on which the work began or will begin.';
@@ -104,47 +119,19 @@ comment on column zaak.processobject_identificatie is 'Number of the process obj
 comment on column zaak.processobject_objecttype is 'Type of the process object.';
 comment on column zaak.processobject_registratie is 'Register of the process object.';
 
-create table zaaknummer_reservering (
-  bronorganisatie text not null,
-  identificatie text not null,
-  gereserveerd_op timestamptz not null default now(),
-  primary key (identificatie, bronorganisatie)
-);
-comment on table zaaknummer_reservering is 'Numbers handed out beforehand; the row goes when a zaak takes the number.';
-comment on column zaaknummer_reservering.bronorganisatie is 'RSIN of the organisation that asked.';
-comment on column zaaknummer_reservering.identificatie is 'The number.';
-comment on column zaaknummer_reservering.gereserveerd_op is 'When it was handed out.';
-
-create function zaak_identificatie(dag date) returns text language sql volatile as $$
-  select 'ZAAK-' || to_char(dag, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
-  from nextval('zaak_nummer') n
-$$;
-comment on function zaak_identificatie is 'The next generated identificatie, for a zaak of this startdatum.';
-
--- A number may be taken already, when cases came from elsewhere with theirs.
-create function haal_zaaknummers_in(dag date) returns void language plpgsql volatile as $$
-declare
-  hoogste bigint;
-begin
-  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
-  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
-  perform nextval('zaak_nummer')
-  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
-end $$;
-comment on function haal_zaaknummers_in is 'Moves the sequence of generated numbers past the numbers that zaken of this year have.';
-
 create table zaak_andere_zaak (
   zaak_id bigint not null references zaak on delete cascade,
   volgorde integer not null,
   andere_zaak_id bigint references zaak on delete cascade,
   andere_zaak_url text,
-  aard_relatie text not null check (aard_relatie in ('vervolg', 'onderwerp', 'bijdrage', 'overig')),
+  aard_relatie text not null
+    constraint zaak_andere_zaak_aard_relatie_check check (aard_relatie in ('vervolg', 'onderwerp', 'bijdrage', 'overig')),
   overige_relatie text not null default '',
   toelichting text not null default '',
   primary key (zaak_id, volgorde),
   constraint zaak_andere_zaak_een_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1)
 );
-create index on zaak_andere_zaak (andere_zaak_id) where andere_zaak_id is not null;
+create index zaak_andere_zaak_andere_zaak_id_idx on zaak_andere_zaak (andere_zaak_id) where andere_zaak_id is not null;
 comment on table zaak_andere_zaak is 'relevanteAndereZaken: cases that matter to a case.';
 comment on column zaak_andere_zaak.zaak_id is 'The case.';
 comment on column zaak_andere_zaak.volgorde is 'Position in the list.';
@@ -162,7 +149,8 @@ create table zaak_gerelateerde_zaak (
   constraint zaak_gerelateerde_zaak_een_zaak check (num_nonnulls(andere_zaak_id, andere_zaak_url) = 1),
   constraint zaak_gerelateerde_zaak_uniek unique nulls not distinct (zaak_id, andere_zaak_id, andere_zaak_url)
 );
-create index on zaak_gerelateerde_zaak (andere_zaak_id) where andere_zaak_id is not null;
+create index zaak_gerelateerde_zaak_andere_zaak_id_idx on zaak_gerelateerde_zaak (andere_zaak_id)
+  where andere_zaak_id is not null;
 comment on table zaak_gerelateerde_zaak is 'gerelateerdeZaken: two of our own have a row each way.';
 comment on column zaak_gerelateerde_zaak.id is 'Internal key; order in the list.';
 comment on column zaak_gerelateerde_zaak.zaak_id is 'The case.';
@@ -174,11 +162,12 @@ create table rol (
   uuid uuid not null default gen_random_uuid() constraint rol_uuid_uniek unique,
   zaak_id bigint not null references zaak on delete cascade,
   betrokkene text not null default '',
-  betrokkene_type text not null check (betrokkene_type in
+  betrokkene_type text not null constraint rol_betrokkene_type_check check (betrokkene_type in
     ('natuurlijk_persoon', 'niet_natuurlijk_persoon', 'vestiging', 'organisatorische_eenheid', 'medewerker')),
   betrokkene_identificatie jsonb,
   afwijkende_naam_betrokkene text not null default '',
-  roltype_id bigint not null references roltype,
+  roltype_id bigint references roltype,
+  roltype_url text,
   omschrijving text not null,
   omschrijving_generiek text not null,
   roltoelichting text not null default '',
@@ -187,16 +176,22 @@ create table rol (
   contactpersoon_rol jsonb,
   begin_geldigheid date,
   einde_geldigheid date,
-  authenticatie_context jsonb
+  authenticatie_context jsonb,
+  constraint rol_een_type check (num_nonnulls(roltype_id, roltype_url) = 1)
 );
-create index on rol (zaak_id);
-create index on rol (roltype_id);
-create index on rol (betrokkene) where betrokkene <> '';
-create index on rol ((betrokkene_identificatie ->> 'inpBsn')) where betrokkene_identificatie ->> 'inpBsn' <> '';
-create index on rol ((betrokkene_identificatie ->> 'innNnpId')) where betrokkene_identificatie ->> 'innNnpId' <> '';
-create index on rol ((betrokkene_identificatie ->> 'kvkNummer')) where betrokkene_identificatie ->> 'kvkNummer' <> '';
-create index on rol ((betrokkene_identificatie ->> 'vestigingsNummer')) where betrokkene_identificatie ->> 'vestigingsNummer' <> '';
-create index on rol ((betrokkene_identificatie ->> 'identificatie')) where betrokkene_identificatie ->> 'identificatie' <> '';
+create index rol_zaak_id_idx on rol (zaak_id);
+create index rol_roltype_id_idx on rol (roltype_id);
+create index rol_betrokkene_idx on rol (betrokkene) where betrokkene <> '';
+create index rol_inp_bsn_idx on rol ((betrokkene_identificatie ->> 'inpBsn')) where betrokkene_identificatie ->> 'inpBsn' <> '';
+create index rol_inn_nnp_id_idx on rol ((betrokkene_identificatie ->> 'innNnpId'))
+  where betrokkene_identificatie ->> 'innNnpId' <> '';
+create index rol_kvk_nummer_idx on rol ((betrokkene_identificatie ->> 'kvkNummer'))
+  where betrokkene_identificatie ->> 'kvkNummer' <> '';
+create index rol_vestigings_nummer_idx on rol ((betrokkene_identificatie ->> 'vestigingsNummer'))
+  where betrokkene_identificatie ->> 'vestigingsNummer' <> '';
+create index rol_identificatie_idx on rol ((betrokkene_identificatie ->> 'identificatie'))
+  where betrokkene_identificatie ->> 'identificatie' <> '';
+create index rol_roltype_url_idx on rol (roltype_url) where roltype_url is not null;
 comment on table rol is 'Who is involved in a case, and as what (Zaken API, Rol).';
 comment on column rol.id is 'Internal key; order of lists, newest first.';
 comment on column rol.uuid is 'Last part of its URL.';
@@ -205,7 +200,8 @@ comment on column rol.betrokkene is 'URL of who is involved; empty: betrokkene_i
 comment on column rol.betrokkene_type is 'Kind of who is involved; decides the shape of betrokkene_identificatie.';
 comment on column rol.betrokkene_identificatie is 'Who is involved, complete as the API shows it.';
 comment on column rol.afwijkende_naam_betrokkene is 'Name to use instead.';
-comment on column rol.roltype_id is 'As what; a roltype of the zaaktype of the case (zrc-019).';
+comment on column rol.roltype_id is 'As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.';
+comment on column rol.roltype_url is 'As what, when the roltype stands elsewhere.';
 comment on column rol.omschrijving is 'Name of the roltype when the row was written.';
 comment on column rol.omschrijving_generiek is 'Generic name of the roltype when the row was written.';
 comment on column rol.roltoelichting is 'Explanation.';
@@ -220,57 +216,113 @@ create table status (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint status_uuid_uniek unique,
   zaak_id bigint not null references zaak on delete cascade,
-  statustype_id bigint not null references statustype,
+  statustype_id bigint references statustype,
+  statustype_url text,
+  statustype_omschrijving text,
+  is_eindstatus boolean,
   datum_status_gezet timestamptz not null,
   statustoelichting text not null default '',
   gezetdoor_id bigint references rol on delete set null,
-  constraint status_moment_uniek unique (zaak_id, datum_status_gezet)
+  constraint status_moment_uniek unique (zaak_id, datum_status_gezet),
+  constraint status_een_type check (num_nonnulls(statustype_id, statustype_url) = 1),
+  constraint status_gegevens_van_type_elders check (
+    num_nonnulls(statustype_omschrijving, is_eindstatus) = case when statustype_url is null then 0 else 2 end)
 );
-create index on status (statustype_id);
-create index on status (gezetdoor_id) where gezetdoor_id is not null;
+create index status_statustype_id_idx on status (statustype_id);
+create index status_gezetdoor_id_idx on status (gezetdoor_id) where gezetdoor_id is not null;
+create index status_statustype_url_idx on status (statustype_url) where statustype_url is not null;
 comment on table status is 'Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.';
 comment on column status.id is 'Internal key.';
 comment on column status.uuid is 'Last part of its URL.';
 comment on column status.zaak_id is 'The case.';
-comment on column status.statustype_id is 'The stage; a statustype of the zaaktype of the case (zrc-016).';
+comment on column status.statustype_id is 'The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.';
+comment on column status.statustype_url is 'The stage, when it stands elsewhere.';
+comment on column status.statustype_omschrijving is 'Name of a stage elsewhere, when it was reached.';
+comment on column status.is_eindstatus is 'Whether a stage elsewhere is the last of its zaaktype, as that server said when it was reached. Of ours the volgnummer says it.';
 comment on column status.datum_status_gezet is 'When it was reached.';
 comment on column status.statustoelichting is 'Explanation.';
 comment on column status.gezetdoor_id is 'The rol that set it; empty again when that goes, since a status is a fact of its own.';
+
+create table substatus (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint substatus_uuid_uniek unique,
+  zaak_id bigint not null references zaak on delete cascade,
+  status_id bigint not null references status on delete cascade,
+  omschrijving text not null,
+  tijdstip timestamptz not null default now(),
+  doelgroep text not null default 'betrokkenen'
+);
+create index substatus_zaak_id_idx on substatus (zaak_id);
+create index substatus_status_id_idx on substatus (status_id);
+comment on table substatus is 'A step within a status (Zaken API, SubStatus).';
+comment on column substatus.id is 'Internal key.';
+comment on column substatus.uuid is 'Last part of its URL.';
+comment on column substatus.zaak_id is 'The case.';
+comment on column substatus.status_id is 'The status that it is a step of.';
+comment on column substatus.omschrijving is 'Name.';
+comment on column substatus.tijdstip is 'When it was reached.';
+comment on column substatus.doelgroep is 'For whom: betrokkenen, intern or empty.';
 
 create table resultaat (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint resultaat_uuid_uniek unique,
   zaak_id bigint not null constraint resultaat_zaak_uniek unique references zaak on delete cascade,
-  resultaattype_id bigint not null references resultaattype,
-  toelichting text not null default ''
+  resultaattype_id bigint references resultaattype,
+  resultaattype_url text,
+  resultaattype_elders jsonb,
+  toelichting text not null default '',
+  constraint resultaat_een_type check (num_nonnulls(resultaattype_id, resultaattype_url) = 1),
+  constraint resultaat_gegevens_van_type_elders check ((resultaattype_url is null) = (resultaattype_elders is null))
 );
-create index on resultaat (resultaattype_id);
+create index resultaat_resultaattype_id_idx on resultaat (resultaattype_id);
+create index resultaat_resultaattype_url_idx on resultaat (resultaattype_url) where resultaattype_url is not null;
 comment on table resultaat is 'Outcome of a case (Zaken API, Resultaat); a case has one at most.';
 comment on column resultaat.id is 'Internal key.';
 comment on column resultaat.uuid is 'Last part of its URL.';
 comment on column resultaat.zaak_id is 'The case.';
-comment on column resultaat.resultaattype_id is 'The kind of outcome; of the zaaktype of the case (zrc-020).';
+comment on column resultaat.resultaattype_id is 'The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.';
+comment on column resultaat.resultaattype_url is 'The kind of outcome, when it stands elsewhere.';
+comment on column resultaat.resultaattype_elders is 'What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.';
 comment on column resultaat.toelichting is 'Explanation.';
+
+create view resultaat_regeling as
+  select r.zaak_id,
+    coalesce(y.omschrijving, r.resultaattype_elders ->> 'omschrijving') as omschrijving,
+    coalesce(y.archiefnominatie, r.resultaattype_elders ->> 'archiefnominatie') as archiefnominatie,
+    coalesce(y.archiefactietermijn, r.resultaattype_elders ->> 'archiefactietermijn') as archiefactietermijn,
+    coalesce(y.brondatum_afleidingswijze, r.resultaattype_elders #>> '{brondatumArchiefprocedure,afleidingswijze}') as afleidingswijze,
+    coalesce(y.brondatum_datumkenmerk, r.resultaattype_elders #>> '{brondatumArchiefprocedure,datumkenmerk}') as datumkenmerk,
+    coalesce(y.brondatum_objecttype, r.resultaattype_elders #>> '{brondatumArchiefprocedure,objecttype}') as objecttype,
+    coalesce(y.brondatum_procestermijn, r.resultaattype_elders #>> '{brondatumArchiefprocedure,procestermijn}') as procestermijn
+  from resultaat r left join resultaattype y on y.id = r.resultaattype_id;
+comment on view resultaat_regeling is 'How the outcome of a case has it archived, wherever its resultaattype stands.';
 
 create table zaakinformatieobject (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint zaakinformatieobject_uuid_uniek unique,
   zaak_id bigint not null references zaak on delete cascade,
-  enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject,
+  enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
+  informatieobject_url text,
   titel text not null default '',
   beschrijving text not null default '',
   registratiedatum timestamptz not null default now(),
   vernietigingsdatum timestamptz,
   status_id bigint references status on delete set null,
-  constraint zaakinformatieobject_uniek unique (zaak_id, enkelvoudiginformatieobject_id)
+  constraint zaakinformatieobject_uniek unique (zaak_id, enkelvoudiginformatieobject_id),
+  constraint zaakinformatieobject_een_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
 );
-create index on zaakinformatieobject (enkelvoudiginformatieobject_id);
-create index on zaakinformatieobject (status_id) where status_id is not null;
+create index zaakinformatieobject_enkelvoudiginformatieobject_id_idx on zaakinformatieobject (enkelvoudiginformatieobject_id);
+create index zaakinformatieobject_status_id_idx on zaakinformatieobject (status_id) where status_id is not null;
+create unique index zaakinformatieobject_elders_uniek on zaakinformatieobject (zaak_id, informatieobject_url)
+  where informatieobject_url is not null;
+create index zaakinformatieobject_informatieobject_url_idx on zaakinformatieobject (informatieobject_url)
+  where informatieobject_url is not null;
 comment on table zaakinformatieobject is 'That a document belongs to a case (Zaken API, ZaakInformatieObject); an objectinformatieobject stands beside it (zrc-005).';
 comment on column zaakinformatieobject.id is 'Internal key.';
 comment on column zaakinformatieobject.uuid is 'Last part of its URL.';
 comment on column zaakinformatieobject.zaak_id is 'The case.';
-comment on column zaakinformatieobject.enkelvoudiginformatieobject_id is 'The document; it cannot be deleted while this is here.';
+comment on column zaakinformatieobject.enkelvoudiginformatieobject_id is 'The document, when it is one of ours; it cannot be deleted while this is here.';
+comment on column zaakinformatieobject.informatieobject_url is 'The document when it stands elsewhere.';
 comment on column zaakinformatieobject.titel is 'Name of the document within the case.';
 comment on column zaakinformatieobject.beschrijving is 'Description.';
 comment on column zaakinformatieobject.registratiedatum is 'When it was linked (zrc-004).';
@@ -281,17 +333,20 @@ create table zaakeigenschap (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint zaakeigenschap_uuid_uniek unique,
   zaak_id bigint not null references zaak on delete cascade,
-  eigenschap_id bigint not null references eigenschap,
+  eigenschap_id bigint references eigenschap,
+  eigenschap_url text,
   naam text not null,
-  waarde text not null
+  waarde text not null,
+  constraint zaakeigenschap_een_type check (num_nonnulls(eigenschap_id, eigenschap_url) = 1)
 );
-create index on zaakeigenschap (zaak_id);
-create index on zaakeigenschap (eigenschap_id);
+create index zaakeigenschap_zaak_id_idx on zaakeigenschap (zaak_id);
+create index zaakeigenschap_eigenschap_id_idx on zaakeigenschap (eigenschap_id);
 comment on table zaakeigenschap is 'A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).';
 comment on column zaakeigenschap.id is 'Internal key.';
 comment on column zaakeigenschap.uuid is 'Last part of its URL.';
 comment on column zaakeigenschap.zaak_id is 'The case.';
-comment on column zaakeigenschap.eigenschap_id is 'The eigenschap; of the zaaktype of the case (zrc-018).';
+comment on column zaakeigenschap.eigenschap_id is 'The eigenschap; of the zaaktype of the case (zrc-018), when that is one of ours.';
+comment on column zaakeigenschap.eigenschap_url is 'The eigenschap, when it stands elsewhere.';
 comment on column zaakeigenschap.naam is 'Its name when the row was made.';
 comment on column zaakeigenschap.waarde is 'The value.';
 
@@ -301,21 +356,24 @@ create table zaakobject (
   zaak_id bigint not null references zaak on delete cascade,
   object text not null default '',
   zaakobjecttype_id bigint references zaakobjecttype,
+  zaakobjecttype_url text,
   object_type text not null,
   object_type_overige text not null default '',
   object_type_overige_definitie jsonb,
   relatieomschrijving text not null default '',
-  object_identificatie jsonb
+  object_identificatie jsonb,
+  constraint zaakobject_een_type check (num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1)
 );
-create index on zaakobject (zaak_id);
-create index on zaakobject (zaakobjecttype_id) where zaakobjecttype_id is not null;
-create index on zaakobject (object) where object <> '';
+create index zaakobject_zaak_id_idx on zaakobject (zaak_id);
+create index zaakobject_zaakobjecttype_id_idx on zaakobject (zaakobjecttype_id) where zaakobjecttype_id is not null;
+create index zaakobject_object_idx on zaakobject (object) where object <> '';
 comment on table zaakobject is 'What a case is about (Zaken API, ZaakObject).';
 comment on column zaakobject.id is 'Internal key; order of lists, newest first.';
 comment on column zaakobject.uuid is 'Last part of its URL.';
 comment on column zaakobject.zaak_id is 'The case.';
 comment on column zaakobject.object is 'URL of the object; empty: object_identificatie says it.';
-comment on column zaakobject.zaakobjecttype_id is 'The zaakobjecttype, when one was named.';
+comment on column zaakobject.zaakobjecttype_id is 'The zaakobjecttype, when one of ours was named.';
+comment on column zaakobject.zaakobjecttype_url is 'The zaakobjecttype, when one elsewhere was named.';
 comment on column zaakobject.object_type is 'Kind of object; decides the shape of object_identificatie.';
 comment on column zaakobject.object_type_overige is 'Kind of object in words, where object_type is overige.';
 comment on column zaakobject.object_type_overige_definitie is 'How the data of the object is found and judged, as the API shows it.';
@@ -333,7 +391,7 @@ create table zaakbesluit (
   constraint zaakbesluit_een_besluit check (num_nonnulls(besluit_uuid, besluit_url) = 1),
   constraint zaakbesluit_uniek unique nulls not distinct (zaak_id, besluit_uuid, besluit_url)
 );
-create index on zaakbesluit (besluit_uuid) where besluit_uuid is not null;
+create index zaakbesluit_besluit_uuid_idx on zaakbesluit (besluit_uuid) where besluit_uuid is not null;
 comment on table zaakbesluit is 'Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.';
 comment on column zaakbesluit.id is 'Internal key.';
 comment on column zaakbesluit.uuid is 'Last part of its URL.';
@@ -342,26 +400,6 @@ comment on column zaakbesluit.besluit_uuid is 'uuid of the besluit when it is on
 comment on column zaakbesluit.besluit_url is 'URL of the besluit when it stands elsewhere.';
 comment on column zaakbesluit.ingangsdatum is 'Its ingangsdatum: archiving may count from it.';
 comment on column zaakbesluit.vervaldatum is 'Its vervaldatum: archiving may count from it.';
-
-create table substatus (
-  id bigint generated always as identity primary key,
-  uuid uuid not null default gen_random_uuid() constraint substatus_uuid_uniek unique,
-  zaak_id bigint not null references zaak on delete cascade,
-  status_id bigint not null references status on delete cascade,
-  omschrijving text not null,
-  tijdstip timestamptz not null default now(),
-  doelgroep text not null default 'betrokkenen'
-);
-create index on substatus (zaak_id);
-create index on substatus (status_id);
-comment on table substatus is 'A step within a status (Zaken API, SubStatus).';
-comment on column substatus.id is 'Internal key.';
-comment on column substatus.uuid is 'Last part of its URL.';
-comment on column substatus.zaak_id is 'The case.';
-comment on column substatus.status_id is 'The status that it is a step of.';
-comment on column substatus.omschrijving is 'Name.';
-comment on column substatus.tijdstip is 'When it was reached.';
-comment on column substatus.doelgroep is 'For whom: betrokkenen, intern or empty.';
 
 create table klantcontact (
   id bigint generated always as identity primary key,
@@ -373,7 +411,7 @@ create table klantcontact (
   onderwerp text not null default '',
   toelichting text not null default ''
 );
-create index on klantcontact (zaak_id);
+create index klantcontact_zaak_id_idx on klantcontact (zaak_id);
 comment on table klantcontact is 'A contact with a customer about a case (Zaken API, KlantContact; deprecated).';
 comment on column klantcontact.id is 'Internal key.';
 comment on column klantcontact.uuid is 'Last part of its URL.';
@@ -389,32 +427,28 @@ create table zaakcontactmoment (
   uuid uuid not null default gen_random_uuid() constraint zaakcontactmoment_uuid_uniek unique,
   zaak_id bigint not null references zaak on delete cascade,
   contactmoment text not null,
-  object_url text not null default '',
   constraint zaakcontactmoment_uniek unique (zaak_id, contactmoment)
 );
-create index on zaakcontactmoment (contactmoment);
+create index zaakcontactmoment_contactmoment_idx on zaakcontactmoment (contactmoment);
 comment on table zaakcontactmoment is 'A contactmoment about a case (Zaken API, ZaakContactMoment).';
 comment on column zaakcontactmoment.id is 'Internal key.';
 comment on column zaakcontactmoment.uuid is 'Last part of its URL.';
 comment on column zaakcontactmoment.zaak_id is 'The case.';
 comment on column zaakcontactmoment.contactmoment is 'Its URL.';
-comment on column zaakcontactmoment.object_url is 'URL of the objectcontactmoment that was made beside it in the other register.';
 
 create table zaakverzoek (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint zaakverzoek_uuid_uniek unique,
   zaak_id bigint not null references zaak on delete cascade,
   verzoek text not null,
-  object_url text not null default '',
   constraint zaakverzoek_uniek unique (zaak_id, verzoek)
 );
-create index on zaakverzoek (verzoek);
+create index zaakverzoek_verzoek_idx on zaakverzoek (verzoek);
 comment on table zaakverzoek is 'A verzoek that belongs to a case (Zaken API, ZaakVerzoek).';
 comment on column zaakverzoek.id is 'Internal key.';
 comment on column zaakverzoek.uuid is 'Last part of its URL.';
 comment on column zaakverzoek.zaak_id is 'The case.';
 comment on column zaakverzoek.verzoek is 'Its URL.';
-comment on column zaakverzoek.object_url is 'URL of the objectverzoek that was made beside it in the other register.';
 
 create table zaaknotitie (
   id bigint generated always as identity primary key,
@@ -423,12 +457,13 @@ create table zaaknotitie (
   onderwerp text not null,
   tekst text not null,
   aangemaakt_door text not null default '',
-  notitie_type text not null default 'intern' check (notitie_type in ('intern', 'extern')),
-  status text not null default 'concept' check (status in ('concept', 'definitief')),
+  notitie_type text not null default 'intern'
+    constraint zaaknotitie_notitie_type_check check (notitie_type in ('intern', 'extern')),
+  status text not null default 'concept' constraint zaaknotitie_status_check check (status in ('concept', 'definitief')),
   aanmaakdatum timestamptz not null default now(),
   wijzigingsdatum timestamptz not null default now()
 );
-create index on zaaknotitie (zaak_id);
+create index zaaknotitie_zaak_id_idx on zaaknotitie (zaak_id);
 comment on table zaaknotitie is 'A note on a case (Zaken API 1.7, ZaakNotitie).';
 comment on column zaaknotitie.id is 'Internal key.';
 comment on column zaaknotitie.uuid is 'Last part of its URL.';
@@ -440,3 +475,90 @@ comment on column zaaknotitie.notitie_type is 'intern or extern.';
 comment on column zaaknotitie.status is 'concept or definitief; a definitive note does not change.';
 comment on column zaaknotitie.aanmaakdatum is 'When it was made.';
 comment on column zaaknotitie.wijzigingsdatum is 'When it last changed.';
+
+create table zaaknummer_reservering (
+  bronorganisatie text not null,
+  identificatie text not null,
+  gereserveerd_op timestamptz not null default now(),
+  primary key (identificatie, bronorganisatie)
+);
+comment on table zaaknummer_reservering is 'Numbers handed out beforehand; the row goes when a zaak takes the number.';
+comment on column zaaknummer_reservering.bronorganisatie is 'RSIN of the organisation that asked.';
+comment on column zaaknummer_reservering.identificatie is 'The number.';
+comment on column zaaknummer_reservering.gereserveerd_op is 'When it was handed out.';
+
+-- Numbers of new cases, by choice (ZAAK_IDENTIFICATIE_GENERATOR): the year of the startdatum, the year of today, or the letters
+-- and check digit that UWV uses.
+create sequence zaak_nummer;
+comment on sequence zaak_nummer is 'Numbers of generated identificaties of zaken; it never goes back, so a number never returns.';
+create sequence zaak_nummer_uwv minvalue 0 maxvalue 7019999999;
+comment on sequence zaak_nummer_uwv is 'Places in the order of UWV: 702 prefixes, from A to ZZ, of ten million numbers each.';
+
+-- One expression: PostgreSQL puts a function like this into the statement that calls it; one with a FROM is run as a query of
+-- its own, which took more time than finding the zaaktype of the case.
+create function zaak_identificatie(dag date) returns text language sql volatile as $$
+  select 'ZAAK-' || to_char(dag, 'YYYY') || '-' || to_char(nextval('zaak_nummer'), 'FM9999999990000000000')
+$$;
+comment on function zaak_identificatie(date) is 'The next generated identificatie, for a zaak of this startdatum.';
+
+-- A number may be taken already, when cases came from elsewhere with theirs.
+create function haal_zaaknummers_in(dag date) returns void language plpgsql volatile as $$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
+  perform nextval('zaak_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
+end $$;
+comment on function haal_zaaknummers_in(date) is 'Moves the sequence of generated numbers past the numbers that zaken of this year have.';
+
+create function zaaknummer_uwv_letters(n bigint) returns text language sql immutable as $$
+  select case when voor < 26 then chr(65 + voor) else chr(65 + voor / 26 - 1) || chr(65 + voor % 26) end
+  from (select (n / 10000000)::integer) as prefix(voor)
+$$;
+comment on function zaaknummer_uwv_letters is 'The letters before the number at this place in the order of UWV: A to Z, then AA to ZZ.';
+
+-- Letters count as 0 to 25, and each place as much as its number, from the left; the check digit brings the sum to 10 modulo
+-- 11. Where it would have to be 10 itself, there is no such number.
+create function zaaknummer_uwv(n bigint) returns text language sql immutable as $$
+  with nummer as (select zaaknummer_uwv_letters(n) || lpad((n % 10000000)::text, 7, '0') as tekst),
+  som as (
+    select sum(plaats * (ascii(teken) - case when teken between '0' and '9' then 48 else 65 end)) as som
+    from nummer, unnest(string_to_array(tekst, null)) with ordinality as t(teken, plaats)
+  )
+  select (
+    select tekst || cijfer from generate_series(0, 9) cijfer
+    where (som + (length(tekst) + 1) * cijfer) % 11 = 10
+  ) from nummer, som
+$$;
+comment on function zaaknummer_uwv is 'The number at this place in the order of UWV; null where there is none.';
+
+create function zaak_identificatie(dag date, wijze text) returns text language plpgsql volatile as $$
+declare
+  nummer text;
+begin
+  if wijze = 'use-creation-year' then return zaak_identificatie(current_date); end if;
+  if wijze <> 'use-uwv-identification' then return zaak_identificatie(dag); end if;
+  while nummer is null loop
+    nummer := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
+  end loop;
+  return nummer;
+end $$;
+comment on function zaak_identificatie(date, text) is 'The next generated identificatie in this way, for a zaak of this startdatum.';
+
+create function haal_zaaknummers_in(dag date, wijze text) returns void language plpgsql volatile as $$
+declare
+  laatste bigint;
+  letters text;
+  hoogste bigint;
+begin
+  if wijze = 'use-creation-year' then perform haal_zaaknummers_in(current_date); return; end if;
+  if wijze <> 'use-uwv-identification' then perform haal_zaaknummers_in(dag); return; end if;
+  select last_value into laatste from zaak_nummer_uwv;
+  letters := zaaknummer_uwv_letters(laatste);
+  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
+  from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
+  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
+end $$;
+comment on function haal_zaaknummers_in(date, text) is 'Moves the sequence of this way past the numbers that zaken have already.';

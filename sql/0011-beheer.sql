@@ -1,13 +1,14 @@
--- Accounts, sessions and the record of changes of the administration pages. Nothing of the APIs depends on these tables.
+-- The administration pages: accounts, sessions and the record of changes. Nothing of the APIs depends on these tables.
 
 create table beheer_account (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint beheer_account_uuid_uniek unique,
-  gebruikersnaam text not null check (gebruikersnaam ~ '^[[:graph:]]{1,150}$'),
-  naam text not null default '' check (length(naam) <= 200),
-  email text not null default '' check (length(email) <= 254),
-  rol text not null check (rol in ('viewer', 'operator', 'administrator')),
-  max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk' check (max_vertrouwelijkheidaanduiding in
+  gebruikersnaam text not null constraint beheer_account_gebruikersnaam_check check (gebruikersnaam ~ '^[[:graph:]]{1,150}$'),
+  naam text not null default '' constraint beheer_account_naam_check check (length(naam) <= 200),
+  email text not null default '' constraint beheer_account_email_check check (length(email) <= 254),
+  rol text not null constraint beheer_account_rol_check check (rol in ('viewer', 'operator', 'administrator')),
+  max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'
+    constraint beheer_account_max_vertrouwelijkheidaanduiding_check check (max_vertrouwelijkheidaanduiding in
     ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim')),
   wachtwoord text,
   totp_geheim bytea,
@@ -20,7 +21,7 @@ create table beheer_account (
   geblokkeerd_tot timestamptz,
   laatste_login_op timestamptz,
   gemaakt_op timestamptz not null default now(),
-  check ((oidc_issuer is null) = (oidc_subject is null))
+  constraint beheer_account_oidc_volledig check ((oidc_issuer is null) = (oidc_subject is null))
 );
 create unique index beheer_account_gebruikersnaam_uniek on beheer_account (lower(gebruikersnaam));
 create unique index beheer_account_oidc_uniek on beheer_account (oidc_issuer, oidc_subject);
@@ -49,7 +50,7 @@ create table beheer_sessie (
   uuid uuid not null default gen_random_uuid() constraint beheer_sessie_uuid_uniek unique,
   sleutel bytea not null constraint beheer_sessie_sleutel_uniek unique,
   account_id bigint not null references beheer_account on delete cascade,
-  stap text not null default 'ingelogd' check (stap in ('totp', 'ingelogd')),
+  stap text not null default 'ingelogd' constraint beheer_sessie_stap_check check (stap in ('totp', 'ingelogd')),
   gemaakt_op timestamptz not null default now(),
   gezien_op timestamptz not null default now(),
   vervalt_op timestamptz not null,
@@ -78,7 +79,8 @@ create table beheer_audit (
   gebruiker text not null,
   herkomst text not null default '',
   handeling text not null,
-  resultaat text not null default 'geslaagd' check (resultaat in ('geslaagd', 'geweigerd')),
+  resultaat text not null default 'geslaagd'
+    constraint beheer_audit_resultaat_check check (resultaat in ('geslaagd', 'geweigerd')),
   object_soort text not null,
   object_id text not null default '',
   object_weergave text not null default '',

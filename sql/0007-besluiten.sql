@@ -1,7 +1,5 @@
--- Besluiten: decisions and the documents in which they are laid down. An operator notices nothing: only new tables.
-
-create sequence besluit_nummer;
-comment on sequence besluit_nummer is 'Numbers of generated identificaties of besluiten; it never goes back, so a number never returns.';
+-- Besluiten: decisions and the documents in which they are laid down. The zaak of a decision, and its documents, are ours or
+-- stand at another server; then the row has the URL.
 
 create table besluit (
   id bigint generated always as identity primary key,
@@ -12,22 +10,26 @@ create table besluit (
   besluittype_url text,
   besluittype_catalogus_url text not null default '',
   zaak_id bigint constraint besluit_zaak_bestaat references zaak,
+  zaak_url text,
   datum date not null,
   toelichting text not null default '',
   bestuursorgaan text not null default '',
   ingangsdatum date not null,
   vervaldatum date,
   vervalreden text not null default ''
-    check (vervalreden in ('', 'tijdelijk', 'ingetrokken_overheid', 'ingetrokken_belanghebbende')),
+    constraint besluit_vervalreden_check
+      check (vervalreden in ('', 'tijdelijk', 'ingetrokken_overheid', 'ingetrokken_belanghebbende')),
   publicatiedatum date,
   verzenddatum date,
   uiterlijke_reactiedatum date,
   constraint besluit_identificatie_uniek unique (identificatie, verantwoordelijke_organisatie),
-  constraint besluit_een_type check (num_nonnulls(besluittype_id, besluittype_url) = 1)
+  constraint besluit_een_type check (num_nonnulls(besluittype_id, besluittype_url) = 1),
+  constraint besluit_een_zaak check (num_nonnulls(zaak_id, zaak_url) <= 1)
 );
-create index on besluit (besluittype_id, id);
-create index on besluit (verantwoordelijke_organisatie, id);
-create index on besluit (zaak_id) where zaak_id is not null;
+create index besluit_besluittype_id_id_idx on besluit (besluittype_id, id);
+create index besluit_verantwoordelijke_organisatie_id_idx on besluit (verantwoordelijke_organisatie, id);
+create index besluit_zaak_id_idx on besluit (zaak_id) where zaak_id is not null;
+create index besluit_zaak_url_idx on besluit (zaak_url) where zaak_url is not null;
 comment on table besluit is 'A decision (Besluiten API, Besluit). When it is taken in a zaak, a zaakbesluit stands beside it (brc-006).';
 comment on column besluit.id is 'Internal key; order of lists, newest first.';
 comment on column besluit.uuid is 'Last part of its URL.';
@@ -36,7 +38,8 @@ comment on column besluit.verantwoordelijke_organisatie is 'RSIN of the organisa
 comment on column besluit.besluittype_id is 'The version of the decision type, when that is one of ours; never changes (brc-001).';
 comment on column besluit.besluittype_url is 'The decision type when it stands elsewhere.';
 comment on column besluit.besluittype_catalogus_url is 'Catalogue of a decision type elsewhere, as its register said when the decision was made.';
-comment on column besluit.zaak_id is 'The case in which it was taken, if any. A case with decisions is not deleted: the reference does not cascade.';
+comment on column besluit.zaak_id is 'The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.';
+comment on column besluit.zaak_url is 'The case in which it was taken, if that stands elsewhere.';
 comment on column besluit.datum is 'Day on which it was taken.';
 comment on column besluit.toelichting is 'Explanation.';
 comment on column besluit.bestuursorgaan is 'Who took it.';
@@ -51,15 +54,26 @@ create table besluitinformatieobject (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint besluitinformatieobject_uuid_uniek unique,
   besluit_id bigint not null references besluit on delete cascade,
-  enkelvoudiginformatieobject_id bigint not null references enkelvoudiginformatieobject,
-  constraint besluitinformatieobject_uniek unique (besluit_id, enkelvoudiginformatieobject_id)
+  enkelvoudiginformatieobject_id bigint references enkelvoudiginformatieobject,
+  informatieobject_url text,
+  constraint besluitinformatieobject_uniek unique (besluit_id, enkelvoudiginformatieobject_id),
+  constraint besluitinformatieobject_een_document check (num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1)
 );
-create index on besluitinformatieobject (enkelvoudiginformatieobject_id);
+create index besluitinformatieobject_enkelvoudiginformatieobject_id_idx
+  on besluitinformatieobject (enkelvoudiginformatieobject_id);
+create unique index besluitinformatieobject_elders_uniek on besluitinformatieobject (besluit_id, informatieobject_url)
+  where informatieobject_url is not null;
+create index besluitinformatieobject_informatieobject_url_idx on besluitinformatieobject (informatieobject_url)
+  where informatieobject_url is not null;
 comment on table besluitinformatieobject is 'That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).';
 comment on column besluitinformatieobject.id is 'Internal key; order of lists.';
 comment on column besluitinformatieobject.uuid is 'Last part of its URL.';
 comment on column besluitinformatieobject.besluit_id is 'The decision; gone with it (brc-009).';
-comment on column besluitinformatieobject.enkelvoudiginformatieobject_id is 'The document.';
+comment on column besluitinformatieobject.enkelvoudiginformatieobject_id is 'The document, when it is one of ours.';
+comment on column besluitinformatieobject.informatieobject_url is 'The document when it stands elsewhere.';
+
+create sequence besluit_nummer;
+comment on sequence besluit_nummer is 'Numbers of generated identificaties of besluiten; it never goes back, so a number never returns.';
 
 create function besluit_identificatie(dag date) returns text language sql volatile as $$
   select 'BESLUIT-' || to_char(dag, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')

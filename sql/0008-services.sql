@@ -1,0 +1,83 @@
+-- Other services that this one talks to, and the other side of relations with them, which we keep in step there.
+
+create table dienst (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint dienst_uuid_uniek unique,
+  label text not null constraint dienst_label_check check (length(label) between 1 and 100),
+  slug text not null constraint dienst_slug_uniek unique constraint dienst_slug_check check (slug ~ '^[-a-zA-Z0-9_]{1,100}$'),
+  soort text not null constraint dienst_soort_check check (soort in ('nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc')),
+  api_root text not null
+    constraint dienst_api_root_uniek unique constraint dienst_api_root_check check (api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'),
+  authenticatie text not null default 'geen'
+    constraint dienst_authenticatie_check check (authenticatie in ('geen', 'zgw', 'api_key')),
+  client_id text not null default '',
+  header text not null default '',
+  geheim bytea,
+  gebruikers_id text not null default '',
+  gebruikers_weergave text not null default '',
+  termijn_ms integer not null default 10000 constraint dienst_termijn_ms_check check (termijn_ms between 100 and 300000),
+  gemaakt_op timestamptz not null default now(),
+  constraint dienst_authenticatie_volledig check (case authenticatie
+    when 'zgw' then client_id <> '' and geheim is not null
+    when 'api_key' then header <> '' and geheim is not null
+    else geheim is null end)
+);
+comment on table dienst is 'Other services (APIs) that this one may talk to; nothing else is ever called.';
+comment on column dienst.id is 'Internal key.';
+comment on column dienst.uuid is 'Constant name, also what the secret is bound to.';
+comment on column dienst.label is 'Name for people.';
+comment on column dienst.slug is 'Name for configuration files.';
+comment on column dienst.soort is 'Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).';
+comment on column dienst.api_root is 'Where its API begins, with a slash at the end. URLs below it belong to this service.';
+comment on column dienst.authenticatie is 'How we identify ourselves: geen, zgw (a JWT of our own) or api_key (a header).';
+comment on column dienst.client_id is 'Our client id there (zgw).';
+comment on column dienst.header is 'Name of the header that carries the key (api_key).';
+comment on column dienst.geheim is 'Secret (zgw) or key (api_key), encrypted with SECRET_KEY.';
+comment on column dienst.gebruikers_id is 'Claim user_id of our tokens.';
+comment on column dienst.gebruikers_weergave is 'Claim user_representation of our tokens.';
+comment on column dienst.termijn_ms is 'Milliseconds that a call may take, from connecting to the last byte of the answer.';
+comment on column dienst.gemaakt_op is 'When it was made.';
+
+-- A change that needs another server is committed first, since that server looks here whether it is true, and recorded
+-- (audit trail, notification) when that server has done its part. In between stands a row here, for a job to end what a
+-- process left.
+create table spiegeling (
+  id bigint generated always as identity primary key,
+  soort text not null constraint spiegeling_soort_check check (soort in ('maken', 'verwijderen')),
+  actor jsonb not null,
+  wijzigingen jsonb not null,
+  rijen jsonb not null,
+  begonnen_op timestamptz not null default now()
+);
+comment on table spiegeling is 'Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.';
+comment on column spiegeling.id is 'Internal key.';
+comment on column spiegeling.soort is 'maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.';
+comment on column spiegeling.actor is 'Who made the change, as audit records name him.';
+comment on column spiegeling.wijzigingen is 'The changes as they will be recorded.';
+comment on column spiegeling.rijen is 'What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.';
+comment on column spiegeling.begonnen_op is 'When it began.';
+
+create table spiegel (
+  id bigint generated always as identity primary key,
+  soort text not null
+    constraint spiegel_soort_check check (soort in ('zaakbesluit', 'objectinformatieobject', 'objectcontactmoment', 'objectverzoek')),
+  bron text not null,
+  bron_uuid uuid not null,
+  lijst text not null,
+  inhoud jsonb not null,
+  url text not null default '',
+  spiegeling_id bigint references spiegeling,
+  weg boolean not null default false
+);
+create index spiegel_bron_uuid_idx on spiegel (bron_uuid);
+create index spiegel_spiegeling_id_idx on spiegel (spiegeling_id) where spiegeling_id is not null;
+comment on table spiegel is 'The other side of a relation of ours, at another server: made and removed there by us.';
+comment on column spiegel.id is 'Internal key.';
+comment on column spiegel.soort is 'Kind of resource at the other side.';
+comment on column spiegel.bron is 'Our table that holds the relation.';
+comment on column spiegel.bron_uuid is 'Our row in it.';
+comment on column spiegel.lijst is 'URL of the list at the other side that it is posted to.';
+comment on column spiegel.inhoud is 'What is posted: it also tells ours from others in that list.';
+comment on column spiegel.url is 'Its URL; empty until the other side said it.';
+comment on column spiegel.spiegeling_id is 'The change that waits for it; empty: none.';
+comment on column spiegel.weg is 'Whether our side is gone for good: a job removes it there, then here.';

@@ -1,0 +1,1946 @@
+-- The schema as the migrations beside this file leave it. Generated (npm run types); nothing runs it, and a test compares it
+-- with a migrated database. Comments say what the tables and columns are for; the migrations say why they are that way.
+
+-- Confidentiality, low to high: comparisons follow the order of the standard.
+create type vertrouwelijkheidaanduiding as enum ('openbaar', 'beperkt_openbaar', 'intern', 'zaakvertrouwelijk', 'vertrouwelijk', 'confidentieel', 'geheim', 'zeer_geheim');
+
+-- Numbers of generated identificaties of besluiten; it never goes back, so a number never returns.
+create sequence besluit_nummer;
+
+-- Numbers of generated identificaties: DOCUMENT-<year>-<number>. Gaps are normal.
+create sequence document_nummer;
+
+-- Numbers of generated identificaties of zaken; it never goes back, so a number never returns.
+create sequence zaak_nummer;
+
+-- Places in the order of UWV: 702 prefixes, from A to ZZ, of ten million numbers each.
+create sequence zaak_nummer_uwv minvalue 0 maxvalue 7019999999;
+
+-- An application that may use the APIs (Autorisaties API, Applicatie).
+create table applicatie (
+  alleen_is_gereed_voor_publicatie boolean not null default false, -- True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  heeft_alle_autorisaties boolean not null default false, -- True: may do everything; then it has no autorisaties (ac-002).
+  id bigint not null generated always as identity, -- Internal key.
+  label text not null, -- Name for people.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  constraint applicatie_pkey PRIMARY KEY (id),
+  constraint applicatie_uuid_uniek UNIQUE (uuid)
+);
+CREATE TRIGGER applicatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- Client ids of an application; unique over all applications (ac-001).
+create table applicatie_client (
+  applicatie_id bigint not null, -- The application.
+  client_id text not null, -- The client_id claim of its tokens.
+  volgorde integer not null default 0, -- Position in clientIds.
+  constraint applicatie_client_id_uniek PRIMARY KEY (client_id),
+  constraint applicatie_client_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
+  constraint applicatie_client_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 50)))
+);
+CREATE INDEX applicatie_client_applicatie_id_idx ON applicatie_client USING btree (applicatie_id);
+CREATE TRIGGER applicatie_client_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- Signing secrets of a client id. Two may be valid at once, for rotation.
+create table applicatie_geheim (
+  client_id text not null, -- The client id that signs with it.
+  geheim bytea not null, -- The secret, encrypted with SECRET_KEY (AES-256-GCM).
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  id bigint not null generated always as identity, -- Internal key.
+  verloopt_op timestamp with time zone, -- From this moment on it is not accepted; empty: no end.
+  constraint applicatie_geheim_pkey PRIMARY KEY (id),
+  constraint applicatie_geheim_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX applicatie_geheim_client_id_idx ON applicatie_geheim USING btree (client_id);
+CREATE TRIGGER applicatie_geheim_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_geheim FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- Audit trail: one row for every change, written in the transaction of that change.
+create table audit (
+  aanmaakdatum timestamp with time zone not null default now(), -- When the change was made.
+  actie text not null, -- create, update, partial_update or destroy.
+  applicatie_id text not null default ''::text, -- uuid of the application that made the change.
+  applicatie_weergave text not null default ''::text, -- Its label at that moment.
+  bron text not null, -- Component: ac, zrc, ztc, drc or brc.
+  gebruikers_id text not null default ''::text, -- Claim user_id of the token.
+  gebruikers_weergave text not null default ''::text, -- Claim user_representation of the token.
+  hoofd_object text not null, -- URL of the main object.
+  hoofd_object_uuid uuid not null, -- uuid of the main object: the trail is read by it.
+  id bigint not null generated always as identity, -- Internal key; order of the trail.
+  logrecord_id text not null default ''::text, -- Header X-NLX-Logrecord-ID.
+  nieuw jsonb, -- The object after the change.
+  oud jsonb, -- The object before the change.
+  resource text not null, -- Kind of the changed object.
+  resource_url text not null, -- URL of the changed object.
+  resource_weergave text not null default ''::text, -- The changed object for people.
+  resultaat integer not null, -- HTTP status of the answer.
+  toelichting text not null default ''::text, -- Header X-Audit-Toelichting.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  constraint audit_pkey PRIMARY KEY (id),
+  constraint audit_uuid_uniek UNIQUE (uuid)
+);
+CREATE INDEX audit_hoofd_object_uuid_id_idx ON audit USING btree (hoofd_object_uuid, id);
+
+-- A right of an application: scopes in one component, for one type and up to one confidentiality.
+create table autorisatie (
+  applicatie_id bigint not null, -- The application.
+  component text not null, -- ac, nrc, zrc, ztc, drc or brc.
+  id bigint not null generated always as identity, -- Internal key; also the order in the API.
+  max_vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding, -- Highest confidentiality that the right reaches (inclusive).
+  scopes text[] not null, -- Scopes, such as documenten.lezen.
+  type_url text not null default ''::text, -- zaaktype, informatieobjecttype or besluittype as the client wrote it; empty where the component has none.
+  type_uuid uuid, -- The uuid of that type when it is one of ours: rights compare this, not the text of the URL.
+  constraint autorisatie_pkey PRIMARY KEY (id),
+  constraint autorisatie_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
+  constraint autorisatie_component_check CHECK ((component = ANY (ARRAY['ac'::text, 'nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text])))
+);
+CREATE INDEX autorisatie_applicatie_id_idx ON autorisatie USING btree (applicatie_id);
+CREATE INDEX autorisatie_type_uuid_idx ON autorisatie USING btree (type_uuid);
+CREATE TRIGGER autorisatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON autorisatie FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- People who may use the administration pages.
+create table beheer_account (
+  actief boolean not null default true, -- False: cannot sign in.
+  email text not null default ''::text, -- E-mail address, for people only: nothing is sent.
+  geblokkeerd_tot timestamp with time zone, -- No attempt is looked at before this moment.
+  gebruikersnaam text not null, -- Name to sign in with; unique whatever its case.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  id bigint not null generated always as identity, -- Number.
+  laatste_login_op timestamp with time zone, -- When it last signed in.
+  max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'::text, -- Cases and documents above it are not shown.
+  mislukte_pogingen integer not null default 0, -- Wrong passwords and codes since the last time it went well.
+  naam text not null default ''::text, -- Name for people, as audit records show it.
+  oidc_issuer text, -- OpenID Connect provider that the account belongs to.
+  oidc_subject text, -- Who it is there (claim sub).
+  rol text not null, -- viewer looks, operator also acts (imports, sending again), administrator also changes settings, rights and accounts.
+  totp_geheim bytea, -- Secret of the one-time codes, encrypted under SECRET_KEY; empty: none asked.
+  totp_sinds timestamp with time zone, -- When one-time codes were confirmed; empty while they are being set up.
+  totp_stap bigint, -- Time step of the last code that was used: each code counts once.
+  uuid uuid not null default gen_random_uuid(), -- Identifies the account in addresses of pages.
+  wachtwoord text, -- argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
+  constraint beheer_account_pkey PRIMARY KEY (id),
+  constraint beheer_account_uuid_uniek UNIQUE (uuid),
+  constraint beheer_account_email_check CHECK ((length(email) <= 254)),
+  constraint beheer_account_gebruikersnaam_check CHECK ((gebruikersnaam ~ '^[[:graph:]]{1,150}$'::text)),
+  constraint beheer_account_max_vertrouwelijkheidaanduiding_check CHECK ((max_vertrouwelijkheidaanduiding = ANY (ARRAY['openbaar'::text, 'beperkt_openbaar'::text, 'intern'::text, 'zaakvertrouwelijk'::text, 'vertrouwelijk'::text, 'confidentieel'::text, 'geheim'::text, 'zeer_geheim'::text]))),
+  constraint beheer_account_naam_check CHECK ((length(naam) <= 200)),
+  constraint beheer_account_oidc_volledig CHECK (((oidc_issuer IS NULL) = (oidc_subject IS NULL))),
+  constraint beheer_account_rol_check CHECK ((rol = ANY (ARRAY['viewer'::text, 'operator'::text, 'administrator'::text])))
+);
+CREATE UNIQUE INDEX beheer_account_gebruikersnaam_uniek ON beheer_account USING btree (lower(gebruikersnaam));
+CREATE UNIQUE INDEX beheer_account_oidc_uniek ON beheer_account USING btree (oidc_issuer, oidc_subject);
+
+-- Every change made in the administration pages, and every attempt to sign in. Rows are added, never changed or removed.
+create table beheer_audit (
+  account_uuid uuid, -- Who; empty when nobody was signed in.
+  gebruiker text not null, -- Name of the account at that time.
+  handeling text not null, -- What was done, as a short code such as account-maken.
+  herkomst text not null default ''::text, -- Network address of the browser.
+  id bigint not null generated always as identity, -- Number, in the order of the changes.
+  nieuw jsonb, -- State after; secrets are never in it.
+  object_id text not null default ''::text, -- Which one.
+  object_soort text not null, -- Kind of what it was done to.
+  object_weergave text not null default ''::text, -- The object for people.
+  oud jsonb, -- State before; secrets are never in it.
+  resultaat text not null default 'geslaagd'::text, -- Whether it was done or refused.
+  tijdstip timestamp with time zone not null default now(), -- When.
+  constraint beheer_audit_pkey PRIMARY KEY (id),
+  constraint beheer_audit_resultaat_check CHECK ((resultaat = ANY (ARRAY['geslaagd'::text, 'geweigerd'::text])))
+);
+CREATE INDEX beheer_audit_gebruiker ON beheer_audit USING btree (gebruiker, id);
+CREATE INDEX beheer_audit_handeling ON beheer_audit USING btree (handeling, id);
+CREATE INDEX beheer_audit_object ON beheer_audit USING btree (object_soort, object_id, id);
+CREATE INDEX beheer_audit_tijdstip ON beheer_audit USING btree (tijdstip);
+CREATE TRIGGER beheer_audit_blijft BEFORE DELETE OR UPDATE OR TRUNCATE ON beheer_audit FOR EACH STATEMENT EXECUTE FUNCTION beheer_audit_blijft();
+
+-- Who is signed in. A row that is gone is a session that has ended, on every process at once.
+create table beheer_sessie (
+  account_id bigint not null, -- Whose session.
+  adres text not null default ''::text, -- Network address that it began from.
+  browser text not null default ''::text, -- What the browser called itself.
+  gemaakt_op timestamp with time zone not null default now(), -- When it began.
+  gezien_op timestamp with time zone not null default now(), -- Last request, to the minute.
+  id bigint not null generated always as identity, -- Number.
+  melding jsonb, -- What the next page is to say.
+  sleutel bytea not null, -- SHA-256 of the value in the cookie.
+  stap text not null default 'ingelogd'::text, -- totp: the password was right, the one-time code is still to come. ingelogd: signed in.
+  uuid uuid not null default gen_random_uuid(), -- Identifies the session in the list that its owner sees.
+  vervalt_op timestamp with time zone not null, -- When it ends at the latest.
+  constraint beheer_sessie_pkey PRIMARY KEY (id),
+  constraint beheer_sessie_sleutel_uniek UNIQUE (sleutel),
+  constraint beheer_sessie_uuid_uniek UNIQUE (uuid),
+  constraint beheer_sessie_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE,
+  constraint beheer_sessie_stap_check CHECK ((stap = ANY (ARRAY['totp'::text, 'ingelogd'::text])))
+);
+CREATE INDEX beheer_sessie_account ON beheer_sessie USING btree (account_id);
+
+-- A decision (Besluiten API, Besluit). When it is taken in a zaak, a zaakbesluit stands beside it (brc-006).
+create table besluit (
+  besluittype_catalogus_url text not null default ''::text, -- Catalogue of a decision type elsewhere, as its register said when the decision was made.
+  besluittype_id bigint, -- The version of the decision type, when that is one of ours; never changes (brc-001).
+  besluittype_url text, -- The decision type when it stands elsewhere.
+  bestuursorgaan text not null default ''::text, -- Who took it.
+  datum date not null, -- Day on which it was taken.
+  id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
+  identificatie text not null, -- Number; unique together with verantwoordelijke_organisatie, and never changes (brc-002).
+  ingangsdatum date not null, -- Day from which it holds.
+  publicatiedatum date, -- Day of publication.
+  toelichting text not null default ''::text, -- Explanation.
+  uiterlijke_reactiedatum date, -- Last day on which objections can be made.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  verantwoordelijke_organisatie text not null, -- RSIN of the organisation that answers for it; never changes.
+  vervaldatum date, -- Day on which it lapses.
+  vervalreden text not null default ''::text, -- Why it lapses.
+  verzenddatum date, -- Day on which it was sent.
+  zaak_id bigint, -- The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.
+  zaak_url text, -- The case in which it was taken, if that stands elsewhere.
+  constraint besluit_pkey PRIMARY KEY (id),
+  constraint besluit_identificatie_uniek UNIQUE (identificatie, verantwoordelijke_organisatie),
+  constraint besluit_uuid_uniek UNIQUE (uuid),
+  constraint besluit_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id),
+  constraint besluit_zaak_bestaat FOREIGN KEY (zaak_id) REFERENCES zaak(id),
+  constraint besluit_een_type CHECK ((num_nonnulls(besluittype_id, besluittype_url) = 1)),
+  constraint besluit_een_zaak CHECK ((num_nonnulls(zaak_id, zaak_url) <= 1)),
+  constraint besluit_vervalreden_check CHECK ((vervalreden = ANY (ARRAY[''::text, 'tijdelijk'::text, 'ingetrokken_overheid'::text, 'ingetrokken_belanghebbende'::text])))
+);
+CREATE INDEX besluit_besluittype_id_id_idx ON besluit USING btree (besluittype_id, id);
+CREATE INDEX besluit_verantwoordelijke_organisatie_id_idx ON besluit USING btree (verantwoordelijke_organisatie, id);
+CREATE INDEX besluit_zaak_id_idx ON besluit USING btree (zaak_id) WHERE (zaak_id IS NOT NULL);
+CREATE INDEX besluit_zaak_url_idx ON besluit USING btree (zaak_url) WHERE (zaak_url IS NOT NULL);
+
+-- That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).
+create table besluitinformatieobject (
+  besluit_id bigint not null, -- The decision; gone with it (brc-009).
+  enkelvoudiginformatieobject_id bigint, -- The document, when it is one of ours.
+  id bigint not null generated always as identity, -- Internal key; order of lists.
+  informatieobject_url text, -- The document when it stands elsewhere.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  constraint besluitinformatieobject_pkey PRIMARY KEY (id),
+  constraint besluitinformatieobject_uniek UNIQUE (besluit_id, enkelvoudiginformatieobject_id),
+  constraint besluitinformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint besluitinformatieobject_besluit_id_fkey FOREIGN KEY (besluit_id) REFERENCES besluit(id) ON DELETE CASCADE,
+  constraint besluitinformatieobject_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id),
+  constraint besluitinformatieobject_een_document CHECK ((num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1))
+);
+CREATE UNIQUE INDEX besluitinformatieobject_elders_uniek ON besluitinformatieobject USING btree (besluit_id, informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
+CREATE INDEX besluitinformatieobject_enkelvoudiginformatieobject_id_idx ON besluitinformatieobject USING btree (enkelvoudiginformatieobject_id);
+CREATE INDEX besluitinformatieobject_informatieobject_url_idx ON besluitinformatieobject USING btree (informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
+
+-- A version of a decision type (Catalogi API, BesluitType).
+create table besluittype (
+  begin_geldigheid date not null, -- First day of validity.
+  besluitcategorie text not null default ''::text, -- Category.
+  catalogus_id bigint not null, -- The catalogue.
+  concept boolean not null default true, -- True until it is published; only published types are used.
+  einde_geldigheid date, -- Last day of validity.
+  id bigint not null generated always as identity, -- Internal key.
+  omschrijving text not null default ''::text, -- Name; versions of one type share it within their catalogue.
+  omschrijving_generiek text not null default ''::text, -- Generic name.
+  publicatie_indicatie boolean not null, -- Whether decisions are published.
+  publicatietekst text not null default ''::text, -- Text of that publication.
+  publicatietermijn text, -- How long the publication stands (duration).
+  reactietermijn text, -- Term for objections (duration).
+  toelichting text not null default ''::text, -- Explanation.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  constraint besluittype_pkey PRIMARY KEY (id),
+  constraint besluittype_uuid_uniek UNIQUE (uuid),
+  constraint besluittype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id)
+);
+CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
+CREATE TRIGGER besluittype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- Documents in which decisions of a type are laid down.
+create table besluittype_informatieobjecttype (
+  besluittype_id bigint not null, -- The decision type.
+  informatieobjecttype_id bigint not null, -- The document type.
+  constraint besluittype_informatieobjecttype_pkey PRIMARY KEY (besluittype_id, informatieobjecttype_id),
+  constraint besluittype_informatieobjecttype_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id) ON DELETE CASCADE,
+  constraint besluittype_informatieobjecttype_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id) ON DELETE CASCADE
+);
+CREATE INDEX besluittype_informatieobjecttype_informatieobjecttype_id_idx ON besluittype_informatieobjecttype USING btree (informatieobjecttype_id);
+
+-- Stored bytes. Written before the row exists; without a row they are swept away.
+create table bestand (
+  backend text not null, -- Storage that holds the bytes: filesystem, s3_storage or azure_blob_storage.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was stored.
+  id bigint not null generated always as identity, -- Internal key.
+  omvang bigint not null, -- Size in bytes.
+  sha256 bytea not null, -- SHA-256 of the bytes.
+  sleutel text not null, -- Key in that storage, made by us.
+  constraint bestand_pkey PRIMARY KEY (id),
+  constraint bestand_sleutel_uniek UNIQUE (sleutel, backend)
+);
+
+-- Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.
+create table bestandsdeel (
+  bestand_id bigint, -- The bytes, once they have come.
+  enkelvoudiginformatieobject_id bigint not null, -- The document.
+  id bigint not null generated always as identity, -- Internal key.
+  omvang bigint not null, -- Size in bytes that the part must have.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  volgnummer integer not null, -- Place in the whole, from 1.
+  constraint bestandsdeel_pkey PRIMARY KEY (id),
+  constraint bestandsdeel_uuid_uniek UNIQUE (uuid),
+  constraint bestandsdeel_volgnummer_uniek UNIQUE (enkelvoudiginformatieobject_id, volgnummer),
+  constraint bestandsdeel_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id),
+  constraint bestandsdeel_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
+  constraint bestandsdeel_omvang_check CHECK ((omvang > 0))
+);
+CREATE INDEX bestandsdeel_bestand_id_idx ON bestandsdeel USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
+
+-- What each run of the clean-up (task bewaartermijnen) removed. The last hundred are kept.
+create table bewaartermijn_run (
+  beeindigd_op timestamp with time zone, -- When it ended; empty: it runs, or its worker died and it begins anew.
+  begonnen_op timestamp with time zone not null default now(), -- When it began.
+  bestanden integer not null default 0, -- Stored files removed that belonged to no document.
+  fout text, -- Why it ended before the end.
+  gestart_door text not null default ''::text, -- Account that asked for it in the administration pages; empty: the clock.
+  id bigint not null generated always as identity, -- Number.
+  imports integer not null default 0, -- Imports removed.
+  notificaties integer not null default 0, -- Notifications removed.
+  onafgemaakt integer not null default 0, -- Unfinished writes removed from the stores.
+  overgeslagen text[] not null default '{}'::text[], -- Stores that could not be reached.
+  constraint bewaartermijn_run_pkey PRIMARY KEY (id)
+);
+
+-- A catalogue of types (Catalogi API, Catalogus).
+create table catalogus (
+  begindatum_versie date, -- First day of this version.
+  contactpersoon_beheer_emailadres text not null default ''::text, -- E-mail address of the contact person.
+  contactpersoon_beheer_naam text not null, -- Contact person.
+  contactpersoon_beheer_telefoonnummer text not null default ''::text, -- Phone number of the contact person.
+  domein text not null, -- Domain, five capitals at most; unique together with rsin.
+  id bigint not null generated always as identity, -- Internal key.
+  naam text not null default ''::text, -- Name.
+  rsin text not null, -- RSIN of the owner.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  versie text not null default ''::text, -- Version.
+  constraint catalogus_pkey PRIMARY KEY (id),
+  constraint catalogus_domein_rsin_uniek UNIQUE (domein, rsin),
+  constraint catalogus_uuid_uniek UNIQUE (uuid)
+);
+
+-- A right of an application that names no version of a type, so that types and versions made later fall under it.
+create table catalogus_autorisatie (
+  applicatie_id bigint not null, -- The application.
+  catalogus_id bigint not null, -- The catalogue.
+  component text not null, -- zrc (zaaktypen), drc (informatieobjecttypen) or brc (besluittypen).
+  id bigint not null generated always as identity, -- Internal key; also the order in the API.
+  max_vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding, -- Highest confidentiality that the right reaches (inclusive).
+  scopes text[] not null, -- Scopes, such as documenten.lezen.
+  type text not null default ''::text, -- identificatie of a zaaktype, omschrijving of another type: all its versions. Empty: every type of the catalogue.
+  constraint catalogus_autorisatie_pkey PRIMARY KEY (id),
+  constraint catalogus_autorisatie_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
+  constraint catalogus_autorisatie_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id) ON DELETE CASCADE,
+  constraint catalogus_autorisatie_component_check CHECK ((component = ANY (ARRAY['zrc'::text, 'drc'::text, 'brc'::text])))
+);
+CREATE INDEX catalogus_autorisatie_applicatie_id_idx ON catalogus_autorisatie USING btree (applicatie_id);
+CREATE INDEX catalogus_autorisatie_catalogus_id_idx ON catalogus_autorisatie USING btree (catalogus_id);
+CREATE TRIGGER catalogus_autorisatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON catalogus_autorisatie FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- Other services (APIs) that this one may talk to; nothing else is ever called.
+create table dienst (
+  api_root text not null, -- Where its API begins, with a slash at the end. URLs below it belong to this service.
+  authenticatie text not null default 'geen'::text, -- How we identify ourselves: geen, zgw (a JWT of our own) or api_key (a header).
+  client_id text not null default ''::text, -- Our client id there (zgw).
+  gebruikers_id text not null default ''::text, -- Claim user_id of our tokens.
+  gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
+  geheim bytea, -- Secret (zgw) or key (api_key), encrypted with SECRET_KEY.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  header text not null default ''::text, -- Name of the header that carries the key (api_key).
+  id bigint not null generated always as identity, -- Internal key.
+  label text not null, -- Name for people.
+  slug text not null, -- Name for configuration files.
+  soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
+  termijn_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
+  uuid uuid not null default gen_random_uuid(), -- Constant name, also what the secret is bound to.
+  constraint dienst_pkey PRIMARY KEY (id),
+  constraint dienst_api_root_uniek UNIQUE (api_root),
+  constraint dienst_slug_uniek UNIQUE (slug),
+  constraint dienst_uuid_uniek UNIQUE (uuid),
+  constraint dienst_api_root_check CHECK ((api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'::text)),
+  constraint dienst_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['geen'::text, 'zgw'::text, 'api_key'::text]))),
+  constraint dienst_authenticatie_volledig CHECK (
+CASE authenticatie
+    WHEN 'zgw'::text THEN ((client_id <> ''::text) AND (geheim IS NOT NULL))
+    WHEN 'api_key'::text THEN ((header <> ''::text) AND (geheim IS NOT NULL))
+    ELSE (geheim IS NULL)
+END),
+  constraint dienst_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
+  constraint dienst_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
+  constraint dienst_soort_check CHECK ((soort = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),
+  constraint dienst_termijn_ms_check CHECK (((termijn_ms >= 100) AND (termijn_ms <= 300000)))
+);
+
+-- Numbers that were handed out before their document exists. They never expire; the document takes its number out.
+create table documentnummer_reservering (
+  bronorganisatie text not null, -- RSIN of the organisation it was reserved for.
+  gereserveerd_op timestamp with time zone not null default now(), -- When.
+  identificatie text not null, -- The number.
+  constraint documentnummer_reservering_pkey PRIMARY KEY (identificatie, bronorganisatie)
+);
+
+-- A property that cases of a type have of their own.
+create table eigenschap (
+  begin_geldigheid date, -- First day of validity; empty: as the case type.
+  definitie text not null, -- Definition.
+  einde_geldigheid date, -- Last day of validity; empty: as the case type.
+  id bigint not null generated always as identity, -- Internal key.
+  naam text not null, -- Name.
+  specificatie_formaat text not null, -- tekst, getal, datum (YYYYMMDD) or datum_tijd (YYYYMMDDhhmmss).
+  specificatie_groep text not null default ''::text, -- Group it belongs to.
+  specificatie_kardinaliteit text not null, -- How many values: a number, or N.
+  specificatie_lengte text not null, -- Length of a value; n,m for a number with decimals.
+  specificatie_waardenverzameling text[] not null default '{}'::text[], -- Values to choose from; empty: free.
+  statustype_id bigint, -- The stage at which it must have a value.
+  toelichting text not null default ''::text, -- Explanation.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaaktype_id bigint not null, -- The version of the case type.
+  constraint eigenschap_pkey PRIMARY KEY (id),
+  constraint eigenschap_naam_uniek UNIQUE (zaaktype_id, naam),
+  constraint eigenschap_uuid_uniek UNIQUE (uuid),
+  constraint eigenschap_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id) ON DELETE SET NULL,
+  constraint eigenschap_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint eigenschap_specificatie_formaat_check CHECK ((specificatie_formaat = ANY (ARRAY['tekst'::text, 'getal'::text, 'datum'::text, 'datum_tijd'::text])))
+);
+CREATE INDEX eigenschap_statustype_id_idx ON eigenschap USING btree (statustype_id);
+
+-- A document: what stays the same over its versions, and of the latest version what rights and lists need.
+create table enkelvoudiginformatieobject (
+  bronorganisatie text not null, -- RSIN of the organisation that made it (latest version).
+  id bigint not null generated always as identity, -- Internal key; order of lists.
+  identificatie text not null, -- Number, unique within bronorganisatie (latest version).
+  informatieobjecttype_id bigint, -- Its type, when that is one of ours (latest version).
+  informatieobjecttype_url text, -- Its type, when that stands elsewhere (latest version).
+  is_gereed_voor_publicatie boolean, -- Whether it may be published (latest version): some applications read nothing else.
+  lock text, -- Id of the lock that a client holds, empty when unlocked (drc-009).
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  versie integer not null default 1, -- Number of the latest version.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality (latest version).
+  constraint enkelvoudiginformatieobject_pkey PRIMARY KEY (id),
+  constraint enkelvoudiginformatieobject_identificatie_uniek UNIQUE (identificatie, bronorganisatie),
+  constraint enkelvoudiginformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint enkelvoudiginformatieobject_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id),
+  constraint enkelvoudiginformatieobject_een_type CHECK ((num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1))
+);
+CREATE INDEX enkelvoudiginformatieobject_informatieobjecttype_id_idx ON enkelvoudiginformatieobject USING btree (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
+CREATE INDEX enkelvoudiginformatieobject_lijst ON enkelvoudiginformatieobject USING btree (id) INCLUDE (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
+CREATE INDEX enkelvoudiginformatieobject_met_lock_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (lock IS NOT NULL);
+CREATE TRIGGER documenten_anders AFTER UPDATE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS oud NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_anders();
+CREATE TRIGGER documenten_eraf AFTER DELETE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS oud FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_eraf();
+CREATE TRIGGER documenten_erbij AFTER INSERT ON enkelvoudiginformatieobject REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_erbij();
+CREATE TRIGGER documenten_weg AFTER TRUNCATE ON enkelvoudiginformatieobject FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_opnieuw();
+
+-- How many documents there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
+create table enkelvoudiginformatieobject_aantal (
+  aantal bigint not null, -- What to add to the count; negative after a delete.
+  bronorganisatie text not null, -- RSIN.
+  id bigint not null generated always as identity, -- Internal key.
+  informatieobjecttype_id bigint, -- As on the documents that are counted; so are the next four.
+  informatieobjecttype_url text, -- Type elsewhere.
+  is_gereed_voor_publicatie boolean, -- Whether they may be published.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
+  constraint enkelvoudiginformatieobject_aantal_pkey PRIMARY KEY (id)
+);
+
+-- A version of a document; only added to, by every PUT and PATCH.
+create table enkelvoudiginformatieobject_versie (
+  auteur text not null, -- Author.
+  begin_registratie timestamp with time zone not null default now(), -- When this version was made or last touched.
+  beschrijving text not null default ''::text, -- Description.
+  bestand_id bigint, -- The stored bytes; empty: no content.
+  bestandsnaam text not null default ''::text, -- Name of the file, for people.
+  bestandsomvang bigint, -- Size in bytes; of an upload in parts the announced size.
+  bronorganisatie text not null, -- RSIN of the organisation that made it.
+  creatiedatum date not null, -- Day on which the document was made.
+  enkelvoudiginformatieobject_id bigint not null, -- The document.
+  formaat text not null default ''::text, -- Media type as the client gave it.
+  identificatie text not null, -- Number within bronorganisatie.
+  indicatie_gebruiksrecht boolean, -- Whether rights of use apply; empty: unknown (drc-006).
+  informatieobjecttype_id bigint, -- Its type, when that is one of ours.
+  informatieobjecttype_url text, -- Its type, when that stands elsewhere.
+  inhoud_is_vervallen boolean, -- Whether the content is no longer valid (1.5).
+  integriteit_algoritme text, -- Algorithm of the checksum that the client gave.
+  integriteit_datum date, -- Day on which it was made.
+  integriteit_waarde text, -- That checksum.
+  is_gereed_voor_publicatie boolean, -- Whether it may be published (1.7).
+  link text not null default ''::text, -- URL where the document can be read.
+  ondertekening_datum date, -- Day of signature.
+  ondertekening_soort text, -- Kind of signature.
+  ontvangstdatum date, -- Day of receipt.
+  status text not null default ''::text, -- in_bewerking, ter_vaststelling, definitief, gearchiveerd or empty.
+  taal text not null, -- Language, ISO 639-2/B.
+  titel text not null, -- Title.
+  tonen_aan_initiator boolean not null default false, -- Whether the initiator may see it (1.6).
+  trefwoorden text[] not null default '{}'::text[], -- Key words.
+  verschijningsvorm text not null default ''::text, -- Appearance.
+  versie integer not null, -- Number, from 1, without gaps.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
+  verzenddatum date, -- Day of sending.
+  constraint enkelvoudiginformatieobject_versie_pkey PRIMARY KEY (enkelvoudiginformatieobject_id, versie),
+  constraint enkelvoudiginformatieobject_v_enkelvoudiginformatieobject__fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
+  constraint enkelvoudiginformatieobject_versie_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id),
+  constraint enkelvoudiginformatieobject_versie_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id)
+);
+CREATE INDEX enkelvoudiginformatieobject_versie_bestand_id_idx ON enkelvoudiginformatieobject_versie USING btree (bestand_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_creatiedatum ON enkelvoudiginformatieobject_versie USING btree (creatiedatum, enkelvoudiginformatieobject_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_deel_van_titel ON enkelvoudiginformatieobject_versie USING gin (lower(titel) gin_trgm_ops);
+CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
+
+-- Conditions under which a document may be used outside the case (Documenten API, Gebruiksrechten).
+create table gebruiksrecht (
+  einddatum timestamp with time zone, -- Until when.
+  enkelvoudiginformatieobject_id bigint not null, -- The document.
+  id bigint not null generated always as identity, -- Internal key.
+  omschrijving_voorwaarden text not null, -- The conditions.
+  startdatum timestamp with time zone not null, -- From when.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  constraint gebruiksrecht_pkey PRIMARY KEY (id),
+  constraint gebruiksrecht_uuid_uniek UNIQUE (uuid),
+  constraint gebruiksrecht_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
+);
+CREATE INDEX gebruiksrecht_enkelvoudiginformatieobject_id_idx ON gebruiksrecht USING btree (enkelvoudiginformatieobject_id);
+
+-- Bulk imports of documents.
+create table import (
+  applicatie_uuid text not null default ''::text, -- Application that made it.
+  basis_url text, -- Address under which the upload came in: URLs in rows that begin with it are ours.
+  batchgrootte integer, -- Rows a batch (IMPORT_DOCUMENTEN_BATCH_SIZE at the upload).
+  beeindigd_op timestamp with time zone, -- When it became finished or error.
+  bestandsnaam text not null default ''::text, -- Name of the file as the browser gave it; empty for uploads of clients.
+  bijgewerkt_op timestamp with time zone not null default now(), -- When its last batch was committed.
+  client_id text not null default ''::text, -- Client that made it.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  geslaagd integer not null default 0, -- Of these, rows that became a document.
+  gestart_door text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
+  gestart_op timestamp with time zone, -- When its CSV was accepted.
+  id bigint not null generated always as identity, -- Internal key.
+  kop json, -- Header of the CSV, as an array of names.
+  mislukt integer generated always as ((verwerkt - geslaagd)) stored, -- Of these, rows that did not.
+  reden text, -- Why it stopped (status error), or what it waits for (status active).
+  soort text not null default 'documenten'::text, -- What is imported.
+  status text not null default 'pending'::text, -- pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
+  totaal integer not null default 0, -- Rows in the CSV.
+  uuid uuid not null default gen_random_uuid(), -- Part of its URLs.
+  verwerkt integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
+  verwijderd_op timestamp with time zone, -- When it was deleted; a job then removes its rows bit by bit.
+  constraint import_pkey PRIMARY KEY (id),
+  constraint import_uuid_uniek UNIQUE (uuid),
+  constraint import_soort_check CHECK ((soort = 'documenten'::text)),
+  constraint import_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'finished'::text, 'error'::text])))
+);
+CREATE UNIQUE INDEX import_een_open ON import USING btree (soort) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
+
+-- Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.
+create table import_concept (
+  basis_url text not null, -- Address under which the upload came in: URLs in rows that begin with it are ours.
+  bestandsnaam text not null default ''::text, -- Name of the file as the browser gave it.
+  gemaakt_door text not null default ''::text, -- Account that uploaded it.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was uploaded.
+  id bigint not null generated always as identity, -- Internal key.
+  kop json, -- Header of the CSV, as an array of names.
+  omvang bigint not null default 0, -- Size of the file in bytes.
+  proef_beeindigd_op timestamp with time zone, -- When the dry run ended.
+  proef_bijgewerkt_op timestamp with time zone, -- Last progress of the dry run.
+  proef_fouten integer not null default 0, -- Of these, rows that would not be imported.
+  proef_gestart_op timestamp with time zone, -- When the dry run began. It also tells two runs of its job apart: the older one ends.
+  proef_reden text, -- Why the dry run stopped.
+  proef_status text, -- Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.
+  proef_verwerkt integer not null default 0, -- Rows that the dry run has looked at.
+  totaal integer not null default 0, -- Rows in the CSV.
+  uuid uuid not null default gen_random_uuid(), -- Part of the addresses of its pages.
+  verwijderd_op timestamp with time zone, -- When it was imported or thrown away; a job then removes its rows bit by bit.
+  constraint import_concept_pkey PRIMARY KEY (id),
+  constraint import_concept_uuid_uniek UNIQUE (uuid),
+  constraint import_concept_proef_status_check CHECK ((proef_status = ANY (ARRAY['wacht'::text, 'bezig'::text, 'klaar'::text, 'mislukt'::text])))
+);
+
+-- How many rows would fail for one reason, as the dry run found.
+create table import_concept_foutsoort (
+  aantal integer not null, -- Rows that would fail for it.
+  concept_id bigint not null, -- The upload.
+  reden text not null, -- The reason (function import_reden).
+  sleutel bigint not null, -- Hash of the reason.
+  voorbeelden jsonb not null, -- The first few of them: nummer and opmerking.
+  constraint import_concept_foutsoort_pkey PRIMARY KEY (concept_id, sleutel),
+  constraint import_concept_foutsoort_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
+);
+CREATE INDEX import_concept_foutsoort_aantal ON import_concept_foutsoort USING btree (concept_id, aantal DESC, sleutel);
+
+-- Rows of an uploaded CSV, as they came; they become those of import_regel.
+create table import_concept_regel (
+  cellen json not null, -- The cells in their order.
+  concept_id bigint not null, -- The upload.
+  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
+  constraint import_concept_regel_pkey PRIMARY KEY (concept_id, nummer),
+  constraint import_concept_regel_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
+);
+
+-- The uuids and numbers that a dry run has met in good rows, to find those that come twice in a file of any size.
+create unlogged table import_concept_sleutel (
+  concept_id bigint not null, -- The upload.
+  sleutel text not null, -- A uuid, or a bronorganisatie and identificatie.
+  constraint import_concept_sleutel_pkey PRIMARY KEY (concept_id, sleutel),
+  constraint import_concept_sleutel_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
+);
+
+-- How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.
+create table import_foutsoort (
+  aantal integer not null, -- Rows that failed for it.
+  import_id bigint not null, -- The import.
+  reden text not null, -- The reason (function import_reden).
+  sleutel bigint not null, -- Hash of the reason.
+  constraint import_foutsoort_pkey PRIMARY KEY (import_id, sleutel),
+  constraint import_foutsoort_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
+CREATE INDEX import_foutsoort_aantal ON import_foutsoort USING btree (import_id, aantal DESC, sleutel);
+
+-- Rows of the uploaded CSV, as they came.
+create table import_regel (
+  cellen json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
+  import_id bigint not null, -- The import.
+  nummer integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2.
+  omvang integer not null generated always as (octet_length((cellen)::text)) stored, -- Size of the cells in bytes.
+  constraint import_regel_pkey PRIMARY KEY (import_id, nummer),
+  constraint import_regel_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
+
+-- Outcome of a row, written with the document that it became.
+create table import_resultaat (
+  document_uuid uuid, -- uuid of the document.
+  geslaagd boolean not null, -- Whether it became a document.
+  identificatie text, -- identificatie of the document.
+  import_id bigint not null, -- The import.
+  nummer integer not null, -- The row.
+  opmerking text not null default ''::text, -- Why not, naming the column.
+  constraint import_resultaat_pkey PRIMARY KEY (import_id, nummer),
+  constraint import_resultaat_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
+CREATE INDEX import_resultaat_mislukt ON import_resultaat USING btree (import_id, nummer) WHERE (NOT geslaagd);
+CREATE INDEX import_resultaat_reden ON import_resultaat USING btree (import_id, hashtextextended(import_reden(opmerking), (0)::bigint), nummer) WHERE (NOT geslaagd);
+CREATE TRIGGER import_foutsoort_tellen AFTER INSERT ON import_resultaat REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION import_foutsoort_tellen();
+
+-- A version of a document type (Catalogi API, InformatieObjectType).
+create table informatieobjecttype (
+  begin_geldigheid date not null, -- First day of validity.
+  catalogus_id bigint not null, -- The catalogue.
+  concept boolean not null default true, -- True until it is published; only published types are used.
+  einde_geldigheid date, -- Last day of validity.
+  id bigint not null generated always as identity, -- Internal key.
+  informatieobjectcategorie text not null, -- Category.
+  omschrijving text not null, -- Name; versions of one type share it within their catalogue.
+  omschrijving_generiek jsonb not null default '{}'::jsonb, -- Group omschrijvingGeneriek as the API shows it.
+  trefwoord text[] not null default '{}'::text[], -- Key words.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality of documents that state none (drc-007).
+  constraint informatieobjecttype_pkey PRIMARY KEY (id),
+  constraint informatieobjecttype_uuid_uniek UNIQUE (uuid),
+  constraint informatieobjecttype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id)
+);
+CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobjecttype USING btree (catalogus_id, omschrijving);
+CREATE TRIGGER informatieobjecttype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- A contact with a customer about a case (Zaken API, KlantContact; deprecated).
+create table klantcontact (
+  datumtijd timestamp with time zone not null, -- When it was.
+  id bigint not null generated always as identity, -- Internal key.
+  identificatie text not null, -- Number, unique over all.
+  kanaal text not null default ''::text, -- Channel.
+  onderwerp text not null default ''::text, -- Subject.
+  toelichting text not null default ''::text, -- Explanation.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaak_id bigint not null, -- The case.
+  constraint klantcontact_pkey PRIMARY KEY (id),
+  constraint klantcontact_identificatie_uniek UNIQUE (identificatie),
+  constraint klantcontact_uuid_uniek UNIQUE (uuid),
+  constraint klantcontact_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
+);
+CREATE INDEX klantcontact_zaak_id_idx ON klantcontact USING btree (zaak_id);
+
+-- Schema files that were applied, with their checksums and whether programs of before them stop.
+create table migratie (
+  breekt_ouder boolean not null,
+  checksum text not null,
+  naam text not null,
+  uitgevoerd_op timestamp with time zone not null default now(),
+  constraint migratie_pkey PRIMARY KEY (naam)
+);
+
+-- Messages for the notifications service, written in the transaction of the change that they tell of.
+create table notificatie (
+  aanmaakdatum timestamp with time zone not null default now(), -- When the change was made.
+  actie text not null, -- create, update, partial_update or destroy.
+  beeindigd_op timestamp with time zone, -- When it was delivered, or failed for the last time.
+  herhalingen integer not null default 0, -- Retries that were planned since it was made or resent.
+  hoofd_object text not null, -- URL of the main object.
+  hoofd_object_uuid uuid not null, -- uuid of the main object: messages of one object keep their order.
+  id bigint not null generated always as identity, -- Internal key; order of the changes.
+  kanaal text not null, -- Channel, such as documenten.
+  kenmerken jsonb not null, -- Attributes on which subscribers filter.
+  resource text not null, -- Kind of the changed object.
+  resource_url text not null, -- URL of the changed object.
+  status text not null default 'gepland'::text, -- gepland (waits), afgeleverd (accepted by the receiver) or mislukt (all attempts used).
+  uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
+  volgende_poging_op timestamp with time zone default now(), -- When it is to be sent. Empty while it is gepland: it waits for a service, or for an earlier message of its main object.
+  constraint notificatie_pkey PRIMARY KEY (id),
+  constraint notificatie_uuid_uniek UNIQUE (uuid),
+  constraint notificatie_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'afgeleverd'::text, 'mislukt'::text])))
+);
+CREATE INDEX notificatie_aanmaakdatum ON notificatie USING btree (aanmaakdatum, id);
+CREATE INDEX notificatie_gepland ON notificatie USING btree (hoofd_object_uuid, id) WHERE (status = 'gepland'::text);
+CREATE INDEX notificatie_hoofd_object ON notificatie USING btree (hoofd_object_uuid);
+CREATE INDEX notificatie_kanaal ON notificatie USING btree (kanaal, aanmaakdatum, id);
+CREATE INDEX notificatie_mislukt ON notificatie USING btree (aanmaakdatum, id) WHERE (status = 'mislukt'::text);
+CREATE INDEX notificatie_resource ON notificatie USING btree ("right"(resource_url, 36)) WHERE (resource_url <> hoofd_object);
+CREATE INDEX notificatie_wacht ON notificatie USING btree (aanmaakdatum, id) WHERE (status = 'gepland'::text);
+
+-- How notifications are delivered: one row, read at every attempt.
+create table notificatie_instelling (
+  backoff jsonb not null default '25'::jsonb, -- Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.
+  backoff_max integer not null default 52000, -- Longest delay in seconds, unless backoff is false.
+  base_factor integer not null default 4, -- Base of the power in the delay.
+  dienst_id bigint generated always as (
+CASE
+    WHEN (gepauzeerd_op IS NULL) THEN ingestelde_dienst_id
+    ELSE NULL::bigint
+END) stored, -- The service that messages go to now; empty: messages wait. It follows from the two above.
+  enig boolean not null default true, -- True; keeps it to one row.
+  gepauzeerd_op timestamp with time zone, -- Since when sending is paused; empty: it is not.
+  gewijzigd_op timestamp with time zone not null default now(), -- When it was last changed.
+  ingestelde_dienst_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
+  max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
+  op_volgorde boolean not null default true, -- Messages of one main object wait for each other.
+  constraint notificatie_instelling_pkey PRIMARY KEY (enig),
+  constraint notificatie_dienst_in_gebruik FOREIGN KEY (ingestelde_dienst_id) REFERENCES dienst(id),
+  constraint notificatie_instelling_backoff_check CHECK (
+CASE jsonb_typeof(backoff)
+    WHEN 'boolean'::text THEN true
+    WHEN 'number'::text THEN (((backoff)::numeric >= (0)::numeric) AND ((backoff)::numeric <= (1000000)::numeric))
+    ELSE false
+END),
+  constraint notificatie_instelling_backoff_max_check CHECK (((backoff_max >= 1) AND (backoff_max <= 31536000))),
+  constraint notificatie_instelling_base_factor_check CHECK (((base_factor >= 1) AND (base_factor <= 1000))),
+  constraint notificatie_instelling_enig_check CHECK (enig),
+  constraint notificatie_instelling_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100)))
+);
+
+-- Attempts to deliver a message. A row is written before the attempt, so that two workers never make the same one.
+create table notificatie_poging (
+  antwoord text, -- Start of the body of the answer, at most 4 KB.
+  begonnen_op timestamp with time zone not null default clock_timestamp(), -- When it began.
+  duur_ms integer, -- Milliseconds that it took.
+  http_status integer, -- Status of the answer.
+  job_id bigint not null, -- The job that makes it; a worker that gets this job again knows that the attempt was lost.
+  notificatie_id bigint not null, -- The message.
+  nummer integer not null, -- Number of the attempt, from 1.
+  uitkomst text, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell); empty while it runs.
+  constraint notificatie_poging_pkey PRIMARY KEY (notificatie_id, nummer),
+  constraint notificatie_poging_notificatie_id_fkey FOREIGN KEY (notificatie_id) REFERENCES notificatie(id) ON DELETE CASCADE,
+  constraint notificatie_poging_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
+);
+CREATE INDEX notificatie_poging_begonnen ON notificatie_poging USING btree (begonnen_op);
+
+-- Whether a sender looks for notifications by itself: at most one row.
+create unlogged table notificatie_zender (
+  enig boolean not null default true, -- True; keeps it to one row.
+  wakker_tot timestamp with time zone not null, -- Until when a sender does so at least. After that it is told of every message (channel notificatie).
+  constraint notificatie_zender_pkey PRIMARY KEY (enig),
+  constraint notificatie_zender_enig_check CHECK (enig)
+);
+
+-- That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.
+create table objectinformatieobject (
+  enkelvoudiginformatieobject_id bigint not null, -- The document.
+  id bigint not null generated always as identity, -- Internal key.
+  object_type text not null, -- Kind of the object.
+  object_url text, -- URL of the object when it stands elsewhere.
+  object_uuid uuid, -- uuid of the object when it is one of ours; the row comes and goes with the zaakinformatieobject or besluitinformatieobject.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  constraint objectinformatieobject_pkey PRIMARY KEY (id),
+  constraint objectinformatieobject_uniek UNIQUE NULLS NOT DISTINCT (enkelvoudiginformatieobject_id, object_uuid, object_url),
+  constraint objectinformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint objectinformatieobject_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id),
+  constraint objectinformatieobject_een_object CHECK ((num_nonnulls(object_uuid, object_url) = 1)),
+  constraint objectinformatieobject_object_type_check CHECK ((object_type = ANY (ARRAY['besluit'::text, 'zaak'::text, 'verzoek'::text])))
+);
+CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USING btree (object_url) WHERE (object_url IS NOT NULL);
+CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
+
+-- Outcome of a case (Zaken API, Resultaat); a case has one at most.
+create table resultaat (
+  id bigint not null generated always as identity, -- Internal key.
+  resultaattype_elders jsonb, -- What archiving needs of a kind of outcome elsewhere, as that server said when the outcome was given: {"omschrijving", "archiefnominatie", "archiefactietermijn", "brondatumArchiefprocedure"}.
+  resultaattype_id bigint, -- The kind of outcome; of the zaaktype of the case (zrc-020), when that is one of ours.
+  resultaattype_url text, -- The kind of outcome, when it stands elsewhere.
+  toelichting text not null default ''::text, -- Explanation.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaak_id bigint not null, -- The case.
+  constraint resultaat_pkey PRIMARY KEY (id),
+  constraint resultaat_uuid_uniek UNIQUE (uuid),
+  constraint resultaat_zaak_uniek UNIQUE (zaak_id),
+  constraint resultaat_resultaattype_id_fkey FOREIGN KEY (resultaattype_id) REFERENCES resultaattype(id),
+  constraint resultaat_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint resultaat_een_type CHECK ((num_nonnulls(resultaattype_id, resultaattype_url) = 1)),
+  constraint resultaat_gegevens_van_type_elders CHECK (((resultaattype_url IS NULL) = (resultaattype_elders IS NULL)))
+);
+CREATE INDEX resultaat_resultaattype_id_idx ON resultaat USING btree (resultaattype_id);
+CREATE INDEX resultaat_resultaattype_url_idx ON resultaat USING btree (resultaattype_url) WHERE (resultaattype_url IS NOT NULL);
+
+-- An outcome of cases of a type, and how they are archived then.
+create table resultaattype (
+  archiefactietermijn text, -- Time between brondatum and archiefactiedatum (duration).
+  archiefnominatie text not null default ''::text, -- blijvend_bewaren, vernietigen or empty.
+  begin_geldigheid date, -- First day of validity; empty: as the case type.
+  brondatum_afleidingswijze text, -- How the brondatum is found; empty: no brondatumArchiefprocedure.
+  brondatum_datumkenmerk text not null default ''::text, -- Name of the attribute that holds the date.
+  brondatum_einddatum_bekend boolean not null default false, -- Whether the date is known when the case ends.
+  brondatum_objecttype text not null default ''::text, -- Kind of object that holds the date.
+  brondatum_procestermijn text, -- Time after the end of the case (duration), for afleidingswijze termijn.
+  brondatum_registratie text not null default ''::text, -- Register that holds the date.
+  einde_geldigheid date, -- Last day of validity; empty: as the case type.
+  id bigint not null generated always as identity, -- Internal key.
+  indicatie_specifiek boolean, -- Whether it is a specific outcome of the procestype.
+  omschrijving text not null, -- Name.
+  omschrijving_generiek text not null default ''::text, -- The omschrijving found there at the last save.
+  procesobjectaard text not null default ''::text, -- Nature of the process object.
+  procestermijn text, -- Term of the process (duration).
+  resultaattypeomschrijving text not null, -- URL of the generic description in the selectielijst.
+  selectielijstklasse text not null default ''::text, -- URL of the resultaat in the selectielijst.
+  toelichting text not null default ''::text, -- Explanation.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaaktype_id bigint not null, -- The version of the case type.
+  constraint resultaattype_pkey PRIMARY KEY (id),
+  constraint resultaattype_omschrijving_uniek UNIQUE (zaaktype_id, omschrijving),
+  constraint resultaattype_uuid_uniek UNIQUE (uuid),
+  constraint resultaattype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint resultaattype_archiefnominatie_check CHECK ((archiefnominatie = ANY (ARRAY[''::text, 'blijvend_bewaren'::text, 'vernietigen'::text])))
+);
+
+-- Decisions that lead to an outcome.
+create table resultaattype_besluittype (
+  besluittype_id bigint not null, -- The decision type.
+  resultaattype_id bigint not null, -- The outcome.
+  constraint resultaattype_besluittype_pkey PRIMARY KEY (resultaattype_id, besluittype_id),
+  constraint resultaattype_besluittype_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id) ON DELETE CASCADE,
+  constraint resultaattype_besluittype_resultaattype_id_fkey FOREIGN KEY (resultaattype_id) REFERENCES resultaattype(id) ON DELETE CASCADE
+);
+CREATE INDEX resultaattype_besluittype_besluittype_id_idx ON resultaattype_besluittype USING btree (besluittype_id);
+
+-- Documents that belong to an outcome.
+create table resultaattype_informatieobjecttype (
+  informatieobjecttype_id bigint not null, -- The document type.
+  resultaattype_id bigint not null, -- The outcome.
+  constraint resultaattype_informatieobjecttype_pkey PRIMARY KEY (resultaattype_id, informatieobjecttype_id),
+  constraint resultaattype_informatieobjecttype_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id) ON DELETE CASCADE,
+  constraint resultaattype_informatieobjecttype_resultaattype_id_fkey FOREIGN KEY (resultaattype_id) REFERENCES resultaattype(id) ON DELETE CASCADE
+);
+CREATE INDEX resultaattype_informatieobjecttype_informatieobjecttype_id_idx ON resultaattype_informatieobjecttype USING btree (informatieobjecttype_id);
+
+-- Who is involved in a case, and as what (Zaken API, Rol).
+create table rol (
+  afwijkende_naam_betrokkene text not null default ''::text, -- Name to use instead.
+  authenticatie_context jsonb, -- How who is involved proved himself, as the API shows it.
+  begin_geldigheid date, -- First day.
+  betrokkene text not null default ''::text, -- URL of who is involved; empty: betrokkene_identificatie says it.
+  betrokkene_identificatie jsonb, -- Who is involved, complete as the API shows it.
+  betrokkene_type text not null, -- Kind of who is involved; decides the shape of betrokkene_identificatie.
+  contactpersoon_rol jsonb, -- Contact person, as the API shows it.
+  einde_geldigheid date, -- Last day.
+  id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
+  indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
+  omschrijving text not null, -- Name of the roltype when the row was written.
+  omschrijving_generiek text not null, -- Generic name of the roltype when the row was written.
+  registratiedatum timestamp with time zone not null default now(), -- When it was made.
+  roltoelichting text not null default ''::text, -- Explanation.
+  roltype_id bigint, -- As what; a roltype of the zaaktype of the case (zrc-019), when that is one of ours.
+  roltype_url text, -- As what, when the roltype stands elsewhere.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaak_id bigint not null, -- The case.
+  constraint rol_pkey PRIMARY KEY (id),
+  constraint rol_uuid_uniek UNIQUE (uuid),
+  constraint rol_roltype_id_fkey FOREIGN KEY (roltype_id) REFERENCES roltype(id),
+  constraint rol_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint rol_betrokkene_type_check CHECK ((betrokkene_type = ANY (ARRAY['natuurlijk_persoon'::text, 'niet_natuurlijk_persoon'::text, 'vestiging'::text, 'organisatorische_eenheid'::text, 'medewerker'::text]))),
+  constraint rol_een_type CHECK ((num_nonnulls(roltype_id, roltype_url) = 1))
+);
+CREATE INDEX rol_betrokkene_idx ON rol USING btree (betrokkene) WHERE (betrokkene <> ''::text);
+CREATE INDEX rol_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'identificatie'::text))) WHERE ((betrokkene_identificatie ->> 'identificatie'::text) <> ''::text);
+CREATE INDEX rol_inn_nnp_id_idx ON rol USING btree (((betrokkene_identificatie ->> 'innNnpId'::text))) WHERE ((betrokkene_identificatie ->> 'innNnpId'::text) <> ''::text);
+CREATE INDEX rol_inp_bsn_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpBsn'::text))) WHERE ((betrokkene_identificatie ->> 'inpBsn'::text) <> ''::text);
+CREATE INDEX rol_kvk_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'kvkNummer'::text))) WHERE ((betrokkene_identificatie ->> 'kvkNummer'::text) <> ''::text);
+CREATE INDEX rol_roltype_id_idx ON rol USING btree (roltype_id);
+CREATE INDEX rol_roltype_url_idx ON rol USING btree (roltype_url) WHERE (roltype_url IS NOT NULL);
+CREATE INDEX rol_vestigings_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'vestigingsNummer'::text))) WHERE ((betrokkene_identificatie ->> 'vestigingsNummer'::text) <> ''::text);
+CREATE INDEX rol_zaak_id_idx ON rol USING btree (zaak_id);
+
+-- A part that someone can have in cases of a type.
+create table roltype (
+  begin_geldigheid date, -- First day of validity; empty: as the case type.
+  einde_geldigheid date, -- Last day of validity; empty: as the case type.
+  id bigint not null generated always as identity, -- Internal key.
+  omschrijving text not null, -- Name.
+  omschrijving_generiek text not null, -- Generic role: initiator, behandelaar and so on.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaaktype_id bigint not null, -- The version of the case type.
+  constraint roltype_pkey PRIMARY KEY (id),
+  constraint roltype_omschrijving_uniek UNIQUE (zaaktype_id, omschrijving),
+  constraint roltype_uuid_uniek UNIQUE (uuid),
+  constraint roltype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
+);
+
+-- The other side of a relation of ours, at another server: made and removed there by us.
+create table spiegel (
+  bron text not null, -- Our table that holds the relation.
+  bron_uuid uuid not null, -- Our row in it.
+  id bigint not null generated always as identity, -- Internal key.
+  inhoud jsonb not null, -- What is posted: it also tells ours from others in that list.
+  lijst text not null, -- URL of the list at the other side that it is posted to.
+  soort text not null, -- Kind of resource at the other side.
+  spiegeling_id bigint, -- The change that waits for it; empty: none.
+  url text not null default ''::text, -- Its URL; empty until the other side said it.
+  weg boolean not null default false, -- Whether our side is gone for good: a job removes it there, then here.
+  constraint spiegel_pkey PRIMARY KEY (id),
+  constraint spiegel_spiegeling_id_fkey FOREIGN KEY (spiegeling_id) REFERENCES spiegeling(id),
+  constraint spiegel_soort_check CHECK ((soort = ANY (ARRAY['zaakbesluit'::text, 'objectinformatieobject'::text, 'objectcontactmoment'::text, 'objectverzoek'::text])))
+);
+CREATE INDEX spiegel_bron_uuid_idx ON spiegel USING btree (bron_uuid);
+CREATE INDEX spiegel_spiegeling_id_idx ON spiegel USING btree (spiegeling_id) WHERE (spiegeling_id IS NOT NULL);
+
+-- Changes that wait for another server to do its part. Rows live as long as one call to it; a job ends those of a process that died.
+create table spiegeling (
+  actor jsonb not null, -- Who made the change, as audit records name him.
+  begonnen_op timestamp with time zone not null default now(), -- When it began.
+  id bigint not null generated always as identity, -- Internal key.
+  rijen jsonb not null, -- What undoes it: [{"tabel", "uuid"}] for maken, [{"tabel", "rij"}] for verwijderen.
+  soort text not null, -- maken: our rows are there, and go when the other side refuses; verwijderen: our rows are gone, and come back then.
+  wijzigingen jsonb not null, -- The changes as they will be recorded.
+  constraint spiegeling_pkey PRIMARY KEY (id),
+  constraint spiegeling_soort_check CHECK ((soort = ANY (ARRAY['maken'::text, 'verwijderen'::text])))
+);
+
+-- Stages that a case reached (Zaken API, Status). The one with the highest datum_status_gezet is the current one.
+create table status (
+  datum_status_gezet timestamp with time zone not null, -- When it was reached.
+  gezetdoor_id bigint, -- The rol that set it; empty again when that goes, since a status is a fact of its own.
+  id bigint not null generated always as identity, -- Internal key.
+  is_eindstatus boolean, -- Whether a stage elsewhere is the last of its zaaktype, as that server said when it was reached. Of ours the volgnummer says it.
+  statustoelichting text not null default ''::text, -- Explanation.
+  statustype_id bigint, -- The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.
+  statustype_omschrijving text, -- Name of a stage elsewhere, when it was reached.
+  statustype_url text, -- The stage, when it stands elsewhere.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaak_id bigint not null, -- The case.
+  constraint status_pkey PRIMARY KEY (id),
+  constraint status_moment_uniek UNIQUE (zaak_id, datum_status_gezet),
+  constraint status_uuid_uniek UNIQUE (uuid),
+  constraint status_gezetdoor_id_fkey FOREIGN KEY (gezetdoor_id) REFERENCES rol(id) ON DELETE SET NULL,
+  constraint status_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id),
+  constraint status_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint status_een_type CHECK ((num_nonnulls(statustype_id, statustype_url) = 1)),
+  constraint status_gegevens_van_type_elders CHECK ((num_nonnulls(statustype_omschrijving, is_eindstatus) =
+CASE
+    WHEN (statustype_url IS NULL) THEN 0
+    ELSE 2
+END))
+);
+CREATE INDEX status_gezetdoor_id_idx ON status USING btree (gezetdoor_id) WHERE (gezetdoor_id IS NOT NULL);
+CREATE INDEX status_statustype_id_idx ON status USING btree (statustype_id);
+CREATE INDEX status_statustype_url_idx ON status USING btree (statustype_url) WHERE (statustype_url IS NOT NULL);
+
+-- A stage of cases of a type; the one with the highest volgnummer closes the case.
+create table statustype (
+  begin_geldigheid date, -- First day of validity; empty: as the case type.
+  checklistitem_statustype jsonb not null default '[]'::jsonb, -- Checklist as the API shows it: itemnaam, vraagstelling, verplicht, toelichting.
+  doorlooptijd text, -- Term of the stage (duration).
+  einde_geldigheid date, -- Last day of validity; empty: as the case type.
+  id bigint not null generated always as identity, -- Internal key.
+  informeren boolean not null default false, -- Whether the initiator is told.
+  omschrijving text not null, -- Name.
+  omschrijving_generiek text not null default ''::text, -- Generic name.
+  statustekst text not null default ''::text, -- Text for the initiator.
+  toelichting text, -- Explanation.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  volgnummer integer not null, -- Position in the process.
+  zaaktype_id bigint not null, -- The version of the case type.
+  constraint statustype_pkey PRIMARY KEY (id),
+  constraint statustype_uuid_uniek UNIQUE (uuid),
+  constraint statustype_volgnummer_uniek UNIQUE (zaaktype_id, volgnummer),
+  constraint statustype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint statustype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 9999)))
+);
+
+-- A step within a status (Zaken API, SubStatus).
+create table substatus (
+  doelgroep text not null default 'betrokkenen'::text, -- For whom: betrokkenen, intern or empty.
+  id bigint not null generated always as identity, -- Internal key.
+  omschrijving text not null, -- Name.
+  status_id bigint not null, -- The status that it is a step of.
+  tijdstip timestamp with time zone not null default now(), -- When it was reached.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaak_id bigint not null, -- The case.
+  constraint substatus_pkey PRIMARY KEY (id),
+  constraint substatus_uuid_uniek UNIQUE (uuid),
+  constraint substatus_status_id_fkey FOREIGN KEY (status_id) REFERENCES status(id) ON DELETE CASCADE,
+  constraint substatus_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
+);
+CREATE INDEX substatus_status_id_idx ON substatus USING btree (status_id);
+CREATE INDEX substatus_zaak_id_idx ON substatus USING btree (zaak_id);
+
+-- That a document was sent to or received from someone (Documenten API, Verzending).
+create table verzending (
+  aard_relatie text not null, -- afzender or geadresseerde.
+  betrokkene text not null, -- URL of who it was sent to or came from.
+  binnenlands_correspondentieadres jsonb, -- Address in the country, as the API shows it.
+  buitenlands_correspondentieadres jsonb, -- Address abroad, as the API shows it.
+  contact_persoon text not null, -- URL of the contact person.
+  contactpersoonnaam text not null default ''::text, -- Name of the contact person.
+  correspondentie_postadres jsonb, -- Postal address, as the API shows it.
+  emailadres text not null default ''::text, -- E-mail address.
+  enkelvoudiginformatieobject_id bigint not null, -- The document.
+  faxnummer text not null default ''::text, -- Fax number.
+  id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
+  mijn_overheid boolean not null default false, -- Whether MijnOverheid was the channel.
+  ontvangstdatum date, -- Day of receipt.
+  telefoonnummer text not null default ''::text, -- Phone number.
+  toelichting text not null default ''::text, -- Explanation.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  verzenddatum date, -- Day of sending.
+  constraint verzending_pkey PRIMARY KEY (id),
+  constraint verzending_uuid_uniek UNIQUE (uuid),
+  constraint verzending_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
+  constraint verzending_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['afzender'::text, 'geadresseerde'::text])))
+);
+CREATE INDEX verzending_betrokkene_idx ON verzending USING btree (betrokkene);
+CREATE INDEX verzending_enkelvoudiginformatieobject_id_idx ON verzending USING btree (enkelvoudiginformatieobject_id);
+
+-- One row per registered worker: a running process with one graphile-worker pool. Rows of dead workers are removed by the others.
+create table worker (
+  gestart_op timestamp with time zone not null default now(), -- When the worker registered.
+  gezien_op timestamp with time zone not null default now(), -- Last sign of life, by the clock of the database.
+  host text not null, -- Name of the machine or container the process runs on.
+  id integer not null generated always as identity, -- Number of the registration. The worker holds the session advisory lock (31330, id) while it lives.
+  naam text not null, -- Name of the worker in logs, chosen by whoever starts it.
+  ononderbroken_sinds timestamp with time zone not null default now(), -- Since when the signs of life came without a gap. A worker that was itself cut off may not yet judge the others.
+  pid integer not null, -- Process id on that machine.
+  pool_id text not null, -- Id of the graphile-worker pool: the value of locked_by on the jobs this worker runs.
+  versie text not null, -- Version of the program that the worker runs.
+  constraint worker_pkey PRIMARY KEY (id),
+  constraint worker_pool_id_uniek UNIQUE (pool_id)
+);
+
+-- Jobs during which a worker died. The first five times the job keeps its attempts; after that a crash counts as a failed attempt.
+create table worker_crash (
+  aantal integer not null default 1, -- How often a worker died while it ran this job.
+  job_id bigint not null, -- Id of the job in graphile_worker. Rows of jobs that are gone are removed.
+  laatste_op timestamp with time zone not null default now(), -- When that was last found out.
+  constraint worker_crash_pkey PRIMARY KEY (job_id)
+);
+
+-- A case (Zaken API, Zaak).
+create table zaak (
+  archiefactiedatum date, -- Day on which archiefnominatie is carried out.
+  archiefnominatie text, -- Keep for good, or destroy.
+  archiefstatus text not null default 'nog_te_archiveren'::text, -- How far archiving is; other than nog_te_archiveren locks what hangs on the case.
+  betalingsindicatie text not null default ''::text, -- How far costs were paid.
+  bronorganisatie text not null, -- RSIN of the organisation that gave the number.
+  communicatiekanaal text not null default ''::text, -- URL of the channel through which it came.
+  communicatiekanaal_naam text not null default ''::text, -- Name of that channel.
+  einddatum date, -- Day on which it was closed; empty: open. Only statuses set it.
+  einddatum_gepland date, -- Planned end.
+  hoofdzaak_id bigint, -- The case that this one is part of; it is no part itself (zrc-013). Deleted with it (zrc-023).
+  id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
+  identificatie text not null, -- Number; unique together with bronorganisatie (zrc-002).
+  kenmerken jsonb not null default '[]'::jsonb, -- Marks from other systems: [{"kenmerk", "bron"}].
+  laatst_gemuteerd timestamp with time zone not null default now(), -- Last change of the case, its statuses, result, documents or objects.
+  laatst_geopend timestamp with time zone, -- When someone last opened it, as a client says.
+  laatste_betaaldatum timestamp with time zone, -- Moment of the last payment.
+  omschrijving text not null default ''::text, -- Short description.
+  opdrachtgevende_organisatie text not null default ''::text, -- RSIN of the organisation that commissioned it.
+  opschorting_eerdere boolean not null default false, -- Whether it ever was suspended; never goes back to false.
+  opschorting_indicatie boolean not null default false, -- Whether it is suspended.
+  opschorting_reden text not null default ''::text, -- Why.
+  processobject_datumkenmerk text not null default ''::text, -- Attribute of the process object that holds the end date.
+  processobject_identificatie text not null default ''::text, -- Number of the process object.
+  processobject_objecttype text not null default ''::text, -- Type of the process object.
+  processobject_registratie text not null default ''::text, -- Register of the process object.
+  processobjectaard text not null default ''::text, -- Kind of the process object.
+  producten_of_diensten text[] not null default '{}'::text[], -- URLs of products or services, out of those of the case type (zrc-015).
+  publicatiedatum date, -- Day of publication.
+  registratiedatum date not null default CURRENT_DATE, -- Day of registration.
+  selectielijstklasse text not null default ''::text, -- URL of the selectielijst result.
+  startdatum date not null, -- Day on which the work began or will begin.
+  startdatum_bewaartermijn date, -- Day on which the term before archiefactiedatum begins.
+  toelichting text not null default ''::text, -- Explanation.
+  uiterlijke_einddatum_afdoening date, -- Legal deadline.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  verantwoordelijke_organisatie text not null, -- RSIN of the organisation that is responsible.
+  verlenging_duur text, -- By how much (ISO 8601); empty: not prolonged.
+  verlenging_reden text not null default ''::text, -- Why it was prolonged.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality; rights compare it.
+  zaakgeometrie jsonb, -- Where it is about: GeoJSON in EPSG:4326.
+  zaakgeometrie_grenzen box, -- The smallest box around zaakgeometrie, for searches.
+  zaaktype_catalogus_url text, -- The catalogue of a type elsewhere: notifications name it.
+  zaaktype_id bigint, -- The version of the case type, when it is one of ours; it never changes.
+  zaaktype_identificatie text, -- identificatie of a type elsewhere, when the case was made.
+  zaaktype_omschrijving text, -- omschrijving of a type elsewhere, when the case was made; lists are filtered by it.
+  zaaktype_url text, -- The version of the case type, when it stands elsewhere; rights compare it as it was written.
+  constraint zaak_pkey PRIMARY KEY (id),
+  constraint zaak_identificatie_uniek UNIQUE (identificatie, bronorganisatie),
+  constraint zaak_uuid_uniek UNIQUE (uuid),
+  constraint zaak_hoofdzaak_id_fkey FOREIGN KEY (hoofdzaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaak_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id),
+  constraint zaak_archiefnominatie_check CHECK ((archiefnominatie = ANY (ARRAY['blijvend_bewaren'::text, 'vernietigen'::text]))),
+  constraint zaak_archiefstatus_check CHECK ((archiefstatus = ANY (ARRAY['nog_te_archiveren'::text, 'gearchiveerd'::text, 'gearchiveerd_procestermijn_onbekend'::text, 'overgedragen'::text]))),
+  constraint zaak_een_zaaktype CHECK ((num_nonnulls(zaaktype_id, zaaktype_url) = 1)),
+  constraint zaak_gegevens_van_type_elders CHECK ((num_nonnulls(zaaktype_catalogus_url, zaaktype_identificatie, zaaktype_omschrijving) =
+CASE
+    WHEN (zaaktype_url IS NULL) THEN 0
+    ELSE 3
+END)),
+  constraint zaak_niet_eigen_hoofdzaak CHECK ((hoofdzaak_id <> id))
+);
+CREATE INDEX zaak_archiefactiedatum_idx ON zaak USING btree (archiefactiedatum) WHERE (archiefactiedatum IS NOT NULL);
+CREATE INDEX zaak_hoofdzaak_id_idx ON zaak USING btree (hoofdzaak_id) WHERE (hoofdzaak_id IS NOT NULL);
+CREATE INDEX zaak_kenmerken_idx ON zaak USING gin (kenmerken jsonb_path_ops) WHERE (kenmerken <> '[]'::jsonb);
+CREATE INDEX zaak_startdatum_idx ON zaak USING btree (startdatum);
+CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
+CREATE INDEX zaak_zaaktype_id_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id);
+CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
+
+-- relevanteAndereZaken: cases that matter to a case.
+create table zaak_andere_zaak (
+  aard_relatie text not null, -- What the other case is to this one.
+  andere_zaak_id bigint, -- The other case when it is one of ours.
+  andere_zaak_url text, -- URL of the other case when it stands elsewhere.
+  overige_relatie text not null default ''::text, -- The relation in words, where aard_relatie is overig.
+  toelichting text not null default ''::text, -- Explanation.
+  volgorde integer not null, -- Position in the list.
+  zaak_id bigint not null, -- The case.
+  constraint zaak_andere_zaak_pkey PRIMARY KEY (zaak_id, volgorde),
+  constraint zaak_andere_zaak_andere_zaak_id_fkey FOREIGN KEY (andere_zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaak_andere_zaak_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaak_andere_zaak_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['vervolg'::text, 'onderwerp'::text, 'bijdrage'::text, 'overig'::text]))),
+  constraint zaak_andere_zaak_een_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
+);
+CREATE INDEX zaak_andere_zaak_andere_zaak_id_idx ON zaak_andere_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
+
+-- gerelateerdeZaken: two of our own have a row each way.
+create table zaak_gerelateerde_zaak (
+  andere_zaak_id bigint, -- The other case when it is one of ours.
+  andere_zaak_url text, -- URL of the other case when it stands elsewhere.
+  id bigint not null generated always as identity, -- Internal key; order in the list.
+  zaak_id bigint not null, -- The case.
+  constraint zaak_gerelateerde_zaak_pkey PRIMARY KEY (id),
+  constraint zaak_gerelateerde_zaak_uniek UNIQUE NULLS NOT DISTINCT (zaak_id, andere_zaak_id, andere_zaak_url),
+  constraint zaak_gerelateerde_zaak_andere_zaak_id_fkey FOREIGN KEY (andere_zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaak_gerelateerde_zaak_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaak_gerelateerde_zaak_een_zaak CHECK ((num_nonnulls(andere_zaak_id, andere_zaak_url) = 1))
+);
+CREATE INDEX zaak_gerelateerde_zaak_andere_zaak_id_idx ON zaak_gerelateerde_zaak USING btree (andere_zaak_id) WHERE (andere_zaak_id IS NOT NULL);
+
+-- Besluiten of a case (Zaken API, ZaakBesluit). For besluiten of ours the row comes and goes with Besluit.zaak. A case with besluiten is not deleted: the reference does not cascade.
+create table zaakbesluit (
+  besluit_url text, -- URL of the besluit when it stands elsewhere.
+  besluit_uuid uuid, -- uuid of the besluit when it is one of ours.
+  id bigint not null generated always as identity, -- Internal key.
+  ingangsdatum date, -- Its ingangsdatum: archiving may count from it.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  vervaldatum date, -- Its vervaldatum: archiving may count from it.
+  zaak_id bigint not null, -- The case.
+  constraint zaakbesluit_pkey PRIMARY KEY (id),
+  constraint zaakbesluit_uniek UNIQUE NULLS NOT DISTINCT (zaak_id, besluit_uuid, besluit_url),
+  constraint zaakbesluit_uuid_uniek UNIQUE (uuid),
+  constraint zaakbesluit_zaak_bestaat FOREIGN KEY (zaak_id) REFERENCES zaak(id),
+  constraint zaakbesluit_een_besluit CHECK ((num_nonnulls(besluit_uuid, besluit_url) = 1))
+);
+CREATE INDEX zaakbesluit_besluit_uuid_idx ON zaakbesluit USING btree (besluit_uuid) WHERE (besluit_uuid IS NOT NULL);
+
+-- A contactmoment about a case (Zaken API, ZaakContactMoment).
+create table zaakcontactmoment (
+  contactmoment text not null, -- Its URL.
+  id bigint not null generated always as identity, -- Internal key.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaak_id bigint not null, -- The case.
+  constraint zaakcontactmoment_pkey PRIMARY KEY (id),
+  constraint zaakcontactmoment_uniek UNIQUE (zaak_id, contactmoment),
+  constraint zaakcontactmoment_uuid_uniek UNIQUE (uuid),
+  constraint zaakcontactmoment_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
+);
+CREATE INDEX zaakcontactmoment_contactmoment_idx ON zaakcontactmoment USING btree (contactmoment);
+
+-- A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).
+create table zaakeigenschap (
+  eigenschap_id bigint, -- The eigenschap; of the zaaktype of the case (zrc-018), when that is one of ours.
+  eigenschap_url text, -- The eigenschap, when it stands elsewhere.
+  id bigint not null generated always as identity, -- Internal key.
+  naam text not null, -- Its name when the row was made.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  waarde text not null, -- The value.
+  zaak_id bigint not null, -- The case.
+  constraint zaakeigenschap_pkey PRIMARY KEY (id),
+  constraint zaakeigenschap_uuid_uniek UNIQUE (uuid),
+  constraint zaakeigenschap_eigenschap_id_fkey FOREIGN KEY (eigenschap_id) REFERENCES eigenschap(id),
+  constraint zaakeigenschap_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaakeigenschap_een_type CHECK ((num_nonnulls(eigenschap_id, eigenschap_url) = 1))
+);
+CREATE INDEX zaakeigenschap_eigenschap_id_idx ON zaakeigenschap USING btree (eigenschap_id);
+CREATE INDEX zaakeigenschap_zaak_id_idx ON zaakeigenschap USING btree (zaak_id);
+
+-- That a document belongs to a case (Zaken API, ZaakInformatieObject); an objectinformatieobject stands beside it (zrc-005).
+create table zaakinformatieobject (
+  beschrijving text not null default ''::text, -- Description.
+  enkelvoudiginformatieobject_id bigint, -- The document, when it is one of ours; it cannot be deleted while this is here.
+  id bigint not null generated always as identity, -- Internal key.
+  informatieobject_url text, -- The document when it stands elsewhere.
+  registratiedatum timestamp with time zone not null default now(), -- When it was linked (zrc-004).
+  status_id bigint, -- The status for which it matters.
+  titel text not null default ''::text, -- Name of the document within the case.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  vernietigingsdatum timestamp with time zone, -- When the document is to be destroyed.
+  zaak_id bigint not null, -- The case.
+  constraint zaakinformatieobject_pkey PRIMARY KEY (id),
+  constraint zaakinformatieobject_uniek UNIQUE (zaak_id, enkelvoudiginformatieobject_id),
+  constraint zaakinformatieobject_uuid_uniek UNIQUE (uuid),
+  constraint zaakinformatieobject_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id),
+  constraint zaakinformatieobject_status_id_fkey FOREIGN KEY (status_id) REFERENCES status(id) ON DELETE SET NULL,
+  constraint zaakinformatieobject_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaakinformatieobject_een_document CHECK ((num_nonnulls(enkelvoudiginformatieobject_id, informatieobject_url) = 1))
+);
+CREATE UNIQUE INDEX zaakinformatieobject_elders_uniek ON zaakinformatieobject USING btree (zaak_id, informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
+CREATE INDEX zaakinformatieobject_enkelvoudiginformatieobject_id_idx ON zaakinformatieobject USING btree (enkelvoudiginformatieobject_id);
+CREATE INDEX zaakinformatieobject_informatieobject_url_idx ON zaakinformatieobject USING btree (informatieobject_url) WHERE (informatieobject_url IS NOT NULL);
+CREATE INDEX zaakinformatieobject_status_id_idx ON zaakinformatieobject USING btree (status_id) WHERE (status_id IS NOT NULL);
+
+-- A note on a case (Zaken API 1.7, ZaakNotitie).
+create table zaaknotitie (
+  aangemaakt_door text not null default ''::text, -- Who wrote it.
+  aanmaakdatum timestamp with time zone not null default now(), -- When it was made.
+  id bigint not null generated always as identity, -- Internal key.
+  notitie_type text not null default 'intern'::text, -- intern or extern.
+  onderwerp text not null, -- Subject.
+  status text not null default 'concept'::text, -- concept or definitief; a definitive note does not change.
+  tekst text not null, -- The note.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  wijzigingsdatum timestamp with time zone not null default now(), -- When it last changed.
+  zaak_id bigint not null, -- The case.
+  constraint zaaknotitie_pkey PRIMARY KEY (id),
+  constraint zaaknotitie_uuid_uniek UNIQUE (uuid),
+  constraint zaaknotitie_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaaknotitie_notitie_type_check CHECK ((notitie_type = ANY (ARRAY['intern'::text, 'extern'::text]))),
+  constraint zaaknotitie_status_check CHECK ((status = ANY (ARRAY['concept'::text, 'definitief'::text])))
+);
+CREATE INDEX zaaknotitie_zaak_id_idx ON zaaknotitie USING btree (zaak_id);
+
+-- Numbers handed out beforehand; the row goes when a zaak takes the number.
+create table zaaknummer_reservering (
+  bronorganisatie text not null, -- RSIN of the organisation that asked.
+  gereserveerd_op timestamp with time zone not null default now(), -- When it was handed out.
+  identificatie text not null, -- The number.
+  constraint zaaknummer_reservering_pkey PRIMARY KEY (identificatie, bronorganisatie)
+);
+
+-- What a case is about (Zaken API, ZaakObject).
+create table zaakobject (
+  id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
+  object text not null default ''::text, -- URL of the object; empty: object_identificatie says it.
+  object_identificatie jsonb, -- The object, complete as the API shows it.
+  object_type text not null, -- Kind of object; decides the shape of object_identificatie.
+  object_type_overige text not null default ''::text, -- Kind of object in words, where object_type is overige.
+  object_type_overige_definitie jsonb, -- How the data of the object is found and judged, as the API shows it.
+  relatieomschrijving text not null default ''::text, -- What the object is to the case.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaak_id bigint not null, -- The case.
+  zaakobjecttype_id bigint, -- The zaakobjecttype, when one of ours was named.
+  zaakobjecttype_url text, -- The zaakobjecttype, when one elsewhere was named.
+  constraint zaakobject_pkey PRIMARY KEY (id),
+  constraint zaakobject_uuid_uniek UNIQUE (uuid),
+  constraint zaakobject_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint zaakobject_zaakobjecttype_id_fkey FOREIGN KEY (zaakobjecttype_id) REFERENCES zaakobjecttype(id),
+  constraint zaakobject_een_type CHECK ((num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1))
+);
+CREATE INDEX zaakobject_object_idx ON zaakobject USING btree (object) WHERE (object <> ''::text);
+CREATE INDEX zaakobject_zaak_id_idx ON zaakobject USING btree (zaak_id);
+CREATE INDEX zaakobject_zaakobjecttype_id_idx ON zaakobject USING btree (zaakobjecttype_id) WHERE (zaakobjecttype_id IS NOT NULL);
+
+-- Objects that cases of a type can be about.
+create table zaakobjecttype (
+  ander_objecttype boolean not null, -- True: not a type of the RSGB or RGBZ.
+  begin_geldigheid date, -- First day of validity; empty: as the case type.
+  einde_geldigheid date, -- Last day of validity; empty: as the case type.
+  id bigint not null generated always as identity, -- Internal key.
+  objecttype text not null, -- URL of the type of object.
+  relatie_omschrijving text not null, -- What the object is to the case.
+  statustype_id bigint, -- The stage at which the object must be known.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  zaaktype_id bigint not null, -- The version of the case type.
+  constraint zaakobjecttype_pkey PRIMARY KEY (id),
+  constraint zaakobjecttype_uuid_uniek UNIQUE (uuid),
+  constraint zaakobjecttype_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id) ON DELETE SET NULL,
+  constraint zaakobjecttype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
+);
+CREATE INDEX zaakobjecttype_statustype_id_idx ON zaakobjecttype USING btree (statustype_id);
+CREATE INDEX zaakobjecttype_zaaktype_id_idx ON zaakobjecttype USING btree (zaaktype_id);
+
+-- A version of a case type (Catalogi API, ZaakType).
+create table zaaktype (
+  aanleiding text not null, -- Cause.
+  begin_geldigheid date not null, -- First day of validity.
+  broncatalogus_domein text not null default ''::text, -- Catalogue it was taken from: domain.
+  broncatalogus_rsin text not null default ''::text, -- Catalogue it was taken from: RSIN.
+  broncatalogus_url text not null default ''::text, -- Catalogue it was taken from: URL.
+  bronzaaktype_identificatie text not null default ''::text, -- Type it was taken from: identificatie.
+  bronzaaktype_omschrijving text not null default ''::text, -- Type it was taken from: omschrijving.
+  bronzaaktype_url text not null default ''::text, -- Type it was taken from: URL.
+  catalogus_id bigint not null, -- The catalogue.
+  concept boolean not null default true, -- True until it is published; only published types are used.
+  doel text not null, -- Purpose.
+  doorlooptijd text not null, -- Legal term (duration): uiterlijkeEinddatumAfdoening of a case follows from it.
+  einde_geldigheid date, -- Last day of validity.
+  handeling_behandelaar text not null, -- What the handler does.
+  handeling_initiator text not null, -- What the initiator does.
+  id bigint not null generated always as identity, -- Internal key.
+  identificatie text not null, -- Key; versions of one type share it within their catalogue.
+  indicatie_intern_of_extern text not null, -- Whether cases come from inside or outside.
+  omschrijving text not null, -- Name.
+  omschrijving_generiek text not null default ''::text, -- Generic name.
+  onderwerp text not null, -- Subject.
+  opschorting_en_aanhouding_mogelijk boolean not null, -- Whether cases may be suspended.
+  producten_of_diensten text[] not null default '{}'::text[], -- URLs of products that cases of this type can be about.
+  publicatie_indicatie boolean not null, -- Whether the start of a case is published.
+  publicatietekst text not null default ''::text, -- Text of that publication.
+  referentieproces_link text not null default ''::text, -- URL of the reference process.
+  referentieproces_naam text not null, -- Name of the reference process.
+  selectielijst_procestype text not null default ''::text, -- URL of the procestype in the selectielijst; empty: none.
+  servicenorm text, -- Service level (duration): einddatumGepland of a case follows from it.
+  toelichting text not null default ''::text, -- Explanation.
+  trefwoorden text[] not null default '{}'::text[], -- Key words.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  verantwoordelijke text not null, -- Who answers for the type.
+  verantwoordingsrelatie text[] not null default '{}'::text[], -- Relations to accounting.
+  verlenging_mogelijk boolean not null, -- Whether the term of cases may be extended.
+  verlengingstermijn text, -- By how much (duration); empty when no extension is possible.
+  versiedatum date not null, -- Date of this version.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality of cases that state none.
+  constraint zaaktype_pkey PRIMARY KEY (id),
+  constraint zaaktype_uuid_uniek UNIQUE (uuid),
+  constraint zaaktype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id),
+  constraint zaaktype_indicatie_intern_of_extern_check CHECK ((indicatie_intern_of_extern = ANY (ARRAY['intern'::text, 'extern'::text])))
+);
+CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
+CREATE TRIGGER zaaktype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
+-- Decisions that can be taken in cases of a type; written on the case type.
+create table zaaktype_besluittype (
+  besluittype_id bigint not null, -- The decision type.
+  zaaktype_id bigint not null, -- The case type.
+  constraint zaaktype_besluittype_pkey PRIMARY KEY (zaaktype_id, besluittype_id),
+  constraint zaaktype_besluittype_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id) ON DELETE CASCADE,
+  constraint zaaktype_besluittype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
+);
+CREATE INDEX zaaktype_besluittype_besluittype_id_idx ON zaaktype_besluittype USING btree (besluittype_id);
+
+-- Case types of which a case can be part of a case of this type.
+create table zaaktype_deelzaaktype (
+  deelzaaktype_id bigint not null, -- The type of the part.
+  zaaktype_id bigint not null, -- The type of the whole.
+  constraint zaaktype_deelzaaktype_pkey PRIMARY KEY (zaaktype_id, deelzaaktype_id),
+  constraint zaaktype_deelzaaktype_deelzaaktype_id_fkey FOREIGN KEY (deelzaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint zaaktype_deelzaaktype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
+);
+CREATE INDEX zaaktype_deelzaaktype_deelzaaktype_id_idx ON zaaktype_deelzaaktype USING btree (deelzaaktype_id);
+
+-- Case types that a case type is related to.
+create table zaaktype_gerelateerd_zaaktype (
+  aard_relatie text not null, -- vervolg, bijdrage or onderwerp.
+  gerelateerd_zaaktype_id bigint, -- The other type, when it is one of ours.
+  gerelateerd_zaaktype_url text, -- The other type, when it stands elsewhere.
+  toelichting text not null default ''::text, -- Explanation.
+  volgorde integer not null, -- Position in the list.
+  zaaktype_id bigint not null, -- The type that has the relation.
+  constraint zaaktype_gerelateerd_zaaktype_pkey PRIMARY KEY (zaaktype_id, volgorde),
+  constraint zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_fkey FOREIGN KEY (gerelateerd_zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint zaaktype_gerelateerd_zaaktype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint zaaktype_gerelateerd_een_zaaktype CHECK ((num_nonnulls(gerelateerd_zaaktype_id, gerelateerd_zaaktype_url) = 1)),
+  constraint zaaktype_gerelateerd_zaaktype_aard_relatie_check CHECK ((aard_relatie = ANY (ARRAY['vervolg'::text, 'bijdrage'::text, 'onderwerp'::text])))
+);
+CREATE INDEX zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx ON zaaktype_gerelateerd_zaaktype USING btree (gerelateerd_zaaktype_id);
+
+-- Documents that belong to cases of a type.
+create table zaaktype_informatieobjecttype (
+  id bigint not null generated always as identity, -- Internal key.
+  informatieobjecttype_id bigint not null, -- The document type.
+  richting text not null, -- inkomend, intern or uitgaand.
+  statustype_id bigint, -- The stage at which the document must be there.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  volgnummer integer not null, -- Position within the case type.
+  zaaktype_id bigint not null, -- The version of the case type.
+  constraint zaaktype_informatieobjecttype_pkey PRIMARY KEY (id),
+  constraint zaaktype_informatieobjecttype_uuid_uniek UNIQUE (uuid),
+  constraint zaaktype_informatieobjecttype_volgnummer_uniek UNIQUE (zaaktype_id, volgnummer),
+  constraint zaaktype_informatieobjecttype_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id) ON DELETE CASCADE,
+  constraint zaaktype_informatieobjecttype_statustype_id_fkey FOREIGN KEY (statustype_id) REFERENCES statustype(id) ON DELETE SET NULL,
+  constraint zaaktype_informatieobjecttype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint zaaktype_informatieobjecttype_richting_check CHECK ((richting = ANY (ARRAY['inkomend'::text, 'intern'::text, 'uitgaand'::text]))),
+  constraint zaaktype_informatieobjecttype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 999)))
+);
+CREATE INDEX zaaktype_informatieobjecttype_informatieobjecttype_id_idx ON zaaktype_informatieobjecttype USING btree (informatieobjecttype_id);
+CREATE INDEX zaaktype_informatieobjecttype_statustype_id_idx ON zaaktype_informatieobjecttype USING btree (statustype_id);
+
+-- A verzoek that belongs to a case (Zaken API, ZaakVerzoek).
+create table zaakverzoek (
+  id bigint not null generated always as identity, -- Internal key.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  verzoek text not null, -- Its URL.
+  zaak_id bigint not null, -- The case.
+  constraint zaakverzoek_pkey PRIMARY KEY (id),
+  constraint zaakverzoek_uniek UNIQUE (zaak_id, verzoek),
+  constraint zaakverzoek_uuid_uniek UNIQUE (uuid),
+  constraint zaakverzoek_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
+);
+CREATE INDEX zaakverzoek_verzoek_idx ON zaakverzoek USING btree (verzoek);
+
+-- The types that rights can be about, with what versions of one type have in common (sleutel).
+create view autorisatie_type as
+ SELECT 'zrc'::text AS component,
+    zaaktype.id,
+    zaaktype.uuid,
+    zaaktype.catalogus_id,
+    zaaktype.identificatie AS sleutel
+   FROM zaaktype
+UNION ALL
+ SELECT 'drc'::text AS component,
+    informatieobjecttype.id,
+    informatieobjecttype.uuid,
+    informatieobjecttype.catalogus_id,
+    informatieobjecttype.omschrijving AS sleutel
+   FROM informatieobjecttype
+UNION ALL
+ SELECT 'brc'::text AS component,
+    besluittype.id,
+    besluittype.uuid,
+    besluittype.catalogus_id,
+    besluittype.omschrijving AS sleutel
+   FROM besluittype;
+
+-- Imports with their progress, newest first.
+create view import_overzicht as
+ SELECT uuid,
+    status,
+    totaal,
+    verwerkt,
+    geslaagd,
+    mislukt,
+        CASE
+            WHEN (totaal > 0) THEN round(((100.0 * (verwerkt)::numeric) / (totaal)::numeric), 1)
+            ELSE NULL::numeric
+        END AS procent,
+        CASE
+            WHEN ((verwerkt > 0) AND (gestart_op IS NOT NULL)) THEN round(((verwerkt)::numeric / GREATEST(EXTRACT(epoch FROM (COALESCE(beeindigd_op, bijgewerkt_op) - gestart_op)), 0.001)), 1)
+            ELSE NULL::numeric
+        END AS rijen_per_seconde,
+    reden,
+    client_id,
+    gemaakt_op,
+    gestart_op,
+    bijgewerkt_op,
+    beeindigd_op
+   FROM import i
+  WHERE (verwijderd_op IS NULL)
+  ORDER BY id DESC;
+
+-- How the outcome of a case has it archived, wherever its resultaattype stands.
+create view resultaat_regeling as
+ SELECT r.zaak_id,
+    COALESCE(y.omschrijving, (r.resultaattype_elders ->> 'omschrijving'::text)) AS omschrijving,
+    COALESCE(y.archiefnominatie, (r.resultaattype_elders ->> 'archiefnominatie'::text)) AS archiefnominatie,
+    COALESCE(y.archiefactietermijn, (r.resultaattype_elders ->> 'archiefactietermijn'::text)) AS archiefactietermijn,
+    COALESCE(y.brondatum_afleidingswijze, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,afleidingswijze}'::text[])) AS afleidingswijze,
+    COALESCE(y.brondatum_datumkenmerk, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,datumkenmerk}'::text[])) AS datumkenmerk,
+    COALESCE(y.brondatum_objecttype, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,objecttype}'::text[])) AS objecttype,
+    COALESCE(y.brondatum_procestermijn, (r.resultaattype_elders #>> '{brondatumArchiefprocedure,procestermijn}'::text[])) AS procestermijn
+   FROM (resultaat r
+     LEFT JOIN resultaattype y ON ((y.id = r.resultaattype_id)));
+
+-- Jobs that are in the queue. A job that is done is gone.
+create view taak_overzicht as
+ SELECT id,
+    taak,
+    staat,
+    hoort_bij,
+    pogingen,
+    max_pogingen,
+    laatste_fout,
+    gemaakt_op,
+    vanaf,
+    bezig_sinds,
+    worker
+   FROM taken() taken(id, taak, staat, hoort_bij, pogingen, max_pogingen, laatste_fout, gemaakt_op, vanaf, bezig_sinds, worker)
+  ORDER BY id;
+
+-- Refuses to change or remove records of changes.
+CREATE OR REPLACE FUNCTION beheer_audit_blijft()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'beheer_audit only grows' using errcode = 'restrict_violation';
+end $function$;
+
+-- The next generated identificatie, for a besluit of this day.
+CREATE OR REPLACE FUNCTION besluit_identificatie(dag date)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select 'BESLUIT-' || to_char(dag, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+  from nextval('besluit_nummer') n
+$function$;
+
+-- The next generated identificatie, for a document of this creatiedatum.
+CREATE OR REPLACE FUNCTION document_identificatie(creatiedatum date)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  kenmerk text;
+begin
+  loop
+    select 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-' || lpad(n::text, greatest(10, length(n::text)), '0')
+      into kenmerk from nextval('document_nummer') n;
+    exit when not exists (select from enkelvoudiginformatieobject e where e.identificatie = kenmerk);
+  end loop;
+  return kenmerk;
+end $function$;
+
+-- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
+CREATE OR REPLACE FUNCTION haal_besluitnummers_in(dag date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from besluit where identificatie like 'BESLUIT-' || to_char(dag, 'YYYY') || '-%';
+  perform nextval('besluit_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from besluit_nummer), 10000000));
+end $function$;
+
+-- Moves the sequence of generated numbers past the numbers that documents of this year have.
+CREATE OR REPLACE FUNCTION haal_documentnummers_in(creatiedatum date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from enkelvoudiginformatieobject
+  where identificatie like 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-%';
+  perform nextval('document_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from document_nummer), 10000000));
+end $function$;
+
+-- Moves the sequence of generated numbers past the numbers that zaken of this year have.
+CREATE OR REPLACE FUNCTION haal_zaaknummers_in(dag date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hoogste bigint;
+begin
+  select max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint) into hoogste
+  from zaak where identificatie like 'ZAAK-' || to_char(dag, 'YYYY') || '-%';
+  perform nextval('zaak_nummer')
+  from generate_series(1, least(coalesce(hoogste, 0) - (select last_value from zaak_nummer), 10000000));
+end $function$;
+
+-- Moves the sequence of this way past the numbers that zaken have already.
+CREATE OR REPLACE FUNCTION haal_zaaknummers_in(dag date, wijze text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  laatste bigint;
+  letters text;
+  hoogste bigint;
+begin
+  if wijze = 'use-creation-year' then perform haal_zaaknummers_in(current_date); return; end if;
+  if wijze <> 'use-uwv-identification' then perform haal_zaaknummers_in(dag); return; end if;
+  select last_value into laatste from zaak_nummer_uwv;
+  letters := zaaknummer_uwv_letters(laatste);
+  select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
+  from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
+  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
+end $function$;
+
+-- Adds the failed rows of a batch to import_foutsoort.
+CREATE OR REPLACE FUNCTION import_foutsoort_tellen()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into import_foutsoort (import_id, sleutel, reden, aantal)
+  select import_id, hashtextextended(reden, 0) as sleutel, min(reden), count(*)
+  from (select import_id, import_reden(opmerking) as reden from nieuw where not geslaagd) f
+  group by 1, 2 order by 1, 2
+  on conflict (import_id, sleutel) do update set aantal = import_foutsoort.aantal + excluded.aantal;
+  return null;
+end $function$;
+
+-- Why a row failed, without what differs from row to row.
+CREATE OR REPLACE FUNCTION import_reden(opmerking text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select left(regexp_replace(regexp_replace(opmerking, '^Rij \d+: ', ''),
+    'Het bestand is \d+ bytes groot\.', 'Het bestand is groter of kleiner dan hier staat.', 'g'), 1000)
+$function$;
+
+CREATE OR REPLACE FUNCTION meld_autorisatie_wijziging()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('zaakstroom_autorisaties', '');
+  return null;
+end $function$;
+
+-- Takes jobs that deliver messages, begins their attempts, and gives what is to be sent.
+CREATE OR REPLACE FUNCTION neem_notificaties(p_pool text, p_aantal integer, p_wakker boolean)
+ RETURNS TABLE(job bigint, id bigint, nummer integer, herhalingen integer, uuid uuid, kanaal text, hoofd_object text, resource text, resource_url text, actie text, aanmaakdatum timestamp with time zone, kenmerken jsonb, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst_uuid uuid, api_root text, authenticatie text, client_id text, header text, geheim bytea, gebruikers_id text, gebruikers_weergave text, termijn_ms integer)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  jobs bigint[];
+  ids bigint[];
+  sloten integer[];
+begin
+  if p_wakker and not exists (
+    select from notificatie_zender where wakker_tot > clock_timestamp() + interval '150 milliseconds')
+  then
+    insert into notificatie_zender (wakker_tot) values (clock_timestamp() + interval '300 milliseconds')
+      on conflict (enig) do update set wakker_tot = excluded.wakker_tot;
+  end if;
+  with aan_de_beurt as materialized (
+    select j.id, (j.payload ->> 'id')::bigint as bericht
+    from graphile_worker._private_jobs j
+    where j.is_available and j.run_at <= now()
+      and j.task_id = (select t.id from graphile_worker._private_tasks t where t.identifier = 'verstuur-notificatie')
+    order by j.priority, j.run_at limit p_aantal for update skip locked
+  )
+  select array_agg(a.id), array_agg(a.bericht), array_agg(distinct hashtext(n.hoofd_object_uuid::text))
+    into jobs, ids, sloten
+    from aan_de_beurt a
+    left join lateral (select hoofd_object_uuid from notificatie where notificatie.id = a.bericht offset 0) n on true;
+  if jobs is null then return; end if;
+  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
+  -- There may be more: for a sender that has its hands free.
+  if cardinality(jobs) = p_aantal then perform pg_notify('notificatie', ''); end if;
+  return query
+  with gevraagd as materialized (
+    select v.job, v.id, n.status, n.volgende_poging_op, n.hoofd_object_uuid, n.herhalingen, n.uuid, n.kanaal, n.hoofd_object,
+      n.resource, n.resource_url, n.actie, n.aanmaakdatum, n.kenmerken,
+      p.nummer as laatste, p.nummer is not null and p.uitkomst is null as open, p.job_id as van, row_number() over (partition by v.id order by v.job) as keer
+    from unnest(jobs, ids) as v(job, id)
+    left join lateral (select * from notificatie where notificatie.id = v.id offset 0) n on true
+    left join lateral (
+      select * from notificatie_poging p where p.notificatie_id = v.id order by p.nummer desc limit 1) p on true
+  ), beoordeeld as materialized (
+    select g.*, i.max_retries, i.backoff, i.backoff_max, i.base_factor, i.dienst_id,
+      case
+        when g.status is distinct from 'gepland' or g.keer > 1 then 'weg'
+        when g.volgende_poging_op > clock_timestamp() then 'later'
+        when i.dienst_id is null or i.op_volgorde and (
+          select n.id from notificatie n
+          where n.hoofd_object_uuid = g.hoofd_object_uuid and n.status = 'gepland' order by n.id limit 1) < g.id
+          then 'wacht'
+        when g.open and g.van <> g.job and exists (
+          select from graphile_worker._private_jobs j where j.id = g.van and j.locked_at is not null) then 'weg'
+        else 'nu'
+      end as wat
+    from gevraagd g cross join notificatie_instelling i
+  ), weg as (
+    delete from graphile_worker._private_jobs j
+      where j.id = any(array(select b.job from beoordeeld b where b.wat in ('weg', 'wacht')))
+  ), later as (
+    update graphile_worker._private_jobs j
+      set run_at = (select b.volgende_poging_op from beoordeeld b where b.job = j.id)
+      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'later'))
+  ), wacht as (
+    update notificatie n set volgende_poging_op = null
+      where n.id = any(array(select b.id from beoordeeld b where b.wat = 'wacht'))
+  ), verloren as (
+    update notificatie_poging p set uitkomst = 'lost'
+      where p.notificatie_id = any(array(select b.id from beoordeeld b where b.wat = 'nu' and b.open)) and p.uitkomst is null
+  ), genomen as (
+    update graphile_worker._private_jobs j set attempts = j.attempts + 1, locked_by = p_pool, locked_at = now()
+      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'nu'))
+  ), begonnen as (
+    insert into notificatie_poging (notificatie_id, nummer, job_id)
+      select b.id, coalesce(b.laatste, 0) + 1, b.job from beoordeeld b where b.wat = 'nu'
+  )
+  select b.job, b.id, case when b.wat = 'nu' then coalesce(b.laatste, 0) + 1 end, b.herhalingen, b.uuid, b.kanaal, b.hoofd_object, b.resource, b.resource_url,
+    b.actie, b.aanmaakdatum, b.kenmerken, b.max_retries, b.backoff, b.backoff_max, b.base_factor, d.uuid, d.api_root,
+    d.authenticatie, d.client_id, d.header, d.geheim, d.gebruikers_id, d.gebruikers_weergave, d.termijn_ms
+  from beoordeeld b left join dienst d on d.id = b.dienst_id order by b.id;
+end $function$;
+
+-- Ends attempts to deliver messages: writes the outcome, and plans what follows.
+CREATE OR REPLACE FUNCTION noteer_notificatie_pogingen(p_jobs bigint[], p_ids bigint[], p_nummers integer[], p_uitkomsten text[], p_http_statussen integer[], p_antwoorden text[], p_duren_ms integer[], p_wachten double precision[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  onze integer[]; -- places
+  klaar integer[]; -- of these, for the last time
+  opnieuw integer[]; -- to be tried again
+  sloten integer[];
+  hoofden uuid[];
+  moment timestamptz;
+  volgende bigint;
+begin
+  -- The jobs before the locks, as when they are taken.
+  perform from graphile_worker._private_jobs where id = any(p_jobs) order by id for update;
+  select array_agg(distinct hashtext(n.hoofd_object_uuid::text)) into sloten
+    from unnest(p_ids) as v(id), lateral (select hoofd_object_uuid from notificatie where id = v.id offset 0) n;
+  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
+  with genoteerd as (
+    update notificatie_poging p set
+      uitkomst = p_uitkomsten[array_position(p_ids, p.notificatie_id)],
+      http_status = p_http_statussen[array_position(p_ids, p.notificatie_id)],
+      antwoord = p_antwoorden[array_position(p_ids, p.notificatie_id)],
+      duur_ms = p_duren_ms[array_position(p_ids, p.notificatie_id)]
+    where p.notificatie_id = any(p_ids) and p.uitkomst is null
+      and p.nummer = p_nummers[array_position(p_ids, p.notificatie_id)]
+    returning array_position(p_ids, p.notificatie_id) as plaats
+  )
+  select array_agg(plaats), array_agg(plaats) filter (where p_uitkomsten[plaats] = 'delivered' or p_wachten[plaats] is null),
+      array_agg(plaats) filter (where p_uitkomsten[plaats] <> 'delivered' and p_wachten[plaats] is not null)
+    into onze, klaar, opnieuw from genoteerd;
+  moment := clock_timestamp();
+  if opnieuw is not null then
+    update notificatie n set herhalingen = n.herhalingen + 1,
+        volgende_poging_op = moment + p_wachten[array_position(p_ids, n.id)] * interval '1 second'
+      where n.id = any(array(select p_ids[plaats] from unnest(opnieuw) as plaats));
+    update graphile_worker._private_jobs j set attempts = 0, locked_at = null, locked_by = null,
+        run_at = moment + p_wachten[array_position(p_jobs, j.id)] * interval '1 second'
+      where j.id = any(array(select p_jobs[plaats] from unnest(opnieuw) as plaats));
+  end if;
+  if klaar is null then return coalesce(onze, '{}'); end if;
+  delete from graphile_worker._private_jobs j where j.id = any(array(select p_jobs[plaats] from unnest(klaar) as plaats));
+  with beeindigd as (
+    update notificatie n set volgende_poging_op = null, beeindigd_op = moment,
+        status = case p_uitkomsten[array_position(p_ids, n.id)] when 'delivered' then 'afgeleverd' else 'mislukt' end
+      where n.id = any(array(select p_ids[plaats] from unnest(klaar) as plaats))
+      returning n.hoofd_object_uuid
+  )
+  select array_agg(distinct hoofd_object_uuid) into hoofden from beeindigd;
+  for volgende in
+    update notificatie n set volgende_poging_op = moment
+    where n.id = any(array(
+      select eerste.id from unnest(hoofden) as h(hoofd), lateral (
+        select id, volgende_poging_op from notificatie
+        where hoofd_object_uuid = h.hoofd and status = 'gepland' order by id limit 1) eerste
+      where eerste.volgende_poging_op is null))
+    returning n.id
+  loop
+    perform plan_notificatie(volgende);
+  end loop;
+  return onze;
+end $function$;
+
+-- Adds the job that delivers a message, and wakes the sender when it sleeps.
+CREATE OR REPLACE FUNCTION plan_notificatie(p_id bigint, p_moment timestamp with time zone DEFAULT now())
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into graphile_worker._private_jobs (task_id, payload, run_at)
+    select id, json_build_object('id', p_id), p_moment from graphile_worker._private_tasks
+    where identifier = 'verstuur-notificatie';
+  if not found then -- somebody cleaned up
+    perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', p_id), run_at => p_moment);
+  end if;
+  if not exists (select from notificatie_zender where wakker_tot > clock_timestamp()) then
+    perform pg_notify('notificatie', '');
+  end if;
+end $function$;
+
+-- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
+CREATE OR REPLACE FUNCTION taak_staat(bezig_sinds timestamp with time zone, pogingen integer, max_pogingen integer, vanaf timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case
+    when bezig_sinds is not null then 'bezig'
+    when pogingen >= max_pogingen then 'mislukt'
+    when vanaf > now() then 'gepland'
+    else 'wacht'
+  end
+$function$;
+
+-- The rows of the view taak_overzicht.
+CREATE OR REPLACE FUNCTION taken()
+ RETURNS TABLE(id bigint, taak text, staat text, hoort_bij text, pogingen integer, max_pogingen integer, laatste_fout text, gemaakt_op timestamp with time zone, vanaf timestamp with time zone, bezig_sinds timestamp with time zone, worker text)
+ LANGUAGE sql
+ STABLE
+AS $function$ select * from taken(null) $function$;
+
+-- These jobs, or all, as the view taak_overzicht shows them.
+CREATE OR REPLACE FUNCTION taken(p_ids bigint[])
+ RETURNS TABLE(id bigint, taak text, staat text, hoort_bij text, pogingen integer, max_pogingen integer, laatste_fout text, gemaakt_op timestamp with time zone, vanaf timestamp with time zone, bezig_sinds timestamp with time zone, worker text)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return query
+  select
+    j.id::bigint,
+    t.identifier::text,
+    taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at),
+    coalesce(
+      'import ' || (j.payload ->> 'import'),
+      (select 'import ' || i.uuid from import i where t.identifier = 'verwijder-import' and i.id::text = j.payload ->> 'id'),
+      (select 'notificatie ' || n.uuid from notificatie n
+        where t.identifier = 'verstuur-notificatie' and n.id = (j.payload ->> 'id')::bigint),
+      nullif(j.payload::text, '{}')
+    ),
+    j.attempts::integer,
+    j.max_attempts::integer,
+    j.last_error,
+    j.created_at,
+    j.run_at,
+    j.locked_at,
+    (select w.naam || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
+  from graphile_worker._private_jobs j
+  join graphile_worker._private_tasks t on t.id = j.task_id
+  where p_ids is null or j.id = any(p_ids);
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_documenten_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, sum(n)
+  from (
+    select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, 1 as n from nieuw
+    union all
+    select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, -1 from oud
+  ) verschil
+  group by 1, 2, 3, 4, 5 having sum(n) <> 0;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_documenten_eraf()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, -count(*)
+  from oud group by 1, 2, 3, 4, 5;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_documenten_erbij()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, count(*)
+  from nieuw group by 1, 2, 3, 4, 5;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_documenten_opnieuw()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from enkelvoudiginformatieobject_aantal;
+  return null;
+end $function$;
+
+-- Replaces the counts by one row a combination. What others add meanwhile stays; two at once do no harm.
+CREATE OR REPLACE FUNCTION vouw_documentaantallen()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  with gone as (delete from enkelvoudiginformatieobject_aantal returning *)
+  insert into enkelvoudiginformatieobject_aantal
+    (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, aantal)
+  select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, sum(aantal)
+  from gone group by 1, 2, 3, 4, 5 having sum(aantal) <> 0
+$function$;
+
+-- The next generated identificatie, for a zaak of this startdatum.
+CREATE OR REPLACE FUNCTION zaak_identificatie(dag date)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select 'ZAAK-' || to_char(dag, 'YYYY') || '-' || to_char(nextval('zaak_nummer'), 'FM9999999990000000000')
+$function$;
+
+-- The next generated identificatie in this way, for a zaak of this startdatum.
+CREATE OR REPLACE FUNCTION zaak_identificatie(dag date, wijze text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  nummer text;
+begin
+  if wijze = 'use-creation-year' then return zaak_identificatie(current_date); end if;
+  if wijze <> 'use-uwv-identification' then return zaak_identificatie(dag); end if;
+  while nummer is null loop
+    nummer := zaaknummer_uwv(nextval('zaak_nummer_uwv'));
+  end loop;
+  return nummer;
+end $function$;
+
+-- The number at this place in the order of UWV; null where there is none.
+CREATE OR REPLACE FUNCTION zaaknummer_uwv(n bigint)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  with nummer as (select zaaknummer_uwv_letters(n) || lpad((n % 10000000)::text, 7, '0') as tekst),
+  som as (
+    select sum(plaats * (ascii(teken) - case when teken between '0' and '9' then 48 else 65 end)) as som
+    from nummer, unnest(string_to_array(tekst, null)) with ordinality as t(teken, plaats)
+  )
+  select (
+    select tekst || cijfer from generate_series(0, 9) cijfer
+    where (som + (length(tekst) + 1) * cijfer) % 11 = 10
+  ) from nummer, som
+$function$;
+
+-- The letters before the number at this place in the order of UWV: A to Z, then AA to ZZ.
+CREATE OR REPLACE FUNCTION zaaknummer_uwv_letters(n bigint)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when voor < 26 then chr(65 + voor) else chr(65 + voor / 26 - 1) || chr(65 + voor % 26) end
+  from (select (n / 10000000)::integer) as prefix(voor)
+$function$;
