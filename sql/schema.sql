@@ -243,7 +243,9 @@ create table besluittype (
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
   constraint besluittype_pkey PRIMARY KEY (id),
   constraint besluittype_uuid_uniek UNIQUE (uuid),
-  constraint besluittype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id)
+  constraint besluittype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id),
+  constraint besluittype_publicatietermijn_is_termijn CHECK (is_term(publicatietermijn)),
+  constraint besluittype_reactietermijn_is_termijn CHECK (is_term(reactietermijn))
 );
 CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
 CREATE TRIGGER besluittype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
@@ -813,7 +815,10 @@ create table resultaattype (
   constraint resultaattype_omschrijving_uniek UNIQUE (zaaktype_id, omschrijving),
   constraint resultaattype_uuid_uniek UNIQUE (uuid),
   constraint resultaattype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
-  constraint resultaattype_archiefnominatie_check CHECK ((archiefnominatie = ANY (ARRAY[''::text, 'blijvend_bewaren'::text, 'vernietigen'::text])))
+  constraint resultaattype_archiefactietermijn_is_termijn CHECK (is_term(archiefactietermijn)),
+  constraint resultaattype_archiefnominatie_check CHECK ((archiefnominatie = ANY (ARRAY[''::text, 'blijvend_bewaren'::text, 'vernietigen'::text]))),
+  constraint resultaattype_brondatum_procestermijn_is_termijn CHECK (is_term(brondatum_procestermijn)),
+  constraint resultaattype_procestermijn_is_termijn CHECK (is_term(procestermijn))
 );
 
 -- Decisions that lead to an outcome.
@@ -966,6 +971,7 @@ create table statustype (
   constraint statustype_uuid_uniek UNIQUE (uuid),
   constraint statustype_volgnummer_uniek UNIQUE (zaaktype_id, volgnummer),
   constraint statustype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE,
+  constraint statustype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd)),
   constraint statustype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 9999)))
 );
 
@@ -1097,7 +1103,8 @@ CASE
     WHEN (zaaktype_url IS NULL) THEN 0
     ELSE 3
 END)),
-  constraint zaak_niet_eigen_hoofdzaak CHECK ((hoofdzaak_id <> id))
+  constraint zaak_niet_eigen_hoofdzaak CHECK ((hoofdzaak_id <> id)),
+  constraint zaak_verlenging_duur_is_termijn CHECK (is_term(verlenging_duur))
 );
 CREATE INDEX zaak_archiefactiedatum_idx ON zaak USING btree (archiefactiedatum) WHERE (archiefactiedatum IS NOT NULL);
 CREATE INDEX zaak_hoofdzaak_id_idx ON zaak USING btree (hoofdzaak_id) WHERE (hoofdzaak_id IS NOT NULL);
@@ -1324,7 +1331,10 @@ create table zaaktype (
   constraint zaaktype_pkey PRIMARY KEY (id),
   constraint zaaktype_uuid_uniek UNIQUE (uuid),
   constraint zaaktype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id),
-  constraint zaaktype_indicatie_intern_of_extern_check CHECK ((indicatie_intern_of_extern = ANY (ARRAY['intern'::text, 'extern'::text])))
+  constraint zaaktype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd)),
+  constraint zaaktype_indicatie_intern_of_extern_check CHECK ((indicatie_intern_of_extern = ANY (ARRAY['intern'::text, 'extern'::text]))),
+  constraint zaaktype_servicenorm_is_termijn CHECK (is_term(servicenorm)),
+  constraint zaaktype_verlengingstermijn_is_termijn CHECK (is_term(verlengingstermijn))
 );
 CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
 CREATE TRIGGER zaaktype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
@@ -1595,6 +1605,16 @@ CREATE OR REPLACE FUNCTION import_reden(opmerking text)
 AS $function$
   select left(regexp_replace(regexp_replace(opmerking, '^Rij \d+: ', ''),
     'Het bestand is \d+ bytes groot\.', 'Het bestand is groter of kleiner dan hier staat.', 'g'), 1000)
+$function$;
+
+-- Whether it is a normalised ISO 8601 duration of at most a hundred years, or nothing. The same reading as src/http/duration.ts.
+CREATE OR REPLACE FUNCTION is_term(term text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when term ~ '^P(?=.)(\d{1,3}Y)?(\d{1,4}M)?(\d{1,5}D)?(T(?=.)(\d{1,2}H)?(\d{1,2}M)?(\d{1,2}(\.\d{1,6})?S)?)?$'
+    then timestamp '2000-01-01' + term::interval <= timestamp '2100-01-01' else term is null end
 $function$;
 
 CREATE OR REPLACE FUNCTION meld_autorisatie_wijziging()

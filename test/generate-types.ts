@@ -1,4 +1,5 @@
-// Writes src/database/types.ts from a freshly migrated database, or with --verify says whether it would differ.
+// Writes src/database/types.ts and sql/schema.sql from a freshly migrated database, or with --verify says whether they
+// would differ.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
@@ -28,13 +29,14 @@ export async function generateTypes(databaseUrl: string, verify = false): Promis
 }
 
 if (import.meta.main) {
+  const { verifySchema, writeSchema } = await import('./generate-schema.ts')
   const { prepareServer } = await import('./setup.ts')
   const server = await prepareServer()
   try {
-    await generateTypes(
-      Object.assign(new URL(server.url), { pathname: `/${server.template}` }).href,
-      process.argv.includes('--verify'),
-    )
+    const url = Object.assign(new URL(server.url), { pathname: `/${server.template}` }).href
+    const verify = process.argv.includes('--verify')
+    await generateTypes(url, verify)
+    await (verify ? verifySchema(url) : writeSchema(url))
   } finally {
     await server.stop()
   }

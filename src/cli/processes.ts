@@ -114,7 +114,7 @@ export async function runApi(
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'api' })
   try {
     requireImportBaseDir(config, log)
-    await requireKnownSchema(database.sql)
+    await checkSchema(database, log)
     if (config.bootstrapClient) {
       if (isShort(config.bootstrapClient.secret)) log.warn('BOOTSTRAP_CLIENT_SECRET has fewer than 32 characters')
       await ensureBootstrapClient(database, box, config.bootstrapClient, config)
@@ -145,6 +145,12 @@ export async function runApi(
   }
 }
 
+/** @throws SchemaError when the program cannot work with the schema of the database */
+async function checkSchema(database: Database, log: Logger): Promise<void> {
+  const newer = await requireKnownSchema(database.sql)
+  if (newer.length > 0) log.warn({ newer }, 'the schema of the database is newer than this version: upgrade soon')
+}
+
 /** Runs the job side. Resolves when it looks for jobs. */
 export async function runWorker(
   config: Config,
@@ -154,7 +160,7 @@ export async function runWorker(
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'worker' })
   try {
     requireImportBaseDir(config, log)
-    await requireKnownSchema(database.sql)
+    await checkSchema(database, log)
     const opslagen = await openStore(config, database, log)
     const { store } = opslagen
     const pool = openCopy(config, store)

@@ -1,24 +1,47 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runMigrations } from 'graphile-worker'
 import postgres from 'postgres'
 
-const DIRECTORY = new URL('../../sql/', import.meta.url)
+const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
 const LOCK = 8_305_211 // any constant: it only has to be the same in all our processes
+const LOCK_NOT_AVAILABLE = '55P03'
 
-type Migration = { name: string; checksum: string; text: string; transaction: boolean }
+type Migration = { name: string; checksum: string; text: string; transaction: boolean; breaksOlder: boolean }
+type Options = {
+  /** Where the files are; `sql/` of this program unless a test says otherwise. */
+  directory?: string
+  /** How long a file may wait for a lock while everybody else waits behind it. */
+  lockTimeoutMs?: number
+  /** How often a file is tried before it is given up. */
+  attempts?: number
+  /** How long the others get their turn before it is tried again. */
+  pauseMs?: number
+}
 
 /** The database has another schema than this program was made for. */
 export class SchemaError extends Error {}
 
 /**
  * Brings the database to the schema of this program: graphile-worker's schema, then our files in `sql/`, in order, each
- * once and each in a transaction of its own (a file that cannot run in one says `-- no transaction` on its first line).
- * Any number of processes may call this at once: they wait for each other on an advisory lock.
+ * once and each in a transaction of its own. Any number of processes may call this at once: they wait for each other on
+ * an advisory lock.
+ *
+ * The first line of a file may say how it is to be treated, as `-- no-transaction`, `-- breaks-older: yes` or both with a
+ * comma between them. `no-transaction` is for `create index concurrently`: each statement is sent by itself, and the file
+ * has to be one that can be run again when it was cut off halfway. `breaks-older` stops programs of before it; without it
+ * they go on with the newer schema and warn.
+ *
+ * A file that needs a lock which others hold makes all that come after it wait as well. So it waits shortly, gives way,
+ * and tries again.
  * @returns the names of the files that were applied now
- * @throws SchemaError when an applied file has changed since, or the database knows a file that we do not
+ * @throws SchemaError when an applied file has changed since, when the database has a file that breaks this program, or
+ *   when a file found its tables in use at every attempt
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(databaseUrl: string, options: Options = {}): Promise<string[]> {
+  const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000 } = options
   const sql = postgres(databaseUrl, {
     max: 1,
     onnotice: () => {},
@@ -27,19 +50,23 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   try {
     await sql`select pg_advisory_lock(${LOCK})`
     await sql`create table if not exists migratie (
-      naam text primary key, checksum text not null, uitgevoerd_op timestamptz not null default now())`
-    await sql`comment on table migratie is 'Schema files that were applied, with their checksums.'`
-    const files = await readMigrations()
+      naam text primary key, checksum text not null, breekt_ouder boolean not null, uitgevoerd_op timestamptz not null default now())`
+    await sql`comment on table migratie is 'Schema files that were applied, with their checksums and whether programs of before them stop.'`
+    const files = await readMigrations(directory)
     const known = await appliedMigrations(sql)
-    refuseUnknown(files, known)
+    const newer = refuseOthers(files, known)
+    const missing = files.filter(({ name }) => !known.has(name))
+    if (newer.length > 0) {
+      if (missing.length > 0)
+        throw new SchemaError(
+          `the database has ${newer.join(', ')} of another version, which misses ${missing[0]!.name}`,
+        )
+      return [] // that version has brought graphile-worker's schema along too
+    }
     await runMigrations({ connectionString: databaseUrl })
     const applied: string[] = []
-    for (const file of files.filter(({ name }) => !known.has(name))) {
-      const run = async (connection: postgres.Sql | postgres.TransactionSql) => {
-        await connection.unsafe(file.text)
-        await connection`insert into migratie (naam, checksum) values (${file.name}, ${file.checksum})`
-      }
-      await (file.transaction ? sql.begin(run) : run(sql))
+    for (const file of missing) {
+      await apply(sql, file, { lockTimeoutMs, attempts, pauseMs })
       applied.push(file.name)
     }
     return applied
@@ -50,42 +77,101 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 
 /**
  * What `api` and `worker` ask before they start, and `/readyz` asks all the time.
- * @throws SchemaError when a file is missing in the database, unknown to us, or changed
+ * @returns the files of a newer version that this database has and this program can live with
+ * @throws SchemaError when a file is missing in the database, changed, or of a newer version that breaks this program
  */
-export async function requireKnownSchema(sql: postgres.Sql): Promise<void> {
-  const files = await readMigrations()
+export async function requireKnownSchema(sql: postgres.Sql, directory = DIRECTORY): Promise<string[]> {
+  const files = await readMigrations(directory)
   const [table] = await sql`select to_regclass('migratie') as name`
-  const known: Map<string, string> = table?.name ? await appliedMigrations(sql) : new Map()
-  refuseUnknown(files, known)
+  const known: Map<string, Applied> = table?.name ? await appliedMigrations(sql) : new Map()
+  const newer = refuseOthers(files, known)
   const missing = files.filter(({ name }) => !known.has(name))
   if (missing.length > 0) {
     throw new SchemaError(
       `the database misses ${missing.map(({ name }) => name).join(', ')}: run \`zaakstroom migrate\``,
     )
   }
+  return newer
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.sql')).sort()
+type Applied = { naam: string; checksum: string; breektOuder: boolean }
+type Patience = Required<Pick<Options, 'lockTimeoutMs' | 'attempts' | 'pauseMs'>>
+
+async function apply(
+  sql: postgres.Sql,
+  file: Migration,
+  { lockTimeoutMs, attempts, pauseMs }: Patience,
+): Promise<void> {
+  const note = (connection: postgres.Sql | postgres.TransactionSql) =>
+    connection`insert into migratie (naam, checksum, breekt_ouder) values (${file.name}, ${file.checksum}, ${file.breaksOlder})`
+  if (!file.transaction) {
+    for (const statement of statementsOf(file)) await sql.unsafe(statement)
+    await note(sql)
+    return
+  }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await sql.begin(async (transaction) => {
+        await transaction`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`
+        await transaction.unsafe(file.text)
+        await note(transaction)
+      })
+      return
+    } catch (error) {
+      if (!(error instanceof postgres.PostgresError) || error.code !== LOCK_NOT_AVAILABLE) throw error
+      if (attempt === attempts)
+        throw new SchemaError(
+          `${file.name} found its tables in use ${attempts} times: nothing of it was applied; try again when long queries have ended`,
+        )
+      await delay(pauseMs)
+    }
+  }
+}
+
+/** Statements end with a semicolon at the end of a line; a file without transaction has no functions. */
+function statementsOf({ name, text }: Migration): string[] {
+  if (text.includes('$$')) throw new SchemaError(`${name}: a file without transaction can have no $$`)
+  return text
+    .replace(/^--.*$/gm, '')
+    .split(/;[ \t]*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort()
   return Promise.all(
     names.map(async (name) => {
-      const text = (await readFile(new URL(name, DIRECTORY), 'utf8')).replaceAll('\r\n', '\n')
+      const text = (await readFile(new URL(name, pathToFileURL(`${directory}/`)), 'utf8')).replaceAll('\r\n', '\n')
       const checksum = createHash('sha256').update(text).digest('hex')
-      return { name, checksum, text, transaction: !text.startsWith('-- no transaction') }
+      return { name, checksum, text, ...treatment(name, text) }
     }),
   )
 }
 
-async function appliedMigrations(sql: postgres.Sql): Promise<Map<string, string>> {
-  const rows = await sql<{ naam: string; checksum: string }[]>`select naam, checksum from migratie`
-  return new Map(rows.map(({ naam, checksum }) => [naam, checksum]))
+function treatment(name: string, text: string): Pick<Migration, 'transaction' | 'breaksOlder'> {
+  const said = /^-- ((?:no.transaction|breaks.older)\b.*)/i.exec(text)?.[1]?.split(', ') ?? []
+  const unknown = said.find((word) => !['no-transaction', 'breaks-older: yes', 'breaks-older: no'].includes(word))
+  if (unknown !== undefined)
+    throw new SchemaError(`${name} says ${unknown} on its first line, which means nothing here`)
+  return { transaction: !said.includes('no-transaction'), breaksOlder: said.includes('breaks-older: yes') }
 }
 
-function refuseUnknown(files: Migration[], known: Map<string, string>): void {
+async function appliedMigrations(sql: postgres.Sql): Promise<Map<string, Applied>> {
+  const rows = await sql<Applied[]>`select naam, checksum, breekt_ouder as "breektOuder" from migratie order by naam`
+  return new Map(rows.map((row) => [row.naam, row]))
+}
+
+/** @returns the names that only the database knows */
+function refuseOthers(files: Migration[], known: Map<string, Applied>): string[] {
   const ours = new Map(files.map(({ name, checksum }) => [name, checksum]))
-  for (const [name, checksum] of known) {
-    if (!ours.has(name))
-      throw new SchemaError(`the database has ${name}, which this version does not know: it is newer`)
-    if (ours.get(name) !== checksum) throw new SchemaError(`${name} differs from what was applied to this database`)
+  const newer: string[] = []
+  for (const { naam, checksum, breektOuder } of known.values()) {
+    if (ours.has(naam)) {
+      if (ours.get(naam) !== checksum) throw new SchemaError(`${naam} differs from what was applied to this database`)
+    } else if (breektOuder) {
+      throw new SchemaError(`the database has ${naam}, with which this version cannot work: it is newer`)
+    } else newer.push(naam)
   }
+  return newer
 }

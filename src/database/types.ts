@@ -1451,6 +1451,7 @@ export interface Klantcontact {
 }
 
 export interface Migratie {
+  breektOuder: boolean;
   checksum: string;
   naam: string;
   uitgevoerdOp: Generated<string>;

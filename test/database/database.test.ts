@@ -1,9 +1,13 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import postgres from 'postgres'
 import t from 'tap'
 import { migrate, requireKnownSchema } from '../../src/database/migrate.ts'
+import { testApp } from '../app.ts'
+import { verifySchema } from '../generate-schema.ts'
 import { generateTypes } from '../generate-types.ts'
 import { emptyDatabase, testDatabase } from '../setup.ts'
+
+const SQL = new URL('../../sql/', import.meta.url)
 
 t.test('the table types are those of the migrated database', async (t) => {
   const { url } = await testDatabase(t)
@@ -13,23 +17,138 @@ t.test('the table types are those of the migrated database', async (t) => {
 t.test('twenty processes that migrate an empty database at once do it once', async (t) => {
   const { url } = await emptyDatabase(t)
   const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(url)))
-  const files = (await readdir(new URL('../../sql/', import.meta.url))).filter((name) => name.endsWith('.sql'))
+  const files = (await readdir(SQL)).filter((name) => /^\d{4}-.*\.sql$/.test(name))
   t.equal(applied.filter((names) => names.length > 0).length, 1)
   t.same(applied.flat(), files.sort())
 })
 
-t.test('a schema that this version does not know is refused', async (t) => {
+t.test('sql/schema.sql is the schema of the migrated database', async (t) => {
+  const { url } = await testDatabase(t)
+  await t.resolves(verifySchema(url), 'otherwise: npm run types')
+})
+
+t.test('every check and every index has a name that the migrations give', async (t) => {
   const { url } = await testDatabase(t)
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   t.teardown(() => sql.end())
-  await t.resolves(requireKnownSchema(sql))
-  await sql`update migratie set checksum = 'x' where naam like '0001%'`
-  await t.rejects(requireKnownSchema(sql), /0001-autorisaties.sql differs/, 'a changed file')
-  await t.rejects(migrate(url), /0001-autorisaties.sql differs/)
-  await sql`delete from migratie where naam like '0001%'`
-  await t.rejects(requireKnownSchema(sql), /misses 0001/, 'a missing file')
-  await sql`insert into migratie (naam, checksum) values ('9999-later.sql', 'x')`
-  await t.rejects(requireKnownSchema(sql), /9999-later.sql.*newer/, 'a file of a later version')
+  const files = (await readdir(SQL)).filter((name) => /^\d{4}-/.test(name))
+  const text = (await Promise.all(files.map((name) => readFile(new URL(name, SQL), 'utf8')))).join('\n')
+  const named = await sql<{ name: string }[]>`
+    select conname as name from pg_constraint where connamespace = 'public'::regnamespace and contype in ('c', 'u', 'x')
+    union all
+    select x.relname from pg_index i join pg_class x on x.oid = i.indexrelid
+    where x.relnamespace = 'public'::regnamespace and not exists (select from pg_constraint where conindid = i.indexrelid)`
+  t.ok(named.length > 100)
+  t.same(
+    named.map(({ name }) => name).filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
+    [],
+  )
+})
+
+t.test(
+  'a schema that this version does not know is refused, unless the newer version says that this one can go on',
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const sql = postgres(url, { max: 1, onnotice: () => {} })
+    t.teardown(() => sql.end())
+    t.same(await requireKnownSchema(sql), [])
+    await sql`insert into migratie (naam, checksum, breekt_ouder) values ('9998-later.sql', 'x', false)`
+    t.same(
+      await requireKnownSchema(sql),
+      ['9998-later.sql'],
+      'a later version that only adds: the names are for the warning',
+    )
+    t.same(await migrate(url), [], 'and there is nothing to do')
+    await sql`insert into migratie (naam, checksum, breekt_ouder) values ('9999-break.sql', 'x', true)`
+    await t.rejects(requireKnownSchema(sql), /9999-break.sql.*newer/, 'a later version that this one cannot work with')
+    await t.rejects(migrate(url), /9999-break.sql.*newer/)
+    await sql`delete from migratie where naam like '999%'`
+    await sql`update migratie set checksum = 'x' where naam like '0001%'`
+    await t.rejects(requireKnownSchema(sql), /0001-audit.sql differs/, 'a changed file')
+    await t.rejects(migrate(url), /0001-audit.sql differs/)
+    await sql`delete from migratie where naam like '0001%'`
+    await t.rejects(requireKnownSchema(sql), /misses 0001/, 'a missing file')
+  },
+)
+
+t.test('an api of an older version goes on serving with a newer schema, and says so', async (t) => {
+  const { app, database } = await testApp(t)
+  const { sql } = database
+  const warnings = t.capture(app.log, 'warn')
+  await sql`insert into migratie (naam, checksum, breekt_ouder) values ('9998-later.sql', 'x', false)`
+  for (const _ of [1, 2]) {
+    const ready = await app.inject('/readyz')
+    t.equal(ready.statusCode, 200)
+    t.same(ready.json().checks.schema, { status: 'ok', detail: 'newer than this version: 9998-later.sql' })
+  }
+  t.equal(warnings().length, 1, 'a warning, once')
+  await sql`update migratie set breekt_ouder = true where naam = '9998-later.sql'`
+  t.equal((await app.inject('/readyz')).statusCode, 503, 'one that breaks older versions takes it out of service')
+})
+
+t.test('the first line of a migration says how it is treated', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const directory = t.testdir({
+    '0001-a.sql': '-- A table.\ncreate table a (n integer);',
+    '0002-b.sql':
+      '-- no-transaction\ncreate index concurrently if not exists a_n on a (n);\n\ncreate index concurrently if not exists a_m on a (n);\n',
+    '0003-c.sql': '-- breaks-older: yes\nalter table a rename n to m;',
+    'schema.sql': 'this is no migration',
+  })
+  t.same(await migrate(url, { directory }), ['0001-a.sql', '0002-b.sql', '0003-c.sql'])
+  t.same(await sql`select naam, breekt_ouder from migratie order by naam`, [
+    { naam: '0001-a.sql', breekt_ouder: false },
+    { naam: '0002-b.sql', breekt_ouder: false },
+    { naam: '0003-c.sql', breekt_ouder: true },
+  ])
+  t.equal((await sql`select from pg_indexes where indexname in ('a_n', 'a_m')`).length, 2)
+  const wrong = t.testdir({ '0001-a.sql': '-- no transaction\nselect 1;' })
+  await t.rejects(migrate(url, { directory: wrong }), /0001-a.sql says no transaction/, 'a misspelt word is no comment')
+})
+
+t.test('a migration that needs a lock gives way to those that wait behind it, and tries again', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const sql = postgres(url, { max: 3, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const first = t.testdir({ '0001-a.sql': 'create table a (n integer);' })
+  await migrate(url, { directory: first })
+  const directory = t.testdir({
+    '0001-a.sql': 'create table a (n integer);',
+    '0002-b.sql': 'create table b (); alter table a add column m integer;',
+  })
+  const holding = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const holder = sql.begin(async (transaction) => {
+    await transaction`select from a` // a long report
+    holding.resolve()
+    await released.promise
+  })
+  await holding.promise
+  const patience = { directory, lockTimeoutMs: 20, pauseMs: 20 }
+  await t.rejects(migrate(url, { ...patience, attempts: 2 }), /0002-b.sql found its tables in use 2 times/)
+  t.equal((await sql`select to_regclass('b') as b`)[0]?.b, null, 'nothing of it was applied')
+  const done = migrate(url, { ...patience, attempts: 10_000 })
+  await sql`insert into a values (1)` // would wait for the report as well if the migration did not give way
+  released.resolve()
+  await holder
+  t.same(await done, ['0002-b.sql'])
+})
+
+t.test('the tables may stand in another schema than public: the first of the search_path', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  await sql`create schema zaken`
+  await sql`do $$ begin execute format('alter database %I set search_path = zaken', current_database()); end $$`
+  await migrate(url)
+  const there = postgres(url, { max: 1, onnotice: () => {} })
+  t.teardown(() => there.end())
+  t.same(await requireKnownSchema(there), [])
+  const [tables] =
+    await there`select to_regclass('zaken.zaak')::text as ours, to_regclass('public.zaak')::text as public`
+  t.same(tables, { ours: 'zaak', public: null })
 })
 
 t.test('every table, view and column says what it is', async (t) => {
