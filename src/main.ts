@@ -394,8 +394,10 @@ catalogus
         }
       })
       const lines = Object.entries(imported.made).map(([resource, count]) => `${String(count).padStart(6)} ${resource}`)
-      if (imported.dropped.length > 0)
-        lines.push(`Left out, since they are not here: ${imported.dropped.length} relations with other zaaktypen.`)
+      const short = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+      if (imported.changes.length > 0) lines.push('Changed or left out:')
+      for (const { resource, label, field, given, taken } of imported.changes)
+        lines.push(`  ${resource} ${label}: ${field} ${short(given)} -> ${taken === null ? 'left out' : short(taken)}`)
       print(options, imported, ['Made, as concepts:', ...lines].join('\n'))
     },
   )

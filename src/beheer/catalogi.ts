@@ -237,6 +237,7 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
         try {
           const imported = await importeer(request, bytes, invoer)
           const aantal = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
+          if (imported.changes.length > 0) return reply.pagina('catalogi-geimporteerd', changesPage(aantal, imported))
           return redirectWith(
             request,
             reply,
@@ -258,12 +259,12 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
     const mutate: Mutate = (_actor, work) =>
       mutateFromPage(request, async (m) => {
         const done = await work(m)
-        const { made, urls } = done as Imported
+        const { made, urls, changes } = done as Imported
         m.vastleggen({
           handeling: 'catalogus-importeren',
           soort: 'catalogus',
           id: invoer.catalogus ?? '',
-          nieuw: { made, urls },
+          nieuw: { made, urls, changes },
         })
         return done
       })
@@ -334,6 +335,31 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
 }
 
 const IMPORT = { titel: 'Catalogus importeren', kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }] }
+const MAX_CHANGES = 200
+
+/** What was taken over otherwise than the file says, to read after an import. */
+function changesPage(aantal: number, { changes }: Imported) {
+  const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  return {
+    titel: 'Catalogus geïmporteerd',
+    kruimels: IMPORT.kruimels,
+    aantal,
+    kolommen: [
+      ['onderdeel', 'Onderdeel'],
+      ['veld', 'Veld'],
+      ['bestand', 'In het bestand'],
+      ['genomen', 'Overgenomen als'],
+    ],
+    rijen: changes.slice(0, MAX_CHANGES).map(({ resource, label, field, given, taken }) => ({
+      onderdeel: `${resource} ${label}`,
+      veld: field === 'url' ? 'bestaand type gebruikt' : field,
+      bestand: shown(given),
+      genomen: taken === null ? 'weggelaten' : shown(taken),
+    })),
+    meer: Math.max(0, changes.length - MAX_CHANGES),
+  }
+}
+
 const MAX_ZIP = 50 * 1024 * 1024
 
 /** Simple members of a type for people; addresses, and lists of them, have tables of their own. */

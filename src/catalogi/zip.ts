@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { sql } from 'kysely'
+import type { Static, TObject } from 'typebox'
 import yauzl from 'yauzl'
 import { ZipFile } from 'yazl'
 import type { ReadDb } from '../database/database.ts'
@@ -14,6 +15,7 @@ import { type InvalidParam, toProblem } from '../http/problem.ts'
 import { BesluittypeInput, createBesluittype } from './besluittypen.ts'
 import { CatalogusInput, createCatalogus } from './catalogussen.ts'
 import { loadResources } from './expand.ts'
+import { changedMembers, type ImportChange } from './import-report.ts'
 import { createInformatieobjecttype, InformatieobjecttypeInput } from './informatieobjecttypen.ts'
 import type { Selectielijst } from './selectielijst.ts'
 import { createEigenschap, EigenschapInput } from './zaaktype/eigenschappen.ts'
@@ -137,6 +139,13 @@ async function pack(db: ReadDb, base: string, wanted: Partial<Record<Name, strin
   return buffer(zip.outputStream)
 }
 
+function camelKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelKeys)
+  if (value === null || typeof value !== 'object') return value
+  const camel = (key: string) => key.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [camel(key), camelKeys(member)]))
+}
+
 function snakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeKeys)
   if (value === null || typeof value !== 'object') return value
@@ -199,8 +208,8 @@ export type Imported = {
   made: Partial<Record<Resource, number>>
   /** URLs of the catalogue, or of the zaaktypen when they went into an existing one. */
   urls: string[]
-  /** Relations with zaaktypen that are neither in the file nor in the catalogue: left out. */
-  dropped: string[]
+  /** What was changed or left out, object by object. That all arrive as concepts is not told. */
+  changes: ImportChange[]
 }
 
 /**
@@ -225,21 +234,37 @@ export async function importPackage(
     const { selectielijstProcestype } = readBody('ZaakType', ZaaktypeInput, item)
     procestypen.set(item.url, await procestypeFaults(selectielijst, selectielijstProcestype))
   }
-  return mutate(actor, (m) => writePackage(m, moved, { bronnen, procestypen }, options))
+  const imported = await mutate(actor, (m) => writePackage(m, moved, { bronnen, procestypen }, options))
+  const roots = rootsOf(pakket)
+  return { ...imported, changes: imported.changes.map((change) => ({ ...change, given: movedBack(change.given) })) }
+
+  /** As the file says it: addresses are those of who wrote it. */
+  function movedBack(given: unknown): unknown {
+    if (roots.size !== 1) return given
+    return JSON.parse(JSON.stringify(given).replaceAll(ownRoot(actor.base), [...roots][0]!))
+  }
+}
+
+const ownRoot = (base: string) => `${base}${PATHS.catalogus.slice(0, PATHS.catalogus.lastIndexOf('/') + 1)}`
+
+const urlsOf = (pakket: Package) =>
+  [...pakket].flatMap(([name, items]) => items.map(({ url }) => ({ path: PATHS[FILES[name]], url })))
+
+/** The addresses below which the URLs of the file begin. */
+function rootsOf(pakket: Package): Set<string> {
+  const roots = new Set<string>()
+  for (const { path, url } of urlsOf(pakket)) {
+    const end = url.lastIndexOf(`${path.slice(path.lastIndexOf('/'))}/`)
+    if (end > 0) roots.add(url.slice(0, end + 1))
+  }
+  return roots
 }
 
 /** The same resources with our address in their URLs, and new uuids unless they are kept. */
 function moveTo(base: string, pakket: Package, options: ImportOptions): Package {
   let text = JSON.stringify([...pakket])
-  const urls = [...pakket].flatMap(([name, items]) => items.map(({ url }) => ({ path: PATHS[FILES[name]], url })))
-  const roots = new Set<string>()
-  for (const { path, url } of urls) {
-    const end = url.lastIndexOf(`${path.slice(path.lastIndexOf('/'))}/`)
-    if (end > 0) roots.add(url.slice(0, end + 1))
-  }
-  const ours = `${base}${PATHS.catalogus.slice(0, PATHS.catalogus.lastIndexOf('/') + 1)}`
-  for (const root of roots) text = text.replaceAll(root, ours)
-  if (!options.keepUuids) for (const { url } of urls) text = text.replaceAll(uuidOf(url), randomUUID())
+  for (const root of rootsOf(pakket)) text = text.replaceAll(root, ownRoot(base))
+  if (!options.keepUuids) for (const { url } of urlsOf(pakket)) text = text.replaceAll(uuidOf(url), randomUUID())
   return new Map(JSON.parse(text))
 }
 
@@ -249,7 +274,7 @@ function readBody<T extends Parameters<typeof readInput>[0]>(name: Name, schema:
 
 function explained<R>(name: Name, item: Item, work: () => R): R {
   const explain = (error: unknown): never => {
-    const label = String(item.identificatie ?? item.omschrijving ?? item.naam ?? uuidOf(item.url)).slice(0, 100)
+    const label = labelOf(item)
     const { invalidParams } = toProblem(error)
     if (invalidParams) throw new PackageFault(`${name} ${label} kan niet worden opgenomen:`, invalidParams)
     if ((error as { code?: string }).code === '23505')
@@ -264,21 +289,41 @@ function explained<R>(name: Name, item: Item, work: () => R): R {
   }
 }
 
+const labelOf = (item: Item) =>
+  String(item.identificatie || item.omschrijving || item.naam || item.domein || uuidOf(item.url)).slice(0, 100)
+
 type Asked = { bronnen: Map<string, Bronnen>; procestypen: Map<string, InvalidParam[]> }
 
 async function writePackage(m: Mutation, pakket: Package, asked: Asked, options: ImportOptions): Promise<Imported> {
-  const imported: Imported = { made: {}, urls: [], dropped: [] }
+  const imported: Imported = { made: {}, urls: [], changes: [] }
   const { base } = m.actor
   /** Types of the file for which one that exists is used. */
   const existing = new Map<string, string>()
   const own = (item: Item) => ({ uuid: uuidOf(item.url) })
-  const catalogus = (item: Item) =>
-    pakket.has('Catalogus') ? item : { ...item, catalogus: link(base, 'catalogus', options.catalogusUuid!) }
-  const replaced = (urls: readonly string[] | undefined) => (urls ?? []).map((url) => existing.get(url) ?? url)
-  const each = async (name: Name, work: (item: Item) => Promise<unknown>) => {
+  const catalogus = (name: Name, item: Item) =>
+    !pakket.has('Catalogus') && WITH_CATALOGUS.has(name)
+      ? { ...item, catalogus: link(base, 'catalogus', options.catalogusUuid!) }
+      : item
+  const tell = (name: Name, item: Item, changes: Omit<ImportChange, 'resource' | 'label' | 'url'>[]) => {
+    for (const change of changes)
+      imported.changes.push({
+        resource: FILES[name],
+        label: labelOf(item),
+        url: existing.get(item.url) ?? item.url,
+        ...change,
+      })
+  }
+  const each = async <S extends TObject>(
+    name: Name,
+    schema: S,
+    work: (input: Static<S>, item: Item) => Promise<object>,
+  ) => {
+    const own = new Set(Object.keys(schema.properties).filter((member) => !LATER.has(member)))
     for (const item of pakket.get(name) ?? []) {
       if (existing.has(item.url)) continue
-      await explained(name, item, () => work(item))
+      const given = withExisting(catalogus(name, item), existing)
+      const made = await explained(name, item, () => work(readInput(schema, given), item))
+      tell(name, item, changedMembers(camelKeys(given) as Item, made as Item, own))
       imported.made[FILES[name]] = (imported.made[FILES[name]] ?? 0) + 1
       if (name === (pakket.has('Catalogus') ? 'Catalogus' : 'ZaakType')) imported.urls.push(item.url)
     }
@@ -286,64 +331,73 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
   if (!pakket.has('Catalogus') && !options.newTypes) {
     for (const name of ['InformatieObjectType', 'BesluitType'] as const)
       for (const item of pakket.get(name) ?? []) {
-        const found = await findByOmschrijving(m, FILES[name], String(item.omschrijving ?? ''), options.catalogusUuid!)
-        if (found) existing.set(item.url, link(base, FILES[name], found))
+        const found = await findVersion(m, FILES[name], item, options.catalogusUuid!)
+        if (!found) continue
+        existing.set(item.url, link(base, FILES[name], found))
+        tell(name, item, [{ field: 'url', given: item.url, taken: existing.get(item.url) }])
       }
   }
-  await each('Catalogus', (item) => createCatalogus(m, readInput(CatalogusInput, item), own(item)))
-  await each('InformatieObjectType', (item) =>
-    createInformatieobjecttype(m, readInput(InformatieobjecttypeInput, catalogus(item)), own(item)),
+  await each('Catalogus', CatalogusInput, (input, item) => createCatalogus(m, input, own(item)))
+  await each('InformatieObjectType', InformatieobjecttypeInput, (input, item) =>
+    createInformatieobjecttype(m, input, own(item)),
   )
-  await each('BesluitType', (item) => {
-    const input = readInput(BesluittypeInput, catalogus(item))
-    return createBesluittype(m, { ...input, informatieobjecttypen: replaced(input.informatieobjecttypen) }, own(item))
-  })
-  await each('ZaakType', (item) => {
-    const input = zaaktypeInput(catalogus(item), options)
-    const relaties = { besluittypen: replaced(input.besluittypen), deelzaaktypen: [], gerelateerdeZaaktypen: [] }
+  await each('BesluitType', BesluittypeInput, (input, item) => createBesluittype(m, input, own(item)))
+  await each('ZaakType', ZaaktypeInput, (input, item) => {
+    const identificatie = prefixed(input.identificatie ?? '', options)
+    const relaties = { identificatie, deelzaaktypen: [], gerelateerdeZaaktypen: [] }
     return createZaaktype(m, { ...input, ...relaties }, asked.procestypen.get(item.url), own(item))
   })
   // Now that all zaaktypen are there, the relations between them.
   for (const item of pakket.get('ZaakType') ?? []) {
-    const input = zaaktypeInput(catalogus(item), options)
-    const dropped = await explained('ZaakType', item, () => setZaaktypeRelaties(m, uuidOf(item.url), input))
-    imported.dropped.push(...dropped)
+    const input = readInput(ZaaktypeInput, catalogus('ZaakType', item))
+    const missing = await explained('ZaakType', item, () => setZaaktypeRelaties(m, uuidOf(item.url), input))
+    tell(
+      'ZaakType',
+      item,
+      missing.map((relation) => ({ ...relation, taken: null })),
+    )
   }
-  await each('StatusType', (item) => createStatustype(m, readInput(StatustypeInput, item), own(item)))
-  await each('ZaakTypeInformatieObjectType', (item) => {
-    const input = readInput(ZaaktypeInformatieobjecttypeInput, item)
-    const [informatieobjecttype] = replaced([input.informatieobjecttype])
-    const given = { ...input, informatieobjecttype: informatieobjecttype! }
-    return createZaaktypeInformatieobjecttype(m, given, own(item))
-  })
-  await each('ResultaatType', (item) => {
-    const input = readInput(ResultaattypeInput, item)
-    const besluittypen = replaced(input.besluittypen)
-    const informatieobjecttypen = replaced(input.informatieobjecttypen)
-    const given = { ...input, besluittypen, informatieobjecttypen }
-    return createResultaattype(m, given, asked.bronnen.get(item.url)!, own(item))
-  })
-  await each('RolType', (item) => createRoltype(m, readInput(RoltypeInput, item), own(item)))
-  await each('Eigenschap', (item) => createEigenschap(m, readInput(EigenschapInput, item), own(item)))
-  await each('ZaakObjectType', (item) => createZaakobjecttype(m, readInput(ZaakobjecttypeInput, item), own(item)))
+  await each('StatusType', StatustypeInput, (input, item) => createStatustype(m, input, own(item)))
+  await each('ZaakTypeInformatieObjectType', ZaaktypeInformatieobjecttypeInput, (input, item) =>
+    createZaaktypeInformatieobjecttype(m, input, own(item)),
+  )
+  await each('ResultaatType', ResultaattypeInput, (input, item) =>
+    createResultaattype(m, input, asked.bronnen.get(item.url)!, {
+      ...own(item),
+      omschrijvingGeneriek: String(item.omschrijving_generiek ?? item.omschrijvingGeneriek ?? '').slice(0, 20),
+    }),
+  )
+  await each('RolType', RoltypeInput, (input, item) => createRoltype(m, input, own(item)))
+  await each('Eigenschap', EigenschapInput, (input, item) => createEigenschap(m, input, own(item)))
+  await each('ZaakObjectType', ZaakobjecttypeInput, (input, item) => createZaakobjecttype(m, input, own(item)))
   return imported
 }
 
-function zaaktypeInput(item: Item, { identificatiePrefix }: ImportOptions) {
-  if (!identificatiePrefix) return readInput(ZaaktypeInput, item)
-  return readInput(ZaaktypeInput, { ...item, identificatie: `${identificatiePrefix}_${item.identificatie}` })
+const WITH_CATALOGUS = new Set<Name>(['InformatieObjectType', 'BesluitType', 'ZaakType'])
+/** Relations that are set after all zaaktypen were made. */
+const LATER = new Set(['deelzaaktypen', 'gerelateerdeZaaktypen'])
+
+const prefixed = (identificatie: string, { identificatiePrefix: prefix }: ImportOptions) =>
+  prefix ? `${prefix}_${identificatie}` : identificatie
+
+/** An object of the file with its relations to the types that are used instead of those in the file. */
+function withExisting(item: Item, existing: Map<string, string>): Item {
+  const replaced = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(replaced) : typeof value === 'string' ? (existing.get(value) ?? value) : value
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, replaced(value)])) as Item
 }
 
-/** Of the versions with this omschrijving in a catalogue, the one that begins last. */
-async function findByOmschrijving(
+/** The version in a catalogue of what a type of the file is called: the one that begins with it, or else last. */
+async function findVersion(
   m: Mutation,
   type: 'informatieobjecttype' | 'besluittype',
-  omschrijving: string,
+  item: Item,
   catalogusUuid: string,
 ): Promise<string | undefined> {
+  const begin = String(item.begin_geldigheid ?? item.beginGeldigheid ?? '')
   const { rows } = await sql<{ uuid: string }>`
     select t.uuid from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
-    where c.uuid = ${catalogusUuid} and t.omschrijving = ${omschrijving} and t.omschrijving <> ''
-    order by t.begin_geldigheid desc, t.id desc limit 1`.execute(m.trx)
+    where c.uuid = ${catalogusUuid} and t.omschrijving = ${String(item.omschrijving ?? '')} and t.omschrijving <> ''
+    order by t.begin_geldigheid::text = ${begin} desc, t.begin_geldigheid desc, t.id desc limit 1`.execute(m.trx)
   return rows[0]?.uuid
 }

@@ -44,6 +44,9 @@ export function isoDuration(text: string): string {
   return `P${date}${time && `T${time}`}`
 }
 
+/** Whether a text is a duration of no length, such as `P0D` or `PT0S`: where a term may be absent, it is. */
+export const isZeroDuration = (text: string) => isDuration(text) && isoDuration(text) === 'P0D'
+
 /** About how many days a duration lasts, to compare it with a bound: a month counts as 30 days, a year as 365. */
 export function inDays(text: string): number {
   const [years, months, weeks, days, hours, minutes, seconds] = requireParts(text)

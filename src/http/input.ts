@@ -4,7 +4,7 @@ import Type, { type Static, type TObject, type TOptional, type TSchema, type TUn
 import { Compile, type Validator } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
-import { isDuration, MAX_TERM_YEARS } from './duration.ts'
+import { isDuration, isZeroDuration, MAX_TERM_YEARS } from './duration.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem } from './problem.ts'
 
 Settings.Set({ maxErrors: 10_000 }) // all faults are reported at once
@@ -157,7 +157,8 @@ const readers = new WeakMap<object, Reader>()
 
 /**
  * Reads a value by its schema as existing clients send it, and checks it: names in snake_case are taken as camelCase,
- * numbers as text and text as numbers, null for what is optional as absent; unknown and read-only names are left out.
+ * numbers as text and text as numbers, null for what is optional as absent, a duration of no length as null where null
+ * is allowed; unknown and read-only names are left out.
  * @param options.defaults fill in what is absent (not for PATCH)
  * @returns a new value with only what the schema names
  * @throws Problem 400 with all faults, in the order of the fields in the schema
@@ -208,6 +209,12 @@ function makeReader(schema: Plain): Reader {
   const readItem = types.includes('array') && schema.items ? readerOf(schema.items) : undefined
   const isText = types.includes('string') || schema.enum !== undefined
   const isNumber = types.includes('integer') || types.includes('number')
+  const nullable = types.includes('null')
+  const readText = (format: string | undefined, value: string) => {
+    if (format === 'date-time' && isMoment(value)) return momentInUtc(value)
+    if (format === 'duration' && nullable && isZeroDuration(value)) return null // a term of no length is no term
+    return value
+  }
   return (value, defaults) => {
     if (value === null) return value
     switch (typeof value) {
@@ -215,7 +222,7 @@ function makeReader(schema: Plain): Reader {
         if (Array.isArray(value)) return readItem ? value.map((item) => readItem(item, defaults)) : value
         return readObject ? readObject(value as Record<string, unknown>, defaults) : value
       case 'string':
-        if (isText) return schema.format === 'date-time' && isMoment(value) ? momentInUtc(value) : value
+        if (isText) return readText(schema.format, value)
         if (isNumber && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value)) return Number(value)
         if (types.includes('boolean')) return TRUE.has(value) ? true : FALSE.has(value) ? false : value
         return value

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
+import { exportZaaktype } from '../../src/catalogi/zip.ts'
+import { BASE, givenCatalogus, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
 import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
@@ -191,6 +192,14 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     await pagina.setInputFiles('#veld-bestand', zip)
     await pagina.click('main button[type=submit]')
     t.match(await pagina.textContent('.fout'), /bestaat|uniek/i, 'the same domein and rsin are there already')
+    const buffer = (await exportZaaktype(test.app.read, BASE, uuidOf(alles.zaaktype)))!
+    await pagina.goto('/beheer/catalogi/importeren')
+    await pagina.selectOption('#veld-catalogus', uuidOf(alles.catalogus))
+    await pagina.setInputFiles('#veld-bestand', { name: 'type.zip', mimeType: 'application/zip', buffer })
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('main table'), /informatieobjecttype.*bestaand type gebruikt/s)
+    t.equal(await teBreed(pagina), false)
+    t.same(await toegankelijkheid(pagina), [])
   })
 })
 

@@ -76,7 +76,8 @@ t.test('the rules of a zaaktype as a whole are reported beside each other', asyn
     'nonFieldErrors verlenging-mismatch',
     'nonFieldErrors invalid-bronzaaktype-for-broncatalogus',
   ])
-  t.same(faults(await make({ servicenorm: 'P0D' })), ['servicenorm empty-duration'])
+  for (const none of ['P0D', 'PT0S', 'P0Y0M'])
+    t.equal((await make({ servicenorm: none })).body.servicenorm, null, 'a term of no length is no term')
   const made = await make({
     verlengingMogelijk: false,
     verlengingstermijn: 'P1M',
@@ -285,7 +286,7 @@ t.test('a stage lasts one to 999 days', async (t) => {
     call('POST', `${ZTC}/statustypen`, { zaaktype, omschrijving: 'x', volgnummer: ++volgnummer, doorlooptijd })
   for (const taken of ['P1D', 'PT24H', 'P2Y', 'P33M', 'P999D', null])
     t.same(faults(await create(taken)), [], `${taken} is taken`)
-  for (const short of ['PT23H', 'P0D']) t.same(faults(await create(short)), ['doorlooptijd min_value'])
+  t.same(faults(await create('PT23H')), ['doorlooptijd min_value'])
   for (const long of ['P1000D', 'P3Y', 'P143W']) t.same(faults(await create(long)), ['doorlooptijd max_value'])
   const made = (await create('P5D')).body.url
   t.same(faults(await call('PATCH', made, { doorlooptijd: 'P1000D' })), ['doorlooptijd max_value'])

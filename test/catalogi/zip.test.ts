@@ -120,7 +120,7 @@ t.test('a catalogue that is exported and imported elsewhere is the same catalogu
       eigenschap: 1,
       zaakobjecttype: 1,
     })
-    t.same(imported.dropped, [])
+    t.same(imported.changes, [])
     t.equal(imported.urls[0] === catalogus, keepUuids)
     t.same(await contents(other, imported.urls[0]!, keepUuids), await contents(test, catalogus, keepUuids))
     const { body } = await other.call('GET', `${ZTC}/informatieobjecttypen?status=concept`)
@@ -165,12 +165,55 @@ t.test('a zaaktype goes into a catalogue that has its types already, or gets the
   const imported = await importInto(test, bytes, { catalogusUuid: uuidOf(doel), identificatiePrefix: 'KOPIE' })
   t.equal(imported.made.informatieobjecttype, undefined, 'the existing one is used')
   t.equal(imported.made.besluittype, 1)
-  t.equal(imported.dropped.length, 2, 'the part that is not there is left out')
+  t.same(
+    imported.changes.map(({ resource, label, field, taken }) => [resource, label, field, taken]),
+    [
+      ['informatieobjecttype', 'Brief', 'url', iot],
+      ['zaaktype', 'MELDING', 'identificatie', 'KOPIE_MELDING'],
+      ['zaaktype', 'MELDING', 'deelzaaktypen', null],
+      ['zaaktype', 'MELDING', 'gerelateerdeZaaktypen', null],
+    ],
+    'what is not as in the file is told, object by object',
+  )
   const made = (await test.call('GET', imported.urls[0]!)).body
   t.match(made, { catalogus: doel, identificatie: 'KOPIE_MELDING', informatieobjecttypen: [iot], concept: true })
   t.equal(made.besluittypeOmschrijving[0], 'Besluit')
   const again = await importInto(test, bytes, { catalogusUuid: uuidOf(doel), newTypes: true })
   t.equal(again.made.informatieobjecttype, 1)
+})
+
+t.test('a file of another service is taken over with terms of no length, and published', async (t) => {
+  const { catalogus, zaaktype } = await givenFilled()
+  const pakket = await readPackage((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!)
+  const moved = JSON.parse(
+    JSON.stringify([...pakket]).replaceAll(`${BASE}/catalogi/api/v1/`, 'https://oud.example/catalogi/api/v1/'),
+  ) as [string, (Record<string, unknown> & { brondatum_archiefprocedure: { procestermijn: string } })[]][]
+  const items = Object.fromEntries(moved)
+  for (const item of items.ZaakType!) item.servicenorm = 'P0D'
+  const [resultaattype] = items.ResultaatType!
+  resultaattype!.brondatum_archiefprocedure.procestermijn = 'P0D'
+  resultaattype!.omschrijving_generiek = 'Afgebroken'
+  items.RolType![0]!.kleur = 'groen'
+  const other = await testApp(t)
+  const selectielijst = await openSelectielijst(other.config, other.parts.services)
+  const actor = systemActor('test', BASE)
+  const imported = await importPackage(other.app.mutate, actor, selectielijst, new Map(moved) as never)
+  t.same(
+    imported.changes.map(({ label, field, given, taken }) => [label, field, given, taken]),
+    [
+      ['DEEL', 'servicenorm', 'P0D', null],
+      ['MELDING', 'servicenorm', 'P0D', null],
+      ['Toegekend', 'brondatumArchiefprocedure.procestermijn', 'P0D', null],
+      ['R', 'kleur', 'groen', null],
+    ],
+  )
+  for (const { url } of imported.changes) t.equal((await other.call('GET', url)).status, 200)
+  const { results } = (await other.call('GET', `${ZTC}/resultaattypen?status=alles`)).body
+  t.match(results, [{ omschrijvingGeneriek: 'Afgebroken', brondatumArchiefprocedure: { procestermijn: null } }])
+  for (const path of ['informatieobjecttypen', 'besluittypen', 'zaaktypen'])
+    for (const { url } of (await other.call('GET', `${ZTC}/${path}?status=concept`)).body.results)
+      t.equal((await other.call('POST', `${url}/publish`)).status, 200)
+  t.ok(zaaktype)
 })
 
 t.test('an import with a fault leaves nothing behind, and says what is wrong with what', async (t) => {
@@ -213,7 +256,7 @@ t.test('the command writes a file and takes it over', async (t) => {
   await run(test.databaseUrl, 'export', file, '--catalogus', uuidOf(catalogus))
   t.ok((await readFile(file)).length > 1000)
   const { stdout } = await run(other.databaseUrl, 'import', file)
-  t.match(JSON.parse(stdout), { made: { catalogus: 1, zaaktype: 2 }, dropped: [] })
+  t.match(JSON.parse(stdout), { made: { catalogus: 1, zaaktype: 2 }, changes: [] })
   t.equal((await other.call('GET', `${ZTC}/zaaktypen?status=concept`)).body.count, 2)
   await t.rejects(run(other.databaseUrl, 'import', `${file}.weg`), { code: 64 })
   await t.rejects(run(other.databaseUrl, 'export', file, '--catalogus', 'x'), { code: 64 })

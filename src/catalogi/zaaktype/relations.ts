@@ -87,34 +87,35 @@ export async function writeRelaties(m: Mutation, zaaktypeId: number, relaties: P
 /**
  * Sets the relations of a zaaktype with other zaaktypen, for an import in which they may refer to each other. Those with a
  * type of ours that is not there are left out.
- * @returns what was left out
+ * @returns what was left out, by the name of the relation
  */
 export async function setZaaktypeRelaties(
   m: Mutation,
   uuid: string,
   input: Pick<ZaaktypeInput, 'deelzaaktypen' | 'gerelateerdeZaaktypen'>,
-): Promise<string[]> {
+): Promise<{ field: string; given: unknown }[]> {
   const { id, catalogusId } = await m.trx
     .selectFrom('zaaktype')
     .where('uuid', '=', uuid)
     .select(['id', 'catalogusId'])
     .executeTakeFirstOrThrow()
   const { base } = m.actor
-  const dropped: string[] = []
-  const find = async (text: string) => {
+  const missing: { field: string; given: unknown }[] = []
+  const find = async (text: string, field: string) => {
     const faults: InvalidParam[] = []
     const [found] = await findRelaties(m.read, base, 'zaaktype', [text], catalogusId, 'zaaktype', faults)
-    if (!found || found.catalogusId !== catalogusId) dropped.push(text)
+    if (!found || found.catalogusId !== catalogusId) missing.push({ field, given: text })
     return found?.catalogusId === catalogusId ? [found] : []
   }
   const deelzaaktypen: Relatie[] = []
-  for (const text of input.deelzaaktypen ?? []) deelzaaktypen.push(...(await find(text)))
+  for (const text of input.deelzaaktypen ?? []) deelzaaktypen.push(...(await find(text, 'deelzaaktypen')))
   const gerelateerd: Gerelateerd[] = []
   for (const { zaaktype, aardRelatie, toelichting = '' } of input.gerelateerdeZaaktypen) {
     if (isElsewhere(zaaktype, base)) gerelateerd.push({ id: null, url: zaaktype, aardRelatie, toelichting })
     else
-      for (const found of await find(zaaktype)) gerelateerd.push({ id: found.id, url: null, aardRelatie, toelichting })
+      for (const found of await find(zaaktype, 'gerelateerdeZaaktypen'))
+        gerelateerd.push({ id: found.id, url: null, aardRelatie, toelichting })
   }
   await writeRelaties(m, id, { deelzaaktypen, gerelateerd })
-  return dropped
+  return missing
 }

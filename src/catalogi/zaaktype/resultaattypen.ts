@@ -198,8 +198,13 @@ export async function askSelectielijst(
   return { omschrijving, klasse }
 }
 
-/** @param own a uuid to use instead of a new one */
-export async function createResultaattype(m: Mutation, given: Input, bronnen: Bronnen, own: { uuid?: string } = {}) {
+/** @param own a uuid to use instead of a new one, and the omschrijvingGeneriek where no selectielijst says it */
+export async function createResultaattype(
+  m: Mutation,
+  given: Input,
+  bronnen: Bronnen,
+  own: { uuid?: string; omschrijvingGeneriek?: string } = {},
+) {
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
   const faults = [
     ...catalogusFaults(m, given.catalogus, zaaktype),
@@ -216,7 +221,12 @@ export async function createResultaattype(m: Mutation, given: Input, bronnen: Br
   throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   const { id, uuid } = await m.trx
     .insertInto('resultaattype')
-    .values({ ...own, ...toRow(input), omschrijvingGeneriek: generiek(bronnen) ?? '', zaaktypeId: zaaktype.id })
+    .values({
+      ...own,
+      ...toRow(input),
+      omschrijvingGeneriek: generiek(bronnen) ?? own.omschrijvingGeneriek ?? '',
+      zaaktypeId: zaaktype.id,
+    })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, relaties)

@@ -141,7 +141,7 @@ export async function createZaaktype(
   own: { uuid?: string } = {},
 ) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
-  const relaties = await readRelaties(m, input, catalogus.id, [...faults, ...servicenormFaults(input)])
+  const relaties = await readRelaties(m, input, catalogus.id, faults)
   throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, relaties.besluittypen)])
   const identificatie = input.identificatie || (await nextIdentificatie(m, input.versiedatum))
   const { id, uuid } = await m.trx
@@ -168,7 +168,7 @@ export async function changeZaaktype(
   const oud = toZaaktype(before, m.actor.base)
   const input = actie === 'update' ? (body as ZaaktypeInput) : readInput(ZaaktypeInput, { ...oud, ...body })
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
-  const relaties = await readRelaties(m, input, catalogus.id, [...faults, ...servicenormFaults(input)])
+  const relaties = await readRelaties(m, input, catalogus.id, faults)
   const onlyEinde = changesOnlyEinde(actie, body)
   const objectFaults = ruleFaults(input, catalogus.id, relaties)
   if (!mayForce(m.actor) && !onlyEinde) {
@@ -267,11 +267,6 @@ async function hasPublishedBesluittype(m: Mutation, zaaktypeId: number): Promise
 /** ztc-011: a published type is not linked to a new version without the forced scope. */
 function linkFaults(m: Mutation, related: Relatie[]): InvalidParam[] {
   return !mayForce(m.actor) && related.some(({ concept }) => !concept) ? [NON_CONCEPT_RELATION] : []
-}
-
-function servicenormFaults({ servicenorm }: ZaaktypeInput): InvalidParam[] {
-  if (!servicenorm || isoDuration(servicenorm) !== 'P0D') return []
-  return [{ name: 'servicenorm', code: 'empty-duration', reason: 'De servicenorm is langer dan nul.' }]
 }
 
 function ruleFaults(input: ZaaktypeInput, catalogusId: number, relaties: Relaties): InvalidParam[] {
