@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import jwt from '@fastify/jwt'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -21,11 +22,12 @@ import { type Mutate, mutator } from './database/mutate.ts'
 import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
 import { registerAccess } from './http/access.ts'
+import { boundConnections, isArriving } from './http/connections.ts'
 import { registerHealth } from './http/health.ts'
 import { validatorCompiler } from './http/input.ts'
 import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi.ts'
-import { KINDS, Problem, problemBody, sendProblem, toProblem } from './http/problem.ts'
+import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
 import { kanalenPagina } from './notificaties/kanalen.ts'
 import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
@@ -83,7 +85,12 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }), // `logRequest` says it in one line
     bodyLimit: 8 * 1024 * 1024,
     connectionTimeout: 120_000, // of silence; a long upload is no silence
-    requestTimeout: 0,
+    requestTimeout: 0, // `boundConnections` does it, by route
+    http: {
+      headersTimeout: parts.config.httpHeadersTimeout * 1000,
+      connectionsCheckingInterval: 1000,
+      requireHostHeader: false, // `boundConnections` answers that in our words
+    },
     pluginTimeout: 60_000, // of starting, on a machine that is busy
     trustProxy: parts.config.trustProxy.length > 0 ? parts.config.trustProxy : false,
     return503OnClosing: false, // who still comes in while we drain is served; readyz has told the others
@@ -106,6 +113,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
   app.decorateRequest('actor')
   app.decorateRequest('base', '')
+  boundConnections(app, parts.config, (socket, problem) => answerConnection(socket, problem, parts))
 
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
@@ -123,17 +131,16 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   acceptEmptyBodies(app)
   const routes = collectRoutes(app)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
-  app.setNotFoundHandler((request, reply) => {
+  const noRoute = (request: FastifyRequest) => {
     const methods = routes.methodsAt(request.url.split('?', 1)[0]!)
-    if (methods.length === 0) return sendProblem(request, reply, new Problem(404))
-    return sendProblem(
-      request,
-      reply,
-      new Problem(405, {
-        detail: `De methode ${request.method} is hier niet toegestaan.`,
-        headers: { allow: methods.join(', ') },
-      }),
-    )
+    if (methods.length === 0) return new Problem(404)
+    const detail = `De methode ${request.method} is hier niet toegestaan.`
+    return new Problem(405, { detail, headers: { allow: methods.join(', ') } })
+  }
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, noRoute(request)))
+  // The handler of what is not found comes after the body, which nobody needs to wait for.
+  app.addHook('onRequest', async (request) => {
+    if (request.is404 && isArriving(request.raw)) throw noRoute(request)
   })
 
   await app.register(jwt, { secret: 'every client has its own, given at each check', decode: { complete: true } })
@@ -199,9 +206,11 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, parts: Parts): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  const problem = KINDS[status]
-    ? new Problem(status, status === 400 ? { code: 'parse_error' } : {})
-    : toProblem({ statusCode: 400 })
+  answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), parts)
+}
+
+/** Answers on a connection itself, where there is no request to answer, and ends it. */
+function answerConnection(socket: Socket, problem: Problem, parts: Parts): void {
   const base = parts.config.publicUrl ?? `http://${parts.config.host}:${parts.config.port}`
   const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${crypto.randomUUID()}`))
   const headers = Object.entries({
@@ -211,8 +220,11 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, p
     connection: 'close',
   })
   socket.end(
-    `HTTP/1.1 ${problem.status} Bad Request\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
   )
+  // What still comes is thrown away for a moment: closing on unread bytes could cost the client the answer.
+  socket.resume()
+  setTimeout(() => socket.destroy(), 1000).unref()
 }
 
 /** The pages that `type` of a problem points to. */

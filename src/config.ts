@@ -231,6 +231,33 @@ const Environment = Type.Object({
     maximum: 20,
     description: 'seconds that the API goes on after a signal, while /readyz is 503 and a balancer turns away from it',
   }),
+  HTTP_HEADERS_TIMEOUT: Type.Integer({
+    default: 15,
+    minimum: 1,
+    maximum: 300,
+    description: 'seconds in which the headers of a request have to be there',
+  }),
+  HTTP_REQUEST_TIMEOUT: Type.Integer({
+    default: 30,
+    minimum: 1,
+    maximum: 3600,
+    description: 'seconds in which its body has to be there, other than content and imports',
+  }),
+  HTTP_MIN_RATE: Type.Integer({
+    default: 1024,
+    minimum: 0,
+    description: 'bytes a second, over that time, at which content has to come in and an answer has to be read; 0: any',
+  }),
+  HTTP_MAX_CONNECTIONS: Type.Integer({
+    default: 2000,
+    minimum: 10,
+    description: 'connections at once; when they are taken only /livez is answered',
+  }),
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({
+    default: 500,
+    minimum: 1,
+    description: 'of one address; those that TRUST_PROXY names have no bound of their own',
+  }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'least severe level that is logged',
@@ -306,6 +333,13 @@ export type Config = Readonly<{
   uploadChunkSize: number
   /** How long requests are still served after the stop was announced. */
   stopDelaySeconds: number
+  /** Seconds for the headers of a request, and for its body. */
+  httpHeadersTimeout: number
+  httpRequestTimeout: number
+  /** Bytes a second. */
+  httpMinRate: number
+  httpMaxConnections: number
+  httpMaxConnectionsPerAddress: number
   logLevel: Static<typeof Environment>['LOG_LEVEL']
 }>
 
@@ -428,6 +462,11 @@ export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' |
     minUploadSize: valid.MIN_UPLOAD_SIZE,
     uploadChunkSize: valid.DOCUMENTEN_UPLOAD_CHUNK_SIZE ?? valid.MIN_UPLOAD_SIZE,
     stopDelaySeconds: valid.STOP_DELAY_SECONDS,
+    httpHeadersTimeout: valid.HTTP_HEADERS_TIMEOUT,
+    httpRequestTimeout: valid.HTTP_REQUEST_TIMEOUT,
+    httpMinRate: valid.HTTP_MIN_RATE,
+    httpMaxConnections: valid.HTTP_MAX_CONNECTIONS,
+    httpMaxConnectionsPerAddress: valid.HTTP_MAX_CONNECTIONS_PER_ADDRESS,
     logLevel: valid.LOG_LEVEL,
   }
 }

@@ -50,7 +50,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
 
   await app.register(async (scope) => {
     if (!scope.hasContentTypeParser('multipart/form-data')) await scope.register(multipart)
-    const options = { config: { ...operator, eigenToken: true }, bodyLimit: Number.MAX_SAFE_INTEGER }
+    const options = { config: { ...operator, eigenToken: true, stream: true }, bodyLimit: Number.MAX_SAFE_INTEGER }
     scope.post('/imports/nieuw', options, async (request, reply) => {
       if (!request.isMultipart())
         throw new Problem(400, { detail: 'Dit formulier kwam niet compleet aan. Probeer het opnieuw.' })

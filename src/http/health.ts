@@ -3,6 +3,9 @@ import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
 import type { Store } from '../documenten/storage/index.ts'
 
+/** Where it is told that the process lives; the second is where existing monitoring asks. */
+export const LIVEZ = ['/livez', '/_healthz/livez/']
+
 type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
 
 /**
@@ -16,8 +19,7 @@ export function registerHealth(
 ): void {
   const config = { access: 'public' as const }
   let warned: string | undefined
-  for (const path of ['/livez', '/_healthz/livez/'])
-    app.get(path, { config, logLevel: 'warn' }, async () => ({ status: 'ok' }))
+  for (const path of LIVEZ) app.get(path, { config, logLevel: 'warn' }, async () => ({ status: 'ok' }))
   for (const path of ['/readyz', '/_healthz/readyz/', '/_healthz/']) {
     app.get(path, { config, logLevel: 'warn' }, async (_request, reply) => {
       const checks = await readiness(parts)

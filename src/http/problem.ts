@@ -82,6 +82,13 @@ export const KINDS: Record<number, { name: string; code: string; title: string; 
     title: 'Aan de gevraagde Accept- of CRS-header kan niet worden voldaan.',
     uitleg: 'Vraag om application/json, en voor geometrie om EPSG:4326.',
   },
+  408: {
+    name: 'RequestTimeout',
+    code: 'request_timeout',
+    title: 'De aanvraag kwam niet op tijd binnen.',
+    uitleg:
+      'Stuur de headers en de inhoud zonder te wachten. Inhoud van documenten heeft geen tijd, maar een laagste snelheid.',
+  },
   409: {
     name: 'Conflict',
     code: 'conflict',
@@ -112,6 +119,12 @@ export const KINDS: Record<number, { name: string; code: string; title: string; 
     code: 'range_not_satisfiable',
     title: 'Het gevraagde bereik bestaat niet.',
     uitleg: 'Het bestand is korter.',
+  },
+  417: {
+    name: 'ExpectationFailed',
+    code: 'expectation_failed',
+    title: 'Aan de header Expect kan niet worden voldaan.',
+    uitleg: 'Alleen 100-continue is bekend.',
   },
   429: { name: 'Throttled', code: 'throttled', title: 'Te veel aanvragen.', uitleg: 'Probeer het later opnieuw.' },
   431: {

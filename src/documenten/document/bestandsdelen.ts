@@ -36,7 +36,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/bestandsdelen/:uuid',
-    { config: updateAccess, schema: { params: Params, response: { 200: Bestandsdeel } } },
+    { config: { ...updateAccess, stream: true }, schema: { params: Params, response: { 200: Bestandsdeel } } },
     async (request, reply) => {
       const deel = await findBestandsdeel(app.read, request.params.uuid)
       if (!deel) throw notFound()

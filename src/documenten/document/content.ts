@@ -30,6 +30,9 @@ export function registerInhoud(app: FastifyInstance, within: readonly string[] =
   const { store, config } = app.parts
   app.removeContentTypeParser('application/json')
   app.decorateRequest('ontvangen')
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, stream: true }
+  })
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser(
     'application/json',

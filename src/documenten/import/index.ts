@@ -79,7 +79,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/:uuid/upload',
-    { config, schema: { params: Params }, bodyLimit: Number.MAX_SAFE_INTEGER },
+    { config: { ...config, stream: true }, schema: { params: Params }, bodyLimit: Number.MAX_SAFE_INTEGER },
     async (request, reply) => {
       try {
         await app.mutate(request.actor, async (m) => upload(m, request))

@@ -1,0 +1,281 @@
+// Bounds on connections and on the time that a request takes to arrive and its answer to leave.
+//
+// Node bounds the head of a request (`headersTimeout`) and the time between two (`keepAliveTimeout`). It cannot tell an upload,
+// which may take hours, from a form, and it refuses whoever comes when all places are taken. So this adds, for every
+// connection, a look each half second:
+// - a body has a total time; that of a route with `config.stream` a least rate instead;
+// - an answer that is not read has the same least rate, and all of them together a bound on the bytes that wait;
+// - a request that was answered before its body was there says `Connection: close`. What is still on its way is read for as
+//   long as it comes quickly, because closing at once could cost the client the answer, and a body that drips is cut off.
+//
+// Places are counted by address and in all. When they are taken, a newcomer gets the place of whoever waited longest without
+// a request of somebody we know. When all are at work there are a few spare places, where only /livez is answered: a full
+// house is no reason to be restarted.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList, isIPv6, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config.ts'
+import { LIVEZ } from './health.ts'
+import { Problem } from './problem.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is taken in as it comes, whatever its size: it has a least rate where others have a total time. */
+    stream?: boolean
+  }
+}
+
+const LOOK_MS = 500
+const LINGER_MS = 30_000
+const LINGER_RATE = 64 * 1024 // bytes a second: less is dripping
+const SPARE_PLACES = 64
+const SPARE_MS = 2000
+const MAX_UNSENT = 64 * 1024 * 1024 // bytes of answers that nobody reads, all together
+
+type Connection = {
+  socket: Socket
+  /** Whose place it takes; undefined for a proxy of ours, behind which are many. */
+  address: Address | undefined
+  spare: boolean
+  /** Requests under way of somebody we know. */
+  held: number
+  request: IncomingMessage | undefined
+  response: ServerResponse | undefined
+  isStream: boolean
+  began: number
+  window: { since: number; received: number; sent: number }
+  received: number
+  lingersSince: number | undefined
+}
+type Address = { count: number; waiting: Set<Connection> }
+
+/**
+ * Puts the bounds on the server of `app`. The hooks come before all others, so this is called first.
+ * @param refuse writes an answer to a connection without a request that could be answered, and ends it
+ */
+export function boundConnections(
+  app: FastifyInstance,
+  config: Config,
+  refuse: (socket: Socket, problem: Problem) => void,
+): void {
+  const { httpRequestTimeout, httpMinRate, httpMaxConnections, httpMaxConnectionsPerAddress } = config
+  const connections = new Map<Socket, Connection>()
+  const addresses = new Map<string, Address>()
+  const waiting = new Set<Connection>()
+  const spares = new Set<Connection>()
+  const expects = new WeakSet<IncomingMessage>()
+  const unknownExpectation = new WeakSet<IncomingMessage>()
+  const proxies = blockList(config.trustProxy)
+
+  app.server.on('connection', (socket: Socket) => {
+    const name = addressOf(socket)
+    const address = isListed(proxies, socket.remoteAddress) ? undefined : (addresses.get(name) ?? newAddress())
+    if (address) addresses.set(name, address)
+    const now = performance.now()
+    const connection: Connection = {
+      socket,
+      address,
+      spare: false,
+      held: 0,
+      request: undefined,
+      response: undefined,
+      isStream: false,
+      began: now,
+      window: { since: now, received: 0, sent: 0 },
+      received: 0,
+      lingersSince: undefined,
+    }
+    if (address && address.count >= httpMaxConnectionsPerAddress) makeRoom(connection, address.waiting)
+    else if (connections.size - spares.size >= httpMaxConnections) makeRoom(connection, waiting)
+    connections.set(socket, connection)
+    if (connection.spare) spares.add(connection)
+    else {
+      if (address) address.count++
+      wait(connection)
+    }
+    socket.once('close', () => {
+      forget(connection)
+      if (address?.count === 0) addresses.delete(name)
+    })
+  })
+
+  function makeRoom(connection: Connection, candidates: Set<Connection>): void {
+    const [oldest] = candidates
+    if (oldest) {
+      end(oldest)
+      return
+    }
+    connection.spare = true
+    const [oldestSpare] = spares
+    if (spares.size >= SPARE_PLACES && oldestSpare) end(oldestSpare)
+  }
+
+  function end(connection: Connection): void {
+    forget(connection)
+    connection.socket.destroy()
+  }
+
+  function forget(connection: Connection): void {
+    const { socket, address, spare } = connection
+    if (!connections.delete(socket)) return
+    spares.delete(connection)
+    waiting.delete(connection)
+    address?.waiting.delete(connection)
+    if (address && !spare) address.count--
+  }
+
+  function wait(connection: Connection): void {
+    waiting.add(connection)
+    connection.address?.waiting.add(connection)
+  }
+
+  function hold(request: IncomingMessage, response: ServerResponse): void {
+    const connection = connections.get(request.socket)
+    if (!connection || connection.spare) return
+    waiting.delete(connection)
+    connection.address?.waiting.delete(connection)
+    connection.held++
+    response.once('close', () => {
+      if (--connection.held === 0 && connections.has(request.socket)) wait(connection)
+    })
+  }
+  app.addHook('onRequest', async (request, reply) => {
+    const connection = connections.get(request.raw.socket)
+    if (connection) {
+      connection.request = request.raw
+      connection.response = reply.raw
+      connection.isStream = request.routeOptions.config.stream === true
+      connection.began = performance.now()
+      startWindow(connection, connection.began)
+    }
+    if (connection?.spare) {
+      reply.header('connection', 'close')
+      if (!LIVEZ.includes(request.routeOptions.url ?? '')) throw new Problem(503, { headers: { 'retry-after': '5' } })
+    }
+    if (unknownExpectation.has(request.raw)) throw new Problem(417)
+    if (request.raw.httpVersion === '1.1' && connection && !request.headers.host)
+      throw new Problem(400, { code: 'parse_error', detail: 'De header Host ontbreekt.' })
+  })
+
+  // The client that asks first whether it may send hears so only now, when nothing was refused.
+  app.server.on('checkContinue', (request, response) => {
+    expects.add(request)
+    app.server.emit('request', request, response)
+  })
+  app.server.on('checkExpectation', (request, response) => {
+    unknownExpectation.add(request)
+    app.server.emit('request', request, response)
+  })
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.actor || request.beheerder) hold(request.raw, reply.raw)
+    if (expects.has(request.raw)) reply.raw.writeContinue()
+  })
+
+  app.addHook('onSend', async (request, reply) => {
+    const connection = connections.get(request.raw.socket)
+    if (!connection || !isArriving(request.raw)) return
+    await new Promise(setImmediate) // what came in one piece with the head is there then
+    if (!isArriving(request.raw)) return
+    reply.header('connection', 'close')
+    connection.socket.destroySoon = () => {
+      connection.lingersSince = performance.now()
+      connection.received = connection.socket.bytesRead
+      connection.socket.end()
+    }
+  })
+
+  const timer = setInterval(look, LOOK_MS).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+
+  function look(): void {
+    const now = performance.now()
+    let unsent = 0
+    for (const connection of connections.values()) {
+      const fault = faultOf(connection, now)
+      if (fault === 'slow to send' && connection.response?.headersSent === false) {
+        app.log.info({ seconds: Math.round((now - connection.began) / 1000) }, 'a request did not arrive in time')
+        refuse(connection.socket, new Problem(408))
+        forget(connection)
+      } else if (fault) end(connection)
+      else unsent += connection.socket.writableLength
+    }
+    // Whoever has most waiting goes first: a client that reads has little.
+    if (unsent <= MAX_UNSENT) return
+    const byWaiting = [...connections.values()].sort((a, b) => b.socket.writableLength - a.socket.writableLength)
+    for (const connection of byWaiting) {
+      if (unsent <= MAX_UNSENT) return
+      unsent -= connection.socket.writableLength
+      end(connection)
+    }
+  }
+
+  function faultOf(connection: Connection, now: number): 'slow to send' | 'slow to read' | 'over' | undefined {
+    const { socket, request, window } = connection
+    if (connection.spare && now - connection.began > SPARE_MS) return 'over'
+    if (connection.lingersSince !== undefined) {
+      const rate = ((socket.bytesRead - connection.received) * 1000) / LOOK_MS
+      connection.received = socket.bytesRead
+      const isNew = now - connection.lingersSince < LOOK_MS
+      const isOver = now - connection.lingersSince > LINGER_MS || !request || !isArriving(request)
+      return isOver || (!isNew && rate < LINGER_RATE) ? 'over' : undefined
+    }
+    const isReceiving = request !== undefined && isArriving(request)
+    if (isReceiving && !connection.isStream && now - connection.began > httpRequestTimeout * 1000) return 'slow to send'
+    // Bytes that are here and that we did not take yet are no fault of the client.
+    const waitsForClient = isReceiving && connection.isStream && request.readableLength === 0
+    const isSending = socket.writableLength > 0
+    if (!waitsForClient && !isSending) startWindow(connection, now)
+    if (now - window.since < httpRequestTimeout * 1000) return undefined
+    const least = (httpMinRate * (now - window.since)) / 1000
+    if (waitsForClient && socket.bytesRead - window.received < least) return 'slow to send'
+    if (isSending && sentBy(socket) - window.sent < least) return 'slow to read'
+    startWindow(connection, now)
+    return undefined
+  }
+}
+
+const newAddress = (): Address => ({ count: 0, waiting: new Set() })
+
+const sentBy = (socket: Socket) => socket.bytesWritten - socket.writableLength
+
+function startWindow(connection: Connection, now: number): void {
+  const { socket, window } = connection
+  Object.assign(window, { since: now, received: socket.bytesRead, sent: sentBy(socket) })
+}
+
+/** Whether a request has a body that is not here as a whole. */
+export function isArriving(request: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  return !request.complete && (encoding !== undefined || (length !== undefined && length !== '0'))
+}
+
+/** An address of version 6 stands for its /64, which is one subscriber. */
+function addressOf({ remoteAddress = '' }: Socket): string {
+  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
+  return isIPv6(address) ? expanded(address).slice(0, 4).join(':') : address
+}
+
+function expanded(address: string): string[] {
+  const [before = '', after] = address.split('::')
+  const head = before === '' ? [] : before.split(':')
+  const tail = after ? after.split(':') : []
+  return after === undefined
+    ? head
+    : [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail]
+}
+
+function blockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address, bits] = range.split('/') as [string, string | undefined]
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return list
+}
+
+function isListed(list: BlockList, address = ''): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
+  return plain !== '' && list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
+}
