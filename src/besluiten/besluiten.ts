@@ -20,7 +20,7 @@ import {
   releaseRemote,
   requireSettled,
 } from '../services/remote-relations.ts'
-import { holdZaak, requireOpenZaak, type ZaakCore } from '../zaken/rules.ts'
+import { holdZaak, requireOpenZaak, type ZaakCore } from '../zaken/lock.ts'
 import { Besluit, BesluitInput, BesluitPatch, Params } from './columns.ts'
 import { besluitTree } from './expand.ts'
 import {

@@ -4,7 +4,7 @@ import { subresourceTree } from '../documenten/expand.ts'
 import { alsoElsewhere, type ExpandTree, type Expansion } from '../http/expand.ts'
 import { localUuid } from '../http/links.ts'
 import { zaakTree } from '../zaken/expand.ts'
-import { LEZEN as ZAKEN_LEZEN } from '../zaken/rules.ts'
+import { LEZEN as ZAKEN_LEZEN } from '../zaken/rights.ts'
 import { findReadable as findReadableZaken, toZaak } from '../zaken/zaak/read.ts'
 import { findReadable, LEZEN, toBesluit } from './read.ts'
 

@@ -8,9 +8,9 @@ import {
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { link, resolveLink } from '../http/links.ts'
-import { type InvalidParam, invalidAll } from '../http/problem.ts'
+import { fault, type InvalidParam, invalidAll, onObject } from '../http/problem.ts'
 import type { Services } from '../services/services.ts'
-import { holdZaak, type ZaakCore } from '../zaken/rules.ts'
+import { holdZaak, type ZaakCore } from '../zaken/lock.ts'
 import type { BesluitInput, BesluitPatch } from './columns.ts'
 import { type BesluitRow, besluittypeLink } from './read.ts'
 
@@ -27,8 +27,6 @@ export type Besluittype = {
   zaaktypen: string[]
 }
 
-const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
-const onObject = (code: string, reason: string) => fault('nonFieldErrors', code, reason)
 const immutable = (name: string) => fault(name, 'wijzigen-niet-toegelaten', 'Dit veld kan niet worden gewijzigd.')
 
 /**

@@ -5,7 +5,16 @@ import type { Actie, Mutation } from '../database/mutate.ts'
 import { type Actor, isAllowedSomewhere } from '../http/access.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { link, localUuid, type Resource, resolveLink } from '../http/links.ts'
-import { type InvalidParam, invalid, invalidAll, notFound, Problem, throwFaults } from '../http/problem.ts'
+import {
+  fault,
+  type InvalidParam,
+  invalid,
+  invalidAll,
+  notFound,
+  onObject,
+  Problem,
+  throwFaults,
+} from '../http/problem.ts'
 
 // ---- rights ----
 
@@ -73,9 +82,6 @@ export function onderZaaktype(filter: OnderZaaktype, base: string) {
 export const filterUuid = (url: string, base: string, resource: Resource) => localUuid(url, base, resource) ?? null
 
 // ---- faults ----
-
-const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
-const onObject = (code: string, reason: string) => fault('nonFieldErrors', code, reason)
 
 export const NON_CONCEPT_OBJECT = onObject(
   'non-concept-object',

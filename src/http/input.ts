@@ -105,6 +105,9 @@ function isDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
 }
 
+/** A moment that lies ahead of the clock. `leeway` in seconds. */
+export const isFuture = (moment: string, leeway: number): boolean => Date.parse(moment) > Date.now() + leeway * 1000
+
 function isMoment(text: string): boolean {
   const parts = /^(\d{4}-\d{2}-\d{2})([T ](\d{2}):(\d{2})(:(\d{2})(\.\d{1,9})?)?(Z|[+-](\d{2}):?(\d{2}))?)?$/i.exec(
     text,

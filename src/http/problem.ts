@@ -31,6 +31,13 @@ export class Problem extends Error {
   }
 }
 
+export const fault = (name: string, code: string, reason: string): InvalidParam => ({ name, code, reason })
+/** A fault of the body as a whole. */
+export const onObject = (code: string, reason: string): InvalidParam => fault('nonFieldErrors', code, reason)
+/** A field that keeps the value that it was made with. */
+export const immutable = (name: string): InvalidParam =>
+  fault(name, 'wijzigen-niet-toegelaten', 'Dit veld kan niet worden gewijzigd.')
+
 /** 400 on one field. For faults of the object as a whole the name is `nonFieldErrors`. */
 export function invalid(name: string, code: string, reason: string): Problem {
   return invalidAll([{ name, code, reason }])

@@ -10,20 +10,10 @@ import { link } from '../http/links.ts'
 import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../http/problem.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
+import { holdZaak, type ZaakCore } from './lock.ts'
 import { createResultaat, ResultaatDeel } from './resultaten.ts'
+import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
 import { changeRol, createRol, deleteRol, findRol, RolDeel, rolResource } from './rollen.ts'
-import {
-  AANMAKEN,
-  access,
-  BIJWERKEN,
-  GEFORCEERD,
-  HEROPENEN,
-  holdZaak,
-  mayDo,
-  requireMay,
-  STATUS_ZETTEN,
-  type ZaakCore,
-} from './rules.ts'
 import { createStatus, dayAsWritten, type Einde, StatusDeel } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, ZaakInput, type ZaakPatch } from './zaak/columns.ts'

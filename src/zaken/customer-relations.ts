@@ -6,21 +6,13 @@ import Type from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
-import { type InvalidParam, throwFaults } from '../http/problem.ts'
+import { fault, type InvalidParam, throwFaults } from '../http/problem.ts'
 import { openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import type { Services } from '../services/services.ts'
+import { archivedFaults, holdZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, type PartSource, requireOne, sendAll, sendOne } from './part-queries.ts'
-import {
-  ALLEEN_BIJWERKEN,
-  access,
-  archivedFaults,
-  fault,
-  holdZaak,
-  LEZEN,
-  recordBelow,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { Params } from './zaak/columns.ts'
 
 /** `veld` is the field, and the column, with the URL; `elders` the kind at the other side, in list `lijst`. */

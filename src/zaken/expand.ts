@@ -5,7 +5,7 @@ import { expansionAlsoElsewhere } from '../catalogi/expand.ts'
 import { subresourceTree } from '../documenten/expand.ts'
 import { alsoElsewhere, type ExpandTree, type Expansion } from '../http/expand.ts'
 import { localUuid } from '../http/links.ts'
-import { LEZEN } from './rules.ts'
+import { LEZEN } from './rights.ts'
 import { findReadable, toZaak } from './zaak/read.ts'
 
 export type Soort =

@@ -4,22 +4,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
-import { Moment, OptionalText, Url, Uuid } from '../http/input.ts'
+import { isFuture, Moment, OptionalText, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
-import { throwFaults } from '../http/problem.ts'
+import { fault, throwFaults } from '../http/problem.ts'
+import { requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { byUrl, findOne, type PartRow, type PartSource, sendOne, sendPage } from './part-queries.ts'
-import {
-  access,
-  BIJWERKEN,
-  fault,
-  isFuture,
-  LEZEN,
-  recordBelow,
-  requireOpenZaak,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { Params } from './zaak/columns.ts'
 
 const Input = Type.Object({

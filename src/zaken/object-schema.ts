@@ -4,10 +4,9 @@ import { Worker } from 'node:worker_threads'
 import Type, { type Static } from 'typebox'
 import { Text } from '../http/input.ts'
 import { resolveLink } from '../http/links.ts'
-import { type InvalidParam, Problem } from '../http/problem.ts'
+import { fault, type InvalidParam, Problem } from '../http/problem.ts'
 import { inTurn } from '../jobs/in-turn.ts'
 import type { Services } from '../services/services.ts'
-import { fault } from './rules.ts'
 
 export const Definitie = Type.Object({
   url: Type.String({ format: 'uri', minLength: 1, maxLength: 1000 }),

@@ -11,7 +11,7 @@ import { localUuid, type Resource, resolveLink } from '../http/links.ts'
 import { type Listing, paginate } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { expandable, type Soort, tree } from './expand.ts'
-import { LEZEN, reached, requireMay, type Scopes } from './rules.ts'
+import { LEZEN, reached, requireMay, type Scopes } from './rights.ts'
 import { all } from './zaak/read.ts'
 
 export type PartRow = {

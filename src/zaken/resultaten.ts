@@ -8,7 +8,8 @@ import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
-import { throwFaults } from '../http/problem.ts'
+import { immutable, throwFaults } from '../http/problem.ts'
+import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   byType,
   byUrl,
@@ -20,21 +21,9 @@ import {
   sendOne,
   sendPage,
 } from './part-queries.ts'
-import {
-  access,
-  archivedFaults,
-  BIJWERKEN,
-  holdZaak,
-  immutable,
-  LEZEN,
-  recordBelow,
-  requireOpenZaak,
-  requireTypeOfZaak,
-  touchZaak,
-  typeLink,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { access, BIJWERKEN, LEZEN } from './rights.ts'
+import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 

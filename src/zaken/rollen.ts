@@ -9,8 +9,9 @@ import { Nullable, OptionalChoice, OptionalDate, OptionalText, Reference, Text, 
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
-import { throwFaults } from '../http/problem.ts'
+import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart } from './betrokkenen.ts'
+import { archivedFaults, holdZaak, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   by,
   byType,
@@ -23,22 +24,9 @@ import {
   sendOne,
   sendPage,
 } from './part-queries.ts'
-import {
-  access,
-  archivedFaults,
-  BIJWERKEN,
-  fault,
-  holdZaak,
-  immutable,
-  LEZEN,
-  onObject,
-  recordBelow,
-  requireOpenZaak,
-  requireTypeOfZaak,
-  typeLink,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { access, BIJWERKEN, LEZEN } from './rights.ts'
+import { requireTypeOfZaak, typeLink } from './types.ts'
 import { AnyObject, OptionalReference, Params } from './zaak/columns.ts'
 import { BETROKKENE_TYPES, RolParameters, rolConditions } from './zaak/filters.ts'
 

@@ -5,29 +5,15 @@ import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import { Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
+import { isFuture, Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
-import { forbidden, type InvalidParam, invalid, throwFaults } from '../http/problem.ts'
+import { fault, forbidden, type InvalidParam, invalid, onObject, throwFaults } from '../http/problem.ts'
+import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
 import { byType, byUrl, findOne, type PartRow, type PartSource, readable, sendOne, sendPage } from './part-queries.ts'
-import {
-  access,
-  archivedFaults,
-  fault,
-  HEROPENEN,
-  isFuture,
-  LEZEN,
-  mayDo,
-  onObject,
-  recordBelow,
-  requireTypeOfZaak,
-  STATUS_ZETTEN,
-  STATUSSEN_TOEVOEGEN,
-  type TypeOfZaak,
-  typeLink,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
+import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
 import { type Archivering, deriveArchivering, saveArchivering } from './zaak/archive.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'

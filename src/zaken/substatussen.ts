@@ -3,24 +3,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
-import { Moment, Text, Url, Uuid } from '../http/input.ts'
+import { isFuture, Moment, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
-import { invalid, throwFaults } from '../http/problem.ts'
+import { fault, invalid, onObject, throwFaults } from '../http/problem.ts'
+import { touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, type PartSource, sendOne, sendPage } from './part-queries.ts'
-import {
-  AANMAKEN,
-  access,
-  fault,
-  isFuture,
-  LEZEN,
-  onObject,
-  recordBelow,
-  STATUSSEN_TOEVOEGEN,
-  touchZaak,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { AANMAKEN, access, LEZEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
 
 const TOEVOEGEN = [...AANMAKEN, ...STATUSSEN_TOEVOEGEN] as const

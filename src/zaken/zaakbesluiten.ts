@@ -7,21 +7,11 @@ import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
-import { throwFaults } from '../http/problem.ts'
+import { fault, onObject, throwFaults } from '../http/problem.ts'
+import { holdZaak, requireOpenZaak, requireZaak, touchZaak, type ZaakCore } from './lock.ts'
 import { findOne, type PartRow, type PartSource, requireOne, sendAll, sendOne } from './part-queries.ts'
-import {
-  ALLEEN_BIJWERKEN,
-  access,
-  fault,
-  holdZaak,
-  LEZEN,
-  onObject,
-  recordBelow,
-  requireOpenZaak,
-  requireZaak,
-  touchZaak,
-  type ZaakCore,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 
 const Zaakbesluit = Type.Object({ url: Url(), uuid: Uuid, besluit: Url() })

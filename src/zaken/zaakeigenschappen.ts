@@ -13,25 +13,12 @@ import type { Actie, Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { type InvalidParam, throwFaults } from '../http/problem.ts'
+import { type InvalidParam, immutable, onObject, throwFaults } from '../http/problem.ts'
+import { archivedFaults, holdZaak, requireOpenZaak, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { findOne, type PartRow, type PartSource, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
-import {
-  access,
-  archivedFaults,
-  BIJWERKEN,
-  eigenschapLink,
-  holdZaak,
-  immutable,
-  LEZEN,
-  onObject,
-  recordBelow,
-  requireOpenZaak,
-  requireTypeOfZaak,
-  requireZaak,
-  typeLink,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { eigenschapLink, recordBelow } from './records.ts'
+import { access, BIJWERKEN, LEZEN } from './rights.ts'
+import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 
 const Input = Type.Object({ zaak: Url(), eigenschap: Reference(), waarde: Text() })

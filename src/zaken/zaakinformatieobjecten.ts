@@ -10,8 +10,9 @@ import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remot
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link, localUuid, resolveLink } from '../http/links.ts'
-import { type InvalidParam, invalid, invalidAll, throwFaults } from '../http/problem.ts'
+import { type InvalidParam, immutable, invalid, invalidAll, onObject, throwFaults } from '../http/problem.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
+import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   byUrl,
   findOne,
@@ -22,23 +23,9 @@ import {
   sendAll,
   sendOne,
 } from './part-queries.ts'
-import {
-  access,
-  archivedFaults,
-  BIJWERKEN,
-  holdZaak,
-  immutable,
-  KOPPELEN,
-  LEZEN,
-  ONTKOPPELEN,
-  onObject,
-  recordBelow,
-  requireOpenZaak,
-  requireOwn,
-  touchZaak,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
+import { requireOwn } from './types.ts'
 import { NullableReference, OptionalMoment, Params, withoutDefaults } from './zaak/columns.ts'
 import { zaaktypeUrlOf } from './zaak/references.ts'
 

@@ -7,8 +7,9 @@ import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { invalid } from '../http/problem.ts'
+import { zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, type PartSource, requireOne, sendOne, sendPage } from './part-queries.ts'
-import { ALLEEN_BIJWERKEN, access, LEZEN, zaakForChange } from './rules.ts'
+import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 
 const Input = Type.Object({

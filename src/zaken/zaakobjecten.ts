@@ -10,8 +10,9 @@ import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
-import { throwFaults } from '../http/problem.ts'
+import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
+import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { Definitie, definitieFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
 import {
@@ -25,25 +26,9 @@ import {
   sendOne,
   sendPage,
 } from './part-queries.ts'
-import {
-  access,
-  archivedFaults,
-  BIJWERKEN,
-  fault,
-  holdZaak,
-  immutable,
-  KOPPELEN,
-  LEZEN,
-  ONTKOPPELEN,
-  onObject,
-  recordBelow,
-  requireOpenZaak,
-  requireTypeOfZaak,
-  touchZaak,
-  typeLink,
-  type ZaakCore,
-  zaakForChange,
-} from './rules.ts'
+import { recordBelow } from './records.ts'
+import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
+import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 import { AnyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
 

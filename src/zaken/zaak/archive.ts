@@ -2,8 +2,7 @@
 
 import type { Mutation } from '../../database/mutate.ts'
 import { isBeyondDates, isoDuration } from '../../http/duration.ts'
-import { invalidAll, Problem } from '../../http/problem.ts'
-import { onObject } from '../rules.ts'
+import { invalidAll, onObject, Problem } from '../../http/problem.ts'
 
 type Regeling = {
   archiefnominatie: string | null

@@ -6,21 +6,11 @@ import type { Actie, Mutation } from '../../database/mutate.ts'
 import { unlinkAllOf } from '../../documenten/object-links.ts'
 import { header } from '../../http/access.ts'
 import { link } from '../../http/links.ts'
-import { type InvalidParam, notFound, Problem, throwFaults } from '../../http/problem.ts'
+import { type InvalidParam, immutable, notFound, onObject, Problem, throwFaults } from '../../http/problem.ts'
 import { releaseRemote } from '../../services/remote-relations.ts'
-import {
-  AANMAKEN,
-  access,
-  BIJWERKEN,
-  holdZaak,
-  immutable,
-  onObject,
-  requireMay,
-  requireOpenZaak,
-  VERWIJDEREN,
-  zaakLabel,
-  zakenKanaal,
-} from '../rules.ts'
+import { holdZaak, requireOpenZaak } from '../lock.ts'
+import { zaakLabel, zakenKanaal } from '../records.ts'
+import { AANMAKEN, access, BIJWERKEN, requireMay, VERWIJDEREN } from '../rights.ts'
 import { encoded, Params, toColumns, Zaak, ZaakInput, ZaakPatch, ZaakPut } from './columns.ts'
 import { createZaak } from './create.ts'
 import { boundingBox, judgeGeometrie } from './geometry.ts'

@@ -10,7 +10,7 @@ import { localUuid, type Resource, resolveLink } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
 import { LEVELS } from '../betrokkenen.ts'
-import { LEZEN, reached, type ZaaktypeOrigin } from '../rules.ts'
+import { LEZEN, reached, type ZaaktypeOrigin } from '../rights.ts'
 import { ARCHIEFNOMINATIES, ARCHIEFSTATUSSEN } from './columns.ts'
 
 const opt = <T extends TSchema>(schema: T) => Type.Optional(schema)

@@ -4,7 +4,7 @@ import { fetchTypes, type RemoteTypes, type SoortElders } from '../../catalogi/r
 import { openSelectielijst, type Selectielijst } from '../../catalogi/selectielijst.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
-import { fault } from '../rules.ts'
+import { fault } from '../../http/problem.ts'
 import type { ZaakPatch } from './columns.ts'
 import { archivingFaultsElsewhere } from './remote-documents.ts'
 

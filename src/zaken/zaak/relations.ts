@@ -3,7 +3,8 @@ import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
-import { fault, type ZaakCore } from '../rules.ts'
+import { fault } from '../../http/problem.ts'
+import type { ZaakCore } from '../lock.ts'
 import type { ZaakPatch } from './columns.ts'
 
 /** zrc-013: a part of a case has no parts itself, and is of a type that fits. */

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { localUuid } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
+import { fault, onObject } from '../../http/problem.ts'
 import { askEach } from '../../services/services.ts'
-import { fault, onObject } from '../rules.ts'
 
 type Staat = { status?: unknown; locked?: unknown; indicatieGebruiksrecht?: unknown }
 

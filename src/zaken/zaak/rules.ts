@@ -3,9 +3,11 @@ import type { Static } from 'typebox'
 import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import type { Config } from '../../config.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { isFuture } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
-import { fault, immutable, isFuture, type ZaakCore } from '../rules.ts'
+import { fault, immutable } from '../../http/problem.ts'
+import type { ZaakCore } from '../lock.ts'
 import type { Zaak, ZaakPatch } from './columns.ts'
 
 export type ZaakBody = Static<typeof Zaak>

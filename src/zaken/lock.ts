@@ -1,0 +1,63 @@
+// The case of a change: found and locked, so that it does not change or close halfway.
+import type { ReadDb } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import type { Actor } from '../http/access.ts'
+import { resolveLink } from '../http/links.ts'
+import { forbidden, type InvalidParam, invalid, notFound, onObject } from '../http/problem.ts'
+import { GEFORCEERD, mayDo, requireMay, type Scopes } from './rights.ts'
+
+function selectCore(db: ReadDb) {
+  return db
+    .selectFrom('zaak as z')
+    .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
+    .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
+    .select(['z.id', 'z.uuid', 'z.identificatie', 'z.bronorganisatie', 'z.zaaktypeId', 'z.vertrouwelijkheidaanduiding'])
+    .select(['z.einddatum', 'z.archiefstatus', 'z.hoofdzaakId', 't.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
+    .select(['z.zaaktypeUrl', 'z.zaaktypeCatalogusUrl'])
+}
+/** What every change below a case has to know of it. */
+export type ZaakCore = Awaited<ReturnType<ReturnType<typeof selectCore>['executeTakeFirstOrThrow']>>
+
+/** A case without a lock, to judge a reader by. @throws Problem 404, or 403 without the right */
+export async function requireZaak(db: ReadDb, actor: Actor, scopes: Scopes, uuid: string): Promise<ZaakCore> {
+  const zaak = await selectCore(db).where('z.uuid', '=', uuid).executeTakeFirst()
+  if (!zaak) throw notFound()
+  requireMay(actor, scopes, zaak)
+  return zaak
+}
+
+/** The case with this uuid, locked: it does not change until the transaction ends. */
+export function holdZaak(m: Mutation, uuid: string): Promise<ZaakCore | undefined> {
+  return selectCore(m.read).where('z.uuid', '=', uuid).forNoKeyUpdate('z').executeTakeFirst()
+}
+
+/**
+ * The case that the body of something below it names, locked.
+ * @throws Problem 400 on `name` when it is no case of ours, 403 without the right
+ */
+export async function zaakForChange(m: Mutation, url: string, scopes: Scopes, name = 'zaak'): Promise<ZaakCore> {
+  const target = resolveLink(url, m.actor.base)
+  if (target.kind === 'ours' && target.resource !== 'zaak')
+    throw invalid(name, 'incorrect_match', 'Deze URL is van een andere resource.')
+  const zaak = target.kind === 'ours' ? await holdZaak(m, target.uuid) : undefined
+  if (!zaak) throw invalid(name, 'object-does-not-exist', 'Deze zaak bestaat niet.')
+  requireMay(m.actor, scopes, zaak)
+  return zaak
+}
+
+/** zrc-007: a closed case is changed only by who may force it. @throws Problem 403 */
+export function requireOpenZaak(zaak: ZaakCore, actor: Actor): void {
+  if (zaak.einddatum !== null && !mayDo(actor, GEFORCEERD, zaak))
+    throw forbidden(undefined, 'De zaak is afgesloten; wijzigen vraagt het recht zaken.geforceerd-bijwerken.')
+}
+
+/** What hangs on an archived case stays as it is, whoever asks. */
+export function archivedFaults(zaak: Pick<ZaakCore, 'archiefstatus'>): InvalidParam[] {
+  if (zaak.archiefstatus === 'nog_te_archiveren') return []
+  return [onObject('zaak-archiefstatus-invalid', 'De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')]
+}
+
+/** A case below which something changed. */
+export async function touchZaak(m: Mutation, zaakId: number): Promise<void> {
+  await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaakId}`
+}

@@ -1,0 +1,59 @@
+// What changes below a case are recorded and announced with.
+import type { Mutation } from '../database/mutate.ts'
+import { link } from '../http/links.ts'
+import type { ZaakCore } from './lock.ts'
+import type { ZaakSubject } from './rights.ts'
+import { typeLink, zaaktypeLink } from './types.ts'
+
+/** How people name a case. */
+export const zaakLabel = (zaak: Pick<ZaakCore, 'bronorganisatie' | 'identificatie'>) =>
+  `${zaak.bronorganisatie} - ${zaak.identificatie}`
+
+/** Where changes of a case and of what hangs on it are announced. */
+export function zakenKanaal(
+  zaak: ZaakSubject & Pick<ZaakCore, 'bronorganisatie' | 'catalogusUuid' | 'zaaktypeCatalogusUrl'>,
+  base: string,
+) {
+  return {
+    naam: 'zaken',
+    kenmerken: {
+      bronorganisatie: zaak.bronorganisatie,
+      zaaktype: zaaktypeLink(base, zaak),
+      'zaaktype.catalogus': typeLink(base, 'catalogus', zaak.catalogusUuid, zaak.zaaktypeCatalogusUrl),
+      vertrouwelijkheidaanduiding: zaak.vertrouwelijkheidaanduiding,
+    },
+  }
+}
+
+/**
+ * Records a change of something below a case. It is announced unless `stil`; the standard announces of some resources only
+ * that they came.
+ */
+export function recordBelow(
+  m: Mutation,
+  zaak: ZaakCore,
+  change: {
+    actie: 'create' | 'update' | 'partial_update' | 'destroy'
+    resource: string
+    url: string
+    uuid: string
+    detail: string
+    oud: unknown
+    nieuw: unknown
+    stil?: boolean
+  },
+): void {
+  const { detail, stil = false, ...rest } = change
+  m.record({
+    component: 'zrc',
+    ...rest,
+    weergave: `(${zaakLabel(zaak)}) - ${detail}`,
+    hoofdobject: { url: link(m.actor.base, 'zaak', zaak.uuid), uuid: zaak.uuid },
+    kanaal: stil ? null : zakenKanaal(zaak, m.actor.base),
+  })
+}
+
+export const ZAAKEIGENSCHAPPEN = 'zaakeigenschappen'
+/** The one resource with a nested URL. */
+export const eigenschapLink = (base: string, zaakUuid: string, uuid: string) =>
+  `${link(base, 'zaak', zaakUuid)}/${ZAAKEIGENSCHAPPEN}/${uuid}`

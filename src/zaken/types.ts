@@ -1,0 +1,57 @@
+// The types below a zaaktype that parts of a case are of: ours, or at another server.
+import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { link, type Resource, resolveLink } from '../http/links.ts'
+import { invalid, invalidAll, onObject } from '../http/problem.ts'
+import type { ZaakCore } from './lock.ts'
+import type { WithZaaktype } from './rights.ts'
+
+type Typesoort = 'statustype' | 'resultaattype' | 'roltype' | 'eigenschap' | 'zaakobjecttype'
+
+/** A type below that of a case: the id of one of ours, or else what its server said of it. */
+export type TypeOfZaak<T extends Typesoort> = { id: number; elders: null } | { id: null; elders: RemoteType<T> }
+
+/**
+ * The type that a body names, and zrc-016, 018, 019, 020: it belongs to the zaaktype of the case, at the same server.
+ * @param typen what was asked of other servers
+ * @throws Problem 400 on the field of that name, or `zaaktype-mismatch`
+ */
+export async function requireTypeOfZaak<T extends Typesoort>(
+  m: Mutation,
+  soort: T,
+  url: string,
+  zaak: ZaakCore,
+  typen: RemoteTypes = NO_REMOTE_TYPES,
+): Promise<TypeOfZaak<T>> {
+  const mismatch = () =>
+    invalidAll([onObject('zaaktype-mismatch', `Dit ${soort} hoort niet bij het zaaktype van de zaak.`)])
+  const elders = typen.get(soort, url)
+  if (elders && 'code' in elders) throw invalidAll([elders])
+  if (elders) {
+    if ((elders as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()
+    return { id: null, elders }
+  }
+  const uuid = requireOwn(soort, url, m.actor.base, soort)
+  const type = await m.trx
+    .selectFrom(soort as 'statustype')
+    .where('uuid', '=', uuid)
+    .select(['id', 'zaaktypeId'])
+    .executeTakeFirst()
+  if (!type) throw invalid(soort, 'bad-url', `Dit ${soort} bestaat niet.`)
+  if (type.zaaktypeId !== zaak.zaaktypeId) throw mismatch()
+  return { id: type.id, elders: null }
+}
+
+/** The URL of a type: of one of ours, or elsewhere. */
+export const typeLink = (base: string, soort: Resource, uuid: string | null, url: string | null): string =>
+  uuid ? link(base, soort, uuid) : (url ?? '')
+export const zaaktypeLink = (base: string, zaak: WithZaaktype): string =>
+  typeLink(base, 'zaaktype', zaak.zaaktypeUuid, zaak.zaaktypeUrl)
+
+/** The uuid in a URL that has to be of this resource of ours. @throws Problem 400 on `name` */
+export function requireOwn(name: string, url: string, base: string, resource: Resource): string {
+  const target = resolveLink(url, base)
+  if (target.kind !== 'ours') throw invalid(name, 'bad-url', `Deze ${resource} bestaat niet.`)
+  if (target.resource !== resource) throw invalid(name, 'invalid-resource', 'Deze URL is van een andere resource.')
+  return target.uuid
+}
