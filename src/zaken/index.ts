@@ -10,7 +10,6 @@ import { AUDITTRAIL, subjectOf } from './rights.ts'
 import { rollen } from './rollen.ts'
 import { statussen } from './statussen.ts'
 import { substatussen } from './substatussen.ts'
-import { zaakChanges } from './zaak/change.ts'
 import { findZaak } from './zaak/read.ts'
 import { zaken } from './zaak/routes.ts'
 import { zaakbesluiten } from './zaakbesluiten.ts'
@@ -22,7 +21,6 @@ import { zaakobjecten } from './zaakobjecten.ts'
 /** The Zaken API: cases and all that hangs on them. It is reached under two addresses; links name the first. */
 export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaken)
-  await app.register(zaakChanges)
   await app.register(statussen)
   await app.register(resultaten)
   await app.register(rollen)

@@ -1,38 +1,33 @@
-// zaken: reading and searching cases.
+// The routes of cases.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
+import { NO_REMOTE_TYPES } from '../../catalogi/remote-types.ts'
+import type { Actie } from '../../database/mutate.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, selectFields } from '../../http/expand.ts'
-import { Uuid } from '../../http/input.ts'
 import { Page, PageQuery, paginate } from '../../http/page.ts'
-import { invalid, invalidAll, notFound } from '../../http/problem.ts'
+import { invalid, notFound } from '../../http/problem.ts'
 import { zaakTree } from '../expand.ts'
-import { access, LEZEN, requireMay } from '../rights.ts'
-import { crs } from './change.ts'
-import { AnyObject, Params, Zaak } from './columns.ts'
-import { ATTRIBUTEN, ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
-import { boundingBox, type Geometrie, judgeGeometrie, withinTest } from './geometry.ts'
-import { all, countZaken, findZaak, pageOfZaken, toZaak } from './read.ts'
+import { AANMAKEN, access, BIJWERKEN, LEZEN, requireMay, VERWIJDEREN } from '../rights.ts'
+import { changeZaak } from './change.ts'
+import { Params, Zaak, ZaakInput, ZaakPatch, ZaakPut } from './columns.ts'
+import { createZaak } from './create.ts'
+import { answerCrs, crs } from './crs.ts'
+import { deleteZaak } from './delete.ts'
+import { ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
+import { countZaken, findZaak, pageOfZaken, toZaak } from './read.ts'
+import { openReferences } from './references.ts'
+import { settingsOf } from './rules.ts'
+import { expandPaths, lenientSearch, within, Zoek } from './search.ts'
 
-const Zoek = Type.Object({
-  zaakgeometrie: Type.Optional(Type.Object({ within: AnyObject })),
-  uuid__in: Type.Optional(Type.Array(Uuid)),
-  ...ATTRIBUTEN,
-  expand: Type.Optional(
-    Type.Unsafe<unknown>({ description: "Op te nemen relaties: een lijst, of tekst gescheiden door komma's." }),
-  ),
-  fields: Type.Optional(
-    Type.Unsafe<unknown>({
-      description:
-        'Wat van elke zaak wordt geantwoord: namen van velden, en objecten met de velden van een relatie of groep. `*` is alles.',
-    }),
-  ),
-})
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
 export const zaken: FastifyPluginAsyncTypebox = async (app) => {
+  const references = await openReferences(app)
+  const settings = settingsOf(app.parts.config)
+
   app.get(
     '/zaken',
     { ...crs, config: access(LEZEN), schema: { querystring: ListQuery, response: { 200: Page(Zaak) } } },
@@ -58,7 +53,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       }
       const more = uuid__in ? [sql`z.uuid = any(${uuid__in}::uuid[])`] : []
       const conditions = [...zaakConditions(filter, request), ...more]
-      if (zaakgeometrie?.within) more.push(await within(zaakgeometrie.within, conditions))
+      if (zaakgeometrie?.within) more.push(await within(app.read, zaakgeometrie.within, conditions))
       const asked = (request.query as { expand?: string }).expand
       const paths = [...expandPaths(filter.expand), ...(asked ? asked.split(',') : [])]
       if (fields !== undefined && paths.length > 0)
@@ -79,6 +74,50 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       return sendCacheable(request, reply, zaak)
     },
   )
+
+  app.post(
+    '/zaken',
+    { ...crs, config: access(AANMAKEN), schema: { body: ZaakInput, response: { 201: Zaak } } },
+    async (request, reply) => {
+      const faults = await references.judge(request.body, request.base)
+      const typen = await references.zaaktypen(request.body, request.base)
+      const zaak = await app.mutate(request.actor, (m) => createZaak(m, request.body, settings, faults, typen))
+      return reply
+        .code(201)
+        .header('location', zaak.url)
+        .send({ ...zaak, _expand: {} })
+    },
+  )
+
+  app.put(
+    '/zaken/:uuid',
+    { ...crs, config: access(BIJWERKEN), schema: { params: Params, body: ZaakPut, response: { 200: Zaak } } },
+    async (request) => change(request, 'update', request.params.uuid, request.body),
+  )
+
+  app.patch(
+    '/zaken/:uuid',
+    { ...crs, config: access(BIJWERKEN), schema: { params: Params, body: ZaakPatch, response: { 200: Zaak } } },
+    async (request) => change(request, 'partial_update', request.params.uuid, request.body),
+  )
+
+  app.delete(
+    '/zaken/:uuid',
+    { onSend: answerCrs, config: access(VERWIJDEREN), schema: { params: Params } },
+    async (request, reply) => {
+      await app.mutate(request.actor, (m) => deleteZaak(m, request.params.uuid))
+      return reply.code(204).send()
+    },
+  )
+
+  async function change(request: FastifyRequest, actie: Actie, uuid: string, given: ZaakPatch) {
+    const known = await findZaak(app.read, uuid)
+    const { base } = request
+    const faults = known ? await references.judge(given, base, toZaak(known, base)) : []
+    const typen = known ? await references.zaaktypen(given, base, toZaak(known, base)) : NO_REMOTE_TYPES
+    const zaak = await app.mutate(request.actor, (m) => changeZaak(m, uuid, actie, given, settings, faults, typen))
+    return { ...zaak, _expand: {} }
+  }
 
   async function sendPage(
     request: FastifyRequest,
@@ -101,48 +140,4 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     if (fields !== undefined) return { ...page, results: await selectFields(request, results, fields, zaakTree()) }
     return { ...page, results: await expand(request, results, filter.expand ?? [], zaakTree()) }
   }
-
-  /**
-   * Cases that lie within an area. An index finds those whose box lies within its box; they are streamed past the exact
-   * test, and only their ids are kept.
-   */
-  async function within(value: unknown, conditions: RawBuilder<unknown>[]): Promise<RawBuilder<unknown>> {
-    const { geometrie, faults } = judgeGeometrie('zaakgeometrie.within', value)
-    if (!geometrie) throw invalidAll(faults)
-    const box = boundingBox(geometrie)
-    if (box === null) return sql`false`
-    const lies = withinTest(geometrie)
-    const ids: number[] = []
-    for (let last = 0; ; ) {
-      const { rows } = await sql<{ id: number; zaakgeometrie: Geometrie }>`
-        select z.id, z.zaakgeometrie from zaak z
-        where z.zaakgeometrie_grenzen <@ ${box}::box and z.id > ${last} and ${all(conditions)}
-        order by z.id limit ${PORTION}`.execute(app.read as never)
-      for (const row of rows) if (lies(row.zaakgeometrie)) ids.push(row.id)
-      if (rows.length < PORTION) return sql`z.id = any(${ids}::bigint[])`
-      last = rows.at(-1)!.id
-    }
-  }
-}
-
-const PORTION = 1000
-
-// A search may say a list as a list or, as in the query of a list, as text with commas; ordering too.
-async function lenientSearch(request: FastifyRequest): Promise<void> {
-  const body = request.body as Record<string, unknown> | null
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return
-  if (Object.keys(body).length === 0)
-    throw invalid('nonFieldErrors', 'empty_search_body', 'Geef ten minste een zoekvoorwaarde.')
-  for (const [name, schema] of Object.entries(Zoek.properties)) {
-    if ((schema as { type?: string }).type === 'array' && typeof body[name] === 'string')
-      body[name] = (body[name] as string).split(',')
-  }
-}
-
-/** @throws Problem 400 on `expand` for anything but a text or a list of texts */
-function expandPaths(paths: unknown): string[] {
-  if (paths === undefined || paths === null || paths === '') return []
-  if (typeof paths === 'string') return paths.split(',')
-  if (Array.isArray(paths) && paths.every((path) => typeof path === 'string')) return paths
-  throw invalid('expand', 'invalid', "Geef een lijst, of tekst gescheiden door komma's.")
 }

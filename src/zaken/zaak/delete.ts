@@ -1,0 +1,61 @@
+// Deleting a case, with all that hangs on it.
+import type { Mutation } from '../../database/mutate.ts'
+import { unlinkAllOf } from '../../documenten/object-links.ts'
+import { link } from '../../http/links.ts'
+import { notFound, onObject, throwFaults } from '../../http/problem.ts'
+import { releaseRemote } from '../../services/remote-relations.ts'
+import { holdZaak } from '../lock.ts'
+import { zaakLabel, zakenKanaal } from '../records.ts'
+import { requireMay, VERWIJDEREN } from '../rights.ts'
+import { findZaak, toZaak } from './read.ts'
+
+/** zrc-023: a case goes with all that hangs on it, its parts and its audit trail; documents stay. */
+export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
+  const { base } = m.actor
+  const kern = await holdZaak(m, uuid)
+  if (!kern) throw notFound()
+  requireMay(m.actor, VERWIJDEREN, kern)
+  const family = await m.sql<{ id: number; uuid: string; identificatie: string; bronorganisatie: string }[]>`
+    with recursive familie as (
+      select id, uuid, identificatie, bronorganisatie from zaak where id = ${kern.id}
+      union select z.id, z.uuid, z.identificatie, z.bronorganisatie from zaak z join familie f on z.hoofdzaak_id = f.id
+    ) select * from familie`
+  const ids = family.map(({ id }) => id)
+  await m.sql`select 1 from zaak where id = any(${ids}::bigint[]) order by id for update` // nothing more is hung on them
+  const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
+  if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
+  const oud = toZaak((await findZaak(m.read, uuid))!, base)
+  await unlinkAllOf(
+    m,
+    family.map((one) => one.uuid),
+  )
+  await releaseRemoteBelow(m, ids)
+  await m.sql`delete from zaak where id = any(${ids}::bigint[])`
+  for (const one of family) {
+    m.record({
+      component: 'zrc',
+      actie: 'destroy',
+      resource: 'zaak',
+      url: link(base, 'zaak', one.uuid),
+      uuid: one.uuid,
+      weergave: zaakLabel(one),
+      kanaal: one.id === kern.id ? zakenKanaal(kern, base) : null,
+      oud: one.id === kern.id ? oud : null,
+      nieuw: null,
+      spoor: 'wis',
+    })
+  }
+}
+
+/** Registers elsewhere are told afterwards that the case has gone. */
+async function releaseRemoteBelow(m: Mutation, ids: number[]): Promise<void> {
+  for (const bron of ['zaakinformatieobject', 'zaakcontactmoment', 'zaakverzoek'] as const) {
+    const rows = await m.sql<{ uuid: string }[]>`
+      select x.uuid from ${m.sql(bron)} x join spiegel s on s.bron_uuid = x.uuid where x.zaak_id = any(${ids}::bigint[])`
+    await releaseRemote(
+      m,
+      bron,
+      rows.map(({ uuid }) => uuid),
+    )
+  }
+}
