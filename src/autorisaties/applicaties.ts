@@ -8,7 +8,7 @@ import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { Patch, snakeCase, Text, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { Page, PageQuery, paginate } from '../http/page.ts'
+import { Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { type InvalidParam, invalid, notFound, throwFaults } from '../http/problem.ts'
 import {
   Autorisatie,
@@ -69,17 +69,19 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/applicaties',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Applicatie) } } },
-    async (request) => {
+    async (request, reply) => {
       const kept = withAllClients(request.query.clientIds)
-      return paginate(
+      return sendPageOf(
         request,
+        reply,
         {
           count: async () =>
             (await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read as never))
               .rows[0]!.n,
           rows: (limit, offset) => selectApplicaties(app.read, kept, limit, offset),
         },
-        (row) => toApplicatie(row, request.base),
+        (rows) => rows.map((row) => toApplicatie(row, request.base)),
+        10, // an application may have thousands of rights
       )
     },
   )

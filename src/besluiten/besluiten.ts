@@ -6,10 +6,10 @@ import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
 import { unlinkAllOf } from '../documenten/object-links.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { ExpandQuery, expand } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Rsin, Url } from '../http/input.ts'
 import { link, localUuid, resolveLink } from '../http/links.ts'
-import { Page, PageQuery, paginate } from '../http/page.ts'
+import { Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { type InvalidParam, notFound, Problem, throwFaults } from '../http/problem.ts'
 import {
   difference,
@@ -74,15 +74,17 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/besluiten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Besluit) } } },
-    async (request) => {
+    async (request, reply) => {
       const conditions = filtered(request.query, request)
       const list = {
         count: () => countBesluiten(app.read, conditions),
         rows: (limit: number, offset: number) => pageOfBesluiten(app.read, conditions, limit, offset),
       }
-      const page = await paginate(request, list, (row) => toBesluit(row, request.base))
       const paths = request.query.expand
-      return paths ? { ...page, results: await expand(request, page.results, paths, besluitTree) } : page
+      return sendPageOf(request, reply, list, (rows) => {
+        const besluiten = rows.map((row) => toBesluit(row, request.base))
+        return paths ? expandEach(request, besluiten, paths, besluitTree) : besluiten
+      })
     },
   )
 

@@ -6,10 +6,11 @@ import type { Mutation } from '../database/mutate.ts'
 import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { ExpandQuery, expand } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { type InvalidParam, invalid, Problem, throwFaults } from '../http/problem.ts'
+import { sendAllById } from '../http/stream.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import { lockBesluit } from './besluiten.ts'
 import { Besluitinformatieobject, BesluitinformatieobjectInput, Params } from './columns.ts'
@@ -49,7 +50,7 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
   app.get(
     '/besluitinformatieobjecten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Besluitinformatieobject) } } },
-    async (request) => {
+    async (request, reply) => {
       const { besluit, informatieobject, expand: paths } = request.query
       let query = besluitinformatieobjectRows(app.read).where(reached(request.actor))
       if (besluit !== undefined)
@@ -58,9 +59,18 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
         const uuid = localUuid(informatieobject, request.base, 'enkelvoudiginformatieobject')
         query = uuid ? query.where('e.uuid', '=', uuid) : query.where('i.informatieobjectUrl', '=', informatieobject)
       }
-      const rows = await query.orderBy('i.id').execute()
-      const found = rows.map((row) => toBesluitinformatieobject(row, request.base))
-      return paths ? expand(request, found, paths, besluitinformatieobjectTree) : found
+      return sendAllById(request, reply, {
+        select: (after, limit) =>
+          query
+            .where('i.id', '>', after ?? 0)
+            .orderBy('i.id')
+            .limit(limit)
+            .execute(),
+        toResources: (rows) => {
+          const found = rows.map((row) => toBesluitinformatieobject(row, request.base))
+          return paths ? expandEach(request, found, paths, besluitinformatieobjectTree) : found
+        },
+      })
     },
   )
 

@@ -85,11 +85,12 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/besluittypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Besluittype) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listBesluittypen(app.read, request.query, request.base)
       const datum = request.query.datumGeldigheid ?? null
       return sendPage(
         request,
+        reply,
         'besluittype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

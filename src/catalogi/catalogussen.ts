@@ -47,10 +47,11 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/catalogussen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Catalogus) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listCatalogussen(app.read, request.query)
       return sendPage(
         request,
+        reply,
         'catalogus',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

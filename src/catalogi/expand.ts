@@ -2,9 +2,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database/database.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { alsoElsewhere, type ExpandTree, type Expansion, expand } from '../http/expand.ts'
+import { alsoElsewhere, type ExpandTree, type Expansion, expand, expandEach } from '../http/expand.ts'
 import { localUuid, type Resource } from '../http/links.ts'
-import { type Listing, paginate } from '../http/page.ts'
+import { type Listing, sendPageOf } from '../http/page.ts'
 
 type Loader = (read: ReadDb, base: string, uuids: string[], datum: string | null) => Promise<{ url: string }[]>
 const loaders = new Map<Resource, Loader>()
@@ -100,13 +100,16 @@ export function catalogiTree(resource: Resource): ExpandTree {
  */
 export async function sendPage<Row, R extends object>(
   request: FastifyRequest,
+  reply: FastifyReply,
   resource: Resource,
   list: Listing<Row>,
   toResource: (row: Row) => R,
-) {
-  const page = await paginate(request, list, toResource)
+): Promise<FastifyReply> {
   const paths = wanted(request)
-  return paths ? { ...page, results: await expand(request, page.results, paths, catalogiTree(resource)) } : page
+  return sendPageOf(request, reply, list, (rows) => {
+    const resources = rows.map(toResource)
+    return paths ? expandEach(request, resources, paths, catalogiTree(resource)) : resources
+  })
 }
 
 /** One resource with its ETag, and `_expand` when the caller asks for it. */

@@ -91,11 +91,12 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/informatieobjecttypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Informatieobjecttype) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listInformatieobjecttypen(app.read, request.query, request.base)
       const datum = request.query.datumGeldigheid ?? null
       return sendPage(
         request,
+        reply,
         'informatieobjecttype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

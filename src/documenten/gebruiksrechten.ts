@@ -5,10 +5,11 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { ExpandQuery, expand } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Moment, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
+import { sendAllById } from '../http/stream.ts'
 import { hasGebruiksrechten, lockDocument, lockNamedDocument } from './document/change.ts'
 import { type DocumentRow, Params, reached, requireDocument, requireMay } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
@@ -60,17 +61,21 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/gebruiksrechten',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Gebruiksrecht) } } },
-    async (request) => {
-      const rows = await listGebruiksrechten(app.read, request.query, request.base)
+    async (request, reply) => {
+      const list = listGebruiksrechten(app.read, request.query, request.base)
         .where(reached(request.actor, SCOPES_LEZEN))
         .orderBy('g.id')
-        .execute()
-      return expand(
-        request,
-        rows.map((row) => toGebruiksrecht(row, request.base)),
-        request.query.expand ?? [],
-        subresourceTree,
-      )
+      return sendAllById(request, reply, {
+        select: (after, limit) =>
+          list
+            .where('g.id', '>', after ?? 0)
+            .limit(limit)
+            .execute(),
+        toResources: (rows) => {
+          const rechten = rows.map((row) => toGebruiksrecht(row, request.base))
+          return expandEach(request, rechten, request.query.expand ?? [], subresourceTree)
+        },
+      })
     },
   )
 

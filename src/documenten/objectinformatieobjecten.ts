@@ -5,10 +5,11 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { ExpandQuery, expand } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Reference, Url } from '../http/input.ts'
 import { link, localUuid, type Resource } from '../http/links.ts'
 import { invalid, notFound } from '../http/problem.ts'
+import { sendAllById } from '../http/stream.ts'
 import { lockNamedDocument } from './document/change.ts'
 import { findDocument, Params, reached, requireDocument, requireMay } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
@@ -50,13 +51,21 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
   app.get(
     '/objectinformatieobjecten',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Relatie) } } },
-    async (request) => {
-      const rows = await listRelaties(app.read, request.query, request.base)
+    async (request, reply) => {
+      const list = listRelaties(app.read, request.query, request.base)
         .where(reached(request.actor, SCOPES_LEZEN))
         .orderBy('o.id')
-        .execute()
-      const relaties = rows.map((row) => toRelatie(row, request.base))
-      return expand(request, relaties, request.query.expand ?? [], subresourceTree)
+      return sendAllById(request, reply, {
+        select: (after, limit) =>
+          list
+            .where('o.id', '>', after ?? 0)
+            .limit(limit)
+            .execute(),
+        toResources: (rows) => {
+          const relaties = rows.map((row) => toRelatie(row, request.base))
+          return expandEach(request, relaties, request.query.expand ?? [], subresourceTree)
+        },
+      })
     },
   )
 

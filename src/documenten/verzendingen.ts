@@ -6,10 +6,10 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import { type Actie, json, type Mutation } from '../database/mutate.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { ExpandQuery, expand } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
-import { Page, PageQuery, paginate } from '../http/page.ts'
+import { Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { notFound, throwFaults } from '../http/problem.ts'
 import { lockNamedDocument } from './document/change.ts'
 import { type DocumentRow, Params, reached, requireDocument, requireMay } from './document/read.ts'
@@ -88,17 +88,20 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/verzendingen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Verzending) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listVerzendingen(app.read, request.query, request.base).where(reached(request.actor, SCOPES_LEZEN))
-      const page = await paginate(
+      return sendPageOf(
         request,
+        reply,
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
           rows: (limit, offset) => selectRow(list).orderBy('s.id', 'desc').limit(limit).offset(offset).execute(),
         },
-        (row) => toVerzending(row, request.base),
+        (rows) => {
+          const verzendingen = rows.map((row) => toVerzending(row, request.base))
+          return expandEach(request, verzendingen, request.query.expand ?? [], subresourceTree)
+        },
       )
-      return { ...page, results: await expand(request, page.results, request.query.expand ?? [], subresourceTree) }
     },
   )
 

@@ -3,7 +3,9 @@ import Type from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Component } from './access.ts'
 import { Moment, Url, Uuid } from './input.ts'
+import { LIMITS } from './limits.ts'
 import { notFound } from './problem.ts'
+import { sendAllById } from './stream.ts'
 
 export const AuditRecord = Type.Object({
   uuid: Uuid,
@@ -41,10 +43,20 @@ export function audittrail(path: string, component: Component): FastifyPluginAsy
     app.get(
       `${path}/:uuid/audittrail`,
       { config, schema: { params: Type.Object({ uuid: Uuid }), response: { 200: Type.Array(AuditRecord) } } },
-      async (request) => {
-        const rows = await lines(app.read, component, request.params.uuid).execute()
-        if (rows.length === 0) throw notFound()
-        return rows.map(toAuditRecord)
+      async (request, reply) => {
+        const trail = lines(app.read, component, request.params.uuid)
+        const select = (after: number | undefined, limit: number) =>
+          trail
+            .where('id', '>', after ?? 0)
+            .limit(limit)
+            .execute()
+        const begin = await select(undefined, LIMITS.firstLines)
+        if (begin.length === 0) throw notFound()
+        return sendAllById(request, reply, {
+          first: LIMITS.firstLines,
+          select: (after, limit) => (after === undefined ? Promise.resolve(begin) : select(after, limit)),
+          toResources: (rows) => rows.map(toAuditRecord),
+        })
       },
     )
     app.get(

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { askEach } from '../services/services.ts'
 import { type Component, isAllowedSomewhere } from './access.ts'
+import { LIMITS } from './limits.ts'
 import { resolveLink } from './links.ts'
 import { forbidden, invalid } from './problem.ts'
 
@@ -84,22 +85,56 @@ export async function expand<R extends object>(
 }
 
 /**
+ * The same for the rows of a list, a few at a time: so many that no more than `LIMITS.expandedAtOnce` relations of theirs are
+ * read together.
+ */
+export async function* expandEach<R extends object>(
+  request: FastifyRequest,
+  resources: R[],
+  paths: readonly string[],
+  tree: ExpandTree,
+): AsyncGenerator<R & { _expand: Resource }> {
+  const wanted = readPaths(paths, tree)
+  requireScopes(request, wanted)
+  for (const few of inGroups(resources as Resource[], wanted))
+    yield* (await expandLevel(request, few, wanted)) as (R & { _expand: Resource })[]
+}
+
+function* inGroups(resources: Resource[], wanted: Wanted): Generator<Resource[]> {
+  let group: Resource[] = []
+  let relations = 0
+  for (const resource of resources) {
+    let own = 0
+    for (const [field, { expansion }] of wanted) own += urlsIn(resource[field], expansion.member).length
+    if (group.length > 0 && relations + own > LIMITS.expandedAtOnce) {
+      yield group
+      group = []
+      relations = 0
+    }
+    group.push(resource)
+    relations += own
+  }
+  yield group
+}
+
+/**
  * Answers the fields of each resource that `fields` names, and no others (zrc-029): names of fields, and objects that name
  * what is wanted within a relation, which is expanded for it, or within a group. `*` is every field. A name that says
  * nothing here is left out, as unknown keys are elsewhere; capitals do not matter, as in the example of the standard.
  * @throws Problem 400 on `fields` for another shape or more than three levels, 403 without the scope on what is expanded
  */
-export async function selectFields<R extends object>(
+export async function* selectFields<R extends object>(
   request: FastifyRequest,
   resources: R[],
   fields: unknown,
   tree: ExpandTree,
-): Promise<R[]> {
+): AsyncGenerator<R> {
   const keuze = readFields(fields, tree, 1)
   const wanted = wantedBy(keuze)
   requireScopes(request, wanted)
-  const found = await expandLevel(request, resources as Resource[], wanted)
-  return found.map((resource) => pick(resource, keuze)) as R[]
+  for (const few of inGroups(resources as Resource[], wanted)) {
+    for (const resource of await expandLevel(request, few, wanted)) yield pick(resource, keuze) as R
+  }
 }
 
 /** What is wanted of a resource; names in small letters. Relations are those of the tree, groups all others. */
@@ -189,6 +224,7 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
   const found = new Map<string, Map<string, Resource>>()
   for (const [field, { expansion, within }] of wanted) {
     const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field], expansion.member)))]
+    if (urls.length > LIMITS.expanded + LIMITS.expandedAtOnce) throw tooMuch()
     let loaded = urls.length === 0 ? new Map<string, Resource>() : await expansion.load(urls, request)
     if (within.size > 0) {
       const deeper = await expandLevel(request, [...loaded.values()], within)
@@ -198,15 +234,36 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
   }
   return resources.map((resource) => {
     const _expand: Resource = {}
+    let size = 0
+    const count = (found: Resource) => {
+      size += 1 + (sizes.get(found) ?? 0)
+      if (size > LIMITS.expanded) throw tooMuch()
+      return found
+    }
     for (const [field, loaded] of found) {
       const value = resource[field]
       if (Array.isArray(value)) {
-        _expand[field] = urlsIn(value, wanted.get(field)!.expansion.member).flatMap((url) => loaded.get(url) ?? [])
-      } else if (typeof value === 'string' && loaded.has(value)) _expand[field] = loaded.get(value)
+        _expand[field] = urlsIn(value, wanted.get(field)!.expansion.member).flatMap((url) => {
+          const one = loaded.get(url)
+          return one ? count(one) : []
+        })
+      } else if (typeof value === 'string' && loaded.has(value)) _expand[field] = count(loaded.get(value)!)
     }
-    return { ...resource, _expand }
+    const answer = { ...resource, _expand }
+    sizes.set(answer, size)
+    return answer
   })
 }
+
+/** How many resources stand within an expanded one. A few that refer to each other multiply with every level. */
+const sizes = new WeakMap<Resource, number>()
+
+const tooMuch = () =>
+  invalid(
+    'expand',
+    'max_items',
+    `Er worden ten hoogste ${LIMITS.expanded} relaties per object opgenomen. Vraag er minder.`,
+  )
 
 // A list holds URLs, or objects with one, as relevanteAndereZaken and gerelateerdeZaaktypen do.
 function urlsIn(value: unknown, member = 'url'): string[] {

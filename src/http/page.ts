@@ -1,7 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
 import { notFound } from './problem.ts'
+import { type Rows, sendRows } from './stream.ts'
 
 /** Parameters of every paginated list. They are read leniently here: a wrong page is a 404, a wrong size the default. */
 export const PageQuery = {
@@ -22,38 +23,57 @@ export const Page = <T extends TSchema>(item: T) =>
     results: Type.Array(item),
   })
 
-export type PageOf<T> = { count: number; next: string | null; previous: string | null; results: T[] }
-
 /** What a list can be asked: how many there are in all, and a stretch of them in the order of the list. */
 export type Listing<Row> = { count(): Promise<number>; rows(limit: number, offset: number): Promise<Row[]> }
 
 /**
- * One page of a list, as the standard wants it: count over all, links to its neighbours with the other parameters kept.
+ * Sends one page of a list, as the standard wants it: count over all, links to its neighbours with the other parameters kept.
+ * A page is read in portions, and a large one is streamed (`sendRows`).
+ * @param first how many rows are read at first; fewer where single rows may be large
  * @throws Problem 404 for a page that is no number or lies past the end (page 1 always exists)
  */
-export async function paginate<Row, Resource>(
+export async function sendPageOf<Row>(
   request: FastifyRequest,
+  reply: FastifyReply,
   list: Listing<Row>,
-  toResource: (row: Row) => Resource,
-): Promise<PageOf<Resource>> {
+  toResources: Rows<Row>['toResources'],
+  first = firstPortion((request.query as { expand?: string[] }).expand ?? []),
+): Promise<FastifyReply> {
   const query = request.query as { page?: string; pageSize?: string }
   const size = pageSize(query.pageSize)
   const asked = query.page ?? '1'
   if (asked !== 'last' && !/^0*[1-9]\d{0,8}$/.test(asked)) throw notFound('Deze pagina bestaat niet.')
-  const early = asked === 'last' ? undefined : list.rows(size, (Number(asked) - 1) * size)
+  const begin = Math.min(size, first)
+  const early = asked === 'last' ? undefined : list.rows(begin, (Number(asked) - 1) * size)
   early?.catch(() => {}) // awaited below; the count may fail first
   const count = await list.count()
   const last = Math.max(1, Math.ceil(count / size))
   const page = asked === 'last' ? last : Number(asked)
   if (page > last) throw notFound('Deze pagina bestaat niet.')
-  const rows = await (early ?? list.rows(size, (page - 1) * size))
-  return {
+  const offset = (page - 1) * size
+  const total = Math.min(size, count - offset)
+  const links = {
     count,
     next: page < last ? pageLink(request, page + 1) : null,
     previous: page > 1 ? pageLink(request, page - 1) : null,
-    results: rows.map(toResource),
   }
+  let read = 0
+  return sendRows(request, reply, {
+    head: `${JSON.stringify(links).slice(0, -1)},"results":[`,
+    tail: ']}',
+    first: begin,
+    next: async (most) => {
+      const limit = Math.min(most, size - read)
+      const rows = await (read === 0 && early ? early : list.rows(limit, offset + read))
+      read += limit
+      return { rows, more: read < total }
+    },
+    toResources,
+  })
 }
+
+/** What is expanded comes on top of the rows. */
+export const firstPortion = (paths: readonly string[]): number => (paths.length > 0 ? 50 : 100)
 
 function pageSize(text: string | undefined): number {
   const size = Number(text ?? 100)

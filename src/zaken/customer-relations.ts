@@ -49,9 +49,9 @@ const routes =
     app.get(
       pad,
       { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Resource) } } },
-      async (request) => {
+      async (request, reply) => {
         const query = request.query as Record<string, string | undefined>
-        return sendAll(request, bron, [
+        return sendAll(request, reply, bron, [
           ...byUrl('z.uuid', query.zaak, request.base, 'zaak'),
           ...by(`x.${veld}`, query[veld]),
         ]) as Promise<never>

@@ -49,7 +49,8 @@ export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/klantcontacten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Klantcontact) } } },
-    async (request) => sendPage(request, source, byUrl('z.uuid', request.query.zaak, request.base, 'zaak')),
+    async (request, reply) =>
+      sendPage(request, reply, source, byUrl('z.uuid', request.query.zaak, request.base, 'zaak')),
   )
 
   app.post(

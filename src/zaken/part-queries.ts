@@ -5,11 +5,12 @@ import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import type { Actor } from '../http/access.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { expand } from '../http/expand.ts'
+import { expand, expandEach } from '../http/expand.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { localUuid, type Resource, resolveLink } from '../http/links.ts'
-import { type Listing, paginate } from '../http/page.ts'
+import { type Listing, sendPageOf } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
+import { sendAllById } from '../http/stream.ts'
 import { expandable, type Soort, tree } from './expand.ts'
 import { LEZEN, reached, requireMay, type Scopes } from './rights.ts'
 import { all } from './zaak/read.ts'
@@ -29,6 +30,8 @@ export type PartSource<Row extends PartRow, R extends { url: string } = { url: s
   columns: RawBuilder<unknown>
   joins?: RawBuilder<unknown>
   order: RawBuilder<unknown>
+  /** How many rows of a page are read at first, where single rows may be large. */
+  first?: number
   toResource(row: Row, base: string): R
 }
 
@@ -91,28 +94,39 @@ export async function requireOne<Row extends PartRow>(
 /** A page of those that the caller may read. */
 export async function sendPage<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
+  reply: FastifyReply,
   bron: PartSource<Row, R>,
   conditions: RawBuilder<unknown>[],
-) {
+): Promise<FastifyReply> {
   const list = listOf(request.server.read, bron, [reached(request.actor), ...conditions])
-  const page = await paginate(request, list, (row) => bron.toResource(row, request.base))
-  return { ...page, results: await withExpand(request, bron.soort, page.results) }
+  return sendPageOf(request, reply, list, resources(request, bron), bron.first)
 }
 
 /** All of those that the caller may read: for the lists that the standard does not paginate. */
 export async function sendAll<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
+  reply: FastifyReply,
   bron: PartSource<Row, R>,
   conditions: RawBuilder<unknown>[],
-) {
-  const list = listOf(request.server.read, bron, [reached(request.actor), ...conditions])
-  const rows = await list.rows(1_000_000, 0)
-  return withExpand(
-    request,
-    bron.soort,
-    rows.map((row) => bron.toResource(row, request.base)),
-  )
+): Promise<FastifyReply> {
+  const kept = [reached(request.actor), ...conditions]
+  const after = (id: number | undefined) => (id === undefined ? [] : [sql`x.id < ${id}`])
+  return sendAllById(request, reply, {
+    select: async (id, limit) => {
+      const page = sql`order by x.id desc limit ${limit}`
+      return (await select(bron, [...kept, ...after(id)], page).execute(request.server.read as never)).rows
+    },
+    toResources: resources(request, bron),
+  })
 }
+
+const resources =
+  <Row extends PartRow, R extends { url: string }>(request: FastifyRequest, bron: PartSource<Row, R>) =>
+  (rows: Row[]) => {
+    const { expand: paths } = request.query as { expand?: string[] }
+    const found = rows.map((row) => bron.toResource(row, request.base))
+    return paths ? expandEach(request, found, paths, tree(bron.soort)) : found
+  }
 
 /** One of them, with its ETag. */
 export async function sendOne<Row extends PartRow>(

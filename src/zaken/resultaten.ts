@@ -61,8 +61,8 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/resultaten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Resultaat) } } },
-    async (request) =>
-      sendPage(request, source, [
+    async (request, reply) =>
+      sendPage(request, reply, source, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
         ...byType('y.uuid', 'x.resultaattypeUrl', request.query.resultaattype, request.base, 'resultaattype'),
       ]),

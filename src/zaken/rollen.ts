@@ -109,10 +109,10 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/rollen',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Rol) } } },
-    async (request) => {
+    async (request, reply) => {
       const filter = request.query as Record<string, string | undefined>
       const rol = rolConditions(filter, '')
-      return sendPage(request, source, [
+      return sendPage(request, reply, source, [
         ...byUrl('z.uuid', filter.zaak, request.base, 'zaak'),
         ...byType('y.uuid', 'x.roltypeUrl', filter.roltype, request.base, 'roltype'),
         ...by('x.omschrijving', filter.omschrijving),

@@ -68,9 +68,9 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/statussen',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
-    async (request) => {
+    async (request, reply) => {
       const { zaak, statustype, indicatieLaatstGezetteStatus: laatst } = request.query
-      return sendPage(request, source, [
+      return sendPage(request, reply, source, [
         ...byUrl('z.uuid', zaak, request.base, 'zaak'),
         ...byType('y.uuid', 'x.statustypeUrl', statustype, request.base, 'statustype'),
         ...(laatst === undefined ? [] : [laatst ? LAATST : sql`not ${LAATST}`]),

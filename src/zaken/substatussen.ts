@@ -55,11 +55,11 @@ export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/substatussen',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Substatus) } } },
-    async (request) => {
+    async (request, reply) => {
       const { zaak, status, doelgroep, tijdstip__gt, tijdstip__gte, tijdstip__lt, tijdstip__lte } = request.query
       const moment = (operator: string, value: string | undefined) =>
         value === undefined ? [] : [sql`x.tijdstip ${sql.raw(operator)} ${value}::timestamptz`]
-      return sendPage(request, source, [
+      return sendPage(request, reply, source, [
         ...byUrl('z.uuid', zaak, request.base, 'zaak'),
         ...byUrl('s.uuid', status, request.base, 'status'),
         ...by('x.doelgroep', doelgroep),

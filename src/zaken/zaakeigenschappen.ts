@@ -54,9 +54,9 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
       config: access(LEZEN),
       schema: { params: ZaakParams, querystring: Query, response: { 200: Type.Array(Zaakeigenschap) } },
     },
-    async (request) => {
+    async (request, reply) => {
       const zaak = await requireZaak(app.read, request.actor, LEZEN, request.params.zaakUuid)
-      return sendAll(request, source, [sql`x.zaak_id = ${zaak.id}`])
+      return sendAll(request, reply, source, [sql`x.zaak_id = ${zaak.id}`])
     },
   )
 

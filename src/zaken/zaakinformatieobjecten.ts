@@ -90,8 +90,8 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
   app.get(
     '/zaakinformatieobjecten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Zio) } } },
-    async (request) =>
-      sendAll(request, source, [
+    async (request, reply) =>
+      sendAll(request, reply, source, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
         ...byDocument(request.query.informatieobject, request.base),
       ]),

@@ -69,7 +69,8 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaaknotities',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaaknotitie) } } },
-    async (request) => sendPage(request, source, conditions(request.query as Record<string, string>, request.base)),
+    async (request, reply) =>
+      sendPage(request, reply, source, conditions(request.query as Record<string, string>, request.base)),
   )
 
   app.post(

@@ -80,8 +80,8 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaakobjecten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaakobject) } } },
-    async (request) =>
-      sendPage(request, source, [
+    async (request, reply) =>
+      sendPage(request, reply, source, [
         ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
         ...by('x.object', request.query.object),
         ...by('x.objectType', request.query.objectType),

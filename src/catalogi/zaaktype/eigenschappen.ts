@@ -59,10 +59,11 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/eigenschappen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Eigenschap) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listEigenschappen(app.read, request.query, request.base)
       return sendPage(
         request,
+        reply,
         'eigenschap',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

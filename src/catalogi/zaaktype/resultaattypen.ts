@@ -99,10 +99,11 @@ export const resultaattypen =
     app.get(
       '/resultaattypen',
       { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Resultaattype) } } },
-      async (request) => {
+      async (request, reply) => {
         const list = listResultaattypen(app.read, request.query, request.base)
         return sendPage(
           request,
+          reply,
           'resultaattype',
           {
             count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

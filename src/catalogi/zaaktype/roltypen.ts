@@ -67,10 +67,11 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/roltypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Roltype) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listRoltypen(app.read, request.query, request.base)
       return sendPage(
         request,
+        reply,
         'roltype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

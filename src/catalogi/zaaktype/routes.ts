@@ -51,11 +51,12 @@ export const zaaktypen =
     app.get(
       '/zaaktypen',
       { config: readAccess, schema: { querystring: ZaaktypeFilter, response: { 200: Page(Zaaktype) } } },
-      async (request) => {
+      async (request, reply) => {
         const list = listZaaktypen(app.read, request.query, request.base)
         const datum = request.query.datumGeldigheid ?? null
         return sendPage(
           request,
+          reply,
           'zaaktype',
           {
             count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

@@ -64,10 +64,11 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/statustypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Statustype) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listStatustypen(app.read, request.query, request.base)
       return sendPage(
         request,
+        reply,
         'statustype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

@@ -65,10 +65,11 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaakobjecttypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Zaakobjecttype) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listZaakobjecttypen(app.read, request.query, request.base)
       return sendPage(
         request,
+        reply,
         'zaakobjecttype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

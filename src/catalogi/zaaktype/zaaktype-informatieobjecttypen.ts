@@ -60,10 +60,11 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
   app.get(
     '/zaaktype-informatieobjecttypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(ZaaktypeInformatieobjecttype) } } },
-    async (request) => {
+    async (request, reply) => {
       const list = listRelaties(app.read, request.query, request.base)
       return sendPage(
         request,
+        reply,
         'zaaktypeinformatieobjecttype',
         {
           count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,

@@ -1,13 +1,13 @@
 // enkelvoudiginformatieobjecten: reading documents, of which every change is a new version.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { sendCacheable } from '../../http/etag.ts'
-import { ExpandQuery, expand } from '../../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
 import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
-import { contains, Page, PageQuery, paginate } from '../../http/page.ts'
+import { contains, firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
 import { documentTree } from '../expand.ts'
 import { readAccess, resolveObject, SCOPES_LEZEN } from '../rules.ts'
@@ -71,7 +71,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
   app.get(
     '/enkelvoudiginformatieobjecten',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Document) } } },
-    async (request) => sendPage(request, filtered(request.query, request), request.query.expand ?? []),
+    async (request, reply) => sendPage(request, reply, filtered(request.query, request), request.query.expand ?? []),
   )
 
   app.post(
@@ -81,11 +81,11 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
       schema: { body: Zoek, querystring: ZoekQuery, response: { 200: Page(Document) } },
       preValidation: [ignoreUnknown(ZoekQuery), refuseEmptySearch],
     },
-    async (request) => {
+    async (request, reply) => {
       const { uuid__in, expand: paths = [], ...filter } = request.body
       const selectie = filtered(filter, request)
       selectie.document.push(sql<boolean>`e.uuid = any(${uuid__in}::uuid[])`)
-      return sendPage(request, selectie, [...expandPaths(paths), ...(request.query.expand ?? [])])
+      return sendPage(request, reply, selectie, [...expandPaths(paths), ...(request.query.expand ?? [])])
     },
   )
 
@@ -104,19 +104,22 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     },
   )
 
-  async function sendPage(request: FastifyRequest, selectie: Selectie, paths: string[]) {
-    const page = await paginate(
+  async function sendPage(request: FastifyRequest, reply: FastifyReply, selectie: Selectie, paths: string[]) {
+    const { database } = app.parts
+    return sendPageOf(
       request,
+      reply,
       {
-        count: () => countDocuments(app.parts.database, selectie),
-        rows: async (limit, offset) =>
-          (await pageOfDocuments(app.parts.database, selectie, limit, offset)).filter((row) =>
-            mayRead(request.actor, row),
-          ),
+        count: () => countDocuments(database, selectie),
+        rows: (limit, offset) => pageOfDocuments(database, selectie, limit, offset),
       },
-      (row) => toDocument(row, request.base),
+      (rows) => {
+        const readable = rows.filter((row) => mayRead(request.actor, row))
+        const documents = readable.map((row) => toDocument(row, request.base))
+        return expandEach(request, documents, paths, documentTree)
+      },
+      firstPortion(paths),
     )
-    return { ...page, results: await expand(request, page.results, paths, documentTree) }
   }
 }
 

@@ -10,7 +10,7 @@ import type { Mutation } from '../../database/mutate.ts'
 import { header } from '../../http/access.ts'
 import { Moment, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { Page, PageQuery, paginate } from '../../http/page.ts'
+import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid, notFound, Problem } from '../../http/problem.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { CsvFout, copyLines, readImportCsv } from './csv.ts'
@@ -59,16 +59,17 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/',
     { config, schema: { querystring: Type.Object(PageQuery), response: { 200: Page(Status) } } },
-    async (request) =>
-      paginate(
+    async (request, reply) =>
+      sendPageOf(
         request,
+        reply,
         {
           count: async () =>
             (await imported(app.read).select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
           rows: (limit, offset) =>
             imported(app.read).selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute(),
         },
-        (row) => toStatus(row, request.base),
+        (rows) => rows.map((row) => toStatus(row, request.base)),
       ),
   )
 

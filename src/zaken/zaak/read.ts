@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import type { Actor } from '../../http/access.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
 import { eigenschapLink } from '../records.ts'
 import { reached } from '../rights.ts'
@@ -13,12 +14,61 @@ import type { Geometrie } from './geometry.ts'
 const below = (table: string) =>
   sql<string[]>`array(select b.uuid from ${sql.table(table)} b where b.zaak_id = z.id order by b.id desc)`
 
-function zaken(db: ReadDb) {
+/** All but the geometry, which may be larger than everything else together. */
+const COLUMNS = [
+  'z.archiefactiedatum',
+  'z.archiefnominatie',
+  'z.archiefstatus',
+  'z.betalingsindicatie',
+  'z.bronorganisatie',
+  'z.communicatiekanaal',
+  'z.communicatiekanaalNaam',
+  'z.einddatum',
+  'z.einddatumGepland',
+  'z.hoofdzaakId',
+  'z.id',
+  'z.identificatie',
+  'z.kenmerken',
+  'z.laatsteBetaaldatum',
+  'z.laatstGemuteerd',
+  'z.laatstGeopend',
+  'z.omschrijving',
+  'z.opdrachtgevendeOrganisatie',
+  'z.opschortingEerdere',
+  'z.opschortingIndicatie',
+  'z.opschortingReden',
+  'z.processobjectaard',
+  'z.processobjectDatumkenmerk',
+  'z.processobjectIdentificatie',
+  'z.processobjectObjecttype',
+  'z.processobjectRegistratie',
+  'z.productenOfDiensten',
+  'z.publicatiedatum',
+  'z.registratiedatum',
+  'z.selectielijstklasse',
+  'z.startdatum',
+  'z.startdatumBewaartermijn',
+  'z.toelichting',
+  'z.uiterlijkeEinddatumAfdoening',
+  'z.uuid',
+  'z.verantwoordelijkeOrganisatie',
+  'z.verlengingDuur',
+  'z.verlengingReden',
+  'z.vertrouwelijkheidaanduiding',
+  'z.zaaktypeCatalogusUrl',
+  'z.zaaktypeId',
+  'z.zaaktypeIdentificatie',
+  'z.zaaktypeOmschrijving',
+  'z.zaaktypeUrl',
+] as const
+
+function zaken(db: ReadDb, geometrie: RawBuilder<unknown> = sql.ref('z.zaakgeometrie')) {
   return db
     .selectFrom('zaak as z')
     .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
     .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
-    .selectAll('z')
+    .select(COLUMNS)
+    .select(geometrie.as('zaakgeometrie'))
     .select(['t.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
     .select([
       sql<string | null>`(select h.uuid from zaak h where h.id = z.hoofdzaak_id)`.as('hoofdzaakUuid'),
@@ -85,14 +135,45 @@ export function pageOfZaken(
   volgorde: RawBuilder<unknown>[],
   limit: number,
   offset: number,
-): Promise<ZaakRow[]> {
+): Promise<PageRow[]> {
   const page = sql<{ id: number; plaats: number }>`(
     select p.id, row_number() over () as plaats from (
       select z.id from zaak z where ${all(conditions)}
       order by ${sql.join([...volgorde, sql`z.id desc`])} limit ${limit} offset ${offset}
     ) p)`.as<'pagina'>('pagina')
-  return zaken(db).innerJoin(page, 'pagina.id', 'z.id').orderBy('pagina.plaats').execute()
+  return zaken(db, sql`case when not ${IS_LARGE} then z.zaakgeometrie end`)
+    .select(sql<boolean>`coalesce(${IS_LARGE}, false)`.as('isLarge'))
+    .innerJoin(page, 'pagina.id', 'z.id')
+    .orderBy('pagina.plaats')
+    .execute()
 }
+
+const IS_LARGE = sql<boolean>`pg_column_size(z.zaakgeometrie) > 2000`
+/** A case of a page: a large geometry is not there yet. */
+type PageRow = ZaakRow & { isLarge: boolean }
+
+/** The answers for the cases of a page, with the large geometries read a few at a time: together they may be very large. */
+export async function* withGeometrie<R extends object>(
+  db: ReadDb,
+  rows: PageRow[],
+  answers: AsyncIterable<R>,
+): AsyncGenerator<R> {
+  let geometrieById = new Map<number, unknown>()
+  let index = 0
+  for await (const answer of answers) {
+    if (index % LIMITS.geometriesAtOnce === 0) {
+      const few = rows.slice(index, index + LIMITS.geometriesAtOnce)
+      const ids = few.filter(({ isLarge }) => isLarge).map(({ id }) => id)
+      const found = ids.length === 0 ? [] : await geometrieen(db, ids)
+      geometrieById = new Map(found.map(({ id, zaakgeometrie }) => [id, zaakgeometrie]))
+    }
+    const { id, isLarge } = rows[index++]!
+    yield isLarge && 'zaakgeometrie' in answer ? { ...answer, zaakgeometrie: geometrieById.get(id) ?? null } : answer
+  }
+}
+
+const geometrieen = (db: ReadDb, ids: number[]) =>
+  db.selectFrom('zaak').select(['id', 'zaakgeometrie']).where('id', 'in', ids).execute()
 
 export function toZaak(row: ZaakRow, base: string): Static<typeof Zaak> {
   const many = (resource: 'zaak' | 'rol' | 'zaakinformatieobject' | 'zaakobject', uuids: string[]) =>

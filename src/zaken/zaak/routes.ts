@@ -1,13 +1,13 @@
 // The routes of cases.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import { NO_REMOTE_TYPES } from '../../catalogi/remote-types.ts'
 import type { Actie } from '../../database/mutate.ts'
 import { sendCacheable } from '../../http/etag.ts'
-import { ExpandQuery, expand, selectFields } from '../../http/expand.ts'
-import { Page, PageQuery, paginate } from '../../http/page.ts'
+import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
+import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid, notFound } from '../../http/problem.ts'
 import { zaakTree } from '../expand.ts'
 import { AANMAKEN, access, BIJWERKEN, LEZEN, requireMay, VERWIJDEREN } from '../rights.ts'
@@ -17,7 +17,7 @@ import { createZaak } from './create.ts'
 import { answerCrs, crs } from './crs.ts'
 import { deleteZaak } from './delete.ts'
 import { ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
-import { countZaken, findZaak, pageOfZaken, toZaak } from './read.ts'
+import { countZaken, findZaak, pageOfZaken, toZaak, withGeometrie } from './read.ts'
 import { openReferences } from './references.ts'
 import { settingsOf } from './rules.ts'
 import { expandPaths, lenientSearch, within, Zoek } from './search.ts'
@@ -31,9 +31,9 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaken',
     { ...crs, config: access(LEZEN), schema: { querystring: ListQuery, response: { 200: Page(Zaak) } } },
-    async (request) => {
+    async (request, reply) => {
       const filter = request.query as ZaakFilter
-      return sendPage(request, filter)
+      return sendPage(request, reply, filter)
     },
   )
 
@@ -45,7 +45,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       schema: { body: Zoek, response: { 200: Page(Zaak) } },
       preValidation: [lenientSearch],
     },
-    async (request) => {
+    async (request, reply) => {
       const { zaakgeometrie, uuid__in, fields, ...filter } = request.body as ZaakFilter & {
         zaakgeometrie?: { within?: unknown }
         uuid__in?: string[]
@@ -58,7 +58,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       const paths = [...expandPaths(filter.expand), ...(asked ? asked.split(',') : [])]
       if (fields !== undefined && paths.length > 0)
         throw invalid('fields', 'invalid', 'Geef fields of expand, niet beide.') // zrc-029
-      return sendPage(request, { ...filter, expand: paths } as ZaakFilter, more, fields)
+      return sendPage(request, reply, { ...filter, expand: paths } as ZaakFilter, more, fields)
     },
   )
 
@@ -121,6 +121,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
 
   async function sendPage(
     request: FastifyRequest,
+    reply: FastifyReply,
     filter: ZaakFilter,
     more: RawBuilder<unknown>[] = [],
     fields?: unknown,
@@ -128,16 +129,23 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     const order = ordering(filter.ordering)
     const conditions = [...zaakConditions(filter, request), ...more]
     const delen = originsOf(filter, request).map((deel) => [...zaakConditions(filter, request, deel), ...more])
-    const page = await paginate(
+    const paths = filter.expand ?? []
+    return sendPageOf(
       request,
+      reply,
       {
         count: () => countZaken(app.read, delen),
         rows: (limit, offset) => pageOfZaken(app.read, conditions, order, limit, offset),
       },
-      (row) => toZaak(row, request.base),
+      (rows) => {
+        const found = rows.map((row) => toZaak(row, request.base))
+        const answers =
+          fields === undefined
+            ? expandEach(request, found, paths, zaakTree())
+            : selectFields(request, found, fields, zaakTree())
+        return withGeometrie(app.read, rows, answers)
+      },
+      fields === undefined ? firstPortion(paths) : 50,
     )
-    const { results } = page
-    if (fields !== undefined) return { ...page, results: await selectFields(request, results, fields, zaakTree()) }
-    return { ...page, results: await expand(request, results, filter.expand ?? [], zaakTree()) }
   }
 }

@@ -1,0 +1,24 @@
+/**
+ * What one request may cost. Every bound on the data of a request or an answer is written down here once; docs/security.md
+ * (Bounds) says where each is enforced and which answer it gives.
+ */
+export const LIMITS = {
+  /** An answer up to this size is sent whole, a larger one as a stream. Characters of JSON. */
+  wholeAnswerBytes: 1024 * 1024,
+  /** Rows of an unpaginated list that are read at first: nearly all such lists are shorter. */
+  firstPortion: 200,
+  /** Lines of an audit trail that are read at first: each holds its object twice. */
+  firstLines: 20,
+  /** Rows that are read at once for an answer that grows, as far as their size is known from the rows before. */
+  portionBytes: 256 * 1024,
+  portionRows: 500,
+  /** Geometries of cases beyond 2 kB that are read at once for a page. */
+  geometriesAtOnce: 8,
+  /** Relations that are read together for `expand`, and resources that one expanded resource may hold in all. */
+  expandedAtOnce: 2000,
+  expanded: 10_000,
+  /** Answers that are written as a stream at the same time, in one process. */
+  streams: 100,
+  /** From the first row of a streamed answer to the last. */
+  streamMs: 15 * 60_000,
+} as const

@@ -1,0 +1,126 @@
+// Answers with many rows. What is small is sent whole. What grows is written portion by portion, as fast as the client reads,
+// so that neither the rows nor their text are ever in memory together.
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { inTurn } from '../jobs/in-turn.ts'
+import { LIMITS } from './limits.ts'
+import { Problem } from './problem.ts'
+
+/** Where rows come from, and what stands around them in the answer. */
+export type Rows<Row> = {
+  /** How many are asked for at first; later as many as fit in a portion of `LIMITS.portionBytes`. */
+  first: number
+  /** The next rows. Several statements, not a cursor: a client that reads slowly holds no connection and no snapshot. */
+  next(limit: number): Promise<{ rows: Row[]; more: boolean }>
+  /** A generator where single resources are so large that they are better made one by one. */
+  toResources(rows: Row[]): readonly unknown[] | Promise<readonly unknown[]> | AsyncIterable<unknown>
+  head?: string
+  tail?: string
+}
+
+/**
+ * Sends rows as JSON. An answer up to `LIMITS.wholeAnswerBytes` is sent whole, so that whatever goes wrong is still a problem.
+ * A longer one is streamed; when it cannot be completed the connection is broken off, so that no client takes it for whole.
+ * @throws Problem 503 when as many answers are being streamed as are allowed
+ */
+export async function sendRows<Row>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rows: Rows<Row>,
+): Promise<FastifyReply> {
+  const pieces = write(rows)
+  reply.type('application/json; charset=utf-8')
+  let begin = ''
+  for (;;) {
+    const { done, value } = await pieces.next()
+    if (done) return reply.send(begin)
+    begin += value
+    if (begin.length > LIMITS.wholeAnswerBytes) break
+  }
+  if (request.method === 'HEAD') return reply.send('')
+  if (streaming >= LIMITS.streams) throw new Problem(503, { headers: { 'retry-after': '5' } })
+  return reply.send(Readable.from(counted(begin, pieces), { objectMode: false, highWaterMark: PIECE }))
+}
+
+let streaming = 0
+const PIECE = 64 * 1024
+
+async function* counted(begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+  streaming++
+  try {
+    yield begin
+    yield* pieces
+  } finally {
+    streaming--
+  }
+}
+
+/** The text, in pieces of about 64 kB. */
+async function* write<Row>({ first, next, toResources, head = '[', tail = ']' }: Rows<Row>): AsyncGenerator<string> {
+  const deadline = performance.now() + LIMITS.streamMs
+  let text = head
+  let separator = ''
+  for (let limit = first; ; ) {
+    const { rows, more } = await next(limit)
+    let bytes = 0
+    for await (const resource of await toResources(rows)) {
+      const json = JSON.stringify(resource)
+      bytes += json.length
+      text += separator + json
+      separator = ','
+      if (text.length < PIECE) continue
+      yield text
+      text = ''
+      await setImmediate() // rows that are large must not keep others waiting
+    }
+    if (!more) break
+    if (performance.now() > deadline) throw new Error(`an answer took longer than ${LIMITS.streamMs} ms to read`)
+    const size = bytes / Math.max(1, rows.length)
+    limit = Math.max(1, Math.min(LIMITS.portionRows, Math.floor(LIMITS.portionBytes / Math.max(1, size))))
+  }
+  yield text + tail
+}
+
+/**
+ * Sends all rows of a list that the standard does not paginate, in the order of their ids: each portion begins after the last
+ * row of the one before. Portions after the first share a few connections, whoever asks for them.
+ */
+export function sendAllById<Row extends { id: number }>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  list: {
+    first?: number
+    select(after: number | undefined, limit: number): Promise<Row[]>
+    toResources: Rows<Row>['toResources']
+  },
+): Promise<FastifyReply> {
+  let last: number | undefined
+  return sendRows(request, reply, {
+    first: list.first ?? LIMITS.firstPortion,
+    next: async (limit) => {
+      const select = () => list.select(last, limit)
+      const rows = await (last === undefined ? select() : inShare(request, select))
+      last = rows.at(-1)?.id
+      return { rows, more: rows.length === limit }
+    },
+    toResources: list.toResources,
+  })
+}
+
+const shares = new WeakMap<object, <T>(work: () => Promise<T>) => Promise<T>>()
+
+/** A fifth of the connections is for lists that go on. Who waits is bounded by how many answers may be streamed. */
+function inShare<T>({ server }: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  const { config } = server.parts
+  let share = shares.get(config)
+  if (!share) {
+    share = inTurn(
+      Math.max(1, Math.floor(config.databasePoolSize / 5)),
+      Number.POSITIVE_INFINITY,
+      () => new Problem(503),
+    )
+    shares.set(config, share)
+  }
+  return share(work)
+}
