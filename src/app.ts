@@ -106,7 +106,13 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify) // the response schemas document; a test holds them against the answers
   app.decorate('read', parts.database.db as unknown as ReadDb)
-  app.decorate('mutate', mutator(parts.database, { announces: !parts.config.notificationsDisabled }))
+  app.decorate(
+    'mutate',
+    mutator(parts.database, {
+      announces: !parts.config.notificationsDisabled,
+      committed: parts.credentials.changed,
+    }),
+  )
   app.decorate('parts', parts)
   app.decorate('announceStop', () => {
     stopping = true

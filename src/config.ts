@@ -110,6 +110,12 @@ const Environment = Type.Object({
   OIDC_ROLE_ADMINISTRATOR: Type.String({ default: 'administrator', description: 'those that mean administrator' }),
   JWT_EXPIRY: Type.Integer({ default: 3600, minimum: 1, description: 'seconds that a token lives after iat' }),
   JWT_LEEWAY: Type.Integer({ default: 0, minimum: 0, description: 'seconds of clock difference that are forgiven' }),
+  JWT_IAT_SKEW: Type.Integer({
+    default: 300,
+    minimum: 0,
+    maximum: 86_400,
+    description: 'seconds that iat of a token may lie in the future',
+  }),
   DOCUMENTEN_DIR: Type.Optional(
     Type.String({ minLength: 1, description: 'directory of the stored files; default DATA_DIR/documenten' }),
   ),
@@ -308,6 +314,8 @@ export type Config = Readonly<{
   oidc: OidcSettings | undefined
   jwtExpiry: number
   jwtLeeway: number
+  /** Seconds that the clock of a client may run ahead of ours. */
+  jwtIatSkew: number
   documentenDir: string
   documentenBackend: Backend
   /** Undefined when there is not one setting of S3, and nothing is to be stored there. */
@@ -434,6 +442,7 @@ export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' |
     oidc: oidcSettings(valid),
     jwtExpiry: valid.JWT_EXPIRY,
     jwtLeeway: valid.JWT_LEEWAY,
+    jwtIatSkew: valid.JWT_IAT_SKEW,
     documentenDir: resolve(valid.DOCUMENTEN_DIR ?? `${dataDir}/documenten`),
     documentenBackend: valid.DOCUMENTEN_API_BACKEND,
     s3: s3Settings(valid, env),

@@ -22,6 +22,7 @@ import { applySetup, readSetup, SetupError } from './cli/setup.ts'
 import { addStorageCommands } from './cli/storage.ts'
 import { type Config, ConfigError, describeConfig, readConfig, SECRETS } from './config.ts'
 import { type Database, openDatabase, type ReadDb } from './database/database.ts'
+import { DriverUnpatched, requirePatchedDriver } from './database/driver.ts'
 import { DataDirHeld } from './database/embedded.ts'
 import { migrate, SchemaError } from './database/migrate.ts'
 import { mutator } from './database/mutate.ts'
@@ -59,6 +60,8 @@ ${describeConfig()}
 
 Exit codes: 0 done, 1 failed, 64 wrong usage, 69 database not available, 78 wrong configuration.`,
   )
+
+program.hook('preAction', () => requirePatchedDriver())
 
 program
   .command('start')
@@ -484,7 +487,8 @@ async function runUntilSignal(
 function explain(error: unknown): { message: string; code: number } {
   if (error instanceof SetupError) return { message: error.message, code: EXIT_CONFIG }
   if (error instanceof GeenDienst) return { message: error.message, code: 1 }
-  if (error instanceof ConfigError) return { message: error.message, code: EXIT_CONFIG }
+  if (error instanceof ConfigError || error instanceof DriverUnpatched)
+    return { message: error.message, code: EXIT_CONFIG }
   if (error instanceof SchemaError || error instanceof DataDirHeld) return { message: error.message, code: 1 }
   if (error instanceof UsageError || error instanceof ClientExists || error instanceof UnknownClient)
     return { message: error.message, code: EXIT_USAGE }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Database, Db } from '../database/database.ts'
-import type { Autorisatie } from '../http/access.ts'
+import type { Autorisatie, Component } from '../http/access.ts'
 import { listen } from '../http/listen.ts'
 import type { SecretBox } from './secret-box.ts'
 
@@ -17,6 +17,8 @@ export type Credential = {
 export type CredentialStore = {
   /** undefined: unknown. The answer of up to 30 s ago counts, unless something changed since. */
   find(clientId: string): Promise<Credential | undefined>
+  /** What changes rights: applications themselves, and the types that a right for a catalogue reaches. */
+  changed(components: ReadonlySet<Component> | undefined): void
   close(): Promise<void>
 }
 
@@ -41,6 +43,10 @@ export async function openCredentialStore(database: Database, box: SecretBox, lo
       )
       entries.set(clientId, { until: performance.now() + 30_000, credential })
       return credential
+    },
+    // The announcement comes too, but it may come after the answer, and the client's next request.
+    changed(components) {
+      if (!components || components.has('ac') || components.has('ztc')) forget()
     },
     close: listener.close,
   }

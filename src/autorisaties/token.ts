@@ -143,6 +143,8 @@ function checkClaims(claims: Claims, config: Config, request: FastifyRequest): P
   const issued = typeof iat === 'string' && /^\d{1,15}$/.test(iat) ? Number(iat) : iat
   if (!isSeconds(issued)) return forbidden(undefined, 'iat van het token is geen geheel getal.')
   if (now - issued >= config.jwtExpiry + config.jwtLeeway) return forbidden('jwt-expired', 'Het token is te oud.')
+  if (issued > now + config.jwtIatSkew + config.jwtLeeway)
+    return forbidden('jwt-immaturesignatureerror', 'iat van het token ligt te ver in de toekomst.')
   if (issued > now + config.jwtLeeway)
     request.log.warn({ seconds: Math.round(issued - now) }, 'token from the future: clocks differ')
   return undefined

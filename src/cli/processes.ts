@@ -21,11 +21,11 @@ import { copyPool, copyToStore } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
 import { openStores, prepareNewStore, type Stores } from '../documenten/storage/choose.ts'
 import { type Store, StoreUnavailable } from '../documenten/storage/index.ts'
-import { readiness } from '../http/health.ts'
+import { rememberedReadiness } from '../http/health.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { fillInstellingen } from '../notificaties/settings.ts'
 import { openServices } from '../services/services.ts'
-import { startMetrics } from '../telemetry/metrics.ts'
+import { SIDE_SERVER, startMetrics } from '../telemetry/metrics.ts'
 
 /** Something that runs until it is stopped. `failed` settles when it cannot go on. */
 export type Running = { stop(): Promise<void>; failed: Promise<unknown> }
@@ -240,9 +240,10 @@ export async function runWorkerHealth(
   host: string,
   worker: Awaited<ReturnType<typeof runWorker>>,
 ): Promise<Running> {
-  const server = createServer(async (request, response) => {
+  const readiness = rememberedReadiness(worker)
+  const server = createServer(SIDE_SERVER, async (request, response) => {
     const ready = request.url === '/readyz'
-    const checks: Record<string, unknown> = ready ? await readiness(worker) : {}
+    const checks: Record<string, unknown> = ready ? await readiness() : {}
     const failed =
       ready &&
       (!worker.healthy() || Object.values(checks).some((check) => (check as { status: string }).status === 'failed'))

@@ -43,6 +43,7 @@ export type Mutation = {
     options?: JobOptions,
   ): Promise<void>
 }
+type Options = { announces?: boolean; committed?(components: ReadonlySet<Component> | undefined): void }
 export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
 
 /**
@@ -50,12 +51,14 @@ export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Pro
  * transaction; work that records nothing is rolled back. A deadlock or serialization failure runs the work again, at
  * most three times in all, so work does nothing outside the transaction that may not happen twice.
  * @param options.announces false: no notifications are written (NOTIFICATIONS_DISABLED)
+ * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
+ *   what was recorded; undefined when something else was changed too.
  */
-export function mutator(database: Database, { announces = true } = {}): Mutate {
+export function mutator(database: Database, { announces = true, committed = () => {} }: Options = {}): Mutate {
   return async (actor, work) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(database, actor, work, announces)
+        return await once(database, actor, work, { announces, committed })
       } catch (error) {
         const code = (error as { code?: string }).code
         if (attempt === 3 || (code !== '40001' && code !== '40P01')) throw error
@@ -68,8 +71,9 @@ async function once<T>(
   database: Database,
   actor: Actor,
   work: (m: Mutation) => Promise<T>,
-  announces: boolean,
+  { announces, committed }: Required<Options>,
 ): Promise<T> {
+  let components: Set<Component> | undefined
   let records: Promise<void> | undefined
   const result = await database.sql.begin(async (connection) => {
     let builder: Db | undefined // made when it is asked for: much is written without
@@ -103,9 +107,11 @@ async function once<T>(
       announces ? changes : changes.map((change) => ({ ...change, kanaal: null })),
     )
     records.catch(() => {})
+    components = accounted ? undefined : new Set(changes.map(({ component }) => component))
     return { value }
   })
   await records
+  committed(components)
   return result.value as T
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
@@ -18,11 +19,12 @@ export function registerHealth(
   parts: { database: Database; store: Store; stopping: () => boolean },
 ): void {
   const config = { access: 'public' as const }
+  const ready = rememberedReadiness(parts)
   let warned: string | undefined
   for (const path of LIVEZ) app.get(path, { config, logLevel: 'warn' }, async () => ({ status: 'ok' }))
   for (const path of ['/readyz', '/_healthz/readyz/', '/_healthz/']) {
     app.get(path, { config, logLevel: 'warn' }, async (_request, reply) => {
-      const checks = await readiness(parts)
+      const checks = await ready()
       const newer = checks.schema?.status === 'ok' ? checks.schema.detail : undefined
       if (newer && newer !== warned) app.log.warn(`the schema of the database is ${newer}: upgrade soon`)
       warned = newer
@@ -35,6 +37,22 @@ export function registerHealth(
 }
 
 const LATE_AFTER_SECONDS = 60
+const REMEMBER_MS = 1000
+
+/** `readiness`, asked at most once a second however many want to know: whoever reaches the port may ask, without a token. */
+export function rememberedReadiness(parts: Parameters<typeof readiness>[0]): () => ReturnType<typeof readiness> {
+  let kept: ReturnType<typeof readiness> | undefined
+  return () => {
+    if (!kept) {
+      const forget = sleep(REMEMBER_MS, undefined, { ref: false })
+      kept = readiness(parts)
+      void Promise.all([kept, forget]).finally(() => {
+        kept = undefined
+      })
+    }
+    return kept
+  }
+}
 
 /** The state of everything that this process depends on, without texts from inside (paths, addresses). */
 export async function readiness(parts: { database: Database; store: Store }): Promise<Record<string, Check>> {

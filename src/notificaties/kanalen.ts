@@ -11,8 +11,10 @@ import {
   type CallAnswer,
   FAILURES,
   failureKind,
+  isBelow,
   lookupAllowed,
   openAgent,
+  outgoingUrl,
   type RemoteService,
   SERVICE_COLUMNS,
   send,
@@ -103,13 +105,12 @@ export async function registerKanalen(
         const known = listed(found, naam)
         if (known.length > 1) throw new Error('multiple_kanalen_found: de dienst heeft dit kanaal meer dan eens')
         // Only below the root that was registered: our credentials go along.
-        const url = known[0]?.url
-        if (url !== undefined && !url.startsWith(dienst.apiRoot)) {
+        const text = known[0]?.url
+        const url = text === undefined ? undefined : outgoingUrl(text)
+        if (text !== undefined && !(url && isBelow(url, dienst.apiRoot))) {
           throw new Error('de dienst noemt voor dit kanaal een adres buiten haar API-root')
         }
-        requireSuccess(
-          url ? await call('PUT', url.slice(dienst.apiRoot.length), body) : await call('POST', 'kanaal', body),
-        )
+        requireSuccess(url ? await call('PUT', url.href, body) : await call('POST', 'kanaal', body))
         results.push({ naam, gelukt: true, reden: '' })
       } catch (error) {
         results.push({ naam, gelukt: false, reden: reasonOf(error) })

@@ -130,13 +130,28 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** The URL when it is one that may be called at all: http or https, without credentials in it. */
-function outgoingUrl(text: string): URL | undefined {
+/**
+ * The URL when it is one that may be called at all: http or https, without credentials in it, and with a path that every
+ * server reads as we do. One that decodes first and resolves `..` later would be led outside the root that we compared with.
+ */
+export function outgoingUrl(text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined
+  const [path = ''] = text.replace(/^[^:]*:[\\/]*[^\\/?#]*/, '').split(/[?#]/, 1)
+  if (/%(25)*(2f|5c)/i.test(path) || path.split(/[\\/]/).some(isDotSegment)) return undefined
   const url = new URL(text)
   const plain = (url.protocol === 'https:' || url.protocol === 'http:') && url.username === '' && url.password === ''
   url.hash = ''
   return plain ? url : undefined
+}
+
+/** `.` and `..`, also encoded, once more, or with parameters behind them. */
+function isDotSegment(segment: string): boolean {
+  return /^\.{1,2}(;.*)?$/s.test(
+    segment
+      .replace(/[\t\r\n]/g, '')
+      .replace(/%(25)*2e/gi, '.')
+      .replace(/%(25)*3b/gi, ';'),
+  )
 }
 
 async function registered(database: Database, config: Config): Promise<RemoteService[]> {
@@ -161,14 +176,15 @@ function selectielijst(apiRoot: string): RemoteService {
   return { uuid: 'selectielijst', apiRoot, authenticatie: 'geen', termijnMs: 10_000, ...nothing }
 }
 
+/** Whether a URL lies below a root, both as they are called. */
+export function isBelow(url: URL, apiRoot: string): boolean {
+  const root = outgoingUrl(apiRoot)
+  return root !== undefined && root.origin === url.origin && url.pathname.startsWith(root.pathname)
+}
+
 /** The service that a URL belongs to: the one with the longest root that it lies below. */
 function findService(url: URL, services: RemoteService[]): RemoteService | undefined {
-  return services
-    .filter(({ apiRoot }) => {
-      const root = outgoingUrl(apiRoot)
-      return root && root.origin === url.origin && url.pathname.startsWith(root.pathname)
-    })
-    .sort((a, b) => b.apiRoot.length - a.apiRoot.length)[0]
+  return services.filter(({ apiRoot }) => isBelow(url, apiRoot)).sort((a, b) => b.apiRoot.length - a.apiRoot.length)[0]
 }
 
 // ---- registering ----
@@ -205,6 +221,8 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const uuid = known?.uuid ?? randomUUID()
   const owner = serviceOwner(uuid)
   const { authenticatie } = input
+  if (!outgoingUrl(input.apiRoot))
+    throw invalid('apiRoot', 'invalid', 'De API-root mag geen .. en geen gecodeerde scheidingstekens bevatten.')
   const values = {
     label: input.label,
     slug: input.slug,

@@ -6,6 +6,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { openDatabase } from '../database/database.ts'
 
 const register = new Registry()
+/** Settings of the small servers beside the API: who asks there sends a line and nothing more. */
+export const SIDE_SERVER = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
+
 const NOTHING = { close: async () => {} }
 
 export const requestDuration = new Histogram({
@@ -104,7 +107,7 @@ export async function startMetrics(options: {
     }
   }
 
-  const server = createServer(async (request, response) => {
+  const server = createServer(SIDE_SERVER, async (request, response) => {
     if (request.url?.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end()
     await collect()
     response.writeHead(200, { 'content-type': register.contentType, 'cache-control': 'no-store' })

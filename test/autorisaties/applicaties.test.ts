@@ -344,3 +344,22 @@ t.test('rights for a catalogue and for a type', async (t) => {
     t.equal((await call('GET', one.url)).body.autorisaties.length, 2)
   })
 })
+
+t.test('rights that this process changed count for the next request, before they are announced', async (t) => {
+  const test = await testApp(t)
+  await test.parts.credentials.close() // now it hears of nothing
+  const catalogus = await givenCatalogus(test)
+  const { body } = await test.call('POST', URL, applicatie())
+  const [client] = body.clientIds
+  await givenSecret(test, client)
+  const status = async () => (await test.call('GET', catalogus, undefined, { as: client })).status
+  t.equal(await status(), 200)
+  for (let n = 0; n < 20; n++) {
+    await test.call('PATCH', body.url, { autorisaties: [recht({ scopes: ['catalogi.schrijven'] })] })
+    t.equal(await status(), 403)
+    await test.call('PATCH', body.url, { autorisaties: [recht()] })
+    t.equal(await status(), 200)
+  }
+  await test.call('DELETE', body.url)
+  t.equal(await status(), 403)
+})

@@ -1,11 +1,26 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { sql as statement } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
+import { requirePatchedDriver } from '../../src/database/driver.ts'
 import { startEmbedded } from '../../src/database/embedded.ts'
 import { testDatabase } from '../setup.ts'
+
+t.test('a driver without our patch is refused at the start, with what to do', async (t) => {
+  requirePatchedDriver()
+  const sources = new URL('.', import.meta.resolve('postgres'))
+  for (const unpatched of ['connection.js', 'index.js']) {
+    const directory = t.testdir({
+      'connection.js': await readFile(new URL('connection.js', sources), 'utf8'),
+      'index.js': await readFile(new URL('index.js', sources), 'utf8'),
+      [unpatched]: 'as the package has it',
+    })
+    t.throws(() => requirePatchedDriver(pathToFileURL(`${directory}/`)), /patch-package --error-on-fail/)
+  }
+})
 
 // patches/ mends the driver: without it this file ends with an uncaught TypeError.
 t.test(

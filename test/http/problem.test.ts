@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -207,6 +208,25 @@ t.test(
     t.teardown(() => again.stop())
     while ((await test.call('GET', CATALOGUSSEN)).status === 503);
     t.match(await test.call('GET', CATALOGUSSEN), { status: 200, body: { count: 0 } })
-    t.equal((await test.call('GET', '/readyz')).status, 200)
+    while ((await test.call('GET', '/readyz')).status !== 200) await sleep(50) // it is asked once a second
   },
 )
+
+t.test('/readyz asks what it tells of once a second, however many want to know', async (t) => {
+  const test = await testApp(t)
+  let asked = 0
+  const { store } = test.parts
+  const { check } = store
+  store.check = () => {
+    asked++
+    return check.call(store)
+  }
+  const answers = await Promise.all(Array.from({ length: 20 }, () => test.call('GET', '/readyz')))
+  t.same([...new Set(answers.map(({ status }) => status))], [200])
+  t.equal(asked, 1)
+  while (asked === 1) {
+    t.equal((await test.call('GET', '/readyz')).status, 200)
+    await sleep(50)
+  }
+  t.equal(asked, 2, 'and again later')
+})

@@ -49,7 +49,7 @@ t.test('the service answers without its database, and goes on when it is back', 
     const refused = performance.now()
     await sleep(random() * 4_000)
     t.same(
-      load.during(away, performance.now(), 'readyz').filter((status) => status !== 503),
+      load.during(refused, performance.now(), 'readyz').filter((status) => status !== 503),
       [],
       `${how}: not ready`,
     )
