@@ -170,7 +170,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
 function acceptEmptyBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '' && !request.routeOptions.schema?.body) done(null, undefined)
+    if (body === '' && (request.method === 'DELETE' || !request.routeOptions.schema?.body)) done(null, undefined)
     else parse(request, body, done)
   })
 }

@@ -25,10 +25,10 @@ import {
   handOverRelaties,
   mayForce,
   mayForceDelete,
+  type NamedType,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
   objectPeriode,
-  type Relatie,
   readAccess,
   recordChange,
   referringVersions,
@@ -250,7 +250,7 @@ async function besluittypeForChange(m: Mutation, uuid: string): Promise<Besluitt
   return row
 }
 
-async function readRelaties(m: Mutation, input: Input, catalogusId: number): Promise<Relatie[]> {
+async function readRelaties(m: Mutation, input: Input, catalogusId: number): Promise<NamedType[]> {
   const faults: InvalidParam[] = []
   const name = 'informatieobjecttypen'
   const { base } = m.actor
@@ -260,11 +260,11 @@ async function readRelaties(m: Mutation, input: Input, catalogusId: number): Pro
 }
 
 /** ztc-013 */
-const catalogusFaults = (related: Relatie[], catalogusId: number): InvalidParam[] =>
+const catalogusFaults = (related: NamedType[], catalogusId: number): InvalidParam[] =>
   related.some((type) => type.catalogusId !== catalogusId) ? [ANDERE_CATALOGUS] : []
 
 /** ztc-011: a published type is not linked to a new version without the forced scope. */
-const linkFaults = (m: Mutation, related: Relatie[]): InvalidParam[] =>
+const linkFaults = (m: Mutation, related: NamedType[]): InvalidParam[] =>
   !mayForce(m.actor) && related.some(({ concept }) => !concept) ? [NON_CONCEPT_RELATION] : []
 
 async function hasPublishedInformatieobjecttype(m: Mutation, besluittypeId: number): Promise<boolean> {
@@ -274,12 +274,12 @@ async function hasPublishedInformatieobjecttype(m: Mutation, besluittypeId: numb
   return rows.length > 0
 }
 
-async function writeRelaties(m: Mutation, besluittypeId: number, related: Relatie[]): Promise<void> {
+async function writeRelaties(m: Mutation, besluittypeId: number, related: NamedType[]): Promise<void> {
   await m.trx.deleteFrom('besluittypeInformatieobjecttype').where('besluittypeId', '=', besluittypeId).execute()
   if (related.length === 0) return
   await m.trx
     .insertInto('besluittypeInformatieobjecttype')
-    .values(related.map(({ id }) => ({ besluittypeId, informatieobjecttypeId: id })))
+    .values(related.map(({ id, byUrl }) => ({ besluittypeId, informatieobjecttypeId: id, byUrl })))
     .execute()
 }
 
@@ -339,9 +339,11 @@ function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: strin
 // `datum` decides which related versions are shown.
 function selectBesluittype(query: Besluittypen, datum: string | null) {
   const informatieobjecttypen = sql`
-    select r.informatieobjecttype_id from besluittype_informatieobjecttype r where r.besluittype_id = t.id`
-  const zaaktypen = sql`
-    select r.zaaktype_id from zaaktype_besluittype r where r.besluittype_id in (${allVersions('besluittype')})`
+    select r.informatieobjecttype_id as id, r.by_url from besluittype_informatieobjecttype r where r.besluittype_id = t.id`
+  const zaaktypen = {
+    links: sql`select r.zaaktype_id from zaaktype_besluittype r where r.besluittype_id in (${allVersions('besluittype')})`,
+    direct: sql`select r.zaaktype_id from zaaktype_besluittype r where r.besluittype_id = t.id`,
+  }
   const resultaattypen = (wat: string) => sql<string[]>`array(
     select o.${sql.raw(wat)} from resultaattype_besluittype r join resultaattype o on o.id = r.resultaattype_id
     where r.besluittype_id in (${allVersions('besluittype')}) order by o.id)`

@@ -312,10 +312,13 @@ function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, ba
 // `datum` decides which related versions are shown.
 function selectType(query: Types, datum: string | null) {
   const versions = allVersions('informatieobjecttype')
-  const besluittypen = sql`
-    select r.besluittype_id from besluittype_informatieobjecttype r where r.informatieobjecttype_id in (${versions})`
-  const zaaktypen = sql`
-    select r.zaaktype_id from zaaktype_informatieobjecttype r where r.informatieobjecttype_id in (${versions})`
+  const besluittype = sql`select r.besluittype_id from besluittype_informatieobjecttype r`
+  const zaaktype = sql`select r.zaaktype_id from zaaktype_informatieobjecttype r`
+  const refer = (query: typeof zaaktype) => ({
+    links: sql`${query} where r.informatieobjecttype_id in (${versions})`,
+    direct: sql`${query} where r.informatieobjecttype_id = t.id`,
+  })
+  const [besluittypen, zaaktypen] = [refer(besluittype), refer(zaaktype)]
   return query
     .selectAll('t')
     .select('c.uuid as catalogusUuid')

@@ -189,6 +189,8 @@ export const SLEUTEL = {
 } as const
 export type Hoofdtype = keyof typeof SLEUTEL
 export type Relatie = { id: number; uuid: string; concept: boolean; catalogusId: number }
+/** A type that a body names, and whether it names that version by its URL. */
+export type NamedType = Relatie & { byUrl: boolean }
 
 /**
  * The types that a body names in a relation, each by URL or by its key (omschrijving, or identificatie of a zaaktype)
@@ -203,7 +205,7 @@ export async function findRelaties(
   catalogusId: number,
   name: string | ((index: number) => string),
   faults: InvalidParam[],
-): Promise<Relatie[]> {
+): Promise<NamedType[]> {
   const wanted = values.map((value) => ({ value, target: isUrl(value) ? resolveLink(value, base) : undefined }))
   const uuids = wanted.flatMap(({ target }) => (target?.kind === 'ours' ? target.uuid : []))
   const keys = wanted.flatMap(({ value, target }) => (target ? [] : value))
@@ -212,7 +214,7 @@ export async function findRelaties(
     select id, uuid, concept, catalogus_id as "catalogusId", ${sql.ref(SLEUTEL[type])} as sleutel from ${sql.table(type)}
     where uuid = any(${uuids}::uuid[]) or (catalogus_id = ${catalogusId} and ${sql.ref(SLEUTEL[type])} = any(${keys}::text[]))
     order by concept, ${validOn('', null)} desc, begin_geldigheid desc, id desc`.execute(db as never)
-  const found: Relatie[] = []
+  const found: NamedType[] = []
   for (const [index, { value, target }] of wanted.entries()) {
     const at = typeof name === 'string' ? name : name(index)
     if (target && (target.kind !== 'ours' || target.resource !== type)) {
@@ -230,7 +232,8 @@ export async function findRelaties(
       ? rows.find(({ uuid }) => uuid === target.uuid)
       : rows.find(({ sleutel, catalogusId: own }) => sleutel === value && own === catalogusId)
     if (!row) faults.push(fault(at, 'does_not_exist', `Dit ${type} bestaat niet.`))
-    else if (!found.some(({ id }) => id === row.id) || typeof name !== 'string') found.push(row)
+    else if (!found.some(({ id }) => id === row.id) || typeof name !== 'string')
+      found.push({ ...row, byUrl: target !== undefined })
   }
   return found
 }
@@ -245,36 +248,50 @@ export const validOn = (alias: string, datum: string | null) =>
     and coalesce(${sql.raw(alias)}einde_geldigheid >= coalesce(${datum}::date, current_date), true))`
 
 /**
- * For relations that an object has to types: of each type (its versions share a key) the published version that is valid
- * on the day, else the newest published one, and the version that was named only where none is published.
- * @param links a query of ids of the versions that were named
+ * For relations that an object has to types. Of each type (its versions share a key) the best version comes first: the
+ * published one that is valid on the day, else the newest published one. Without a day the versions that were named follow
+ * it; a concept only where its URL was named. A type that was never published shows the version that was named.
+ * @param links a query of `id` and `by_url` of the versions that were named
+ * @param wat the key instead of the uuid: once for each type
  */
 export function shownVersions(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
   const sleutel = sql.raw(SLEUTEL[type])
+  const named = datum === null && wat === 'uuid' ? sql`or (s.id = k.id and (l.by_url or not s.concept))` : sql``
   return sql<string[]>`array(
-    select s.${sql.raw(wat)} from ${sql.table(type)} k
-    cross join lateral (
-      select v.uuid, v.${sleutel} from ${sql.table(type)} v
-      where v.catalogus_id = k.catalogus_id and v.${sleutel} = k.${sleutel}
-        and (v.id = k.id or (not v.concept and v.${sleutel} <> ''))
-      order by v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc limit 1) s
-    where k.id in (${links})
-    group by s.uuid, s.${sleutel} order by min(k.id))`
+    select x.${sql.raw(wat)} from (
+      select distinct on (s.id) s.id, s.uuid, s.${sleutel}, s.best, k.id as place
+      from (${links}) l join ${sql.table(type)} k on k.id = l.id
+      cross join lateral (
+        select v.id, v.uuid, v.${sleutel}, v.concept, row_number() over (
+          order by v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc) = 1 as best
+        from ${sql.table(type)} v
+        where v.catalogus_id = k.catalogus_id and v.${sleutel} = k.${sleutel}
+          and (v.id = k.id or (not v.concept and v.${sleutel} <> ''))) s
+      where s.best ${named}
+      order by s.id, s.best desc, k.id) x
+    order by x.place, x.best desc, x.id)`
 }
 
 /**
  * The other way around: types that refer to an object. The relation belongs to their version, so of each type it is the
- * best of the versions that have it.
- * @param links a query of ids of the versions that refer
+ * best of the versions that have it; without a day also those that refer to this very version.
+ * @param links a query of ids of the versions that refer to any version of the object
+ * @param direct a query of ids of the versions that refer to this version of it
  */
-export function referringVersions(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
+export function referringVersions(
+  type: Hoofdtype,
+  { links, direct }: { links: RawBuilder<unknown>; direct: RawBuilder<unknown> },
+  datum: string | null,
+  wat = 'uuid',
+) {
   const sleutel = sql.raw(SLEUTEL[type])
+  const also = datum === null && wat === 'uuid' ? sql`or s.id in (${direct})` : sql``
   return sql<string[]>`array(
-    select s.${sql.raw(wat)} from (
-      select distinct on (v.catalogus_id, v.${sleutel}, case when v.${sleutel} = '' then v.id end) v.id, v.uuid, v.${sleutel}
+    select s.${sql.raw(wat)} from ${sql.table(type)} s where s.id in (
+      select distinct on (v.catalogus_id, v.${sleutel}, case when v.${sleutel} = '' then v.id end) v.id
       from ${sql.table(type)} v where v.id in (${links})
       order by v.catalogus_id, v.${sleutel}, case when v.${sleutel} = '' then v.id end,
-        v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc) s
+        v.concept, ${validOn('v.', datum)} desc, v.begin_geldigheid desc, v.id desc) ${also}
     order by s.id)`
 }
 

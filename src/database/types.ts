@@ -531,6 +531,7 @@ export interface BesluittypeInformatieobjecttype {
    * The decision type.
    */
   besluittypeId: number;
+  byUrl: Generated<boolean>;
   /**
    * The document type.
    */
@@ -1766,6 +1767,7 @@ export interface ResultaattypeBesluittype {
    * The decision type.
    */
   besluittypeId: number;
+  byUrl: Generated<boolean>;
   /**
    * The outcome.
    */
@@ -1773,6 +1775,7 @@ export interface ResultaattypeBesluittype {
 }
 
 export interface ResultaattypeInformatieobjecttype {
+  byUrl: Generated<boolean>;
   /**
    * The document type.
    */
@@ -2921,6 +2924,7 @@ export interface ZaaktypeBesluittype {
    * The decision type.
    */
   besluittypeId: number;
+  byUrl: Generated<boolean>;
   /**
    * The case type.
    */
@@ -2928,6 +2932,7 @@ export interface ZaaktypeBesluittype {
 }
 
 export interface ZaaktypeDeelzaaktype {
+  byUrl: Generated<boolean>;
   /**
    * The type of the part.
    */
@@ -2966,6 +2971,7 @@ export interface ZaaktypeGerelateerdZaaktype {
 }
 
 export interface ZaaktypeInformatieobjecttype {
+  byUrl: Generated<boolean>;
   /**
    * Internal key.
    */

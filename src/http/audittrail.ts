@@ -86,7 +86,7 @@ type AuditRow = Awaited<ReturnType<ReturnType<typeof lines>['executeTakeFirstOrT
 function toAuditRecord(row: AuditRow) {
   return {
     uuid: row.uuid,
-    bron: row.bron,
+    bron: row.bron.toUpperCase(), // as servers in use write it and clients read it; the standard's enumeration is lower case
     applicatieId: row.applicatieId,
     applicatieWeergave: row.applicatieWeergave,
     gebruikersId: row.gebruikersId,

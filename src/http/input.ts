@@ -55,7 +55,7 @@ export const Vertrouwelijkheid = Type.Enum(VERTROUWELIJKHEIDAANDUIDINGEN)
 export const OptionalChoice = <const V extends string>(values: readonly V[]) =>
   Type.Optional(Type.Enum([...values, ''] as (V | '')[], { default: '' as const }))
 
-/** RSIN and BSN: weights 9…2 and -1 from the left, counted from the right so that it also judges a wrong length. */
+/** RSIN and BSN: weights 9…2 and -1 from the left. */
 export function passesElfproef(digits: string): boolean {
   let sum = 0
   for (let place = 0; place < digits.length; place++) {
@@ -66,7 +66,10 @@ export function passesElfproef(digits: string): boolean {
 }
 
 /** Formats, with the code and reason of a value that fails them. */
-const FORMATS: Record<string, { test: (text: string) => boolean; code: (text: string) => string; reason: string }> = {
+const FORMATS: Record<
+  string,
+  { test: (text: string) => boolean; code: (text: string) => string; reason: string | ((text: string) => string) }
+> = {
   date: { test: isDate, code: () => 'invalid', reason: 'Dit is geen geldige datum (JJJJ-MM-DD).' },
   'date-time': { test: isMoment, code: () => 'invalid', reason: 'Dit is geen geldig moment (ISO 8601).' },
   uuid: {
@@ -82,10 +85,14 @@ const FORMATS: Record<string, { test: (text: string) => boolean; code: (text: st
     code: () => 'invalid',
     reason: 'Dit is geen geldig e-mailadres.',
   },
+  // Nine digits. What is longer the maximum length of the schema refuses.
   rsin: {
-    test: orEmpty((text) => /^[0-9]+$/.test(text) && passesElfproef(text)),
-    code: (text) => (/^[0-9]+$/.test(text) ? 'invalid' : 'only-digits'),
-    reason: 'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.',
+    test: orEmpty((text) => /^[0-9]{9,}$/.test(text) && (text.length > 9 || passesElfproef(text))),
+    code: (text) => (!/^[0-9]+$/.test(text) ? 'only-digits' : text.length < 9 ? 'min_length' : 'invalid'),
+    reason: (text) =>
+      /^[0-9]{0,8}$/.test(text)
+        ? 'Dit nummer heeft negen cijfers.'
+        : 'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.',
   },
   duration: {
     test: isDuration,
@@ -186,7 +193,9 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
   }
   const faults = isPossible(value) ? [] : impossibleText(value, [])
   if (!validator.Check(value)) {
-    for (const error of validator.Errors(value)) faults.push(...describe(schema as Plain, value, error))
+    for (const error of validator.Errors(value))
+      for (const fault of describe(schema as Plain, value, error))
+        if (!faults.some(({ name, code }) => name === fault.name && code === fault.code)) faults.push(fault)
   }
   if (faults.length < 2) return faults
   const order = Object.keys((schema as Plain).properties ?? {})
@@ -330,8 +339,9 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
     case 'minItems':
       return fault('empty', 'Deze lijst mag niet leeg zijn.')
     case 'format': {
-      const format = FORMATS[params.format!]
-      return fault(format?.code(String(value)) ?? 'invalid', format?.reason ?? 'Deze waarde is ongeldig.')
+      const { code, reason = 'Deze waarde is ongeldig.' } = FORMATS[params.format!] ?? {}
+      const text = String(value)
+      return fault(code?.(text) ?? 'invalid', typeof reason === 'string' ? reason : reason(text))
     }
     default:
       return fault('invalid', 'Deze waarde is ongeldig.')

@@ -367,7 +367,7 @@ t.test('the audit trail tells every change, oldest first', async (t) => {
   ])
   for (const line of body)
     t.match(line, {
-      bron: 'brc',
+      bron: 'BRC',
       hoofdObject: url,
       resource: 'besluit',
       resourceUrl: url,

@@ -116,6 +116,7 @@ t.test(
     const version = (beginGeldigheid: string, eindeGeldigheid: string | null) =>
       post(test, 'informatieobjecttypen', { ...iotBody(catalogus), beginGeldigheid, eindeGeldigheid })
     const oud = await version('2020-01-01', '2021-12-31')
+    let nieuw = ''
     const besluittype = await post(test, 'besluittypen', {
       ...besluittypeBody(catalogus),
       informatieobjecttypen: [oud],
@@ -126,13 +127,14 @@ t.test(
       const query = datum && `?datumGeldigheid=${datum}`
       const [bt] = (await call('GET', besluittype + query)).body.informatieobjecttypen
       const [zt] = (await call('GET', zaaktype + query)).body.informatieobjecttypen
-      if (!datum) t.equal((await call('GET', ziot)).body.informatieobjecttype, bt)
+      const linked = (await call('GET', oud)).status === 200 ? oud : nieuw
+      if (!datum) t.equal((await call('GET', ziot)).body.informatieobjecttype, linked, 'the version that was linked')
       t.equal(zt, bt)
       return bt
     }
     const etag = (await call('GET', zaaktype)).headers.etag
     t.equal(await shown(), oud, 'a concept, since nothing is published')
-    const nieuw = await version('2022-01-01', null)
+    nieuw = await version('2022-01-01', null)
     t.equal(await shown(), oud, 'still the one that was named')
     await publish(test, nieuw)
     t.equal(await shown(), nieuw, 'the published one')
@@ -176,12 +178,13 @@ t.test('a type shows the versions that refer to it, of each the best', async (t)
   const nieuw = await version('2022-01-01', null, [besluittype])
   await version('2030-01-01', null, [])
   const zaaktypen = async () => (await call('GET', besluittype)).body.zaaktypen
-  t.same(await zaaktypen(), [nieuw])
+  t.same(await zaaktypen(), [oud, nieuw], 'those that refer to it')
   await publish(test, besluittype)
   await publish(test, oud)
-  t.same(await zaaktypen(), [oud], 'published goes before concept')
   await publish(test, nieuw)
-  t.same(await zaaktypen(), [nieuw])
+  t.same(await zaaktypen(), [oud, nieuw])
+  const later = await post(test, 'besluittypen', { ...besluittypeBody(catalogus), beginGeldigheid: '2030-01-01' })
+  t.same((await call('GET', later)).body.zaaktypen, [nieuw], 'another version: of each type the best')
   t.same((await call('GET', `${besluittype}?datumGeldigheid=2020-06-01`)).body.zaaktypen, [oud])
 })
 
@@ -208,7 +211,41 @@ t.test('a concept that was named gives way to a published version, valid or not'
   const shown = async () => (await call('GET', besluittype)).body.informatieobjecttypen
   t.same(await shown(), [nieuw])
   await publish(test, oud)
-  t.same(await shown(), [oud])
+  t.same(await shown(), [oud, nieuw], 'its URL was named')
   await publish(test, nieuw)
   t.same(await shown(), [nieuw])
+})
+
+t.test('the version that was linked stays in the answers when a new one begins', async (t) => {
+  const catalogus = await givenCatalogus(test)
+  const oud = await post(test, 'informatieobjecttypen', { ...iotBody(catalogus), eindeGeldigheid: '2024-12-31' })
+  await publish(test, oud)
+  const make = async (named: string) => {
+    const zaaktype = await post(test, 'zaaktypen', { ...zaaktypeBody(catalogus), identificatie: `Z${named.length}` })
+    const ziot = await post(test, 'zaaktype-informatieobjecttypen', ziotBody(zaaktype, named))
+    return { zaaktype, ziot }
+  }
+  const [byUrl, byKey] = [await make(oud), await make('Brief')]
+  const nieuw = await post(test, 'informatieobjecttypen', { ...iotBody(catalogus), beginGeldigheid: '2025-01-01' })
+  await publish(test, nieuw)
+  for (const { zaaktype, ziot } of [byUrl, byKey]) {
+    t.same((await call('GET', zaaktype)).body.informatieobjecttypen, [nieuw, oud], 'today first')
+    t.same((await call('GET', zaaktype)).body.informatieobjecttypeOmschrijving, ['Brief'])
+    t.same((await call('GET', `${zaaktype}?datumGeldigheid=2024-06-01`)).body.informatieobjecttypen, [oud])
+    t.same((await call('GET', `${zaaktype}?datumGeldigheid=2025-06-01`)).body.informatieobjecttypen, [nieuw])
+    t.equal((await call('GET', ziot)).body.informatieobjecttype, oud)
+  }
+  const zaaktypen = [byUrl.zaaktype, byKey.zaaktype]
+  t.same((await call('GET', oud)).body.zaaktypen, zaaktypen)
+  t.same((await call('GET', nieuw)).body.zaaktypen, zaaktypen)
+})
+
+t.test('a concept that a key led to gives way to a published version: the key names the type', async (t) => {
+  const catalogus = await givenCatalogus(test)
+  const body = { ...zaaktypeBody(catalogus), identificatie: 'ZELF' }
+  const concept = await post(test, 'zaaktypen', body)
+  const zaaktype = await post(test, 'zaaktypen', { ...body, deelzaaktypen: ['ZELF'] })
+  t.same((await call('GET', zaaktype)).body.deelzaaktypen, [concept])
+  await publish(test, zaaktype)
+  t.same((await call('GET', zaaktype)).body.deelzaaktypen, [zaaktype])
 })

@@ -262,7 +262,8 @@ t.test('drc-008: a document that still belongs to something is not deleted', asy
     select id, 'verzoek', 'https://elders.example/verzoeken/1' from enkelvoudiginformatieobject`
   t.same(faults(await test.call('DELETE', url)), ['nonFieldErrors: pending-relations'])
   await test.database.sql`delete from objectinformatieobject`
-  t.equal((await test.call('DELETE', url)).status, 204)
+  const json = { headers: { 'content-type': 'application/json' } }
+  t.equal((await test.call('DELETE', url, undefined, json)).status, 204, 'JSON is announced and nothing is sent')
 })
 
 t.test('a deleted document is gone with its versions and trail; its bytes go by a job', async (t) => {
@@ -398,10 +399,7 @@ t.test('lists filter and order as they are asked', async (t) => {
   }
   t.same(faults(await test.call('GET', `${EIO}?ordering=kleur`)), ['ordering: invalid_choice'])
   t.same(faults(await test.call('GET', `${EIO}?kleur=rood`)), ['nonFieldErrors: unknown-parameters'])
-  t.same(faults(await test.call('GET', `${EIO}?bronorganisatie=1`)).sort(), [
-    'bronorganisatie: invalid',
-    'bronorganisatie: min_length',
-  ])
+  t.same(faults(await test.call('GET', `${EIO}?bronorganisatie=1`)), ['bronorganisatie: min_length'])
   t.same(faults(await test.call('GET', `${EIO}?informatieobjecttype=x`)), ['informatieobjecttype: invalid'])
   const page = (await test.call('GET', `${EIO}?ordering=-titel&pageSize=2`)).body
   t.match(page, { count: 3, previous: null, results: [{ titel: 'citroen' }, { titel: 'Banaan' }] })

@@ -87,9 +87,19 @@ t.test('what hangs on a case', async (t) => {
         ...values,
       })
     t.same(faultsOf(await post({})), ['nonFieldErrors: invalid-betrokkene'])
-    t.same(faultsOf(await post({ betrokkeneIdentificatie: { inpBsn: '123', inpA_nummer: '0' } })), [
-      'betrokkeneIdentificatie.inpBsn: invalid',
-    ])
+    for (const [inpBsn, code] of Object.entries({
+      123: 'min_length',
+      12345672: 'min_length',
+      '000': 'min_length',
+      1112223330: 'max_length',
+      111222334: 'invalid',
+      x11222333: 'only-digits',
+    }))
+      t.same(
+        faultsOf(await post({ betrokkeneIdentificatie: { inpBsn, inpA_nummer: '0' } })),
+        [`betrokkeneIdentificatie.inpBsn: ${code}`],
+        inpBsn,
+      )
     t.same(faultsOf(await post({ betrokkeneIdentificatie: { inpA_nummer: '0123456789' } })), [
       'betrokkeneIdentificatie.inpA_nummer: a-nummer-incorrect-format',
     ])

@@ -127,10 +127,12 @@ const onderdelen = (table: string, order = 'id') =>
 
 // Everything below and beside a type comes as arrays in the one query. `datum` decides which related versions are shown.
 export function selectZaaktype(query: Zaaktypen, datum: string | null) {
-  const besluittypen = sql`select r.besluittype_id from zaaktype_besluittype r where r.zaaktype_id = t.id`
-  const deelzaaktypen = sql`select r.deelzaaktype_id from zaaktype_deelzaaktype r where r.zaaktype_id = t.id`
+  const besluittypen = sql`
+    select r.besluittype_id as id, r.by_url from zaaktype_besluittype r where r.zaaktype_id = t.id`
+  const deelzaaktypen = sql`
+    select r.deelzaaktype_id as id, r.by_url from zaaktype_deelzaaktype r where r.zaaktype_id = t.id`
   const informatieobjecttypen = sql`
-    select r.informatieobjecttype_id from zaaktype_informatieobjecttype r where r.zaaktype_id = t.id`
+    select r.informatieobjecttype_id as id, r.by_url from zaaktype_informatieobjecttype r where r.zaaktype_id = t.id`
   return query
     .selectAll('t')
     .select('c.uuid as catalogusUuid')

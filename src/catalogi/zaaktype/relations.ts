@@ -3,11 +3,11 @@
 import type { Mutation } from '../../database/mutate.ts'
 import { resolveLink } from '../../http/links.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { findRelaties, isUrl, type Relatie } from '../rules.ts'
+import { findRelaties, isUrl, type NamedType } from '../rules.ts'
 import type { ZaaktypeInput } from './read.ts'
 
 type Gerelateerd = { id: number | null; url: string | null; aardRelatie: string; toelichting: string }
-export type Relaties = { besluittypen: Relatie[]; deelzaaktypen: Relatie[]; gerelateerd: Gerelateerd[] }
+export type Relaties = { besluittypen: NamedType[]; deelzaaktypen: NamedType[]; gerelateerd: Gerelateerd[] }
 
 /** @throws Problem 400 with `faults` and all relations that cannot be found */
 export async function readRelaties(
@@ -54,7 +54,7 @@ export async function writeRelaties(m: Mutation, zaaktypeId: number, relaties: P
     if (besluittypen.length > 0)
       await m.trx
         .insertInto('zaaktypeBesluittype')
-        .values(besluittypen.map(({ id }) => ({ zaaktypeId, besluittypeId: id })))
+        .values(besluittypen.map(({ id, byUrl }) => ({ zaaktypeId, besluittypeId: id, byUrl })))
         .execute()
   }
   if (deelzaaktypen) {
@@ -62,7 +62,7 @@ export async function writeRelaties(m: Mutation, zaaktypeId: number, relaties: P
     if (deelzaaktypen.length > 0)
       await m.trx
         .insertInto('zaaktypeDeelzaaktype')
-        .values(deelzaaktypen.map(({ id }) => ({ zaaktypeId, deelzaaktypeId: id })))
+        .values(deelzaaktypen.map(({ id, byUrl }) => ({ zaaktypeId, deelzaaktypeId: id, byUrl })))
         .execute()
   }
   if (gerelateerd) {
@@ -107,7 +107,7 @@ export async function setZaaktypeRelaties(
     if (!found || found.catalogusId !== catalogusId) missing.push({ field, given: text })
     return found?.catalogusId === catalogusId ? [found] : []
   }
-  const deelzaaktypen: Relatie[] = []
+  const deelzaaktypen: NamedType[] = []
   for (const text of input.deelzaaktypen ?? []) deelzaaktypen.push(...(await find(text, 'deelzaaktypen')))
   const gerelateerd: Gerelateerd[] = []
   for (const { zaaktype, aardRelatie, toelichting = '' } of input.gerelateerdeZaaktypen) {

@@ -38,10 +38,10 @@ import {
   findRelaties,
   holdOnderdeel,
   mayForce,
+  type NamedType,
   NON_CONCEPT_RELATION,
   OnderZaaktypeFilter,
   onderZaaktype,
-  type Relatie,
   readAccess,
   recordChange,
   requireZaaktypeForChange,
@@ -178,9 +178,10 @@ expandable('resultaattype', async (read, base, uuids) => {
   return rows.map((row) => toResultaattype(row, base))
 })
 
-const BESLUITTYPEN = sql`select r.besluittype_id from resultaattype_besluittype r where r.resultaattype_id = t.id`
+const BESLUITTYPEN = sql`
+  select r.besluittype_id as id, r.by_url from resultaattype_besluittype r where r.resultaattype_id = t.id`
 const INFORMATIEOBJECTTYPEN = sql`
-  select r.informatieobjecttype_id from resultaattype_informatieobjecttype r where r.resultaattype_id = t.id`
+  select r.informatieobjecttype_id as id, r.by_url from resultaattype_informatieobjecttype r where r.resultaattype_id = t.id`
 
 /** What the selectielijst says about a resultaattype. It is asked before the transaction begins. */
 export type Bronnen = { omschrijving: Found; klasse: Found }
@@ -347,7 +348,7 @@ function ruleFaults(
   return faults
 }
 
-type Relaties = { besluittypen: Relatie[]; informatieobjecttypen: Relatie[] }
+type Relaties = { besluittypen: NamedType[]; informatieobjecttypen: NamedType[] }
 
 async function readRelaties(
   m: Mutation,
@@ -390,7 +391,7 @@ async function writeRelaties(m: Mutation, resultaattypeId: number, relaties: Par
     if (besluittypen.length > 0)
       await m.trx
         .insertInto('resultaattypeBesluittype')
-        .values(besluittypen.map(({ id }) => ({ resultaattypeId, besluittypeId: id })))
+        .values(besluittypen.map(({ id, byUrl }) => ({ resultaattypeId, besluittypeId: id, byUrl })))
         .execute()
   }
   if (informatieobjecttypen) {
@@ -398,7 +399,7 @@ async function writeRelaties(m: Mutation, resultaattypeId: number, relaties: Par
     if (informatieobjecttypen.length > 0)
       await m.trx
         .insertInto('resultaattypeInformatieobjecttype')
-        .values(informatieobjecttypen.map(({ id }) => ({ resultaattypeId, informatieobjecttypeId: id })))
+        .values(informatieobjecttypen.map(({ id, byUrl }) => ({ resultaattypeId, informatieobjecttypeId: id, byUrl })))
         .execute()
   }
 }

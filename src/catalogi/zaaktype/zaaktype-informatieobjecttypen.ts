@@ -20,8 +20,8 @@ import {
   holdOnderdeel,
   mayForce,
   mayForceDelete,
+  type NamedType,
   NON_CONCEPT_RELATION,
-  type Relatie,
   readAccess,
   recordChange,
   requireStatustype,
@@ -167,6 +167,7 @@ export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Inp
       ...own,
       zaaktypeId: zaaktype.id,
       informatieobjecttypeId: informatieobjecttype.id,
+      byUrl: informatieobjecttype.byUrl,
       volgnummer: input.volgnummer,
       richting: input.richting,
       statustypeId,
@@ -193,7 +194,7 @@ export async function changeZaaktypeInformatieobjecttype(
   const moved = body.informatieobjecttype && body.informatieobjecttype !== oud.informatieobjecttype
   const informatieobjecttype = moved
     ? await requireInformatieobjecttype(m, input.informatieobjecttype, zaaktype)
-    : { ...current, catalogusId: before.informatieobjecttypeCatalogusId }
+    : { ...current, catalogusId: before.informatieobjecttypeCatalogusId, byUrl: before.byUrl }
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
   throwFaults([
     ...catalogusFaults(zaaktype, informatieobjecttype),
@@ -207,6 +208,7 @@ export async function changeZaaktypeInformatieobjecttype(
     .set({
       zaaktypeId: zaaktype.id,
       informatieobjecttypeId: informatieobjecttype.id,
+      byUrl: informatieobjecttype.byUrl,
       volgnummer: input.volgnummer,
       richting: input.richting,
       statustypeId,
@@ -243,7 +245,7 @@ async function requireInformatieobjecttype(
   m: Mutation,
   value: string,
   zaaktype: ZaaktypeVanOnderdeel,
-): Promise<Relatie> {
+): Promise<NamedType> {
   const faults: InvalidParam[] = []
   const { base } = m.actor
   const name = 'informatieobjecttype'
@@ -311,10 +313,15 @@ function selectZaaktypeInformatieobjecttype(query: Relaties) {
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
     .select([
       's.uuid as statustypeUuid',
+      'i.uuid as informatieobjecttypeUuid',
       'i.concept as informatieobjecttypeConcept',
       'i.catalogusId as informatieobjecttypeCatalogusId',
     ])
-    .select(shownVersions('informatieobjecttype', sql`t.informatieobjecttype_id`, null).as('informatieobjecttypen'))
+    .select(
+      shownVersions('informatieobjecttype', sql`select t.informatieobjecttype_id as id, t.by_url`, null).as(
+        'informatieobjecttypen',
+      ),
+    )
 }
 type ZaaktypeInformatieobjecttypeRow = Awaited<
   ReturnType<ReturnType<typeof selectZaaktypeInformatieobjecttype>['executeTakeFirstOrThrow']>
@@ -327,6 +334,11 @@ function findZaaktypeInformatieobjecttype(
   return selectZaaktypeInformatieobjecttype(allRelaties(db)).where('t.uuid', '=', uuid).executeTakeFirst()
 }
 
+/** The version that was linked; where a concept was found by its omschrijving, the best one of the type. */
+function linkedVersion(row: ZaaktypeInformatieobjecttypeRow): string {
+  return row.byUrl || !row.informatieobjecttypeConcept ? row.informatieobjecttypeUuid : row.informatieobjecttypen[0]!
+}
+
 function toZaaktypeInformatieobjecttype(
   row: ZaaktypeInformatieobjecttypeRow,
   base: string,
@@ -336,7 +348,7 @@ function toZaaktypeInformatieobjecttype(
     zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
     zaaktypeIdentificatie: row.zaaktypeIdentificatie,
     catalogus: link(base, 'catalogus', row.catalogusUuid),
-    informatieobjecttype: link(base, 'informatieobjecttype', row.informatieobjecttypen[0]!),
+    informatieobjecttype: link(base, 'informatieobjecttype', linkedVersion(row)),
     volgnummer: row.volgnummer,
     richting: row.richting as Input['richting'],
     statustype: row.statustypeUuid ? link(base, 'statustype', row.statustypeUuid) : null,

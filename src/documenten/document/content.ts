@@ -39,6 +39,7 @@ export function registerInhoud(app: FastifyInstance, within: readonly string[] =
     { bodyLimit: Number.MAX_SAFE_INTEGER },
     async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
       const { rest, bytes, fault } = await receive(limited(payload, config.minUploadSize), within, store)
+      if (request.method === 'DELETE' && rest === '' && !bytes) return undefined
       try {
         const body = await new Promise<unknown>((resolve, reject) =>
           parseJson(request, rest, (error, value) => (error ? reject(error) : resolve(value))),
