@@ -147,7 +147,7 @@ export async function createBesluitinformatieobject(
 ): Promise<Besluitinformatieobject> {
   const { base } = m.actor
   if (found && 'code' in found) return refused([found]) // brc-003
-  const document = found ? await findRemoteDocument(m, found) : await lockDocument(m, informatieobject)
+  const document = found ? await findRemoteDocument(m, found) : await holdDocument(m, informatieobject)
   const { id, url, identificatie, type } = document
   throwFaults(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, type, typen)) // brc-008
   const [made] = await m.sql<{ uuid: string }[]>`
@@ -186,7 +186,7 @@ async function findRemoteDocument(m: Mutation, { url, identificatie, ...found }:
   return { id: null, uuid: null, url, identificatie, type }
 }
 
-async function lockDocument(m: Mutation, informatieobject: string): Promise<Document> {
+async function holdDocument(m: Mutation, informatieobject: string): Promise<Document> {
   const named = judgeDocumentUrl(informatieobject, m.actor.base) // brc-003
   if ('code' in named) return refused([named])
   const row = await m.trx

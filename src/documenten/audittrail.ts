@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audittrail } from '../http/audittrail.ts'
 import { forbidden } from '../http/problem.ts'
-import { findDocument, mayDo } from './document/read.ts'
-import { mayReadTrail, SCOPES_AUDITTRAIL } from './rules.ts'
+import { findDocument } from './document/read.ts'
+import { mayDo, mayReadTrail, SCOPES_AUDITTRAIL } from './rights.ts'
 
 /** The audit trail of a document, for whoever has the right to it on this document. */
 export const documentAudittrail: FastifyPluginAsyncTypebox = async (app) => {

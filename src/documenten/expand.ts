@@ -3,7 +3,7 @@ import { expansionAlsoElsewhere } from '../catalogi/expand.ts'
 import { alsoElsewhere, type ExpandTree } from '../http/expand.ts'
 import { link, localUuid } from '../http/links.ts'
 import { findReadable, toDocument } from './document/read.ts'
-import { SCOPES_LEZEN } from './rules.ts'
+import { SCOPES_LEZEN } from './rights.ts'
 
 /** Within a document. */
 export const documentTree: ExpandTree = { informatieobjecttype: expansionAlsoElsewhere('informatieobjecttype') }

@@ -10,23 +10,24 @@ import { Moment, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
 import { sendAllById } from '../http/stream.ts'
-import { hasGebruiksrechten, lockDocument, lockNamedDocument } from './document/change.ts'
-import { type DocumentRow, Params, reached, requireDocument, requireMay } from './document/read.ts'
+import { holdDocument, holdNamedDocument } from './document/hold.ts'
+import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
 import { catalogusElders, documentenKanaal, documentLabel } from './kanaal.ts'
 import {
   createAccess,
   deleteAccess,
+  reached,
   readAccess,
-  requireDocumentUrl,
-  requireSameDocument,
+  requireMay,
   SCOPES_AANMAKEN,
   SCOPES_BIJWERKEN,
   SCOPES_LEZEN,
   SCOPES_VERWIJDEREN,
   type Scopes,
   updateAccess,
-} from './rules.ts'
+} from './rights.ts'
+import { hasGebruiksrechten, requireDocumentUrl, requireSameDocument } from './rules.ts'
 
 const GebruiksrechtInput = Type.Object({
   informatieobject: Reference(),
@@ -84,7 +85,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
     { config: createAccess, schema: { body: GebruiksrechtInput, response: { 201: Gebruiksrecht } } },
     async (request, reply) => {
       const document = localUuid(request.body.informatieobject, request.base, 'enkelvoudiginformatieobject')
-      const catalogus = await catalogusElders(app.parts, document, request.base)
+      const catalogus = await catalogusElders(app.read, app.parts.services, document, request.base)
       const made = await app.mutate(request.actor, (m) => createGebruiksrecht(m, request.body, catalogus))
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -135,7 +136,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   async function catalogusOf(uuid: string, base: string): Promise<string> {
-    return catalogusElders(app.parts, (await findGebruiksrecht(app.read, uuid))?.documentUuid, base)
+    return catalogusElders(app.read, app.parts.services, (await findGebruiksrecht(app.read, uuid))?.documentUuid, base)
   }
 }
 
@@ -146,7 +147,7 @@ async function createGebruiksrecht(
   { informatieobject, ...values }: GebruiksrechtInput,
   catalogus: string,
 ) {
-  const document = await lockNamedDocument(m, requireDocumentUrl(informatieobject, m.actor.base))
+  const document = await holdNamedDocument(m, requireDocumentUrl(informatieobject, m.actor.base))
   requireMay(m.actor, SCOPES_AANMAKEN, document)
   const { uuid } = await m.trx
     .insertInto('gebruiksrecht')
@@ -177,7 +178,7 @@ async function changeGebruiksrecht(
 async function deleteGebruiksrecht(m: Mutation, uuid: string, catalogus: string): Promise<void> {
   const { before, document } = await forChange(m, uuid, SCOPES_VERWIJDEREN)
   await m.trx.deleteFrom('gebruiksrecht').where('id', '=', before.id).execute()
-  if (!(await hasGebruiksrechten(m, document.id))) await setIndicatie(m, document, null)
+  if (!(await hasGebruiksrechten(m.read, document.id))) await setIndicatie(m, document, null)
   record(m, 'destroy', catalogus, document, before, null)
 }
 
@@ -185,7 +186,7 @@ async function deleteGebruiksrecht(m: Mutation, uuid: string, catalogus: string)
 async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
   const found = await findGebruiksrecht(m.read, uuid)
   if (!found) throw notFound()
-  const document = await lockDocument(m, found.documentUuid)
+  const document = await holdDocument(m, found.documentUuid)
   requireMay(m.actor, scopes, document)
   const before = await findGebruiksrecht(m.read, uuid)
   if (!before) throw notFound()

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { documentAudittrail } from './audittrail.ts'
 import { bestandsdelen } from './document/bestandsdelen.ts'
-import { documentChanges } from './document/change.ts'
 import { download } from './document/download.ts'
 import { locks } from './document/lock.ts'
 import { nummers } from './document/numbers.ts'
@@ -15,7 +14,6 @@ import { verzendingen } from './verzendingen.ts'
 /** The Documenten API: documents, their bytes, what hangs on them, and the bulk import. */
 export const documenten: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(enkelvoudiginformatieobjecten)
-  await app.register(documentChanges)
   await app.register(locks)
   await app.register(download)
   await app.register(documentAudittrail)

@@ -1,7 +1,8 @@
-import type { Parts } from '../app.ts'
+import type { ReadDb } from '../database/database.ts'
 import { link } from '../http/links.ts'
+import type { Services } from '../services/services.ts'
 import type { DocumentRow } from './document/read.ts'
-import { fetchTypeElsewhere } from './rules.ts'
+import { fetchTypeElsewhere } from './type.ts'
 
 /** How people name a document. */
 export const documentLabel = (row: Pick<DocumentRow, 'bronorganisatie' | 'identificatie'>): string =>
@@ -29,12 +30,13 @@ export function documentenKanaal(row: DocumentRow, base: string, catalogus = '')
  * the type is ours, or does not answer. To be asked before a transaction begins.
  */
 export async function catalogusElders(
-  { database, services }: Pick<Parts, 'database' | 'services'>,
+  db: ReadDb,
+  services: Services,
   uuid: string | undefined,
   base: string,
 ): Promise<string> {
   if (uuid === undefined) return ''
-  const row = await database.db
+  const row = await db
     .selectFrom('enkelvoudiginformatieobject')
     .where('uuid', '=', uuid)
     .select('informatieobjecttypeUrl')

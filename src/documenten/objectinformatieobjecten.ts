@@ -10,24 +10,28 @@ import { Reference, Url } from '../http/input.ts'
 import { link, localUuid, type Resource } from '../http/links.ts'
 import { invalid, notFound } from '../http/problem.ts'
 import { sendAllById } from '../http/stream.ts'
-import { lockNamedDocument } from './document/change.ts'
-import { findDocument, Params, reached, requireDocument, requireMay } from './document/read.ts'
+import { holdNamedDocument } from './document/hold.ts'
+import { findDocument, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
 import {
-  createAccess,
-  deleteAccess,
   type Objectverwijzing,
-  readAccess,
   relationAtSource,
   requireAtSource,
-  requireDocumentUrl,
   requireNotAtSource,
   requireObject,
   resolveObject,
+} from './object-relations.ts'
+import {
+  createAccess,
+  deleteAccess,
+  reached,
+  readAccess,
+  requireMay,
   SCOPES_AANMAKEN,
   SCOPES_LEZEN,
   SCOPES_VERWIJDEREN,
-} from './rules.ts'
+} from './rights.ts'
+import { requireDocumentUrl } from './rules.ts'
 
 const OBJECT_TYPES = ['besluit', 'zaak', 'verzoek'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
@@ -83,7 +87,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       if (document) requireAtSource(object.objectUrl !== null && (await relationAtSource(services, input)))
       const made = await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')
-        const row = await lockNamedDocument(m, documentUuid)
+        const row = await holdNamedDocument(m, documentUuid)
         requireMay(m.actor, SCOPES_AANMAKEN, row)
         const uuid = await insertRelatie(m, { documentId: row.id, objectType: input.objectType, object })
         return toRelatie((await findRelatie(m.read, uuid))!, m.actor.base)

@@ -11,23 +11,24 @@ import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } fro
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { notFound, throwFaults } from '../http/problem.ts'
-import { lockNamedDocument } from './document/change.ts'
-import { type DocumentRow, Params, reached, requireDocument, requireMay } from './document/read.ts'
+import { holdNamedDocument } from './document/hold.ts'
+import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
 import { catalogusElders, documentenKanaal } from './kanaal.ts'
 import {
-  contactChannelFault,
   createAccess,
   deleteAccess,
+  reached,
   readAccess,
-  requireDocumentUrl,
+  requireMay,
   SCOPES_AANMAKEN,
   SCOPES_BIJWERKEN,
   SCOPES_LEZEN,
   SCOPES_VERWIJDEREN,
   type Scopes,
   updateAccess,
-} from './rules.ts'
+} from './rights.ts'
+import { contactChannelFault, requireDocumentUrl } from './rules.ts'
 
 const POSTCODE = '^[1-9][0-9]{3} ?[A-Z]{2}$'
 const BinnenlandsAdres = Type.Object({
@@ -172,7 +173,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
       informatieobject === undefined
         ? (await findVerzending(app.read, (params as { uuid: string }).uuid))?.documentUuid
         : localUuid(informatieobject, base, 'enkelvoudiginformatieobject')
-    return catalogusElders(app.parts, uuid, base)
+    return catalogusElders(app.read, app.parts.services, uuid, base)
   }
 }
 
@@ -185,7 +186,7 @@ async function takeOtherSpelling(request: FastifyRequest): Promise<void> {
 }
 
 async function createVerzending(m: Mutation, input: VerzendingInput, catalogus: string) {
-  const document = await lockNamedDocument(m, requireDocumentUrl(input.informatieobject, m.actor.base))
+  const document = await holdNamedDocument(m, requireDocumentUrl(input.informatieobject, m.actor.base))
   requireMay(m.actor, SCOPES_AANMAKEN, document)
   throwFaults(contactChannelFault(input))
   const { uuid } = await m.trx
@@ -207,7 +208,7 @@ async function changeVerzending(
   const target =
     given.informatieobject === undefined
       ? document
-      : await lockNamedDocument(m, requireDocumentUrl(given.informatieobject, m.actor.base))
+      : await holdNamedDocument(m, requireDocumentUrl(given.informatieobject, m.actor.base))
   requireMay(m.actor, SCOPES_BIJWERKEN, target)
   const input = { ...toVerzending(before, m.actor.base), ...given }
   throwFaults(contactChannelFault(input))

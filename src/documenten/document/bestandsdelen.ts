@@ -6,12 +6,14 @@ import { isUnavailable } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { link } from '../../http/links.ts'
 import { invalid, notFound, Problem } from '../../http/problem.ts'
-import { requireSameLock, SCOPES_BIJWERKEN, updateAccess } from '../rules.ts'
+import { requireMay, SCOPES_BIJWERKEN, updateAccess } from '../rights.ts'
 import { newKey, type StoredBytes } from '../storage/index.ts'
-import { deleteFiles, insertFile, lockDocument } from './change.ts'
+import { deleteFiles, insertFile } from './bytes.ts'
 import { Bestandsdeel } from './columns.ts'
 import { discard } from './content.ts'
-import { Params, requireDocument, requireMay } from './read.ts'
+import { holdDocument } from './hold.ts'
+import { requireSameLock } from './lock-rules.ts'
+import { Params, requireDocument } from './read.ts'
 
 type BestandsdeelRow = {
   id: number
@@ -120,7 +122,7 @@ async function storePart(
   bytes: StoredBytes | null,
 ): Promise<Bestandsdeel> {
   m.unrecorded('the standard keeps no record of parts')
-  const row = await lockDocument(m, document)
+  const row = await holdDocument(m, document)
   requireMay(m.actor, SCOPES_BIJWERKEN, row)
   const deel = await findBestandsdeel(m.read, uuid) // another change may have thrown it away
   if (!deel) throw notFound()

@@ -7,9 +7,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
 import { header } from '../../http/access.ts'
 import { notFound, Problem } from '../../http/problem.ts'
-import { readAccess } from '../rules.ts'
+import { mayRead, readAccess } from '../rights.ts'
 import { StoreUnavailable } from '../storage/index.ts'
-import { type DocumentRow, findDocument, ignoreUnknown, mayRead, Params, VersionQuery } from './read.ts'
+import { type DocumentRow, findDocument, ignoreUnknown, Params, VersionQuery } from './read.ts'
 
 /** Up to this size a file is read and checked before anything is answered. */
 const CHECK_FIRST = 1024 * 1024

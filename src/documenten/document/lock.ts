@@ -9,21 +9,14 @@ import type { Mutation } from '../../database/mutate.ts'
 import type { Actor } from '../../http/access.ts'
 import { OptionalText } from '../../http/input.ts'
 import { notFound, Problem } from '../../http/problem.ts'
-import {
-  lockAccess,
-  requireCompleteUpload,
-  requireUnlockedForLock,
-  SCOPES_GEFORCEERD_UNLOCK,
-  SCOPES_LOCK,
-  SCOPES_UNLOCK,
-  unlockAccess,
-  unlockKind,
-} from '../rules.ts'
+import { lockAccess, mayDo, SCOPES_GEFORCEERD_UNLOCK, SCOPES_LOCK, SCOPES_UNLOCK, unlockAccess } from '../rights.ts'
 import type { Stores } from '../storage/choose.ts'
 import { newKey, type Store, type StoredBytes, StoreUnavailable } from '../storage/index.ts'
-import { closeUpload, insertFile, lockDocument, newLock } from './change.ts'
+import { closeUpload, insertFile } from './bytes.ts'
 import { discard } from './content.ts'
-import { mayDo, Params } from './read.ts'
+import { holdDocument } from './hold.ts'
+import { newLock, requireCompleteUpload, requireUnlockedForLock, unlockKind } from './lock-rules.ts'
+import { Params } from './read.ts'
 
 const Lock = Type.Object({ lock: Type.String() })
 const Unlock = Type.Object({ lock: OptionalText(100) })
@@ -43,7 +36,7 @@ export const locks: FastifyPluginAsyncTypebox = async (app) => {
     async (request) =>
       app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of locks')
-        const row = await lockDocument(m, request.params.uuid)
+        const row = await holdDocument(m, request.params.uuid)
         if (!mayDo(m.actor, SCOPES_LOCK, row)) throw notFound() // what one may not lock does not exist here
         requireUnlockedForLock(row.lock)
         const lock = newLock()
@@ -113,7 +106,7 @@ async function tryUnlock(
   joined: Joined | undefined,
 ): Promise<{ done: boolean; used: boolean }> {
   m.unrecorded('the standard keeps no record of locks')
-  const row = await lockDocument(m, uuid)
+  const row = await holdDocument(m, uuid)
   if (!mayDo(m.actor, SCOPES_UNLOCK, row)) throw notFound()
   const kind = unlockKind(row.lock, given, mayDo(m.actor, SCOPES_GEFORCEERD_UNLOCK, row))
   if (kind === 'niets') return { done: true, used: false }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import { Rsin } from '../../http/input.ts'
-import { createAccess } from '../rules.ts'
+import { createAccess } from '../rights.ts'
 
 const Reserveren = Type.Object({
   bronorganisatie: Rsin,

@@ -5,11 +5,11 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Database, ReadDb } from '../../database/database.ts'
-import { type Actor, isAllowed, reach, type Subject } from '../../http/access.ts'
+import type { Actor } from '../../http/access.ts'
 import { Moment, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
-import { forbidden, notFound } from '../../http/problem.ts'
-import { SCOPES_LEZEN, type Scopes } from '../rules.ts'
+import { notFound } from '../../http/problem.ts'
+import { reached, requireMay, SCOPES_LEZEN, type Scopes } from '../rights.ts'
 import type { Document } from './columns.ts'
 
 /** Which version: the highest, this one, or the one that was the highest at a moment. */
@@ -26,52 +26,6 @@ export function ignoreUnknown(schema: { properties: object }) {
     request.query = Object.fromEntries(known)
   }
 }
-
-// ---- rights ----
-
-/**
- * Whether the rights of the actor with one of these scopes reach document `e`: per highest confidentiality the types up to
- * it. Only looks at columns that `enkelvoudiginformatieobject_aantal` has too.
- */
-export function reached(actor: Actor, scopes: Scopes): RawBuilder<boolean> {
-  const gereed = actor.alleenGereedVoorPublicatie ? sql<boolean>`e.is_gereed_voor_publicatie` : sql<boolean>`true`
-  const groups = reach(actor, 'drc', scopes)
-  if (groups === 'alles') return gereed
-  const choices = groups.flatMap(({ max, typeIds, typeUrls }) => {
-    if (max === null || typeIds.length + typeUrls.length === 0) return []
-    const types = [
-      ...(typeIds.length > 0 ? [sql`e.informatieobjecttype_id = any(${typeIds}::bigint[])`] : []),
-      ...(typeUrls.length > 0 ? [sql`e.informatieobjecttype_url = any(${typeUrls}::text[])`] : []),
-    ]
-    return sql`(e.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding and (${sql.join(types, sql` or `)}))`
-  })
-  return choices.length === 0 ? sql<boolean>`false` : sql<boolean>`${gereed} and (${sql.join(choices, sql` or `)})`
-}
-
-/** What a document is compared with rights by: always its latest version, whichever was asked for. */
-export function subjectOf(row: DocumentRow): Subject {
-  return {
-    type: row.laatsteTypeUuid ? { uuid: row.laatsteTypeUuid } : { url: row.laatsteTypeUrl ?? '' },
-    vertrouwelijkheidaanduiding: row.laatsteVertrouwelijkheidaanduiding,
-  }
-}
-
-/** Whether rights with one of these scopes reach the document. */
-export function mayDo(actor: Actor, scopes: Scopes, row: DocumentRow): boolean {
-  if (actor.alleenGereedVoorPublicatie && row.laatsteGereed !== true) return false
-  return isAllowed(actor, 'drc', scopes, subjectOf(row))
-}
-
-export function mayRead(actor: Actor, row: DocumentRow): boolean {
-  return mayDo(actor, SCOPES_LEZEN, row)
-}
-
-/** @throws Problem 403 when rights with one of these scopes do not reach the document */
-export function requireMay(actor: Actor, scopes: Scopes, row: DocumentRow): void {
-  if (!mayDo(actor, scopes, row)) throw forbidden()
-}
-
-// ---- queries ----
 
 function documentVersions(db: ReadDb) {
   return db

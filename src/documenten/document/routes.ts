@@ -1,73 +1,40 @@
-// enkelvoudiginformatieobjecten: reading documents, of which every change is a new version.
+// The routes of documents.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
-import Type, { type Static } from 'typebox'
+import { sql } from 'kysely'
+import Type from 'typebox'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
-import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
-import { localUuid, resolveLink } from '../../http/links.ts'
-import { contains, firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
-import { invalid } from '../../http/problem.ts'
+import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
+import { notFound, Problem } from '../../http/problem.ts'
 import { documentTree } from '../expand.ts'
-import { readAccess, resolveObject, SCOPES_LEZEN } from '../rules.ts'
-import { Document } from './columns.ts'
+import { catalogusElders } from '../kanaal.ts'
+import { createAccess, deleteAccess, documentBijwerken, mayRead, readAccess, SCOPES_LEZEN } from '../rights.ts'
+import { fetchTypeElsewhere } from '../type.ts'
+import { receivedBytes } from './bytes.ts'
+import { changeDocument } from './change.ts'
+import { Document, DocumentCreate, DocumentMetLock, DocumentPatch, DocumentUpdate } from './columns.ts'
+import { discard, inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './content.ts'
+import { createDocument } from './create.ts'
+import { deleteDocument } from './delete.ts'
+import { expandPaths, Filter, filtered, refuseEmptySearch, Zoek, ZoekQuery } from './filters.ts'
 import {
   countDocuments,
+  findDocument,
   ignoreUnknown,
-  mayRead,
   Params,
   pageOfDocuments,
-  reached,
   requireDocument,
   type Selectie,
   toDocument,
   VersionQuery,
 } from './read.ts'
 
-const ObjectType = Type.Optional(Type.Enum(['besluit', 'zaak', 'verzoek']))
-const Words = Type.Optional(Type.Array(Type.String()))
-const DateFilter = Type.Optional(Type.String({ format: 'date' }))
-
-const Filter = Type.Object({
-  ...PageQuery,
-  ...ExpandQuery,
-  bronorganisatie: Type.Optional(Rsin),
-  identificatie: Type.Optional(Type.String()),
-  trefwoorden: Words,
-  trefwoorden__overlap: Words,
-  titel: Type.Optional(Type.String()),
-  auteur: Type.Optional(Type.String()),
-  beschrijving: Type.Optional(Type.String()),
-  creatiedatum__gte: DateFilter,
-  creatiedatum__lte: DateFilter,
-  informatieobjecttype: Type.Optional(Url()),
-  vertrouwelijkheidaanduiding: Type.Optional(Type.Enum([...VERTROUWELIJKHEIDAANDUIDINGEN])),
-  locked: Type.Optional(Type.Boolean()),
-  // Two spellings: of the standard since 1.6, and the one in use before.
-  objectinformatieobjecten_object: Type.Optional(Url()),
-  objectinformatieobjecten_objectType: ObjectType,
-  objectinformatieobjecten__object: Type.Optional(Url()),
-  objectinformatieobjecten__objectType: ObjectType,
-  ordering: Type.Optional(Type.Array(Type.String())),
-})
-type Filter = Static<typeof Filter>
-
-const Zoek = Type.Object({
-  uuid__in: Type.Array(Uuid),
-  identificatie: Type.Optional(Type.String()),
-  bronorganisatie: Type.Optional(Rsin),
-  expand: Type.Optional(
-    Type.Unsafe<string | string[]>({
-      description: "Op te nemen relaties: een lijst, of tekst gescheiden door komma's.",
-    }),
-  ),
-})
-const ZoekQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
-
 const DetailQuery = Type.Object({ ...VersionQuery.properties, ...ExpandQuery, ...PageQuery })
 
 export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(writing)
+
   app.get(
     '/enkelvoudiginformatieobjecten',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Document) } } },
@@ -123,92 +90,85 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
   }
 }
 
-async function refuseEmptySearch(request: FastifyRequest): Promise<void> {
-  const body = request.body as object | null | undefined
-  if (body && typeof body === 'object' && Object.keys(body).length === 0)
-    throw invalid('nonFieldErrors', 'empty_search_body', 'Geef ten minste een zoekvoorwaarde.')
-}
+/** The fields that a fault may be about. */
+const FIELDS = Object.keys(DocumentUpdate.properties)
 
-/** @throws Problem 400 on `expand` for anything but a text or a list of texts */
-function expandPaths(paths: unknown): string[] {
-  if (typeof paths === 'string') return paths === '' ? [] : paths.split(',')
-  if (paths === null) return []
-  if (Array.isArray(paths) && paths.every((path) => typeof path === 'string')) return paths
-  throw invalid('expand', 'invalid', "Geef een lijst, of tekst gescheiden door komma's.")
-}
+/** Apart from reading: the bodies of these routes may be as large as a document. */
+const writing: FastifyPluginAsyncTypebox = async (app) => {
+  const { store, services } = app.parts
+  registerInhoud(app)
 
-/** What a filter leaves of the documents that the caller may read. */
-function filtered(filter: Partial<Filter>, request: FastifyRequest): Selectie {
-  const selectie: Selectie = {
-    geteld: [reached(request.actor, SCOPES_LEZEN)],
-    document: [],
-    versie: [],
-    volgorde: ordering(filter.ordering),
-  }
-  const add = (kind: 'geteld' | 'document' | 'versie', value: unknown, condition: () => RawBuilder<boolean>) => {
-    if (value !== undefined) selectie[kind].push(condition())
-  }
-  add('geteld', filter.bronorganisatie, () => sql`e.bronorganisatie = ${filter.bronorganisatie}`)
-  add('geteld', filter.informatieobjecttype, () => ofType(filter.informatieobjecttype!, request.base))
-  add(
-    'geteld',
-    filter.vertrouwelijkheidaanduiding,
-    () => sql`e.vertrouwelijkheidaanduiding = ${filter.vertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding`,
+  app.post(
+    '/enkelvoudiginformatieobjecten',
+    {
+      config: createAccess,
+      schema: { body: DocumentCreate, response: { 201: DocumentMetLock } },
+      attachValidation: true,
+    },
+    async (request, reply) => {
+      const document = await keepingInhoud(app, request, async () => {
+        requireValidBody(request, FIELDS, inhoudFaults(request, request.body?.inhoud))
+        const input = request.body
+        const bytes = await receivedBytes(app, request, input)
+        const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
+        return app.mutate(request.actor, (m) => createDocument(m, app.parts, { input, bytes, elsewhere }))
+      })
+      return reply.code(201).header('location', document.url).send(document)
+    },
   )
-  add('document', filter.identificatie, () => sql`e.identificatie = ${filter.identificatie}`)
-  add('document', filter.locked, () => (filter.locked ? sql`e.lock is not null` : sql`e.lock is null`))
-  add('versie', filter.trefwoorden, () => sql`v.trefwoorden @> ${filter.trefwoorden}::text[]`)
-  add('versie', filter.trefwoorden__overlap, () => sql`v.trefwoorden && ${filter.trefwoorden__overlap}::text[]`)
-  for (const field of ['titel', 'auteur', 'beschrijving'] as const) {
-    add('versie', filter[field], () => contains(sql.ref(`v.${field}`), filter[field]!))
-  }
-  add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
-  add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)
-  const object = filter.objectinformatieobjecten_object ?? filter.objectinformatieobjecten__object
-  const objectType = filter.objectinformatieobjecten_objectType ?? filter.objectinformatieobjecten__objectType
-  add('document', object ?? objectType, () => relatedTo(object, objectType, request.base))
-  return selectie
-}
 
-function ofType(url: string, base: string): RawBuilder<boolean> {
-  if (resolveLink(url, base).kind === 'elsewhere') return sql`e.informatieobjecttype_url = ${url}`
-  const uuid = localUuid(url, base, 'informatieobjecttype') ?? null
-  return sql`e.informatieobjecttype_id = (select t.id from informatieobjecttype t where t.uuid = ${uuid}::uuid)`
-}
-
-function relatedTo(object: string | undefined, objectType: string | undefined, base: string): RawBuilder<boolean> {
-  const target = object === undefined ? undefined : resolveObject(object, base)
-  if (object !== undefined && !target) return sql`false`
-  return sql`exists (select from objectinformatieobject o where o.enkelvoudiginformatieobject_id = e.id
-    ${objectType === undefined ? sql`` : sql`and o.object_type = ${objectType}`}
-    ${target?.objectUuid ? sql`and o.object_uuid = ${target.objectUuid}::uuid` : sql``}
-    ${target?.objectUrl ? sql`and o.object_url = ${target.objectUrl}` : sql``})`
-}
-
-const ORDERING: Record<string, string> = {
-  auteur: 'v.auteur',
-  bestandsomvang: 'v.bestandsomvang',
-  creatiedatum: 'v.creatiedatum',
-  formaat: 'v.formaat',
-  status: 'v.status',
-  titel: 'v.titel',
-  vertrouwelijkheidaanduiding: 'v.vertrouwelijkheidaanduiding::text', // by its text, as existing clients know it
-}
-
-/**
- * What is equal is ordered by age, in the direction of the last name: an index can then be read from either end.
- * @throws Problem 400 on `ordering` for what a list cannot be ordered by
- */
-function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
-  if (!names?.length) return []
-  const order = names.map((name) => {
-    const descending = name.startsWith('-')
-    const column = ORDERING[descending ? name.slice(1) : name]
-    if (!column)
-      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${Object.keys(ORDERING).join(', ')}, met - voor aflopend.`)
-    return { column, direction: descending ? 'desc' : 'asc' }
-  })
-  return [...order, { column: 'e.id', direction: order.at(-1)!.direction }].map(
-    ({ column, direction }) => sql`${sql.raw(column)} ${sql.raw(direction)}`,
+  app.put(
+    '/enkelvoudiginformatieobjecten/:uuid',
+    {
+      config: documentBijwerken,
+      schema: { params: Params, body: DocumentUpdate, response: { 200: Document } },
+      attachValidation: true,
+    },
+    async (request) => change(request, 'update', request.params.uuid, request.body),
   )
+
+  app.patch(
+    '/enkelvoudiginformatieobjecten/:uuid',
+    {
+      config: documentBijwerken,
+      schema: { params: Params, body: DocumentPatch, response: { 200: Document } },
+      attachValidation: true,
+    },
+    async (request) => change(request, 'partial_update', request.params.uuid, request.body),
+  )
+
+  app.delete(
+    '/enkelvoudiginformatieobjecten/:uuid',
+    { config: deleteAccess, schema: { params: Params } },
+    async (request, reply) => {
+      const { uuid } = request.params
+      const catalogus = await catalogusElders(app.read, app.parts.services, uuid, request.base)
+      await app.mutate(request.actor, (m) => deleteDocument(m, uuid, catalogus))
+      return reply.code(204).send()
+    },
+  )
+
+  async function change(
+    request: FastifyRequest,
+    actie: 'update' | 'partial_update',
+    uuid: string,
+    given: DocumentPatch,
+  ) {
+    return keepingInhoud(app, request, async () => {
+      const fault = request.validationError as unknown
+      const exists = !(fault instanceof Problem && fault.status === 404) // which says that the path has no uuid
+      if (fault && !(exists && (await findDocument(app.read, uuid)))) throw notFound()
+      requireValidBody(request, FIELDS, inhoudFaults(request, given?.inhoud))
+      const bytes = await receivedBytes(app, request, given)
+      const elsewhere = await fetchTypeElsewhere(services, given.informatieobjecttype, request.base)
+      const catalogus = given.informatieobjecttype
+        ? ''
+        : await catalogusElders(app.read, app.parts.services, uuid, request.base)
+      const { document, used } = await app.mutate(request.actor, (m) =>
+        changeDocument(m, app.parts, { actie, uuid, given, bytes, elsewhere, catalogus }),
+      )
+      if (!used) await discard(store, bytes)
+      return document
+    })
+  }
 }

@@ -1,0 +1,67 @@
+// The bytes of a document as rows: where they are, uploads in parts, and removing what nothing refers to.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { Mutation } from '../../database/mutate.ts'
+import { invalid } from '../../http/problem.ts'
+import { newKey, type StoredBytes } from '../storage/index.ts'
+import type { DocumentPatch } from './columns.ts'
+
+const MAX_PARTS = 10_000
+export type UploadParts = { config: { uploadChunkSize: number }; store: { backend: string } }
+
+/** The content that came with a request. A size of 0 without content is an empty file: that is made here. */
+export async function receivedBytes(
+  { parts }: FastifyInstance,
+  request: FastifyRequest,
+  given: DocumentPatch,
+): Promise<StoredBytes | null> {
+  if (typeof given.inhoud !== 'string' && given.bestandsomvang === 0) {
+    request.ontvangen.bytes = await parts.store.write(newKey(), nothing())
+  }
+  return request.ontvangen.bytes
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** The row that says where bytes are. */
+export async function insertFile(m: Mutation, backend: string, bytes: StoredBytes): Promise<number> {
+  const { id } = await m.trx
+    .insertInto('bestand')
+    .values({
+      backend,
+      sleutel: bytes.sleutel,
+      omvang: bytes.omvang,
+      sha256: Buffer.from(bytes.sha256, 'hex'),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+export async function openUpload(m: Mutation, parts: UploadParts, documentId: number, omvang: number): Promise<void> {
+  const size = parts.config.uploadChunkSize
+  const count = Math.ceil(omvang / size)
+  if (count > MAX_PARTS) throw invalid('bestandsomvang', 'max_value', `Deze waarde is ten hoogste ${MAX_PARTS * size}.`)
+  await sql`
+    insert into bestandsdeel (enkelvoudiginformatieobject_id, volgnummer, omvang)
+    select ${documentId}::bigint, n, least(${size}::bigint, ${omvang}::bigint - (n - 1)::bigint * ${size}::bigint)
+    from generate_series(1, ${count}::integer) n`.execute(m.trx)
+}
+
+/** Removes the parts of an upload; a job removes the bytes that had come. */
+export async function closeUpload(m: Mutation, documentId: number): Promise<void> {
+  const parts = await m.trx
+    .deleteFrom('bestandsdeel')
+    .where('enkelvoudiginformatieobjectId', '=', documentId)
+    .returning('bestandId')
+    .execute()
+  await deleteFiles(
+    m,
+    parts.flatMap(({ bestandId }) => bestandId ?? []),
+  )
+}
+
+/** Leaves it to a job to remove bytes, as far as nothing refers to them by then. */
+export async function deleteFiles(m: Mutation, ids: number[]): Promise<void> {
+  if (ids.length > 0) await m.enqueue('verwijder-bestand', { bestanden: ids })
+}

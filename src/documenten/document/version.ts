@@ -1,0 +1,18 @@
+// The row of a version, and what it takes from the type.
+import type { Insertable } from 'kysely'
+import type { Mutation } from '../../database/mutate.ts'
+import type { EnkelvoudiginformatieobjectVersie } from '../../database/types.ts'
+import type { InvalidParam } from '../../http/problem.ts'
+import type { Documenttype } from '../type.ts'
+
+export type TypeElsewhere = Documenttype | InvalidParam | undefined
+
+export const typeSubject = (type: Documenttype) => (type.uuid ? { uuid: type.uuid } : { url: type.url })
+export const typeColumns = (type: Documenttype) => ({
+  informatieobjecttypeId: type.id,
+  informatieobjecttypeUrl: type.id === null ? type.url : null,
+})
+
+export async function insertVersion(m: Mutation, values: Insertable<EnkelvoudiginformatieobjectVersie>): Promise<void> {
+  await m.trx.insertInto('enkelvoudiginformatieobjectVersie').values(values).execute()
+}

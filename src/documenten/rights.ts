@@ -1,0 +1,85 @@
+// The scopes of the Documenten API, and which documents the rights of an applicatie reach.
+import { type RawBuilder, sql } from 'kysely'
+import { type Actor, isAllowed, reach, type Subject } from '../http/access.ts'
+import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { forbidden } from '../http/problem.ts'
+
+export type Scopes = readonly string[]
+export const SCOPES_LEZEN = ['documenten.lezen'] as const
+export const SCOPES_AANMAKEN = ['documenten.aanmaken'] as const
+export const SCOPES_BIJWERKEN = ['documenten.bijwerken'] as const
+/** On documents themselves: since 1.2 the forced scope is an alternative. */
+export const SCOPES_DOCUMENT_BIJWERKEN = ['documenten.bijwerken', 'documenten.geforceerd-bijwerken'] as const
+export const SCOPES_VERWIJDEREN = ['documenten.verwijderen'] as const
+export const SCOPES_LOCK = ['documenten.lock'] as const
+export const SCOPES_GEFORCEERD_UNLOCK = ['documenten.geforceerd-unlock'] as const
+export const SCOPES_UNLOCK = [...SCOPES_LOCK, ...SCOPES_GEFORCEERD_UNLOCK] as const
+export const SCOPES_AUDITTRAIL = ['audittrails.lezen'] as const
+
+const access = <S extends Scopes>(scopes: S) => ({ access: { component: 'drc', scopes } }) as const
+export const readAccess = access(SCOPES_LEZEN)
+export const createAccess = access(SCOPES_AANMAKEN)
+export const updateAccess = access(SCOPES_BIJWERKEN)
+export const documentBijwerken = access(SCOPES_DOCUMENT_BIJWERKEN)
+export const deleteAccess = access(SCOPES_VERWIJDEREN)
+export const lockAccess = access(SCOPES_LOCK)
+export const unlockAccess = access(SCOPES_UNLOCK)
+
+/** What rights look at: always the latest version of a document, whichever was asked for. */
+export type DocumentSubject = {
+  laatsteTypeUuid: string | null
+  laatsteTypeUrl: string | null
+  laatsteVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
+  laatsteGereed: boolean | null
+}
+/**
+ * Whether the rights of the actor with one of these scopes reach document `e`: per highest confidentiality the types up to
+ * it. Only looks at columns that `enkelvoudiginformatieobject_aantal` has too.
+ */
+export function reached(actor: Actor, scopes: Scopes): RawBuilder<boolean> {
+  const gereed = actor.alleenGereedVoorPublicatie ? sql<boolean>`e.is_gereed_voor_publicatie` : sql<boolean>`true`
+  const groups = reach(actor, 'drc', scopes)
+  if (groups === 'alles') return gereed
+  const choices = groups.flatMap(({ max, typeIds, typeUrls }) => {
+    if (max === null || typeIds.length + typeUrls.length === 0) return []
+    const types = [
+      ...(typeIds.length > 0 ? [sql`e.informatieobjecttype_id = any(${typeIds}::bigint[])`] : []),
+      ...(typeUrls.length > 0 ? [sql`e.informatieobjecttype_url = any(${typeUrls}::text[])`] : []),
+    ]
+    return sql`(e.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding and (${sql.join(types, sql` or `)}))`
+  })
+  return choices.length === 0 ? sql<boolean>`false` : sql<boolean>`${gereed} and (${sql.join(choices, sql` or `)})`
+}
+
+export function subjectOf(row: DocumentSubject): Subject {
+  return {
+    type: row.laatsteTypeUuid ? { uuid: row.laatsteTypeUuid } : { url: row.laatsteTypeUrl ?? '' },
+    vertrouwelijkheidaanduiding: row.laatsteVertrouwelijkheidaanduiding,
+  }
+}
+
+/** Whether rights with one of these scopes reach the document. */
+export function mayDo(actor: Actor, scopes: Scopes, row: DocumentSubject): boolean {
+  if (actor.alleenGereedVoorPublicatie && row.laatsteGereed !== true) return false
+  return isAllowed(actor, 'drc', scopes, subjectOf(row))
+}
+
+export function mayRead(actor: Actor, row: DocumentSubject): boolean {
+  return mayDo(actor, SCOPES_LEZEN, row)
+}
+
+/** @throws Problem 403 when rights with one of these scopes do not reach the document */
+export function requireMay(actor: Actor, scopes: Scopes, row: DocumentSubject): void {
+  if (!mayDo(actor, scopes, row)) throw forbidden()
+}
+
+/** Rights on the audit trail reach the document, or are given for the whole component, without a type. */
+export function mayReadTrail(actor: Actor, allowed: boolean): boolean {
+  return (
+    allowed ||
+    actor.autorisaties.some(
+      ({ component, scopes, typeUrl, typeUuid }) =>
+        component === 'drc' && !typeUrl && !typeUuid && SCOPES_AUDITTRAIL.some((scope) => scopes.has(scope)),
+    )
+  )
+}

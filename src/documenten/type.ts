@@ -1,0 +1,88 @@
+// The informatieobjecttype of a document: ours, or at another server.
+import type { ReadDb } from '../database/database.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { link, resolveLink } from '../http/links.ts'
+import type { InvalidParam } from '../http/problem.ts'
+import type { Services } from '../services/services.ts'
+
+/** An informatieobjecttype as documents need it; `id` and `uuid` are empty when it stands elsewhere. */
+export type Documenttype = {
+  id: number | null
+  uuid: string | null
+  url: string
+  concept: boolean
+  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
+  catalogus: string
+}
+
+/**
+ * drc-001: the type of a document can be found, is an informatieobjecttype, and is published.
+ * @param elsewhere what `fetchTypeElsewhere` found, for a URL that is not ours
+ */
+export async function judgeInformatieobjecttype(
+  db: ReadDb,
+  url: string,
+  base: string,
+  elsewhere: Documenttype | InvalidParam | undefined,
+): Promise<{ type: Documenttype; faults: [] } | { type: null; faults: InvalidParam[] }> {
+  const found = elsewhere ?? (await findOwnType(db, url, base))
+  if ('code' in found) return { type: null, faults: [found] }
+  const faults = publishedFault(found)
+  return faults.length > 0 ? { type: null, faults } : { type: found, faults: [] }
+}
+
+const typeFault = (code: string, reason: string): InvalidParam => ({ name: 'informatieobjecttype', code, reason })
+
+async function findOwnType(db: ReadDb, url: string, base: string): Promise<Documenttype | InvalidParam> {
+  const target = resolveLink(url, base)
+  if (target.kind !== 'ours') return typeFault('bad-url', 'Dit informatieobjecttype bestaat niet.')
+  if (target.resource !== 'informatieobjecttype')
+    return typeFault('invalid-resource', 'Deze URL is van een andere resource.')
+  const row = await db
+    .selectFrom('informatieobjecttype as t')
+    .innerJoin('catalogus as c', 'c.id', 't.catalogusId')
+    .where('t.uuid', '=', target.uuid)
+    .select(['t.id', 't.uuid', 't.concept', 't.vertrouwelijkheidaanduiding', 'c.uuid as catalogusUuid'])
+    .executeTakeFirst()
+  if (!row) return typeFault('bad-url', 'Dit informatieobjecttype bestaat niet.')
+  const { catalogusUuid, ...type } = row
+  return { ...type, url, catalogus: link(base, 'catalogus', catalogusUuid) }
+}
+
+/** drc-001 for a type elsewhere: to be asked before a transaction begins. Undefined for a URL of ours. */
+export async function fetchTypeElsewhere(
+  services: Services,
+  url: string | undefined,
+  base: string,
+): Promise<Documenttype | InvalidParam | undefined> {
+  if (url === undefined || resolveLink(url, base).kind !== 'elsewhere') return undefined
+  const fetched = await services.fetchJson(url)
+  if (fetched.kind !== 'ok') return typeFault('bad-url', 'Dit informatieobjecttype is niet op te vragen.')
+  const { catalogus, omschrijving, concept, vertrouwelijkheidaanduiding } = (fetched.body ?? {}) as Record<
+    string,
+    unknown
+  >
+  if (
+    typeof catalogus !== 'string' ||
+    typeof omschrijving !== 'string' ||
+    typeof concept !== 'boolean' ||
+    !VERTROUWELIJKHEIDAANDUIDINGEN.includes(vertrouwelijkheidaanduiding as Vertrouwelijkheidaanduiding)
+  ) {
+    return typeFault('invalid-resource', 'Deze URL is niet van een informatieobjecttype.')
+  }
+  const level = vertrouwelijkheidaanduiding as Vertrouwelijkheidaanduiding
+  return { id: null, uuid: null, url, concept, catalogus, vertrouwelijkheidaanduiding: level }
+}
+
+/** drc-001: documents are made of a published type. */
+export function publishedFault(type: { concept: boolean }): InvalidParam[] {
+  return type.concept ? [typeFault('not-published', 'Dit informatieobjecttype is nog een concept.')] : []
+}
+
+/** drc-007: what the client states wins; without a statement the type decides. */
+export function vertrouwelijkheidaanduidingOf(
+  stated: string | undefined,
+  type: Pick<Documenttype, 'vertrouwelijkheidaanduiding'>,
+): Vertrouwelijkheidaanduiding {
+  return (stated || type.vertrouwelijkheidaanduiding) as Vertrouwelijkheidaanduiding
+}
