@@ -20,9 +20,16 @@ export type PageMutation = Mutation & {
   vastleggen(record: AuditEntry): void
 }
 
-/** Changes something on behalf of whoever is signed in. */
-export async function mutateFromPage<T>(request: FastifyRequest, work: (m: PageMutation) => Promise<T>): Promise<T> {
-  return request.server.mutate(beheerActor(request), async (m) => {
+/**
+ * Changes something on behalf of whoever is signed in.
+ * @param toelichting why, for the audit trail of the API
+ */
+export async function mutateFromPage<T>(
+  request: FastifyRequest,
+  work: (m: PageMutation) => Promise<T>,
+  { toelichting = '' } = {},
+): Promise<T> {
+  return request.server.mutate({ ...beheerActor(request), toelichting }, async (m) => {
     const records: AuditEntry[] = []
     const value = await work({ ...m, vastleggen: (record) => void records.push(record) })
     if (records.length === 0) throw new Error('a change in the pages left no record: rolled back')

@@ -25,7 +25,18 @@ export type Found =
   | { kind: 'unverified' }
   | { kind: 'fault'; code: 'bad-url' | 'invalid-resource'; reason: string }
 
-export type Selectielijst = { find(url: string, kind: Kind): Promise<Found> }
+/** A list of it, or why there is none. */
+export type Listed =
+  | { kind: 'ok'; items: Record<string, unknown>[] }
+  /** No selectielijst is configured. */
+  | { kind: 'none' }
+  | { kind: 'fault'; reason: string }
+
+export type Selectielijst = {
+  find(url: string, kind: Kind): Promise<Found>
+  /** Everything of a kind, for people to choose from; Resultaten are those of one procestype. */
+  list(kind: Kind, procestype?: string): Promise<Listed>
+}
 
 /** Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then SELECTIELIJST_API_ROOT. */
 export async function openSelectielijst(config: Config, services: Services): Promise<Selectielijst> {
@@ -41,7 +52,45 @@ export async function openSelectielijst(config: Config, services: Services): Pro
       const why = answer.kind === 'failed' ? answer.reason : 'dit adres hoort niet bij de selectielijst'
       return { kind: 'fault', code: 'bad-url', reason: `De URL kon niet worden opgevraagd: ${why}.` }
     },
+    async list(kind, procestype) {
+      if (!configured) return { kind: 'none' }
+      const wanted = (item: unknown) =>
+        judge(item, kind).kind === 'ok' &&
+        (procestype === undefined || (item as { procesType?: unknown }).procesType === procestype)
+      const kept = [...copy.values()].filter(wanted) as Record<string, unknown>[]
+      if (kept.length > 0 || config.selectielijstApiRoot === undefined) return { kind: 'ok', items: kept }
+      const root = config.selectielijstApiRoot.replace(/\/?$/, '/')
+      return allPages(
+        services,
+        `${root}${PATHS[kind]}${procestype ? `?procesType=${encodeURIComponent(procestype)}` : ''}`,
+        wanted,
+      )
+    },
   }
+}
+
+const PATHS: Record<Kind, string> = {
+  ProcesType: 'procestypen',
+  Resultaat: 'resultaten',
+  ResultaattypeOmschrijvingGeneriek: 'resultaattypeomschrijvingen',
+}
+const MAX_PAGES = 20
+
+/** A list that is answered whole, or page by page. */
+async function allPages(services: Services, first: string, wanted: (item: unknown) => boolean): Promise<Listed> {
+  const items: Record<string, unknown>[] = []
+  let next: unknown = first
+  for (let page = 0; page < MAX_PAGES && typeof next === 'string'; page++) {
+    const answer = await services.fetchJson(next)
+    if (answer.kind === 'unregistered') return { kind: 'fault', reason: 'dit adres hoort niet bij de selectielijst' }
+    if (answer.kind === 'failed') return { kind: 'fault', reason: answer.reason }
+    const body = answer.body as { results?: unknown; next?: unknown } | unknown[] | undefined
+    const found = Array.isArray(body) ? body : body?.results
+    if (!Array.isArray(found)) return { kind: 'fault', reason: 'het antwoord is geen lijst' }
+    items.push(...(found.filter(wanted) as Record<string, unknown>[]))
+    next = Array.isArray(body) ? undefined : body?.next
+  }
+  return { kind: 'ok', items }
 }
 
 function judge(body: unknown, kind: Kind): Found {

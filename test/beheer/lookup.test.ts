@@ -169,7 +169,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     t.equal(body.concept, false)
     await pagina.goto('/beheer/audit?handeling=informatieobjecttype-publiceren')
     await pagina.click('tbody th a')
-    t.match(await pagina.textContent('table'), /concept\s*ja\s*nee/)
+    t.match(await pagina.textContent('table'), /Staat\s*concept\s*gepubliceerd/)
     t.same(await toegankelijkheid(pagina), [])
   })
 
@@ -186,7 +186,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     t.match(await pagina.textContent('.fout'), 'geen ZIP-bestand')
     const waiting = pagina.waitForEvent('download')
     await pagina.goto(`/beheer/catalogi/${uuidOf(alles.catalogus)}`)
-    await pagina.click('text=Exporteren als ZIP')
+    await pagina.click('text=Exporteren')
     const zip = await (await waiting).path()
     await pagina.goto('/beheer/catalogi/importeren')
     await pagina.setInputFiles('#veld-bestand', zip)

@@ -74,6 +74,98 @@ for (const button of document.querySelectorAll('button[data-kopieer]')) {
   })
 }
 
+// What is wrong with a form, or what somebody else changed, gets the focus.
+document.querySelector('[data-fouten]')?.focus()
+
+// data-als="name": a field that only counts while another has one of the values in data-als-waarden.
+const depending = [...document.querySelectorAll('[data-als]')]
+function showDepending() {
+  for (const part of depending) {
+    const inputs = [...document.getElementsByName(part.dataset.als)]
+    const value = inputs.length > 1 ? inputs.find(({ checked }) => checked)?.value : inputs[0]?.value
+    part.hidden = inputs.length > 0 && !part.dataset.alsWaarden.split(' ').includes(value)
+  }
+}
+if (depending.length > 0) {
+  showDepending()
+  document.addEventListener('change', showDepending)
+}
+
+// data-klasse: a choice of the selectielijst fills in what it says. Whatever was filled in otherwise can be changed back.
+document.querySelector('select[data-klasse]')?.addEventListener('change', ({ target }) => {
+  const { nominatie, aantal, eenheid, wijze } = target.selectedOptions[0].dataset
+  if (nominatie === undefined) return
+  const fill = (name, value) => {
+    const [input] = document.getElementsByName(name)
+    if (input) input.value = value
+  }
+  fill('archiefnominatie', nominatie)
+  fill('archiefactietermijn.aantal', aantal)
+  fill('archiefactietermijn.eenheid', eenheid)
+  if (wijze) fill('brondatumArchiefprocedure.afleidingswijze', wijze)
+  showDepending()
+})
+
+// data-zoekbaar: a long list of choices gets a box to search in.
+for (const list of document.querySelectorAll('[data-zoekbaar]')) {
+  const box = document.createElement('input')
+  box.type = 'search'
+  box.placeholder = 'Zoeken in de lijst'
+  box.setAttribute('aria-label', 'Zoeken in de lijst')
+  box.addEventListener('input', () => {
+    const text = box.value.toLowerCase()
+    for (const label of list.querySelectorAll('label'))
+      label.hidden = !label.textContent.toLowerCase().includes(text) && !label.querySelector(':checked')
+  })
+  box.addEventListener('keydown', (event) => event.key === 'Enter' && event.preventDefault())
+  list.before(box)
+}
+
+// data-volgorde: rows that are dragged, or moved with their buttons, and saved when that is done.
+for (const form of document.querySelectorAll('[data-volgorde]')) {
+  const list = form.querySelector('.volgorde')
+  const told = form.querySelector('[data-gemeld]')
+  const save = form.querySelector('[data-opslaan]')
+  if (!save) continue
+  let dragged
+  form.querySelector('[data-slepen]').hidden = false
+  const changed = (row) => {
+    const rows = [...list.children]
+    for (const [place, one] of rows.entries()) {
+      one.querySelector('[data-laatste]').hidden = place < rows.length - 1
+      one.querySelector('[name=omhoog]').disabled = place === 0
+      one.querySelector('[name=omlaag]').disabled = place === rows.length - 1
+    }
+    save.hidden = false
+    told.textContent = `${row.dataset.naam}, plaats ${rows.indexOf(row) + 1} van ${rows.length}. Nog niet opgeslagen.`
+  }
+  form.addEventListener('click', (event) => {
+    const button = event.target.closest('[name=omhoog], [name=omlaag]')
+    if (!button) return
+    event.preventDefault()
+    const row = button.closest('li')
+    if (button.name === 'omhoog') row.previousElementSibling?.before(row)
+    else row.nextElementSibling?.after(row)
+    changed(row)
+    if (button.disabled) row.querySelector('button:not(:disabled)').focus()
+    else button.focus()
+  })
+  list.addEventListener('dragstart', (event) => {
+    dragged = event.target.closest('li')
+    dragged.classList.add('gesleept')
+  })
+  list.addEventListener('dragend', () => dragged.classList.remove('gesleept'))
+  list.addEventListener('dragover', (event) => {
+    event.preventDefault()
+    const row = event.target.closest('li')
+    if (!row || !dragged || row === dragged) return
+    const { top, height } = row.getBoundingClientRect()
+    if (event.clientY < top + height / 2) row.before(dragged)
+    else row.after(dragged)
+    changed(dragged)
+  })
+}
+
 async function replace(part, url) {
   const answer = await fetch(url, { headers: { accept: 'text/html' } })
   if (answer.redirected) return location.reload()

@@ -9,7 +9,7 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import { type InvalidParam, invalid, notFound, throwFaults } from '../../http/problem.ts'
 import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, OptionalDuur, Params, Urls } from '../fields.ts'
 import {
@@ -171,6 +171,53 @@ export async function deleteStatustype(m: Mutation, uuid: string): Promise<void>
   const before = await statustypeForChange(m, uuid)
   await deleteOnderdeel(m, 'statustype', before)
   recordChange(m, 'destroy', 'statustype', named(before), toStatustype(before, m.actor.base), null)
+}
+
+/**
+ * Puts the statustypen of a zaaktype in another order. The numbers that there are stay in use, so that a number that other
+ * systems know changes only where the order does.
+ * @param uuids all of them, in the new order
+ * @throws Problem 400 when these are not its statustypen, or when it was published (ztc-010)
+ */
+export async function reorderStatustypen(m: Mutation, zaaktypeUuid: string, uuids: readonly string[]): Promise<void> {
+  const zaaktype = await requireZaaktypeForChange(m, link(m.actor.base, 'zaaktype', zaaktypeUuid))
+  throwFaults(zaaktypeFaults(m, [zaaktype]))
+  const all = () =>
+    selectStatustype(allStatustypen(m.read)).where('z.uuid', '=', zaaktypeUuid).orderBy('t.volgnummer').execute()
+  const before = await all()
+  if (
+    before
+      .map(({ uuid }) => uuid)
+      .toSorted()
+      .join() !== uuids.toSorted().join()
+  )
+    throw invalid('statustypen', 'invalid', 'Dit zijn niet alle statustypen van het zaaktype.')
+  const moves = uuids.flatMap((uuid, place) => {
+    const { volgnummer } = before[place]!
+    const row = before.find((one) => one.uuid === uuid)!
+    return row.volgnummer === volgnummer ? [] : [{ row, volgnummer }]
+  })
+  // First out of the way: two may not have the same number, not even for a moment.
+  const used = new Set(before.map(({ volgnummer }) => volgnummer))
+  let free = 9999
+  for (const { row } of moves) {
+    while (used.has(free)) free--
+    await m.trx.updateTable('statustype').set({ volgnummer: free-- }).where('id', '=', row.id).execute()
+  }
+  for (const { row, volgnummer } of moves)
+    await m.trx.updateTable('statustype').set({ volgnummer }).where('id', '=', row.id).execute()
+  const after = await all()
+  for (const { row } of moves) {
+    const now = after.find(({ id }) => id === row.id)!
+    recordChange(
+      m,
+      'partial_update',
+      'statustype',
+      named(now),
+      toStatustype(row, m.actor.base),
+      toStatustype(now, m.actor.base),
+    )
+  }
 }
 
 async function statustypeForChange(m: Mutation, uuid: string): Promise<StatustypeRow> {

@@ -1,0 +1,255 @@
+// Catalogues: the list, one with the types in it, making, changing and removing one.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { CatalogusInput, changeCatalogus, createCatalogus, deleteCatalogus } from '../../catalogi/catalogussen.ts'
+import { loadResources } from '../../catalogi/expand.ts'
+import { SLEUTEL, validOn } from '../../catalogi/rules.ts'
+import { readInput } from '../../http/input.ts'
+import { notFound } from '../../http/problem.ts'
+import { mutateFromPage } from '../change.ts'
+import { formFaultsOf } from '../form.ts'
+import { keysetPage } from '../keyset-list.ts'
+import { keysetByNumber, queryText, uuidParam } from '../lookup.ts'
+import { redirectWith } from '../page.ts'
+import { beheren, kijken, stateOf, TYPES, type TypePath, uuidOf } from './context.ts'
+import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
+import { changedState, type Group } from './fields.ts'
+
+const GROUPS: Group[] = [
+  {
+    key: 'catalogus',
+    title: '',
+    fields: [
+      { name: 'naam', label: 'Naam', help: 'Bijvoorbeeld “Zaaktypen van de gemeente”.', max: 200, optional: true },
+      {
+        name: 'domein',
+        label: 'Domein',
+        help: 'Een korte code van ten hoogste vijf hoofdletters, bijvoorbeeld ALG.',
+        max: 5,
+      },
+      { name: 'rsin', label: 'RSIN', help: 'Het nummer van negen cijfers van uw organisatie.', max: 9 },
+    ],
+  },
+  {
+    key: 'beheerder',
+    title: 'Wie de catalogus beheert',
+    fields: [
+      { name: 'contactpersoonBeheerNaam', label: 'Naam van de beheerder', max: 40 },
+      { name: 'contactpersoonBeheerTelefoonnummer', label: 'Telefoonnummer', max: 20, optional: true },
+      { name: 'contactpersoonBeheerEmailadres', label: 'E-mailadres', kind: 'email', max: 254, optional: true },
+    ],
+  },
+  {
+    key: 'versie',
+    title: 'Versie',
+    folded: true,
+    fields: [
+      { name: 'versie', label: 'Versie van de catalogus', max: 20, optional: true },
+      { name: 'begindatumVersie', label: 'Vanaf', kind: 'date', optional: true },
+    ],
+  },
+]
+const CRUMB = { pad: '/catalogi', naam: 'Catalogi' }
+
+export function registerCatalogus(app: FastifyInstance): void {
+  app.get('/catalogi', { config: kijken }, async (request, reply) => {
+    const lijst = await keysetByNumber(request, app.read, {
+      select: sql`select c.id, c.uuid, c.naam, c.domein, c.rsin,
+        (select count(distinct t.identificatie)::int from zaaktype t where t.catalogus_id = c.id) as zaaktypen,
+        (select count(distinct t.omschrijving)::int from informatieobjecttype t where t.catalogus_id = c.id) as informatieobjecttypen,
+        (select count(distinct t.omschrijving)::int from besluittype t where t.catalogus_id = c.id) as besluittypen,
+        (select count(*)::int from zaaktype t where t.catalogus_id = c.id and t.concept) as concepten from catalogus c`,
+      id: sql`c.id`,
+      conditions: [],
+    })
+    return reply.pagina('catalogi', { titel: 'Catalogi', lijst })
+  })
+
+  app.get('/catalogi/nieuw', { config: beheren }, async (_request, reply) => showForm(reply, newPage(), {}))
+  app.post('/catalogi/nieuw', { config: beheren }, async (request, reply) => {
+    const page = newPage()
+    return submitForm(request, reply, page, async ({ body }) => {
+      const input = readInput(CatalogusInput, body)
+      const made = await mutateFromPage(request, async (m) => {
+        const catalogus = await createCatalogus(m, input)
+        m.vastleggen({
+          handeling: 'catalogus-maken',
+          soort: 'catalogus',
+          id: uuidOf(catalogus.url),
+          weergave: catalogus.naam || catalogus.domein,
+          nieuw: changedState(fieldsOf(page), {}, catalogus).nieuw,
+        })
+        return catalogus
+      })
+      return {
+        naar: `/catalogi/${uuidOf(made.url)}`,
+        melding: 'De catalogus is gemaakt. Voeg nu een zaaktype toe.',
+      }
+    })
+  })
+
+  app.get('/catalogi/:uuid', { config: kijken }, async (request, reply) => {
+    const catalogus = await requireCatalogusRow(request)
+    const asked = queryText(request, 'soort')
+    const path: TypePath = Object.hasOwn(TYPES, asked) ? (asked as TypePath) : 'zaaktypen'
+    const filter = { zoek: queryText(request, 'zoek'), staat: queryText(request, 'staat') }
+    const lijst = await listTypes(request, catalogus.id, path, filter)
+    return reply.pagina('catalogus', {
+      titel: catalogus.naam || `Catalogus ${catalogus.domein}`,
+      kruimels: [CRUMB],
+      catalogus,
+      soort: path,
+      info: TYPES[path],
+      soorten: Object.values(TYPES),
+      lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, state: stateOf(row) })) },
+      filter,
+    })
+  })
+
+  app.get('/catalogi/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
+    const { page, resource } = await editPage(request)
+    return showForm(reply, page, resource)
+  })
+  app.post('/catalogi/:uuid/wijzigen', { config: beheren }, async (request, reply) => {
+    const uuid = uuidParam(request)
+    const { page } = await editPage(request)
+    return submitForm(request, reply, page, async ({ body, requireFresh }) => {
+      await mutateFromPage(request, async (m) => {
+        await m.trx.selectFrom('catalogus').where('uuid', '=', uuid).forUpdate().select('id').execute()
+        const [before] = await loadResources('catalogus', m.read, m.actor.base, [uuid], null)
+        if (!before) throw notFound('Deze catalogus bestaat niet meer.')
+        requireFresh(before)
+        const after = await changeCatalogus(m, uuid, 'partial_update', body)
+        m.vastleggen({
+          handeling: 'catalogus-wijzigen',
+          soort: 'catalogus',
+          id: uuid,
+          weergave: after.naam || after.domein,
+          ...changedState(fieldsOf(page), before, after),
+        })
+      })
+      return { naar: `/catalogi/${uuid}`, melding: 'De wijziging is opgeslagen.' }
+    })
+  })
+
+  app.get('/catalogi/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
+    const catalogus = await requireCatalogusRow(request)
+    const name = catalogus.naam || `Catalogus ${catalogus.domein}`
+    return reply.pagina('catalogi-bevestigen', {
+      titel: 'Catalogus verwijderen',
+      kruimels: [CRUMB, { pad: `/catalogi/${catalogus.uuid}`, naam: name }],
+      lines: [`U verwijdert “${name}”. Dat kan alleen als er geen typen meer in staan.`],
+      knop: 'Verwijderen',
+      gevaar: true,
+      terug: `/catalogi/${catalogus.uuid}`,
+    })
+  })
+  app.post('/catalogi/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
+    const catalogus = await requireCatalogusRow(request)
+    try {
+      await mutateFromPage(request, async (m) => {
+        await deleteCatalogus(m, catalogus.uuid)
+        m.vastleggen({
+          handeling: 'catalogus-verwijderen',
+          soort: 'catalogus',
+          id: catalogus.uuid,
+          weergave: catalogus.naam || catalogus.domein,
+        })
+      })
+    } catch (error) {
+      return redirectWith(
+        request,
+        reply,
+        `/catalogi/${catalogus.uuid}`,
+        Object.values(formFaultsOf(error)).join(' '),
+        'fout',
+      )
+    }
+    return redirectWith(request, reply, '/catalogi', 'De catalogus is verwijderd.')
+  })
+
+  function newPage(): FormPage {
+    return {
+      titel: 'Nieuwe catalogus',
+      kruimels: [CRUMB],
+      groups: GROUPS,
+      terug: '/catalogi',
+      knop: 'Catalogus maken',
+      intro: 'Een catalogus houdt de zaaktypen, documenttypen en besluittypen van een organisatie bij elkaar.',
+    }
+  }
+
+  async function editPage(request: FastifyRequest): Promise<{ page: FormPage; resource: object }> {
+    const row = await requireCatalogusRow(request)
+    const [resource] = await loadResources('catalogus', app.read, request.base, [row.uuid], null)
+    const pad = `/catalogi/${row.uuid}`
+    const page = {
+      titel: 'Catalogus wijzigen',
+      kruimels: [CRUMB, { pad, naam: row.naam || `Catalogus ${row.domein}` }],
+      groups: GROUPS,
+      terug: pad,
+      knop: 'Opslaan',
+      extra: { verwijderen: `${pad}/verwijderen` },
+    }
+    return { page, resource: resource! }
+  }
+
+  async function requireCatalogusRow(request: FastifyRequest) {
+    const catalogus = await app.read
+      .selectFrom('catalogus')
+      .where('uuid', '=', uuidParam(request))
+      .selectAll()
+      .executeTakeFirst()
+    if (!catalogus) throw notFound('Deze catalogus bestaat niet.')
+    return catalogus
+  }
+
+  type Row = {
+    id: number
+    uuid: string
+    sort: string
+    key: string
+    omschrijving: string
+    concept: boolean
+    begin: string
+    einde: string | null
+    versions: number
+    draft: string | null
+  }
+
+  /** One row for every type, with the version that counts: the valid one, or else the newest. By name. */
+  async function listTypes(
+    request: FastifyRequest,
+    catalogusId: number,
+    path: TypePath,
+    { zoek, staat }: { zoek: string; staat: string },
+  ) {
+    const { type } = TYPES[path]
+    const key = sql.raw(`t.${SLEUTEL[type]}`)
+    const group = sql`case when ${key} = '' then t.uuid::text else ${key} end`
+    const pattern = `%${zoek.replace(/[%_\\]/g, '\\$&')}%`
+    return keysetPage<Row>(request, {
+      key: ({ id, sort }) => `${id}:${sort}`,
+      rows: async (limit, { na, voor }) => {
+        const [, id, sort] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
+        const place =
+          id === undefined
+            ? sql`true`
+            : sql`(s.sort, s.id) ${sql.raw(voor === undefined ? '>' : '<')} (${sort}, ${Number(id)})`
+        const order = voor === undefined ? sql`s.sort, s.id` : sql`s.sort desc, s.id desc`
+        const { rows } = await sql<Row>`
+          select * from (
+            select distinct on (${group}) t.id, t.uuid, lower(t.omschrijving) as sort, ${key} as key, t.omschrijving, t.concept,
+              t.begin_geldigheid as begin, t.einde_geldigheid as einde,
+              count(*) over (partition by ${group})::int as versions,
+              max(case when t.concept then t.uuid::text end) over (partition by ${group}) as draft
+            from ${sql.table(type)} t where t.catalogus_id = ${catalogusId}
+            order by ${group}, t.concept, ${validOn('t.', null)} desc, t.begin_geldigheid desc, t.id desc) s
+          where ${place} and (${zoek} = '' or s.omschrijving ilike ${pattern} or s.key ilike ${pattern})
+            and ${staat === 'concept' ? sql`s.draft is not null` : staat === 'definitief' ? sql`not s.concept` : sql`true`}
+          order by ${order} limit ${limit}`.execute(app.read as never)
+        return rows
+      },
+    })
+  }
+}

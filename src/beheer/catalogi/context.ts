@@ -1,0 +1,169 @@
+// What the pages of the catalogue read before they show or change something: a version, its state in words, and choices.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { loadResources } from '../../catalogi/expand.ts'
+import { type Hoofdtype, SLEUTEL, validOn } from '../../catalogi/rules.ts'
+import type { ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { link } from '../../http/links.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { formatDate } from '../format.ts'
+import { uuidParam } from '../lookup.ts'
+import type { Crumb } from './edit.ts'
+import type { Choice } from './fields.ts'
+
+export const kijken = { access: 'beheer', rol: 'viewer' } as const
+export const beheren = { access: 'beheer', rol: 'administrator' } as const
+
+/** The types that are published on their own, as the pages name them. */
+export const TYPES = {
+  zaaktypen: { type: 'zaaktype', path: 'zaaktypen', name: 'Zaaktypen', one: 'Zaaktype', the: 'het zaaktype' },
+  informatieobjecttypen: {
+    type: 'informatieobjecttype',
+    path: 'informatieobjecttypen',
+    name: 'Documenttypen',
+    one: 'Documenttype',
+    the: 'het documenttype',
+  },
+  besluittypen: {
+    type: 'besluittype',
+    path: 'besluittypen',
+    name: 'Besluittypen',
+    one: 'Besluittype',
+    the: 'het besluittype',
+  },
+} as const
+export type TypePath = keyof typeof TYPES
+export type TypeInfo = (typeof TYPES)[TypePath]
+export const infoOf = (type: Hoofdtype): TypeInfo => Object.values(TYPES).find((info) => info.type === type)!
+
+/** One version of a type, and the catalogue that it is in. */
+export type Version = {
+  id: number
+  uuid: string
+  type: Hoofdtype
+  key: string
+  omschrijving: string
+  concept: boolean
+  begin: string
+  einde: string | null
+  catalogusId: number
+  catalogus: string
+  catalogusNaam: string
+  state: State
+  /** As the API shows it. */
+  resource: Record<string, any>
+}
+export type State = { kind: 'concept' | 'toekomst' | 'geldig' | 'verlopen'; text: string; look: string }
+
+const DAY = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' })
+/** The day that it is in the Netherlands. */
+export const today = (now = new Date()) => DAY.format(now)
+/** A day so many days later, or earlier. */
+export function addDays(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00Z`)
+  date.setUTCDate(date.getUTCDate() + days)
+  return date.toISOString().slice(0, 10)
+}
+
+/** What a version is today, in words. */
+export function stateOf(version: { concept: boolean; begin: string; einde: string | null }, day = today()): State {
+  const { concept, begin, einde } = version
+  if (concept) return { kind: 'concept', text: 'Concept', look: 'let-op' }
+  if (begin > day) return { kind: 'toekomst', text: `Gepubliceerd, geldig vanaf ${formatDate(begin)}`, look: 'bezig' }
+  if (einde && einde < day)
+    return { kind: 'verlopen', text: `Verlopen sinds ${formatDate(addDays(einde, 1))}`, look: 'oud' }
+  return { kind: 'geldig', text: 'Geldig', look: 'goed' }
+}
+
+/** The version in the address of a page. @throws Problem 404 */
+export async function requireVersion(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  type: Hoofdtype,
+  uuid = uuidParam(request),
+): Promise<Version> {
+  const version = await findVersion(app.read, request.base, type, uuid)
+  if (!version) throw notFound(`${infoOf(type).one} niet gevonden.`)
+  return version
+}
+
+export async function findVersion(
+  db: ReadDb,
+  base: string,
+  type: Hoofdtype,
+  uuid: string,
+): Promise<Version | undefined> {
+  const { rows } = await sql<Omit<Version, 'type' | 'state' | 'resource'>>`
+    select t.id, t.uuid, t.${sql.raw(SLEUTEL[type])} as key, t.omschrijving, t.concept, t.begin_geldigheid as begin,
+      t.einde_geldigheid as einde, c.id as "catalogusId", c.uuid as catalogus,
+      coalesce(nullif(c.naam, ''), 'Catalogus ' || c.domein) as "catalogusNaam"
+    from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id where t.uuid = ${uuid}`.execute(db as never)
+  const row = rows[0]
+  const [resource] = row ? await loadResources(type, db, base, [uuid], null) : []
+  return row && resource ? { ...row, type, state: stateOf(row), resource } : undefined
+}
+
+/**
+ * Holds a version until the change is made, so that it is not published meanwhile.
+ * @param concept whether the page took it for a concept
+ * @throws Problem 404, or 409 when it was published since the page was made
+ */
+export async function holdVersion(m: Mutation, type: Hoofdtype, uuid: string, concept: boolean): Promise<Version> {
+  await sql`select 1 from ${sql.table(type)} where uuid = ${uuid} for update`.execute(m.trx)
+  const version = await findVersion(m.read, m.actor.base, type, uuid)
+  if (!version) throw notFound(`${infoOf(type).one} is intussen verwijderd.`)
+  if (version.concept !== concept)
+    throw new Problem(409, {
+      detail: `Iemand heeft ${infoOf(type).the} intussen gepubliceerd. Er is niets gewijzigd; ververs de pagina om te zien wat nog kan.`,
+    })
+  return version
+}
+
+export const pathOf = ({ type, uuid }: { type: Hoofdtype; uuid: string }) => `/catalogi/${infoOf(type).path}/${uuid}`
+export const titleOf = ({ omschrijving, type }: Version) => omschrijving || infoOf(type).one
+
+export function crumbsOf(version: Version, more: Crumb[] = []): Crumb[] {
+  return [...catalogusCrumbs(version), { pad: pathOf(version), naam: titleOf(version) }, ...more]
+}
+export const catalogusCrumbs = ({
+  catalogus,
+  catalogusNaam,
+}: {
+  catalogus: string
+  catalogusNaam: string
+}): Crumb[] => [
+  { pad: '/catalogi', naam: 'Catalogi' },
+  { pad: `/catalogi/${catalogus}`, naam: catalogusNaam },
+]
+
+/** Of every type in a catalogue the version that relations show, as choices with its URL; concepts say so. */
+export async function typeChoices(db: ReadDb, base: string, type: Hoofdtype, catalogusId: number): Promise<Choice[]> {
+  const key = sql.raw(SLEUTEL[type])
+  const { rows } = await sql<{ uuid: string; omschrijving: string; key: string; concept: boolean }>`
+    select s.uuid, s.omschrijving, s.key, s.concept from (
+      select distinct on (case when t.${key} = '' then t.uuid::text else t.${key} end)
+        t.uuid, t.omschrijving, t.${key} as key, t.concept
+      from ${sql.table(type)} t where t.catalogus_id = ${catalogusId}
+      order by case when t.${key} = '' then t.uuid::text else t.${key} end, t.concept, ${validOn('t.', null)} desc,
+        t.begin_geldigheid desc, t.id desc) s
+    order by lower(s.omschrijving), s.key limit 2000`.execute(db as never)
+  return rows.map(({ uuid, omschrijving, key: own, concept }) => [
+    link(base, type, uuid),
+    (type === 'zaaktype' ? `${omschrijving} (${own})` : omschrijving || 'zonder omschrijving') +
+      (concept ? ' – concept' : ''),
+  ])
+}
+
+/** The statustypen of a zaaktype in order, as choices with their URL. */
+export async function statusChoices(db: ReadDb, base: string, zaaktypeId: number): Promise<Choice[]> {
+  const rows = await db
+    .selectFrom('statustype')
+    .where('zaaktypeId', '=', zaaktypeId)
+    .select(['uuid', 'omschrijving'])
+    .orderBy('volgnummer')
+    .execute()
+  return rows.map(({ uuid, omschrijving }, place) => [link(base, 'statustype', uuid), `${place + 1}. ${omschrijving}`])
+}
+
+export const uuidOf = (url: string) => url.split('/').at(-1)!

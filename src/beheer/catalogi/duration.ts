@@ -1,0 +1,71 @@
+// Durations as people write and read them: a number and a unit, or "1 jaar en 6 maanden".
+import { isoDuration } from '../../http/duration.ts'
+
+const UNITS = [
+  ['Y', 'jaar', 'jaar'],
+  ['M', 'maand', 'maanden'],
+  ['W', 'week', 'weken'],
+  ['D', 'dag', 'dagen'],
+] as const
+
+/** Units to choose from in a form. The last one is for what takes more than one unit. */
+export const DURATION_UNITS = [
+  ['D', 'dagen'],
+  ['W', 'weken'],
+  ['M', 'maanden'],
+  ['Y', 'jaar'],
+  ['samen', 'samengesteld, zoals “1 jaar en 6 maanden”'],
+] as const
+
+/** `P30D` as `30 dagen`, `P1Y6M` as `1 jaar en 6 maanden`. What has hours is shown as it is. */
+export function durationInWords(iso: string | null | undefined): string {
+  if (!iso) return ''
+  const parts = partsOf(iso)
+  if (!parts) return iso
+  const words = parts.map(([amount, unit]) => {
+    const [, one, many] = UNITS.find(([letter]) => letter === unit)!
+    return `${amount} ${amount === 1 ? one : many}`
+  })
+  if (words.length === 0) return '0 dagen'
+  return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(', ')} en ${words.at(-1)}`
+}
+
+/** A duration as the two fields of a form. */
+export function durationFields(iso: string | null | undefined): { amount: string; unit: string } {
+  if (!iso) return { amount: '', unit: 'D' }
+  const parts = partsOf(iso)
+  if (parts?.length === 1) return { amount: String(parts[0]![0]), unit: parts[0]![1] }
+  return { amount: parts?.length === 0 ? '0' : durationInWords(iso), unit: parts?.length === 0 ? 'D' : 'samen' }
+}
+
+/** What the two fields say as ISO 8601; null when they are empty, undefined when they cannot be read. */
+export function readDuration(amount: string, unit: string): string | null | undefined {
+  const text = amount.trim()
+  if (text === '') return null
+  if (/^\d{1,5}$/.test(text)) return UNITS.some(([letter]) => letter === unit) ? `P${Number(text)}${unit}` : undefined
+  if (/^P(?!$)(\d{1,5}Y)?(\d{1,5}M)?(\d{1,5}W)?(\d{1,5}D)?$/i.test(text)) return text.toUpperCase()
+  return readWords(text)
+}
+
+function readWords(text: string): string | undefined {
+  const found = new Map<string, number>()
+  const rest = text
+    .toLowerCase()
+    .replace(/(\d{1,5})\s*(jaar|jaren|maanden|maand|weken|week|dagen|dag)\b/g, (_all, amount, word) => {
+      const unit = { j: 'Y', m: 'M', w: 'W', d: 'D' }[String(word)[0]!]!
+      if (found.has(unit)) return 'twice'
+      found.set(unit, Number(amount))
+      return ''
+    })
+  if (found.size === 0 || !/^(\s|,|\ben\b)*$/.test(rest)) return undefined
+  return `P${UNITS.map(([unit]) => (found.has(unit) ? `${found.get(unit)}${unit}` : '')).join('')}`
+}
+
+function partsOf(iso: string): [number, string][] | undefined {
+  const match = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?$/.exec(isoDuration(iso))
+  if (!match) return undefined
+  return (['Y', 'M', 'D'] as const).flatMap((unit, place): [number, string][] => {
+    const amount = Number(match[place + 1] ?? 0)
+    return amount === 0 ? [] : [[amount, unit]]
+  })
+}

@@ -1,0 +1,151 @@
+// Editing with a form: shown, sent, refused with the faults beside the fields, or stopped because somebody else was earlier.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type InvalidParam, invalidAll } from '../../http/problem.ts'
+import { type Fouten, formFaultsOf } from '../form.ts'
+import { redirectWith } from '../page.ts'
+import { DURATION_UNITS } from './duration.ts'
+import { type Field, type Group, submitted, toBody, type Values, valuesOf } from './fields.ts'
+
+export type Crumb = { pad: string; naam: string }
+export type FormPage = {
+  titel: string
+  kruimels: Crumb[]
+  groups: Group[]
+  /** Where "Annuleren" leads, below /beheer. */
+  terug: string
+  knop: string
+  intro?: string
+  /** Shown as a warning above the fields. */
+  warning?: string[]
+  /** What is fixed, shown without an input. */
+  fixed?: { label: string; value: string }[]
+  /** More for the template. */
+  extra?: Record<string, unknown>
+}
+
+export const fieldsOf = (page: { groups: Group[] }): Field[] => page.groups.flatMap(({ fields }) => fields)
+
+/** Shows a form with what is stored, or with what a new one begins with. */
+export function showForm(reply: FastifyReply, page: FormPage, resource: object): Promise<FastifyReply> {
+  const waarden = valuesOf(fieldsOf(page), resource)
+  return reply.pagina('catalogi-formulier', {
+    ...page,
+    waarden,
+    fouten: {},
+    stored: JSON.stringify(waarden),
+    eenheden: DURATION_UNITS,
+  })
+}
+
+/** Somebody else changed what the form was made from. */
+class Stale extends Error {
+  now: Values
+  constructor(now: Values) {
+    super('the form is stale')
+    this.now = now
+  }
+}
+
+export type Given = {
+  body: Record<string, unknown>
+  values: Values
+  /** Refuses to go on when what is stored now is not what the form was made from. */
+  requireFresh(now: object): void
+}
+
+/** Reads a form, saves it, and goes on to the next page; or shows it again with what is wrong. */
+export async function submitForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: FormPage,
+  save: (given: Given) => Promise<{ naar: string; melding: string }>,
+): Promise<FastifyReply> {
+  const fields = fieldsOf(page)
+  const values = submitted(fields, request.body)
+  const basis = readBasis(request)
+  try {
+    const { body, faults } = toBody(fields, values)
+    if (faults.length > 0) throw invalidAll(faults)
+    const requireFresh = (now: object) => {
+      const current = valuesOf(fields, now)
+      if (basis && fields.some((field) => !sameField(field, basis, current))) throw new Stale(current)
+    }
+    const { naar, melding } = await save({ body, values, requireFresh })
+    return await redirectWith(request, reply, naar, melding)
+  } catch (error) {
+    const again = { ...page, eenheden: DURATION_UNITS }
+    if (error instanceof Stale) {
+      const { waarden, changes } = merge(fields, basis ?? {}, values, error.now)
+      const conflict = { changes }
+      return reply
+        .code(409)
+        .pagina('catalogi-formulier', { ...again, waarden, fouten: {}, stored: JSON.stringify(error.now), conflict })
+    }
+    const fouten = besideFields(fields, formFaultsOf(error))
+    return reply
+      .code(400)
+      .pagina('catalogi-formulier', { ...again, waarden: values, fouten, stored: JSON.stringify(basis ?? {}) })
+  }
+}
+
+function readBasis(request: FastifyRequest): Values | undefined {
+  try {
+    const value = JSON.parse(String((request.body as Record<string, unknown> | null)?._basis ?? ''))
+    return value !== null && typeof value === 'object' ? (value as Values) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const namesOf = ({ name, kind }: Field) => (kind === 'duration' ? [`${name}.aantal`, `${name}.eenheid`] : [name])
+const text = (value: string | string[] | undefined) => [value ?? ''].flat().toSorted().join('\n')
+const sameField = (field: Field, a: Values, b: Values) =>
+  namesOf(field).every((name) => text(a[name]) === text(b[name]))
+
+/**
+ * Both changes put together: what only the other changed is taken over, what both changed keeps what was typed here, and is
+ * named so that somebody looks at it.
+ */
+function merge(fields: Field[], basis: Values, mine: Values, theirs: Values) {
+  const waarden: Values = {}
+  const changes: { label: string; theirs: string; both: boolean; name: string }[] = []
+  for (const field of fields) {
+    const changedHere = !sameField(field, basis, mine)
+    const changedThere = !sameField(field, basis, theirs)
+    const from = changedHere ? mine : theirs
+    for (const name of namesOf(field)) waarden[name] = from[name] ?? ''
+    if (changedThere && !sameField(field, mine, theirs))
+      changes.push({ label: field.label, theirs: shown(field, theirs), both: changedHere, name: field.name })
+  }
+  return { waarden, changes }
+}
+
+function shown(field: Field, values: Values): string {
+  if (field.kind === 'duration') {
+    const [amount, unit] = namesOf(field).map((name) => String(values[name] ?? ''))
+    return amount
+      ? `${amount} ${unit === 'samen' ? '' : ({ D: 'dagen', W: 'weken', M: 'maanden', Y: 'jaar' }[unit!] ?? '')}`.trim()
+      : ''
+  }
+  return [values[field.name] ?? '']
+    .flat()
+    .map((value) => field.choices?.find(([one]) => one === value)?.[1] ?? value)
+    .join(', ')
+}
+
+/** Faults of the API beside the field that they are about; what is about no field goes above the form. */
+function besideFields(fields: Field[], fouten: Fouten): Fouten {
+  const beside: Fouten = {}
+  for (const [name, reason] of Object.entries(fouten)) {
+    const field = fields.find((one) => name === one.name || name.startsWith(`${one.name}.`))
+    const at = field?.name ?? ''
+    beside[at] = [beside[at], field || name === '' ? reason : `${name}: ${reason}`].filter(Boolean).join(' ')
+  }
+  return beside
+}
+
+/** Refuses with faults beside the fields. */
+export function refuse(faults: Record<string, string>): never {
+  const params: InvalidParam[] = Object.entries(faults).map(([name, reason]) => ({ name, code: 'invalid', reason }))
+  throw invalidAll(params)
+}

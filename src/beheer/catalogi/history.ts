@@ -1,0 +1,74 @@
+// What was done to a type, as sentences: who, what, and from what into what.
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { historyOf, keysetByNumber } from '../lookup.ts'
+import { crumbsOf, kijken, requireVersion, TYPES } from './context.ts'
+
+type Row = {
+  id: number
+  op: string
+  gebruiker: string
+  handeling: string
+  weergave: string
+  oud: unknown
+  nieuw: unknown
+}
+
+const VERBS: [ending: string, words: string][] = [
+  ['-nieuwe-versie', 'als nieuwe versie gemaakt'],
+  ['-volgorde', 'gewijzigd'],
+  ['-maken', 'gemaakt'],
+  ['-wijzigen', 'gewijzigd'],
+  ['-verwijderen', 'verwijderd'],
+  ['-publiceren', 'gepubliceerd'],
+  ['-beeindigen', 'een andere laatste dag gegeven'],
+  ['-kopieren', 'als kopie gemaakt'],
+  ['-importeren', 'geïmporteerd'],
+  ['-voorbeeld', 'gemaakt naar een voorbeeld'],
+]
+
+export function registerHistory(app: FastifyInstance): void {
+  for (const info of Object.values(TYPES)) {
+    app.get(`/catalogi/${info.path}/:uuid/geschiedenis`, { config: kijken }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      const list = await keysetByNumber<Row>(request, app.read, {
+        size: 25,
+        select: sql`select b.id, b.tijdstip as op, coalesce(nullif(a.naam, ''), b.gebruiker) as gebruiker, b.handeling,
+          b.object_weergave as weergave, b.oud, b.nieuw from beheer_audit b left join beheer_account a on a.uuid = b.account_uuid`,
+        id: sql`b.id`,
+        conditions: [sql`b.object_id = ${version.uuid}`, sql`b.resultaat = 'geslaagd'`],
+      })
+      const spoor = await historyOf(app, request, version.uuid)
+      return reply.pagina('catalogi-geschiedenis', {
+        titel: 'Geschiedenis',
+        kruimels: crumbsOf(version),
+        lijst: {
+          ...list,
+          rijen: list.rijen.map((row) => ({ ...row, sentence: sentence(row), changes: changes(row) })),
+        },
+        spoor: spoor.rijen.filter(({ wie }) => !/(^|, )Beheer$/.test(wie)),
+      })
+    })
+  }
+}
+
+/** `Anna heeft Statustype “Ontvangen” bij Melding gewijzigd.` */
+export function sentence({
+  gebruiker,
+  handeling,
+  weergave,
+}: Pick<Row, 'gebruiker' | 'handeling' | 'weergave'>): string {
+  const verb = VERBS.find(([ending]) => handeling.endsWith(ending))?.[1] ?? handeling.replaceAll('-', ' ')
+  return `${gebruiker || 'Iemand'} heeft ${weergave || 'dit'} ${verb}.`
+}
+
+/** `Doorlooptijd: van “30 dagen” in “6 weken”`, a line for each field. */
+export function changes({ oud, nieuw }: Pick<Row, 'oud' | 'nieuw'>): string[] {
+  const [before, after] = [oud, nieuw].map((state) => (state ?? {}) as Record<string, unknown>)
+  return [...new Set([...Object.keys(before!), ...Object.keys(after!)])].flatMap((label) => {
+    const [from, to] = [String(before![label] ?? ''), String(after![label] ?? '')]
+    if (from === to || (from === '' && to === '')) return []
+    if (from === '') return [`${label}: “${to}”`]
+    return [to === '' ? `${label}: “${from}” weggehaald` : `${label}: van “${from}” in “${to}”`]
+  })
+}

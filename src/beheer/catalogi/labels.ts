@@ -1,0 +1,88 @@
+// Words for what the standard writes as codes.
+import type { Choice } from './fields.ts'
+
+export const VERTROUWELIJKHEID: readonly Choice[] = [
+  ['openbaar', 'Openbaar', 'iedereen mag het weten'],
+  ['beperkt_openbaar', 'Beperkt openbaar', 'openbaar op verzoek'],
+  ['intern', 'Intern', 'alle medewerkers'],
+  ['zaakvertrouwelijk', 'Zaakvertrouwelijk', 'wie bij de zaak betrokken is'],
+  ['vertrouwelijk', 'Vertrouwelijk', 'een beperkte groep medewerkers'],
+  ['confidentieel', 'Confidentieel', 'enkele genoemde medewerkers'],
+  ['geheim', 'Geheim', 'staats- of bedrijfsgeheim'],
+  ['zeer_geheim', 'Zeer geheim', 'het hoogste niveau'],
+]
+
+export const ROLLEN: readonly Choice[] = [
+  ['initiator', 'Initiator', 'wie de zaak begint; ten hoogste één per zaak'],
+  ['behandelaar', 'Behandelaar', 'wie eraan werkt'],
+  ['belanghebbende', 'Belanghebbende', 'wie er gevolgen van heeft'],
+  ['beslisser', 'Beslisser', 'wie het besluit neemt'],
+  ['adviseur', 'Adviseur', 'wie advies geeft'],
+  ['klantcontacter', 'Klantcontacter', 'wie het contact met de klant heeft'],
+  ['zaakcoordinator', 'Zaakcoördinator', 'wie de zaak bewaakt; ten hoogste één per zaak'],
+  ['mede_initiator', 'Mede-initiator', 'wie de zaak mede begint'],
+]
+
+export const NOMINATIES: readonly Choice[] = [
+  ['vernietigen', 'Vernietigen', 'na de bewaartermijn'],
+  ['blijvend_bewaren', 'Blijvend bewaren', 'overbrengen naar het archief'],
+]
+
+export const AFLEIDINGSWIJZEN: readonly Choice[] = [
+  ['afgehandeld', 'De einddatum van de zaak'],
+  ['termijn', 'Een vaste tijd na de einddatum van de zaak'],
+  ['eigenschap', 'De datum in een eigenschap van de zaak'],
+  ['ingangsdatum_besluit', 'De ingangsdatum van het laatste besluit'],
+  ['vervaldatum_besluit', 'De vervaldatum van het laatste besluit'],
+  ['hoofdzaak', 'De einddatum van de hoofdzaak'],
+  ['zaakobject', 'Een datum van een object bij de zaak'],
+  ['ander_datumkenmerk', 'Een datum in een andere registratie (wordt met de hand ingevuld)'],
+  ['gerelateerde_zaak', 'De einddatum van een gerelateerde zaak (verouderd)'],
+]
+
+export const OBJECTTYPEN: readonly Choice[] = [
+  'adres',
+  'besluit',
+  'buurt',
+  'enkelvoudig_document',
+  'gemeente',
+  'gemeentelijke_openbare_ruimte',
+  'huishouden',
+  'inrichtingselement',
+  'kadastrale_onroerende_zaak',
+  'kunstwerkdeel',
+  'maatschappelijke_activiteit',
+  'medewerker',
+  'natuurlijk_persoon',
+  'niet_natuurlijk_persoon',
+  'openbare_ruimte',
+  'organisatorische_eenheid',
+  'pand',
+  'spoorbaandeel',
+  'status',
+  'terreindeel',
+  'terrein_gebouwd_object',
+  'vestiging',
+  'waterdeel',
+  'wegdeel',
+  'wijk',
+  'woonplaats',
+  'woz_deelobject',
+  'woz_object',
+  'woz_waarde',
+  'zakelijk_recht',
+  'overige',
+].map((code) => [code, code.replaceAll('_', ' ').replace(/^woz/, 'WOZ')] as const)
+
+export const RICHTINGEN: readonly Choice[] = [
+  ['inkomend', 'Inkomend', 'wij ontvangen het'],
+  ['intern', 'Intern', 'blijft binnen de organisatie'],
+  ['uitgaand', 'Uitgaand', 'wij versturen het'],
+]
+
+export const FORMATEN: readonly Choice[] = [
+  ['tekst', 'Tekst'],
+  ['getal', 'Getal'],
+  ['datum', 'Datum'],
+  ['datum_tijd', 'Datum en tijd'],
+]

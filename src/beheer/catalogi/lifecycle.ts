@@ -1,0 +1,316 @@
+// The life of a version after it was made: a next version, a copy, its end, and removing a concept.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { deleteBesluittype } from '../../catalogi/besluittypen.ts'
+import { copyType, copyZaaktype } from '../../catalogi/copy.ts'
+import { deleteInformatieobjecttype } from '../../catalogi/informatieobjecttypen.ts'
+import type { Hoofdtype } from '../../catalogi/rules.ts'
+import { deleteZaaktype } from '../../catalogi/zaaktype/routes.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { mutateFromPage } from '../change.ts'
+import { formFaultsOf } from '../form.ts'
+import { formatDate } from '../format.ts'
+import { redirectWith } from '../page.ts'
+import {
+  addDays,
+  beheren,
+  crumbsOf,
+  holdVersion,
+  infoOf,
+  pathOf,
+  requireVersion,
+  TYPES,
+  titleOf,
+  today,
+  uuidOf,
+  type Version,
+} from './context.ts'
+import { type FormPage, refuse, showForm, submitForm } from './edit.ts'
+import type { Choice } from './fields.ts'
+import { setEinde } from './publish.ts'
+import { usageInWords, usageOf } from './usage.ts'
+import { versionsOf } from './versions.ts'
+
+const REMOVE: Record<Hoofdtype, (m: Mutation, uuid: string) => Promise<void>> = {
+  zaaktype: deleteZaaktype,
+  informatieobjecttype: deleteInformatieobjecttype,
+  besluittype: deleteBesluittype,
+}
+
+export function registerLifecycle(app: FastifyInstance): void {
+  for (const info of Object.values(TYPES)) {
+    const root = `/catalogi/${info.path}/:uuid`
+
+    app.get(`${root}/nieuwe-versie`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      return showForm(reply, await newVersionPage(version), { beginGeldigheid: await nextBegin(version) })
+    })
+    app.post(`${root}/nieuwe-versie`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      return submitForm(request, reply, await newVersionPage(version), async ({ body }) => {
+        const begin = String(body.beginGeldigheid)
+        const later = (await versionsOf(app.read, version)).find((one) => !one.concept && one.begin >= begin)
+        if (later)
+          refuse({
+            beginGeldigheid: `Er is al een gepubliceerde versie vanaf ${formatDate(later.begin)}. Kies een dag daarna: twee versies gelden nooit op dezelfde dag.`,
+          })
+        const made = await mutateFromPage(request, async (m) => {
+          const copy =
+            info.type === 'zaaktype'
+              ? await copyZaaktype(m, version.uuid, { beginGeldigheid: begin })
+              : await copyType(m, info.type, version.uuid, begin)
+          m.vastleggen({
+            handeling: `${info.type}-nieuwe-versie`,
+            soort: info.type,
+            id: uuidOf(copy.url),
+            weergave: titleOf(version),
+            nieuw: { 'Kopie van de versie vanaf': formatDate(version.begin), 'Geldig vanaf': formatDate(begin) },
+          })
+          return copy
+        })
+        return {
+          naar: `/catalogi/${info.path}/${uuidOf(made.url)}`,
+          melding: `De nieuwe versie is gemaakt, als concept vanaf ${formatDate(begin)}. De huidige blijft gelden tot u deze publiceert.`,
+        }
+      })
+    })
+
+    app.get(`${root}/beeindigen`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      return showForm(reply, await endPage(version), { eindeGeldigheid: version.einde ?? today() })
+    })
+    app.post(`${root}/beeindigen`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      return submitForm(request, reply, await endPage(version), async ({ body }) => {
+        const einde = (body.eindeGeldigheid as string | null) ?? null
+        if (einde && einde < version.begin)
+          refuse({ eindeGeldigheid: `De laatste dag kan niet voor de eerste liggen (${formatDate(version.begin)}).` })
+        await mutateFromPage(request, async (m) => {
+          const now = await holdVersion(m, info.type, version.uuid, version.concept)
+          await setEinde(m, info.type, version.uuid, einde)
+          m.vastleggen({
+            handeling: `${info.type}-beeindigen`,
+            soort: info.type,
+            id: version.uuid,
+            weergave: titleOf(version),
+            oud: { 'Geldig tot en met': now.einde ? formatDate(now.einde) : '' },
+            nieuw: { 'Geldig tot en met': einde ? formatDate(einde) : '' },
+          })
+        })
+        return {
+          naar: pathOf(version),
+          melding: einde ? `De laatste dag is ${formatDate(einde)}.` : 'Deze versie geldt weer zonder einde.',
+        }
+      })
+    })
+
+    app.get(`${root}/verwijderen`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      if (!version.concept)
+        return redirectWith(
+          request,
+          reply,
+          pathOf(version),
+          'Wat gepubliceerd is verwijdert u niet: beëindig het. Wat er is blijft dan werken.',
+          'info',
+        )
+      return reply.pagina('catalogi-bevestigen', removalPage(version))
+    })
+    app.post(`${root}/verwijderen`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      try {
+        await mutateFromPage(request, async (m) => {
+          await holdVersion(m, info.type, version.uuid, true)
+          await REMOVE[info.type](m, version.uuid)
+          m.vastleggen({
+            handeling: `${info.type}-verwijderen`,
+            soort: info.type,
+            id: version.uuid,
+            weergave: titleOf(version),
+          })
+        })
+      } catch (error) {
+        return reply.code(409).pagina('catalogi-bevestigen', { ...removalPage(version), fouten: formFaultsOf(error) })
+      }
+      return redirectWith(
+        request,
+        reply,
+        `/catalogi/${version.catalogus}?soort=${info.path}`,
+        `Het concept “${titleOf(version)}” is verwijderd.`,
+      )
+    })
+  }
+
+  app.get('/catalogi/zaaktypen/:uuid/kopieren', { config: beheren }, async (request, reply) => {
+    const version = await requireVersion(app, request, 'zaaktype')
+    return showForm(reply, await copyPage(version), {
+      catalogus: version.catalogus,
+      omschrijving: version.omschrijving,
+      beginGeldigheid: today(),
+    })
+  })
+  app.post('/catalogi/zaaktypen/:uuid/kopieren', { config: beheren }, async (request, reply) => {
+    const version = await requireVersion(app, request, 'zaaktype')
+    return submitForm(request, reply, await copyPage(version), async ({ body }) => {
+      const [identificatie, catalogusUuid] = [String(body.identificatie), String(body.catalogus)]
+      await requireFree(request, catalogusUuid, identificatie)
+      const made = await mutateFromPage(request, async (m) => {
+        const copy = await copyZaaktype(m, version.uuid, {
+          beginGeldigheid: String(body.beginGeldigheid),
+          catalogusUuid,
+          identificatie,
+          omschrijving: String(body.omschrijving),
+        })
+        m.vastleggen({
+          handeling: 'zaaktype-kopieren',
+          soort: 'zaaktype',
+          id: uuidOf(copy.url),
+          weergave: copy.omschrijving,
+          nieuw: {
+            'Kopie van': `${version.key} ${version.omschrijving}`,
+            'Mee gekopieerd': copy.along.join(', '),
+            Weggelaten: copy.dropped.join(', '),
+          },
+        })
+        return copy
+      })
+      const along = made.along.length > 0 ? ` Mee gekopieerd: ${made.along.join(', ')}.` : ''
+      const dropped =
+        made.dropped.length > 0 ? ` Weggelaten, omdat het daar niet bestaat: ${made.dropped.join(', ')}.` : ''
+      return {
+        naar: `/catalogi/zaaktypen/${uuidOf(made.url)}`,
+        melding: `De kopie is gemaakt, als concept.${along}${dropped}`,
+      }
+    })
+  })
+
+  /** Tomorrow, or the day after the last day that is known. */
+  async function nextBegin(version: Version): Promise<string> {
+    const tomorrow = addDays(today(), 1)
+    const siblings = await versionsOf(app.read, version)
+    const last = siblings
+      .filter(({ concept }) => !concept)
+      .map(({ begin, einde }) => addDays(einde && einde > begin ? einde : begin, 1))
+    return [tomorrow, ...last].toSorted().at(-1)!
+  }
+
+  async function newVersionPage(version: Version): Promise<FormPage> {
+    const drafts = (await versionsOf(app.read, version)).filter(({ concept }) => concept)
+    const info = infoOf(version.type)
+    return {
+      titel: 'Nieuwe versie',
+      kruimels: crumbsOf(version),
+      groups: [
+        {
+          key: 'versie',
+          title: '',
+          fields: [
+            {
+              name: 'beginGeldigheid',
+              label: 'Geldig vanaf',
+              kind: 'date',
+              help: 'Als u de nieuwe versie publiceert, eindigt de huidige de dag ervoor.',
+            },
+          ],
+        },
+      ],
+      terug: pathOf(version),
+      knop: 'Nieuwe versie maken',
+      intro: `U maakt een kopie van ${info.the} “${titleOf(version)}” met alles erin, als concept. Wijzig wat u wilt en publiceer haar wanneer zij klaar is. ${version.type === 'zaaktype' ? 'Zaken die er zijn houden de versie waarmee ze begonnen.' : 'Zaaktypen die hiernaar verwijzen gebruiken dan vanzelf de nieuwe versie.'}`,
+      ...(drafts.length > 0 && {
+        warning: ['Er is al een concept van dit type. Misschien wilt u daaraan verder werken.'],
+      }),
+      extra: {
+        ...(drafts[0] && {
+          verder: { pad: pathOf(version).replace(version.uuid, drafts[0].uuid), tekst: 'Naar dat concept' },
+        }),
+      },
+    }
+  }
+
+  async function endPage(version: Version): Promise<FormPage> {
+    const usage = usageInWords(await usageOf(app.read, version), version.type)
+    return {
+      titel: `${infoOf(version.type).one} beëindigen`,
+      kruimels: crumbsOf(version),
+      groups: [
+        {
+          key: 'einde',
+          title: '',
+          fields: [
+            {
+              name: 'eindeGeldigheid',
+              label: 'Laatste dag',
+              kind: 'date',
+              help: 'Leeg: zonder einde.',
+              optional: true,
+            },
+          ],
+        },
+      ],
+      terug: pathOf(version),
+      knop: 'Opslaan',
+      intro: `Andere systemen bieden het na de laatste dag niet meer aan. Wat er is blijft werken: deze versie heeft ${usage}. Het is een bericht aan die systemen, geen slot: wie deze versie kent kan haar blijven gebruiken.`,
+    }
+  }
+
+  function removalPage(version: Version) {
+    return {
+      titel: 'Concept verwijderen',
+      kruimels: crumbsOf(version),
+      lines: [`U verwijdert het concept “${titleOf(version)}” met alles erin. Dit is niet terug te draaien.`],
+      knop: 'Verwijderen',
+      gevaar: true,
+      terug: pathOf(version),
+    }
+  }
+
+  async function copyPage(version: Version): Promise<FormPage> {
+    const rows = await app.read
+      .selectFrom('catalogus')
+      .select(['uuid', 'naam', 'domein'])
+      .orderBy('domein')
+      .limit(500)
+      .execute()
+    return {
+      titel: 'Kopiëren',
+      kruimels: crumbsOf(version),
+      groups: [
+        {
+          key: 'kopie',
+          title: '',
+          fields: [
+            {
+              name: 'catalogus',
+              label: 'Naar catalogus',
+              kind: 'select',
+              choices: rows.map(({ uuid, naam, domein }): Choice => [uuid, naam ? `${naam} (${domein})` : domein]),
+              help: 'In een andere catalogus worden documenttypen en besluittypen gebruikt die er dezelfde naam hebben; de andere gaan mee, als concept.',
+            },
+            { name: 'omschrijving', label: 'Omschrijving', max: 80 },
+            {
+              name: 'identificatie',
+              label: 'Identificatie',
+              max: 50,
+              help: 'Een nieuwe code: het wordt een ander zaaktype.',
+            },
+            { name: 'beginGeldigheid', label: 'Geldig vanaf', kind: 'date' },
+          ],
+        },
+      ],
+      terug: pathOf(version),
+      knop: 'Kopie maken',
+      intro: `U maakt een ander zaaktype dat begint als “${titleOf(version)}”, met alle statussen, resultaten, rollen, eigenschappen en documenten.`,
+    }
+  }
+
+  async function requireFree(_request: FastifyRequest, catalogusUuid: string, identificatie: string): Promise<void> {
+    const found = await app.read
+      .selectFrom('zaaktype as z')
+      .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
+      .where('c.uuid', '=', catalogusUuid)
+      .where('z.identificatie', '=', identificatie)
+      .select('z.omschrijving')
+      .executeTakeFirst()
+    if (found) refuse({ identificatie: `Deze identificatie is van “${found.omschrijving}”. Kies een andere.` })
+  }
+}

@@ -1,0 +1,300 @@
+// Resultaattypen: the outcome of a case, and what the selectielijst says about how long it is kept.
+import type { Listed, Selectielijst } from '../../catalogi/selectielijst.ts'
+import {
+  askSelectielijst,
+  changeResultaattype,
+  createResultaattype,
+  deleteResultaattype,
+} from '../../catalogi/zaaktype/resultaattypen.ts'
+import { typeChoices } from './context.ts'
+import { durationFields, durationInWords } from './duration.ts'
+import type { Choice, Field, Group } from './fields.ts'
+import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
+import type { Item, PartContext, PartKind } from './parts.ts'
+
+/** Generic outcomes of the national list, for when no selectielijst is configured. */
+const KNOWN_OMSCHRIJVINGEN: readonly Choice[] = [
+  ['ce8cf476-0b59-496f-8eee-957a7c6e2506', 'Afgebroken'],
+  ['e6a0c939-3404-45b0-88e3-76c94fb80ea7', 'Afgewezen'],
+  ['1f750958-431c-4916-bc01-af5d3a753b41', 'Geweigerd'],
+  ['a6a0bd73-262a-401a-b629-9c4a908c69b5', 'Ingetrokken'],
+  ['fb65d251-1518-4185-865f-b8bdcfad07b1', 'Toegekend'],
+  ['43ac0469-e0c0-4985-a6ce-8ec285d2df47', 'Vastgesteld'],
+  ['f7d2dc14-1b71-4179-aed3-4e7abcfbeb0d', 'Verleend'],
+].map(
+  ([uuid, name]) => [`https://selectielijst.openzaak.nl/api/v1/resultaattypeomschrijvingen/${uuid}`, name!] as const,
+)
+
+/** Stands where a klasse has not been chosen yet, because there is no selectielijst to choose it from. */
+export const noKlasse = (base: string) => `${base}/beheer/catalogi/selectielijst`
+
+export const RESULTAATTYPEN: PartKind = {
+  path: 'resultaattypen',
+  resource: 'resultaattype',
+  table: 'resultaattype',
+  one: 'Resultaattype',
+  name: 'Resultaattypen',
+  help: 'Hoe een zaak kan aflopen, en hoe lang het dossier daarna wordt bewaard.',
+  columns: ['Omschrijving', 'Bewaren of vernietigen', 'Bewaartermijn', 'Telt vanaf'],
+  row: (item) => [
+    item.omschrijving,
+    NOMINATIES.find(([code]) => code === item.archiefnominatie)?.[1] ?? '',
+    durationInWords(item.archiefactietermijn),
+    AFLEIDINGSWIJZEN.find(([code]) => code === item.brondatumArchiefprocedure?.afleidingswijze)?.[1] ?? '',
+  ],
+  nameOf: (item) => item.omschrijving,
+  groups,
+  initial: () => ({ brondatumArchiefprocedure: { afleidingswijze: 'afgehandeld' } }),
+  toForm: (item) => ({
+    ...item,
+    selectielijstklasse: item.selectielijstklasse.endsWith('/beheer/catalogi/selectielijst')
+      ? ''
+      : item.selectielijstklasse,
+    datumEigenschap: item.brondatumArchiefprocedure?.datumkenmerk ?? '',
+  }),
+  toApi: ({ datumEigenschap, ...body }) => {
+    const brondatum = body.brondatumArchiefprocedure as Record<string, unknown> | undefined
+    if (brondatum?.afleidingswijze !== 'eigenschap') return body
+    return { ...body, brondatumArchiefprocedure: { ...brondatum, datumkenmerk: datumEigenschap } }
+  },
+  prepare: async (body, { selectielijst, item, base }) => {
+    // Where there is nothing to choose from, the address says that it has not been chosen.
+    if (body.selectielijstklasse === '') body.selectielijstklasse = noKlasse(base)
+    const { resultaattypeomschrijving, selectielijstklasse } = { ...item, ...body } as Record<string, string>
+    return askSelectielijst(selectielijst, {
+      resultaattypeomschrijving: resultaattypeomschrijving!,
+      selectielijstklasse: selectielijstklasse!,
+    })
+  },
+  create: (m, body, bronnen) => createResultaattype(m, body, bronnen),
+  change: (m, uuid, body, bronnen) => changeResultaattype(m, uuid, 'partial_update', body, bronnen),
+  remove: deleteResultaattype,
+  extendable: false,
+}
+
+async function groups({ db, base, selectielijst, zaaktype, item, items: _all }: PartContext): Promise<Group[]> {
+  const procestype: string = zaaktype.resource.selectielijstProcestype
+  const [omschrijvingen, klassen, besluittypen, documenttypen] = await Promise.all([
+    selectielijst.list('ResultaattypeOmschrijvingGeneriek'),
+    procestype ? selectielijst.list('Resultaat', procestype) : undefined,
+    typeChoices(db, base, 'besluittype', zaaktype.catalogusId),
+    typeChoices(db, base, 'informatieobjecttype', zaaktype.catalogusId),
+  ])
+  const dates = await db
+    .selectFrom('eigenschap')
+    .where('zaaktypeId', '=', zaaktype.id)
+    .where('specificatieFormaat', 'in', ['datum', 'datum_tijd'])
+    .select('naam')
+    .orderBy('naam')
+    .execute()
+  const brondatum = (name: string) => `brondatumArchiefprocedure.${name}`
+  const wijze = (...values: string[]) => ({ name: brondatum('afleidingswijze'), values })
+  return [
+    {
+      key: 'resultaat',
+      title: '',
+      fields: [
+        {
+          name: 'omschrijving',
+          label: 'Omschrijving',
+          help: 'Zoals u de uitkomst noemt. Ten hoogste 30 tekens.',
+          max: 30,
+        },
+        omschrijvingField(omschrijvingen, item),
+        { name: 'toelichting', label: 'Toelichting', kind: 'long', optional: true, correctable: true },
+      ],
+    },
+    {
+      key: 'archief',
+      title: 'Archief',
+      help: archiefHelp(klassen, procestype, omschrijvingen),
+      fields: [
+        klasseField(klassen, item),
+        {
+          name: 'archiefnominatie',
+          label: 'Bewaren of vernietigen',
+          kind: 'select',
+          choices: [['', klassen?.kind === 'ok' ? 'Zoals de selectielijst zegt' : 'Kies'], ...NOMINATIES],
+          optional: klassen?.kind === 'ok',
+        },
+        {
+          name: 'archiefactietermijn',
+          label: 'Bewaartermijn',
+          kind: 'duration',
+          help:
+            klassen?.kind === 'ok'
+              ? 'Leeg: zoals de selectielijst zegt.'
+              : 'Mag leeg blijven als het dossier blijvend wordt bewaard.',
+          optional: true,
+        },
+        {
+          name: brondatum('afleidingswijze'),
+          label: 'De bewaartermijn telt vanaf',
+          kind: 'select',
+          choices: AFLEIDINGSWIJZEN.filter(
+            ([code]) => code !== 'gerelateerde_zaak' || item?.brondatumArchiefprocedure?.afleidingswijze === code,
+          ),
+        },
+        {
+          name: 'datumEigenschap',
+          label: 'Eigenschap met de datum',
+          kind: 'select',
+          choices: [['', 'Kies'], ...dates.map(({ naam }): Choice => [naam, naam])],
+          help:
+            dates.length > 0
+              ? 'Een eigenschap van dit zaaktype van de soort datum.'
+              : 'Dit zaaktype heeft nog geen eigenschap van de soort datum: maak er eerst een.',
+          when: wijze('eigenschap'),
+        },
+        {
+          name: brondatum('procestermijn'),
+          label: 'Vaste tijd',
+          kind: 'duration',
+          help: 'Zo lang na de einddatum begint de bewaartermijn te tellen.',
+          when: wijze('termijn'),
+        },
+        {
+          name: brondatum('datumkenmerk'),
+          label: 'Naam van de datum',
+          help: 'Zoals die in het object of de registratie heet.',
+          max: 80,
+          when: wijze('zaakobject', 'ander_datumkenmerk'),
+        },
+        {
+          name: brondatum('objecttype'),
+          label: 'Soort object',
+          kind: 'select',
+          choices: [['', 'Kies'], ...OBJECTTYPEN],
+          when: wijze('zaakobject', 'ander_datumkenmerk'),
+        },
+        { name: brondatum('registratie'), label: 'Registratie', max: 80, when: wijze('ander_datumkenmerk') },
+        {
+          name: brondatum('einddatumBekend'),
+          label: 'De datum is al bekend als de zaak sluit',
+          kind: 'check',
+          when: wijze(
+            'eigenschap',
+            'hoofdzaak',
+            'ingangsdatum_besluit',
+            'vervaldatum_besluit',
+            'zaakobject',
+            'ander_datumkenmerk',
+            'gerelateerde_zaak',
+          ),
+        },
+      ],
+    },
+    {
+      key: 'verplicht',
+      title: 'Wat bij dit resultaat hoort',
+      folded: true,
+      fields: [
+        {
+          name: 'informatieobjecttypen',
+          label: 'Documenttypen',
+          kind: 'checks',
+          choices: documenttypen,
+          optional: true,
+        },
+        { name: 'besluittypen', label: 'Besluittypen', kind: 'checks', choices: besluittypen, optional: true },
+        { name: 'procesobjectaard', label: 'Aard van het procesobject', max: 200, optional: true },
+        { name: 'procestermijn', label: 'Procestermijn', kind: 'duration', optional: true },
+      ],
+    },
+  ]
+}
+
+const textOf = (item: Record<string, unknown>, name: string) => String(item[name] ?? '')
+
+function omschrijvingField(listed: Listed, item: Item | undefined): Field {
+  const own = item?.resultaattypeomschrijving as string | undefined
+  const found =
+    listed.kind === 'ok'
+      ? listed.items.map((one): Choice => [textOf(one, 'url'), textOf(one, 'omschrijving'), textOf(one, 'definitie')])
+      : listed.kind === 'none'
+        ? KNOWN_OMSCHRIJVINGEN
+        : []
+  const known = own === undefined || found.some(([url]) => url === own)
+  const choices = known ? found : [...found, [own!, item?.omschrijvingGeneriek || own!] as const]
+  return {
+    name: 'resultaattypeomschrijving',
+    label: 'Landelijke naam van de uitkomst',
+    kind: 'select',
+    choices: [['', 'Kies'], ...choices.toSorted((a, b) => a[1].localeCompare(b[1], 'nl'))],
+    help: 'Hieraan herkennen andere systemen de uitkomst.',
+  }
+}
+
+/** The klassen of the procestype, each with what it says about keeping: the script fills that in, the service too. */
+function klasseField(klassen: Listed | undefined, item: Item | undefined): Field {
+  const own = item?.selectielijstklasse as string | undefined
+  const base: Field = { name: 'selectielijstklasse', label: 'Klasse van de selectielijst' }
+  if (klassen?.kind !== 'ok' || klassen.items.length === 0)
+    return {
+      ...base,
+      kind: 'url',
+      optional: true,
+      help: 'Het adres (URL) van de klasse, als u dat hebt. Leeg: nog niet gekozen.',
+    }
+  const sorted = klassen.items.toSorted((a, b) => numberOf(a).localeCompare(numberOf(b), 'nl', { numeric: true }))
+  const choices = sorted.map((one): Choice => [textOf(one, 'url'), klasseInWords(one)])
+  if (own && !choices.some(([url]) => url === own))
+    choices.push([own, `De huidige, van een ander procestype (${own.slice(-12)})`])
+  return {
+    ...base,
+    kind: 'select',
+    choices: [['', 'Kies'], ...choices],
+    help: 'Na uw keuze volgen hieronder bewaren of vernietigen, de bewaartermijn en vanaf wanneer die telt. U mag daarvan afwijken.',
+    data: Object.fromEntries(sorted.map((one) => [textOf(one, 'url'), klasseData(one)])),
+  }
+}
+
+const numberOf = (klasse: Record<string, unknown>) => textOf(klasse, 'volledigNummer') || textOf(klasse, 'nummer')
+
+/** `11.1 Verleend – vernietigen na 5 jaar`. */
+export function klasseInWords(klasse: Record<string, unknown>): string {
+  const termijn = typeof klasse.bewaartermijn === 'string' ? durationInWords(klasse.bewaartermijn) : ''
+  const waardering = textOf(klasse, 'waardering').replaceAll('_', ' ')
+  const omschrijving = textOf(klasse, 'omschrijving')
+  return `${numberOf(klasse)} ${textOf(klasse, 'naam')}${omschrijving && ` (${omschrijving})`} – ${waardering}${termijn && ` na ${termijn}`}`
+}
+
+function klasseData(klasse: Record<string, unknown>): Record<string, string> {
+  const { amount, unit } = durationFields(typeof klasse.bewaartermijn === 'string' ? klasse.bewaartermijn : null)
+  const procestermijn = textOf(klasse, 'procestermijn')
+  const wijze =
+    procestermijn === 'nihil'
+      ? 'afgehandeld'
+      : procestermijn === 'ingeschatte_bestaansduur_procesobject'
+        ? 'termijn'
+        : ''
+  return { nominatie: textOf(klasse, 'waardering'), aantal: amount, eenheid: unit, wijze }
+}
+
+function archiefHelp(klassen: Listed | undefined, procestype: string, omschrijvingen: Listed): string {
+  if (omschrijvingen.kind === 'none')
+    return 'Er is geen selectielijst ingesteld. Kies daarom zelf of het dossier wordt bewaard, en hoe lang. De beheerder van de dienst stelt de selectielijst in met SELECTIELIJST_API_ROOT.'
+  if (omschrijvingen.kind === 'fault' || klassen?.kind === 'fault') {
+    const { reason } = (klassen?.kind === 'fault' ? klassen : omschrijvingen) as { reason: string }
+    return `De selectielijst antwoordt nu niet: ${reason}. Wat er staat blijft staan; kiezen kan als zij er weer is.`
+  }
+  if (!procestype)
+    return 'Dit zaaktype heeft nog geen procestype. Kies dat eerst, bij Archief: dan helpt de selectielijst hier.'
+  return 'De selectielijst zegt hoe lang dossiers worden bewaard.'
+}
+
+/** For people: the procestypen of the selectielijst, newest year first. */
+export async function procestypeChoices(selectielijst: Selectielijst): Promise<{ listed: Listed; choices: Choice[] }> {
+  const listed = await selectielijst.list('ProcesType')
+  if (listed.kind !== 'ok') return { listed, choices: [] }
+  const sorted = listed.items.toSorted((a, b) => Number(b.jaar) - Number(a.jaar) || Number(a.nummer) - Number(b.nummer))
+  return {
+    listed,
+    choices: sorted.map(
+      (one): Choice => [
+        textOf(one, 'url'),
+        `${textOf(one, 'jaar')}: ${textOf(one, 'nummer')} – ${textOf(one, 'naam')}`,
+      ],
+    ),
+  }
+}

@@ -1,0 +1,200 @@
+// Document types and types of decisions: making, looking at, and changing them.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { BesluittypeInput, changeBesluittype, createBesluittype } from '../../catalogi/besluittypen.ts'
+import {
+  changeInformatieobjecttype,
+  createInformatieobjecttype,
+  InformatieobjecttypeInput,
+} from '../../catalogi/informatieobjecttypen.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { readInput } from '../../http/input.ts'
+import { link } from '../../http/links.ts'
+import { notFound } from '../../http/problem.ts'
+import { mutateFromPage } from '../change.ts'
+import { uuidParam } from '../lookup.ts'
+import { checksFor } from './checks.ts'
+import {
+  beheren,
+  catalogusCrumbs,
+  crumbsOf,
+  holdVersion,
+  kijken,
+  pathOf,
+  requireVersion,
+  stateOf,
+  TYPES,
+  titleOf,
+  today,
+  typeChoices,
+  uuidOf,
+  type Version,
+} from './context.ts'
+import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
+import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
+import { changedState, type Group, inWords } from './fields.ts'
+import { besluittypeGroups, DOCUMENTTYPE_GROUPS } from './type-fields.ts'
+import { referrersOf, usageInWords, usageOf } from './usage.ts'
+import { versionsOf } from './versions.ts'
+
+type Item = { url: string; omschrijving?: string }
+type Kind = {
+  path: 'informatieobjecttypen' | 'besluittypen'
+  new: string
+  intro: string
+  initial: object
+  create(m: Mutation, body: object): Promise<Item>
+  change(m: Mutation, uuid: string, body: object): Promise<Item>
+}
+
+const KINDS: Kind[] = [
+  {
+    path: 'informatieobjecttypen',
+    new: 'Nieuw documenttype',
+    intro:
+      'Een documenttype zegt wat voor document iets is, en hoe vertrouwelijk. De standaard noemt het een informatieobjecttype.',
+    initial: { vertrouwelijkheidaanduiding: 'zaakvertrouwelijk' },
+    create: (m, body) => createInformatieobjecttype(m, readInput(InformatieobjecttypeInput, body)),
+    change: (m, uuid, body) => changeInformatieobjecttype(m, uuid, 'partial_update', body),
+  },
+  {
+    path: 'besluittypen',
+    new: 'Nieuw besluittype',
+    intro: 'Een besluittype zegt wat voor besluiten er worden genomen, en hoe lang men bezwaar kan maken.',
+    initial: { publicatieIndicatie: false },
+    create: (m, body) => createBesluittype(m, readInput(BesluittypeInput, { informatieobjecttypen: [], ...body })),
+    change: (m, uuid, body) => changeBesluittype(m, uuid, 'partial_update', body),
+  },
+]
+
+export function registerTypes(app: FastifyInstance): void {
+  for (const kind of KINDS) {
+    const info = TYPES[kind.path]
+
+    app.get(`/catalogi/:uuid/${kind.path}/nieuw`, { config: beheren }, async (request, reply) =>
+      showForm(reply, await newPage(request, kind), { ...kind.initial, beginGeldigheid: today() }),
+    )
+    app.post(`/catalogi/:uuid/${kind.path}/nieuw`, { config: beheren }, async (request, reply) => {
+      const page = await newPage(request, kind)
+      const catalogus = link(request.base, 'catalogus', uuidParam(request))
+      return submitForm(request, reply, page, async ({ body }) => {
+        const made = await mutateFromPage(request, async (m) => {
+          const item = await kind.create(m, { ...body, catalogus })
+          m.vastleggen({
+            handeling: `${info.type}-maken`,
+            soort: info.type,
+            id: uuidOf(item.url),
+            weergave: item.omschrijving,
+            nieuw: changedState(fieldsOf(page), {}, item).nieuw,
+          })
+          return item
+        })
+        return {
+          naar: `/catalogi/${kind.path}/${uuidOf(made.url)}`,
+          melding: `“${made.omschrijving}” is gemaakt, als concept. Publiceer het als het klaar is.`,
+        }
+      })
+    })
+
+    app.get(`/catalogi/${kind.path}/:uuid`, { config: kijken }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      const groups = await groupsOf(version.catalogusId, request.base, kind)
+      return reply.pagina('catalogi-type', {
+        titel: titleOf(version),
+        kruimels: catalogusCrumbs(version),
+        version,
+        path: pathOf(version),
+        info,
+        versions: await versionsOf(app.read, version),
+        checks: version.concept ? await checksFor(app.read, version) : undefined,
+        groups: groups
+          .map(({ title, fields }) => ({
+            title,
+            rows: fields
+              .map((field) => ({ label: field.label, value: inWords(field, version.resource) }))
+              .filter(({ value }) => value !== ''),
+          }))
+          .filter(({ rows }) => rows.length > 0),
+        referrers: (await referrersOf(app.read, version)).map((one) => ({ ...one, state: stateOf(one) })),
+        usage: usageInWords(await usageOf(app.read, version), version.type),
+      })
+    })
+
+    app.get(`/catalogi/${kind.path}/:uuid/wijzigen`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      return showForm(reply, await editPage(request, kind, version), version.resource)
+    })
+    app.post(`/catalogi/${kind.path}/:uuid/wijzigen`, { config: beheren }, async (request, reply) => {
+      const version = await requireVersion(app, request, info.type)
+      const page = await editPage(request, kind, version)
+      return submitForm(request, reply, page, async ({ body, requireFresh }) => {
+        const reason = readCorrection(version, body)
+        await mutateFromPage(
+          request,
+          async (m) => {
+            const { resource: before } = await holdVersion(m, info.type, version.uuid, version.concept)
+            requireFresh(before)
+            const after = await kind.change(m, version.uuid, body)
+            const state = changedState(fieldsOf(page), before, after)
+            m.vastleggen({
+              handeling: `${info.type}-wijzigen`,
+              soort: info.type,
+              id: version.uuid,
+              weergave: after.omschrijving,
+              oud: state.oud,
+              nieuw: { ...state.nieuw, ...(reason && { Reden: reason }) },
+            })
+          },
+          { toelichting: reason },
+        )
+        return { naar: pathOf(version), melding: 'De wijziging is opgeslagen.' }
+      })
+    })
+  }
+
+  async function groupsOf(catalogusId: number, base: string, { path }: Kind): Promise<Group[]> {
+    if (path === 'informatieobjecttypen') return DOCUMENTTYPE_GROUPS
+    return besluittypeGroups(await typeChoices(app.read, base, 'informatieobjecttype', catalogusId))
+  }
+
+  async function newPage(request: FastifyRequest, kind: Kind): Promise<FormPage> {
+    const row = await app.read
+      .selectFrom('catalogus')
+      .where('uuid', '=', uuidParam(request))
+      .select(['id', 'uuid', 'naam', 'domein'])
+      .executeTakeFirst()
+    if (!row) throw notFound('Deze catalogus bestaat niet.')
+    return {
+      titel: kind.new,
+      kruimels: catalogusCrumbs({ catalogus: row.uuid, catalogusNaam: row.naam || `Catalogus ${row.domein}` }),
+      groups: await groupsOf(row.id, request.base, kind),
+      terug: `/catalogi/${row.uuid}?soort=${kind.path}`,
+      knop: 'Concept maken',
+      intro: kind.intro,
+    }
+  }
+
+  async function editPage(request: FastifyRequest, kind: Kind, version: Version): Promise<FormPage> {
+    const groups = await groupsOf(version.catalogusId, request.base, kind)
+    const page: FormPage = {
+      titel: `${TYPES[kind.path].one} wijzigen`,
+      kruimels: crumbsOf(version),
+      groups,
+      terug: pathOf(version),
+      knop: 'Opslaan',
+    }
+    if (version.concept) return page
+    const open = groups
+      .map((group) => ({ ...group, folded: false, fields: group.fields.filter(({ correctable }) => correctable) }))
+      .filter(({ fields }) => fields.length > 0)
+    return {
+      ...page,
+      groups: [...open, correctionGroup('wijziging')],
+      warning: await warningsFor(app.read, version, 'wijziging'),
+      fixed: groups
+        .flatMap(({ fields }) => fields)
+        .filter(({ correctable }) => !correctable)
+        .map((field) => ({ label: field.label, value: inWords(field, version.resource) }))
+        .filter(({ value }) => value !== ''),
+    }
+  }
+}

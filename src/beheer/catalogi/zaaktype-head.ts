@@ -1,0 +1,56 @@
+// What stands above every page of a zaaktype: its state, what can be done with it, and its tabs.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import { checksFor } from './checks.ts'
+import { catalogusCrumbs, pathOf, titleOf, type Version } from './context.ts'
+import { versionsOf } from './versions.ts'
+
+const MEMBERS: Record<string, string> = {
+  statustypen: 'statustypen',
+  resultaattypen: 'resultaattypen',
+  roltypen: 'roltypen',
+  eigenschappen: 'eigenschappen',
+  documenttypen: 'informatieobjecttypen',
+  zaakobjecttypen: 'zaakobjecttypen',
+}
+const TABS: [path: string, name: string][] = [
+  ['', 'Overzicht'],
+  ['statustypen', 'Statustypen'],
+  ['resultaattypen', 'Resultaattypen'],
+  ['roltypen', 'Roltypen'],
+  ['eigenschappen', 'Eigenschappen'],
+  ['documenttypen', 'Documenttypen'],
+  ['zaakobjecttypen', 'Zaakobjecttypen'],
+]
+
+export async function zaaktypeHead(
+  app: FastifyInstance,
+  _request: FastifyRequest,
+  version: Version,
+  here: string,
+  _selectielijst: Selectielijst,
+) {
+  const path = pathOf(version)
+  const checks = version.concept ? await checksFor(app.read, version) : undefined
+  const lacking = checks ? checks.must.length + checks.should.length + checks.along.length : 0
+  return {
+    titel: titleOf(version),
+    kruimels: catalogusCrumbs(version),
+    version,
+    path,
+    versions: await versionsOf(app.read, version),
+    tabs: [
+      ...TABS.map(([tab, name]) => ({
+        path: tab ? `${path}/${tab}` : path,
+        name,
+        count: MEMBERS[tab] ? (version.resource[MEMBERS[tab]] as string[]).length : undefined,
+        here: tab === here,
+        open: false,
+      })),
+      ...(checks
+        ? [{ path: `${path}/controle`, name: 'Controle', count: lacking, here: here === 'controle', open: lacking > 0 }]
+        : []),
+    ],
+    checks,
+  }
+}
