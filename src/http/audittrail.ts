@@ -7,6 +7,8 @@ import { LIMITS } from './limits.ts'
 import { notFound } from './problem.ts'
 import { sendAllById } from './stream.ts'
 
+const AnyResource = Type.Unsafe<unknown>({ type: ['object', 'null'], additionalProperties: true })
+
 export const AuditRecord = Type.Object({
   uuid: Uuid,
   bron: Type.String(),
@@ -23,7 +25,7 @@ export const AuditRecord = Type.Object({
   toelichting: Type.String(),
   resourceWeergave: Type.String(),
   aanmaakdatum: Moment,
-  wijzigingen: Type.Object({ oud: Type.Unknown(), nieuw: Type.Unknown() }),
+  wijzigingen: Type.Object({ oud: AnyResource, nieuw: AnyResource }),
 })
 
 const WEERGAVE: Record<string, string> = {

@@ -1,13 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
+import { documentedAs } from './documented.ts'
 import { notFound } from './problem.ts'
 import { type Rows, sendRows } from './stream.ts'
 
 /** Parameters of every paginated list. They are read leniently here: a wrong page is a 404, a wrong size the default. */
 export const PageQuery = {
-  page: Type.Optional(Type.String({ description: 'Pagina, vanaf 1; `last` is de laatste.' })),
-  pageSize: Type.Optional(Type.String({ description: 'Aantal per pagina, standaard 100, ten hoogste 500.' })),
+  page: Type.Optional(
+    documentedAs(Type.String(), { type: 'integer', minimum: 1, description: 'Pagina, vanaf 1; `last` is de laatste.' }),
+  ),
+  pageSize: Type.Optional(
+    documentedAs(Type.String(), {
+      type: 'integer',
+      minimum: 1,
+      maximum: 500,
+      description: 'Aantal per pagina, standaard 100, ten hoogste 500.',
+    }),
+  ),
 }
 
 /** A filter: `column` contains `text`, whatever the case, without wildcards. An index with `gin_trgm_ops` on `lower(column)` serves it. */

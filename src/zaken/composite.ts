@@ -1,51 +1,68 @@
 // Combined endpoints, beside the standard: several resources in one transaction, by the rules that each has by itself. And
 // zaaknummer_reserveren: numbers that are handed out before their case exists.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type, { type TObject } from 'typebox'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { fetchTypes, type RemoteTypes, type SoortElders } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
-import { Patch, Rsin, readInput } from '../http/input.ts'
+import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
+import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../http/problem.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
-import { createResultaat, ResultaatDeel } from './resultaten.ts'
+import { createResultaat, Resultaat, ResultaatDeel } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
-import { changeRol, createRol, deleteRol, findRol, RolDeel, rolResource } from './rollen.ts'
-import { createStatus, dayAsWritten, type Einde, StatusDeel } from './statussen.ts'
+import { changeRol, createRol, deleteRol, findRol, Rol, RolDeel, rolResource } from './rollen.ts'
+import { createStatus, dayAsWritten, type Einde, Status, StatusDeel } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
-import { Params, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
+import { Params, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
 import { createZaak } from './zaak/create.ts'
 import { findZaak, toZaak } from './zaak/read.ts'
 import { openReferences } from './zaak/references.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
 import { settingsOf } from './zaak/rules.ts'
-import { createZio, ZioDeel } from './zaakinformatieobjecten.ts'
-import { createZaakobject, judgeObject, ZaakobjectDeel } from './zaakobjecten.ts'
+import { createZio, Zio, ZioDeel } from './zaakinformatieobjecten.ts'
+import { createZaakobject, judgeObject, Zaakobject, ZaakobjectDeel } from './zaakobjecten.ts'
 
-const Deel = Type.Unsafe<Record<string, unknown>>({ type: 'object' })
-const Delen = Type.Optional(Type.Array(Deel, { default: [] }))
+const ZaakPatchVrij = Patch(ZaakInput)
+// Each part is read by the schema of its resource when its turn comes, so that its faults have its place in their names.
+const deel = (schema: TSchema) => Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object' }, schema))
+const delen = (schema: TSchema) => Type.Optional(Type.Array(deel(schema), { default: [] }))
 const Registreren = Type.Object({
-  zaak: Deel,
-  rollen: Type.Array(Deel),
-  zaakinformatieobjecten: Delen,
-  zaakobjecten: Delen,
-  status: Deel,
+  zaak: deel(ZaakInput),
+  rollen: Type.Array(deel(RolDeel)),
+  zaakinformatieobjecten: delen(ZioDeel),
+  zaakobjecten: delen(ZaakobjectDeel),
+  status: deel(StatusDeel),
 })
-const Wijzigen = Type.Object({ zaak: Deel, status: Deel })
+const Geregistreerd = Type.Object({
+  zaak: Zaak,
+  status: Status,
+  rollen: Type.Array(Rol),
+  zaakinformatieobjecten: Type.Array(Zio),
+  zaakobjecten: Type.Array(Zaakobject),
+})
+const metStatus = (group: 'opschorting' | 'verlenging') =>
+  Type.Object({ zaak: deel(Type.Required(Type.Pick(ZaakInput, [group]))), status: deel(StatusDeel) })
+const Gewijzigd = Type.Object({ zaak: Zaak, status: Status })
 const Bijwerken = Type.Object({
-  zaak: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} })),
-  rollen: Type.Optional(Type.Array(Deel)),
-  status: Deel,
+  zaak: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object', default: {} }, ZaakPatchVrij)),
+  ),
+  rollen: Type.Optional(Type.Array(deel(Type.Object({ uuid: Type.Optional(Uuid), ...RolDeel.properties })))),
+  status: deel(StatusDeel),
 })
-const Afsluiten = Type.Object({ zaak: Deel, resultaat: Deel, status: Deel })
+const Bijgewerkt = Type.Object({ zaak: Zaak, status: Status, rollen: Type.Array(Rol) })
+const Afsluiten = Type.Object({ zaak: deel(ZaakPatchVrij), resultaat: deel(ResultaatDeel), status: deel(StatusDeel) })
+const Afgesloten = Type.Object({ zaak: Zaak, status: Status, resultaat: Resultaat })
 const Reserveren = Type.Object({
   bronorganisatie: Rsin,
   aantal: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })),
 })
-const ZaakPatchVrij = Patch(ZaakInput)
+const Zaaknummer = Type.Object({ zaaknummer: Type.String() })
+const Gereserveerd = documentedAs(Type.Union([Zaaknummer, Type.Array(Zaaknummer)]), OBJECT_OR_LIST)
 
 const registreren = {
   access: { component: 'zrc', scopes: AANMAKEN, and: { component: 'zrc', scopes: BIJWERKEN } },
@@ -60,58 +77,66 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   const spiegels = openRemoteRelations(app.mutate, app.parts.services)
 
   for (const path of ['/zaaknummer_reserveren', '/reserveer_zaaknummer']) {
-    app.post(path, { config: access(AANMAKEN), schema: { body: Reserveren } }, async (request, reply) => {
-      const { bronorganisatie, aantal = 1 } = request.body
-      const numbers = await app.mutate(request.actor, async (m) => {
-        m.unrecorded('a number is no resource')
-        return m.sql<{ zaaknummer: string }[]>`
+    app.post(
+      path,
+      { config: access(AANMAKEN), schema: { body: Reserveren, response: { 201: Gereserveerd } } },
+      async (request, reply) => {
+        const { bronorganisatie, aantal = 1 } = request.body
+        const numbers = await app.mutate(request.actor, async (m) => {
+          m.unrecorded('a number is no resource')
+          return m.sql<{ zaaknummer: string }[]>`
           insert into zaaknummer_reservering (bronorganisatie, identificatie)
           select ${bronorganisatie}, zaak_identificatie(current_date, ${settings.nummering}) from generate_series(1, ${aantal}::integer)
           returning identificatie as zaaknummer`
-      })
-      if (path === '/reserveer_zaaknummer')
-        reply.header('warning', `299 "${request.base}${path}" "Dit adres verdwijnt: gebruik zaaknummer_reserveren."`)
-      return reply.code(201).send(aantal === 1 ? numbers[0] : [...numbers])
-    })
+        })
+        if (path === '/reserveer_zaaknummer')
+          reply.header('warning', `299 "${request.base}${path}" "Dit adres verdwijnt: gebruik zaaknummer_reserveren."`)
+        return reply.code(201).send(aantal === 1 ? numbers[0]! : [...numbers])
+      },
+    )
   }
 
-  app.post('/zaak_registreren', { config: registreren, schema: { body: Registreren } }, async (request, reply) => {
-    const { body, base } = request
-    const input = part('zaak', () => readInput(ZaakInput, body.zaak))
-    const elsewhere = prefixed('zaak', await verwijzingen.judge(input, base))
-    if (elsewhere.length > 0) throw invalidAll(elsewhere)
-    const zaaktypen = await verwijzingen.zaaktypen(input, base)
-    const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
-    const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
-    const objectFaults = await Promise.all(objecten.map((one) => judgeObject(app, one, base)))
-    const zios = parts('zaakinformatieobjecten', ZioDeel, body.zaakinformatieobjecten)
-    const documenten = await askEach(zios, ({ informatieobject }) =>
-      fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
-    )
-    const answer = await spiegels.create(request.actor, async (m, elders) => {
-      const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
-      const kern = (await holdZaak(m, zaak.uuid))!
-      requireMay(m.actor, BIJWERKEN, kern)
-      const status = await setStatus(m, kern, body.status, 'mag', typen)
-      const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol), typen))
-      const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
-        const from = elders.spiegels.length
-        const made = await createZio(m, kern, zio as ZioDeel, { document: documenten[index], elders, typen })
-        nameFaultsBelow(elders, from, `zaakinformatieobjecten.${index}`)
-        return made
-      })
-      elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
-      const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
-        createZaakobject(m, kern, object as never, objectFaults[index], typen),
+  app.post(
+    '/zaak_registreren',
+    { config: registreren, schema: { body: Registreren, response: { 201: Geregistreerd } } },
+    async (request, reply) => {
+      const { body, base } = request
+      const input = part('zaak', () => readInput(ZaakInput, body.zaak))
+      const elsewhere = prefixed('zaak', await verwijzingen.judge(input, base))
+      if (elsewhere.length > 0) throw invalidAll(elsewhere)
+      const zaaktypen = await verwijzingen.zaaktypen(input, base)
+      const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
+      const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
+      const objectFaults = await Promise.all(objecten.map((one) => judgeObject(app, one, base)))
+      const zios = parts('zaakinformatieobjecten', ZioDeel, body.zaakinformatieobjecten)
+      const documenten = await askEach(zios, ({ informatieobject }) =>
+        fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
       )
-      return { ...(await zaakOf(m, kern)), status, rollen, zaakinformatieobjecten, zaakobjecten }
-    })
-    return reply.code(201).send(answer)
-  })
+      const answer = await spiegels.create(request.actor, async (m, elders) => {
+        const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
+        const kern = (await holdZaak(m, zaak.uuid))!
+        requireMay(m.actor, BIJWERKEN, kern)
+        const status = await setStatus(m, kern, body.status, 'mag', typen)
+        const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol), typen))
+        const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
+          const from = elders.spiegels.length
+          const made = await createZio(m, kern, zio as ZioDeel, { document: documenten[index], elders, typen })
+          nameFaultsBelow(elders, from, `zaakinformatieobjecten.${index}`)
+          return made
+        })
+        elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
+        const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
+          createZaakobject(m, kern, object as never, objectFaults[index], typen),
+        )
+        return { ...(await zaakOf(m, kern)), status, rollen, zaakinformatieobjecten, zaakobjecten }
+      })
+      return reply.code(201).send(answer)
+    },
+  )
 
   app.post(
     '/zaak_opschorten/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: Wijzigen } },
+    { config: mayUpdate, schema: { params: Params, body: metStatus('opschorting'), response: { 200: Gewijzigd } } },
     async (request) => {
       const { uuid } = request.params
       const given = only('opschorting', request.body.zaak)
@@ -122,7 +147,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_verlengen/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: Wijzigen } },
+    { config: mayUpdate, schema: { params: Params, body: metStatus('verlenging'), response: { 200: Gewijzigd } } },
     async (request) => {
       const { uuid } = request.params
       const given = only('verlenging', request.body.zaak)
@@ -133,7 +158,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_bijwerken/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: Bijwerken } },
+    { config: mayUpdate, schema: { params: Params, body: Bijwerken, response: { 200: Bijgewerkt } } },
     async (request) => {
       const { uuid } = request.params
       const { zaak = {}, rollen, status } = request.body
@@ -143,7 +168,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const answer = await changeWithStatus(m, uuid, given, status, 'mag-niet', asked, async (kern) => {
           if (rollen) await replaceRollen(m, kern, rollen, asked.typen)
         })
-        const urls = (answer.zaak as { rollen: string[] }).rollen
+        const urls = answer.zaak.rollen
         const found = await Promise.all(urls.map((url) => findRol(m, url.slice(-36))))
         return { ...answer, rollen: found.flatMap((rol) => (rol ? rolResource(m, rol) : [])) }
       })
@@ -152,7 +177,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_afsluiten/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: Afsluiten } },
+    { config: mayUpdate, schema: { params: Params, body: Afsluiten, response: { 200: Afgesloten } } },
     async (request) => {
       const { uuid } = request.params
       const given = part('zaak', () => readInput(ZaakPatchVrij, request.body.zaak, { defaults: false }))
@@ -160,7 +185,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const documenten = await closingFaultsElsewhere(app, zaak, request.body.status.statustype, request.base)
       const asked = { ...(await ask(uuid, given, request.body, request.base)), documenten }
       return app.mutate(request.actor, async (m) => {
-        let resultaat: unknown
+        let resultaat!: Static<typeof Resultaat>
         const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', asked, async (kern) => {
           resultaat = await within('resultaat', () =>
             createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen),
@@ -248,7 +273,7 @@ type Gevraagd = {
 
 /** The case as it is at the end of it all. */
 async function zaakOf(m: Mutation, { uuid }: ZaakCore) {
-  return { zaak: toZaak((await findZaak(m.read, uuid))!, m.actor.base) as Record<string, unknown> }
+  return { zaak: toZaak((await findZaak(m.read, uuid))!, m.actor.base) }
 }
 
 /** The one group that an endpoint changes. */

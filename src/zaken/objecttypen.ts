@@ -1,5 +1,6 @@
 // What a case can be about: the shape of objectIdentificatie for each objectType.
 import Type, { type TObject } from 'typebox'
+import { documentedAs } from '../http/documented.ts'
 import { OptionalText, Text } from '../http/input.ts'
 import { BETROKKENEN, Deel, NatuurlijkPersoon, NietNatuurlijkPersoon } from './betrokkenen.ts'
 
@@ -132,6 +133,8 @@ export const OBJECTTYPEN: Record<string, TObject | null> = {
       Type.Object({ natuurlijkPersoon: Deel(NatuurlijkPersoon), nietNatuurlijkPersoon: Deel(NietNatuurlijkPersoon) }),
     ),
   }),
-  overige: Type.Object({ overigeData: Type.Unsafe<unknown>({}) }),
+  overige: Type.Object({
+    overigeData: Type.Unsafe<unknown>(documentedAs({}, { type: 'object', additionalProperties: true })),
+  }),
 }
 export const OBJECT_TYPES = Object.keys(OBJECTTYPEN)

@@ -31,7 +31,7 @@ export const ResultaatDeel = Type.Object({ resultaattype: Reference(), toelichti
 const ResultaatInput = Type.Object({ zaak: Url(), ...ResultaatDeel.properties })
 const ResultaatPut = withoutDefaults(ResultaatInput)
 const ResultaatPatch = Patch(ResultaatInput)
-const Resultaat = Type.Object({ url: Url(), uuid: Uuid, ...ResultaatInput.properties })
+export const Resultaat = Type.Object({ url: Url(), uuid: Uuid, ...ResultaatInput.properties })
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,

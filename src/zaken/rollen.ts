@@ -4,8 +4,9 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import { Nullable, OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
+import { OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
@@ -27,9 +28,10 @@ import {
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
-import { AnyObject, OptionalReference, Params } from './zaak/columns.ts'
+import { anyObject, OptionalReference, Params } from './zaak/columns.ts'
 import { BETROKKENE_TYPES, RolParameters, rolConditions } from './zaak/filters.ts'
 
+const CONTEXT = merged('AuthenticatieContext', CONTEXTEN)
 const Contactpersoon = Type.Object({
   emailadres: Type.Optional(Type.String({ format: 'email', maxLength: 254, default: '' })),
   functie: OptionalText(50),
@@ -48,12 +50,12 @@ export const RolDeel = Type.Object({
   contactpersoonRol: Deel(Contactpersoon),
   beginGeldigheid: OptionalDate,
   eindeGeldigheid: OptionalDate,
-  betrokkeneIdentificatie: AnyObject,
-  authenticatieContext: AnyObject,
+  betrokkeneIdentificatie: anyObject(merged('BetrokkeneIdentificatie', BETROKKENEN)),
+  authenticatieContext: anyObject(CONTEXT),
 })
 export type RolDeel = Static<typeof RolDeel>
 const RolInput = Type.Object({ zaak: Url(), ...RolDeel.properties })
-const Rol = Type.Object({
+export const Rol = Type.Object({
   url: Url(),
   uuid: Uuid,
   ...RolInput.properties,
@@ -61,7 +63,7 @@ const Rol = Type.Object({
   omschrijvingGeneriek: Type.String(),
   registratiedatum: Type.String({ format: 'date-time' }),
   statussen: Type.Array(Url()),
-  authenticatieContext: Type.Optional(Nullable(Type.Object({}))),
+  authenticatieContext: anyObject(CONTEXT),
 })
 const { betrokkene, ...RolFilters } = RolParameters
 const Filter = Type.Object({

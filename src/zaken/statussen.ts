@@ -26,7 +26,7 @@ export const StatusDeel = Type.Object({
   gezetdoor: NullableReference,
 })
 const StatusInput = Type.Object({ zaak: Url(), ...StatusDeel.properties })
-const Status = Type.Object({
+export const Status = Type.Object({
   url: Url(),
   uuid: Uuid,
   ...StatusInput.properties,

@@ -40,7 +40,7 @@ export type ZioDeel = Static<typeof ZioDeel>
 const ZioInput = Type.Object({ zaak: Url(), ...ZioDeel.properties })
 const ZioPut = withoutDefaults(ZioInput)
 const ZioPatch = Patch(ZioInput)
-const Zio = Type.Object({
+export const Zio = Type.Object({
   url: Url(),
   uuid: Uuid,
   ...ZioInput.properties,

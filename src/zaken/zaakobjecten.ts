@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
@@ -30,7 +31,7 @@ import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
-import { AnyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
+import { anyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
 
 export const ZaakobjectDeel = Type.Object({
   object: OptionalReference,
@@ -39,13 +40,13 @@ export const ZaakobjectDeel = Type.Object({
   objectTypeOverige: OptionalText(100),
   objectTypeOverigeDefinitie: Deel(Definitie),
   relatieomschrijving: OptionalText(80),
-  objectIdentificatie: AnyObject,
+  objectIdentificatie: anyObject(merged('ObjectIdentificatie', OBJECTTYPEN)),
 })
 export type ZaakobjectDeel = Static<typeof ZaakobjectDeel>
 const ZaakobjectInput = Type.Object({ zaak: Url(), ...ZaakobjectDeel.properties })
 const ZaakobjectPut = withoutDefaults(ZaakobjectInput)
 const ZaakobjectPatch = Patch(ZaakobjectInput)
-const Zaakobject = Type.Object({ url: Url(), uuid: Uuid, ...ZaakobjectInput.properties })
+export const Zaakobject = Type.Object({ url: Url(), uuid: Uuid, ...ZaakobjectInput.properties })
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,

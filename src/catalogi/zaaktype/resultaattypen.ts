@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { alias } from '../../http/documented.ts'
 import { isDuration, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import {
@@ -87,8 +88,8 @@ const Filter = Type.Object({
   ...ExpandQuery,
   ...OnderZaaktypeFilter,
   // one version of the standard spelled these two so
-  zaaktype_identificatie: Type.Optional(Type.String()),
-  datum_geldigheid: Type.Optional(Type.String({ format: 'date' })),
+  zaaktype_identificatie: Type.Optional(alias(Type.String())),
+  datum_geldigheid: Type.Optional(alias(Type.String({ format: 'date' }))),
 })
 const ResultaattypePatch = Patch(ResultaattypeBody)
 type Input = Static<typeof ResultaattypeInput> & { catalogus?: string | null }

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { alias, documentedAs } from '../../http/documented.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
@@ -11,7 +12,7 @@ import { resolveObject } from '../object-relations.ts'
 import { reached, SCOPES_LEZEN } from '../rights.ts'
 import type { Selectie } from './read.ts'
 
-const ObjectType = Type.Optional(Type.Enum(['besluit', 'zaak', 'verzoek']))
+const OBJECT_TYPE = Type.Enum(['besluit', 'zaak', 'verzoek'])
 const Words = Type.Optional(Type.Array(Type.String()))
 const DateFilter = Type.Optional(Type.String({ format: 'date' }))
 
@@ -32,9 +33,9 @@ export const Filter = Type.Object({
   locked: Type.Optional(Type.Boolean()),
   // Two spellings: of the standard since 1.6, and the one in use before.
   objectinformatieobjecten_object: Type.Optional(Url()),
-  objectinformatieobjecten_objectType: ObjectType,
-  objectinformatieobjecten__object: Type.Optional(Url()),
-  objectinformatieobjecten__objectType: ObjectType,
+  objectinformatieobjecten_objectType: Type.Optional(OBJECT_TYPE),
+  objectinformatieobjecten__object: Type.Optional(alias(Url())),
+  objectinformatieobjecten__objectType: Type.Optional(alias(OBJECT_TYPE)),
   ordering: Type.Optional(Type.Array(Type.String())),
 })
 export type Filter = Static<typeof Filter>
@@ -44,9 +45,9 @@ export const Zoek = Type.Object({
   identificatie: Type.Optional(Type.String()),
   bronorganisatie: Type.Optional(Rsin),
   expand: Type.Optional(
-    Type.Unsafe<string | string[]>({
-      description: "Op te nemen relaties: een lijst, of tekst gescheiden door komma's.",
-    }),
+    Type.Unsafe<string | string[]>(
+      documentedAs({}, { type: 'array', items: { type: 'string' }, description: 'Op te nemen relaties.' }),
+    ),
   ),
 })
 export const ZoekQuery = Type.Object({ ...PageQuery, ...ExpandQuery })

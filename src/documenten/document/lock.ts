@@ -49,7 +49,7 @@ export const locks: FastifyPluginAsyncTypebox = async (app) => {
     '/enkelvoudiginformatieobjecten/:uuid/unlock',
     {
       config: unlockAccess,
-      schema: { params: Params, body: Unlock },
+      schema: { params: Params, body: Unlock, response: { 204: Type.Unsafe<void>({}) } },
       preValidation: async (request) => {
         request.body ??= {}
       },

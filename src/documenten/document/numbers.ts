@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
+import { documentedAs, OBJECT_OR_LIST } from '../../http/documented.ts'
 import { Rsin } from '../../http/input.ts'
 import { createAccess } from '../rights.ts'
 
@@ -18,7 +19,7 @@ export const nummers: FastifyPluginAsyncTypebox = async (app) => {
       config: createAccess,
       schema: {
         body: Reserveren,
-        response: { 201: Type.Union([Nummer, Type.Array(Nummer)]) },
+        response: { 201: documentedAs(Type.Union([Nummer, Type.Array(Nummer)]), OBJECT_OR_LIST) },
       },
     },
     async (request, reply) => {

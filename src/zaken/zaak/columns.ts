@@ -1,6 +1,7 @@
 // The fields of a case, and how they stand in its row.
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import type { Mutation } from '../../database/mutate.ts'
+import { documentedAs, orNull } from '../../http/documented.ts'
 import { isoDuration } from '../../http/duration.ts'
 import {
   DateOnly,
@@ -16,6 +17,7 @@ import {
   Uuid,
   Vertrouwelijkheid,
 } from '../../http/input.ts'
+import { GEOJSON } from './geometry.ts'
 
 export const Params = Type.Object({ uuid: Uuid })
 export const OptionalMoment = Type.Optional(
@@ -30,10 +32,13 @@ export const NullableReference = Type.Optional(
 )
 const NullableUrl = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri' })
 const Urls = Type.Array(Url())
-/** JSON of which the shape is judged apart, by the kind that another field names. */
-export const AnyObject = Type.Optional(
-  Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], default: null }),
-)
+/** JSON of which the shape is judged apart, by the kind that another field names; documents show `documentation`. */
+export const anyObject = (documentation: object) =>
+  Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>(
+      documentedAs({ type: ['object', 'null'], default: null }, orNull({ ...documentation })),
+    ),
+  )
 
 export const BETALINGSINDICATIES = {
   nvt: 'Er is geen sprake van te betalen, met de zaak gemoeide, kosten.',
@@ -88,7 +93,7 @@ export const ZaakInput = Type.Object({
   vertrouwelijkheidaanduiding: Type.Optional(Vertrouwelijkheid),
   betalingsindicatie: Type.Optional(Type.Enum([...BETALING, ''] as const, { default: '' })),
   laatsteBetaaldatum: OptionalMoment,
-  zaakgeometrie: AnyObject,
+  zaakgeometrie: anyObject(GEOJSON),
   verlenging: Type.Optional(Type.Unsafe<Static<typeof Verlenging> | null>({ ...Nullable(Verlenging), default: null })),
   opschorting: Type.Optional(
     Type.Unsafe<Static<typeof Opschorting> | null>({ ...Nullable(Opschorting), default: null }),

@@ -9,6 +9,29 @@ export type Geometrie =
   | { type: 'MultiPolygon'; coordinates: Punt[][][] }
   | { type: 'GeometryCollection'; geometries: Geometrie[] }
 
+/** GeoJSON (RFC 7946) as the documents show it: one shape for all kinds, which every generator of clients can make code of. */
+export const GEOJSON = {
+  $id: 'GeoJSONGeometry',
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: {
+      type: 'string',
+      enum: ['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon', 'GeometryCollection'],
+    },
+    coordinates: {
+      type: 'array',
+      items: {},
+      description: 'Bij alles behalve GeometryCollection: lengte- en breedtegraad, of lijsten daarvan.',
+    },
+    geometries: {
+      type: 'array',
+      items: { $ref: '#/components/schemas/GeoJSONGeometry' },
+      description: 'Bij GeometryCollection.',
+    },
+  },
+}
+
 const MAX_PUNTEN = 100_000
 
 /** Reads GeoJSON: only what is known of it is kept, in two dimensions. Undefined when it is no geometry. */

@@ -3,25 +3,35 @@ import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import { documentedAs } from '../../http/documented.ts'
 import { Uuid } from '../../http/input.ts'
 import { invalid, invalidAll } from '../../http/problem.ts'
-import { AnyObject } from './columns.ts'
+import { anyObject } from './columns.ts'
 import { ATTRIBUTEN } from './filters.ts'
-import { boundingBox, type Geometrie, judgeGeometrie, withinTest } from './geometry.ts'
+import { boundingBox, GEOJSON, type Geometrie, judgeGeometrie, withinTest } from './geometry.ts'
 import { all } from './read.ts'
 
 export const Zoek = Type.Object({
-  zaakgeometrie: Type.Optional(Type.Object({ within: AnyObject })),
+  zaakgeometrie: Type.Optional(Type.Object({ within: anyObject(GEOJSON) })),
   uuid__in: Type.Optional(Type.Array(Uuid)),
   ...ATTRIBUTEN,
   expand: Type.Optional(
-    Type.Unsafe<unknown>({ description: "Op te nemen relaties: een lijst, of tekst gescheiden door komma's." }),
+    Type.Unsafe<unknown>(
+      documentedAs({}, { type: 'array', items: { type: 'string' }, description: 'Op te nemen relaties.' }),
+    ),
   ),
   fields: Type.Optional(
-    Type.Unsafe<unknown>({
-      description:
-        'Wat van elke zaak wordt geantwoord: namen van velden, en objecten met de velden van een relatie of groep. `*` is alles.',
-    }),
+    Type.Unsafe<unknown>(
+      documentedAs(
+        {},
+        {
+          type: 'array',
+          items: { type: 'object', additionalProperties: true },
+          description:
+            'Wat van elke zaak wordt geantwoord: namen van velden, en objecten met de velden van een relatie of groep. `*` is alles.',
+        },
+      ),
+    ),
   ),
 })
 

@@ -1,0 +1,276 @@
+// The document of one component, in OpenAPI 3.1, made from what its routes declare: what is written there is what is checked.
+// Generators of clients have to make code of it that compiles, so schemas are kept plain (schemas.ts) and operations have
+// the names of the standard (operation.ts).
+import type { Access } from '../access.ts'
+import { DOCUMENTED } from '../documented.ts'
+import { PageQuery } from '../page.ts'
+import {
+  answers,
+  documentedPath,
+  hasEtag,
+  isList,
+  isParameter,
+  isWrite,
+  type Json,
+  type Operation,
+  operationId,
+  segments,
+  singular,
+  tagOf,
+} from './operation.ts'
+import { FOUTEN, HEADERS, NOT_MODIFIED, PARAMETERS, RESPONSES, VERSION_HEADER } from './parts.ts'
+import { nameSchemas, type Schemas } from './schemas.ts'
+
+export const TITLES: Record<string, string> = {
+  zaken: 'Zaken API',
+  documenten: 'Documenten API',
+  catalogi: 'Catalogi API',
+  besluiten: 'Besluiten API',
+  autorisaties: 'Autorisaties API',
+}
+
+/** The document of a component; servers and contact are added where its address is known. */
+export function toDocument(component: string, version: string, all: Operation[]): Json {
+  const operations = all.filter((operation) => operation.method !== 'HEAD' || hasEtag(operation))
+  const schemas = nameSchemas(operations)
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const operation of operations) {
+    const { path } = documentedPath(operation.path)
+    paths[path] ??= {}
+    paths[path][operation.method.toLowerCase()] = describeOperation(operation, operations, schemas)
+  }
+  const described = schemas.described()
+  addExpand(operations, paths, described)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: TITLES[component],
+      version,
+      description: `${TITLES[component]} van de ZGW-standaard, zoals Zaakstroom haar uitvoert. Namen die de standaard niet kent zijn toevoegingen; clients mogen ze negeren.`,
+      license: { name: 'EUPL-1.2', identifier: 'EUPL-1.2' },
+    },
+    servers: [],
+    tags: [...new Set(operations.map(({ path }) => tagOf(path)))].map((name) => ({ name })),
+    security: [{ 'JWT-Claims': [] }],
+    paths,
+    components: {
+      schemas: { ...described, ...FOUTEN },
+      headers: named('headers', HEADERS, { paths, RESPONSES }),
+      parameters: named('parameters', PARAMETERS, paths),
+      responses: named('responses', RESPONSES, paths),
+      securitySchemes: {
+        'JWT-Claims': {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'Token (HS256), ondertekend met het geheim van de client. Verplicht: client_id en iat; voor het spoor user_id en user_representation.',
+        },
+      },
+    },
+  }
+}
+
+/** Those of the shared parts that a document refers to. */
+function named(kind: string, parts: Record<string, Json>, paths: Json): Json {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(Object.entries(parts).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)))
+}
+
+/** Answers of operations with `expand` hold what was asked for, in `_expand`. */
+function addExpand(
+  operations: Operation[],
+  paths: Record<string, Record<string, Json>>,
+  schemas: Record<string, Json>,
+): void {
+  for (const operation of operations.filter(offersExpand)) {
+    const responses = paths[documentedPath(operation.path).path]![operation.method.toLowerCase()]!.responses as Json
+    const names = JSON.stringify(responses['200'] ?? {}).matchAll(/schemas\/(\w+)"/g)
+    for (const [, name] of names) {
+      const page = schemas[name!]?.properties as Record<string, Json> | undefined
+      const item = (page?.results?.items as Json | undefined)?.$ref as string | undefined
+      const properties = item ? schemas[item.split('/').at(-1)!]?.properties : page
+      if (!properties) continue
+      ;(properties as Json)._expand = {
+        type: 'object',
+        additionalProperties: true,
+        readOnly: true,
+        description: 'De relaties waar met `expand` om gevraagd is; zonder die vraag leeg of afwezig.',
+      }
+    }
+  }
+}
+
+function offersExpand({ schema }: Operation): boolean {
+  return [schema.querystring, schema.body].some((one) =>
+    Object.hasOwn((one as { properties?: Json } | undefined)?.properties ?? {}, 'expand'),
+  )
+}
+
+const VERB: Record<string, string> = {
+  GET: 'Opvragen',
+  HEAD: 'Headers opvragen',
+  POST: 'Maken',
+  PUT: 'Vervangen',
+  PATCH: 'Deels wijzigen',
+  DELETE: 'Verwijderen',
+}
+
+function describeOperation(operation: Operation, all: Operation[], schemas: Schemas): Json {
+  const { method, path, schema, access } = operation
+  const [first = '', ...rest] = segments(path).filter((part) => !isParameter(part))
+  const subject = [path.includes('/:') ? singular(first) : first, ...rest].join(' ').replace(/ ?_/g, ' ')
+  const verb = method === 'POST' && rest.length > 0 ? 'Uitvoeren' : VERB[method]
+  const body = bodyOf(operation, schemas)
+  return {
+    operationId: operationId(operation),
+    summary: schema.summary ?? `${verb}: ${subject.trim()}`,
+    description: [schema.description, needs(access)].filter(Boolean).join(' '),
+    tags: [tagOf(path)],
+    ...(access === 'public' && { security: [] }),
+    parameters: parametersOf(operation, schemas),
+    ...(body && { requestBody: body }),
+    responses: responsesOf(operation, all, schemas),
+  }
+}
+
+function needs(access: Access): string {
+  if (access === 'public' || access === 'beheer') return 'Hiervoor is geen token nodig.'
+  if (access === 'alle-autorisaties') return 'Alleen voor applicaties met heeftAlleAutorisaties.'
+  const { component, scopes, and, or } = access
+  const text = `${scopes.join(' of ')} (${component})`
+  const more = [...(and ? [`en ${needs(and)}`] : []), ...(or ? [`of ${needs(or)}`] : [])].join(' ')
+  return `Nodig: ${text}${more ? `, ${more.replaceAll('Nodig: ', '').replace(/\.$/, '')}` : ''}.`
+}
+
+// ---- parameters ----
+
+type Properties = { properties?: Record<string, Json>; required?: string[] }
+
+/** Speaks of geometry, and so of its reference system. */
+const speaksOfGeometry = ({ component, path }: Operation): boolean =>
+  component === 'zaken' && /^\/(zaken(\/:uuid|\/_zoek)?|zaak_registreren|zaak_bijwerken\/:uuid)$/.test(path)
+
+function parametersOf(operation: Operation, schemas: Schemas): Json[] {
+  const { method, path, schema } = operation
+  const declared = (schema.querystring ?? {}) as Properties
+  // A search is always paged by its query string, also where the route leaves that to `paginate`.
+  const query = path.endsWith('/_zoek')
+    ? { ...declared, properties: { ...(PageQuery as unknown as Record<string, Json>), ...declared.properties } }
+    : declared
+  const geo = speaksOfGeometry(operation)
+  const headers = [
+    ...(hasEtag(operation) && !isWrite(operation) ? ['If-None-Match'] : []),
+    ...(geo && method !== 'DELETE' ? ['Accept-Crs'] : []),
+    ...(geo && ['POST', 'PUT', 'PATCH'].includes(method) ? ['Content-Crs'] : []),
+    ...(isWrite(operation) && !path.endsWith('/_zoek') ? ['X-Audit-Toelichting', 'X-NLX-Logrecord-ID'] : []),
+  ]
+  return [
+    ...documentedPath(path).parameters.map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      description: 'UUID: het laatste deel van de URL.',
+      schema: { type: 'string', format: 'uuid' },
+    })),
+    ...Object.entries(query.properties ?? {}).flatMap(([name, property]) => {
+      if (property[DOCUMENTED] === false) return []
+      const { description, ...rest } = schemas.of(property)
+      return [
+        {
+          name,
+          in: 'query',
+          required: query.required?.includes(name) ?? false,
+          description: description ?? `Alleen waarvan ${name.replaceAll('__', ' ')} overeenkomt.`,
+          schema: rest,
+          ...(rest.type === 'array' && { style: 'form', explode: false }),
+        },
+      ]
+    }),
+    ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ]
+}
+
+// ---- bodies and answers ----
+
+// Bodies and answers that are no JSON, for routes that do not say so themselves.
+const OTHER_BODIES: Record<string, string[]> = {
+  'PUT /bestandsdelen/:uuid': ['multipart/form-data'],
+  'POST /import/:uuid/upload': ['text/csv'],
+}
+const OTHER_ANSWERS: Record<string, string[]> = {
+  'GET /enkelvoudiginformatieobjecten/:uuid/download': ['application/octet-stream'],
+  'GET /import/:uuid/report': ['text/csv'],
+}
+
+function bodyOf({ method, path, schema }: Operation, schemas: Schemas): Json | undefined {
+  const other = schema.consumes ?? OTHER_BODIES[`${method} ${path}`]
+  if (other) {
+    const content = schema.body ? schemas.of(schema.body) : { type: 'string', format: 'binary' }
+    return { required: true, content: Object.fromEntries(other.map((type) => [type, { schema: content }])) }
+  }
+  if (!schema.body) return undefined
+  return { required: true, content: { 'application/json': { schema: schemas.of(schema.body) } } }
+}
+
+function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): Json {
+  const { component, method, path, schema, access } = operation
+  const declared = Object.entries(answers(schema)).filter(([status]) => status.startsWith('2'))
+  const ok = declared.length > 0 ? declared : [[method === 'DELETE' ? '204' : '200', undefined] as const]
+  const etag = hasEtag(operation) && !isWrite(operation)
+  const other = schema.produces ?? OTHER_ANSWERS[`${method} ${path}`]
+  const success = ok.map(([status, answer]): [string, Json] => {
+    const content = other
+      ? Object.fromEntries(other.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
+      : answer && { 'application/json': { schema: schemas.of(answer) } }
+    const links = status === '201' ? linksOf(operation, all, answer as Json | undefined) : {}
+    return [
+      status,
+      {
+        description: status === '201' ? 'Gemaakt.' : status === '204' ? 'Gedaan; zonder inhoud.' : 'Gelukt.',
+        headers: {
+          ...VERSION_HEADER,
+          ...(etag && { ETag: { $ref: '#/components/headers/ETag' } }),
+          ...(status === '201' && { Location: { $ref: '#/components/headers/Location' } }),
+          ...(speaksOfGeometry(operation) && { 'Content-Crs': { $ref: '#/components/headers/Content-Crs' } }),
+          ...(path.endsWith('/publish') && { 'X-Warning': { $ref: '#/components/headers/X-Warning' } }),
+        },
+        ...(method !== 'HEAD' && status !== '204' && content && { content }),
+        ...(Object.keys(links).length > 0 && { links }),
+      },
+    ]
+  })
+  const problems = [
+    400,
+    ...(access === 'public' ? [] : [403]),
+    ...(path.includes('/:') || isList(schema) ? [404] : []),
+    406,
+    ...(isWrite(operation) ? [409, 413, 415] : []),
+    ...(component === 'zaken' ? [412] : []),
+    429,
+    500,
+    503,
+  ]
+  return Object.fromEntries([
+    ...success,
+    ...(etag ? [['304', NOT_MODIFIED]] : []),
+    ...problems.map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
+  ])
+}
+
+/** From what was made to the operations on it, where its answer holds the uuid that they ask for. */
+function linksOf({ path, method }: Operation, all: Operation[], answer: Json | undefined): Json {
+  if (method !== 'POST' || !Object.hasOwn((answer?.properties as Json | undefined) ?? {}, 'uuid')) return {}
+  const onOne = all.filter((one) => one.path === `${path}/:uuid` && one.method !== 'HEAD')
+  return Object.fromEntries(
+    onOne.map((one) => [operationId(one), { operationId: operationId(one), parameters: parametersToOne(path) }]),
+  )
+}
+
+function parametersToOne(path: string): Json {
+  const above = documentedPath(`${path}/:uuid`).parameters.slice(0, -1)
+  return {
+    ...Object.fromEntries(above.map((name) => [name, `$request.path.${name}`])),
+    uuid: '$response.body#/uuid',
+  }
+}

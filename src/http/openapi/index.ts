@@ -1,0 +1,127 @@
+// The OpenAPI documents, one per component, and one page to read them and try the APIs. Besides: the root of every API.
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { stringify } from 'yaml'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { Config } from '../../config.ts'
+import { TITLES, toDocument } from './document.ts'
+import { type Described, type Json, type Operation, toOperation } from './operation.ts'
+import { toOpenapi30 } from './version-3-0.ts'
+
+/**
+ * Remembers the routes that are made from here on. `serve` comes after the last of them: it adds the routes of the
+ * documents themselves.
+ * @param versions of the APIs, as `API-version` announces them
+ * @param contact whom to ask about them
+ */
+export function collectOpenapi(
+  app: FastifyInstance,
+  versions: Record<string, string>,
+  contact: Config['apiContact'],
+): { serve(): Promise<void> } {
+  const components = new Map<string, Operation[]>()
+  app.addHook('onRoute', (route) => {
+    if (route.url === '/docs' || route.url.startsWith('/docs/')) route.config = { ...route.config, access: 'public' }
+    const [, component, path] = /^\/(\w+)\/api\/v1(\/.*)$/.exec(route.url) ?? []
+    if (!component || !path || !TITLES[component] || (route.schema as Described | undefined)?.hide) return
+    const operations = components.get(component) ?? []
+    components.set(component, operations)
+    for (const method of [route.method].flat()) operations.push(toOperation(route, component, method, path))
+  })
+  return {
+    serve: async () => {
+      for (const component of Object.keys(TITLES)) {
+        const operations = components.get(component)
+        if (operations) serveComponent(app, component, operations, versions[component] ?? '1.0.0', contact)
+      }
+      await serveDocs(
+        app,
+        Object.keys(TITLES).filter((component) => components.has(component)),
+      )
+    },
+  }
+}
+
+/** Makes something at the first question for it. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+function serveComponent(
+  app: FastifyInstance,
+  component: string,
+  operations: Operation[],
+  version: string,
+  contact: Config['apiContact'],
+): void {
+  const root = `/${component}/api/v1`
+  const options = { config: { access: 'public' }, schema: { hide: true } } as const
+  const newest = once(() => toDocument(component, version, operations))
+  const older = once(() => toOpenapi30(newest()))
+  const documentFor = (request: FastifyRequest): Json => {
+    const { v } = request.query as { v?: unknown }
+    const document = v === '3' || v === '3.0' || v === '3.0.3' ? older() : newest()
+    return {
+      ...document,
+      info: { ...(document.info as Json), contact: { url: `${request.base}/docs/`, ...contact } },
+      servers: [{ url: `${request.base}${root}` }],
+    }
+  }
+
+  const lists = [
+    ...new Set(
+      operations.flatMap(({ method, path }) => (method === 'GET' ? (/^\/([^/:]+)$/.exec(path)?.[1] ?? []) : [])),
+    ),
+  ].sort()
+  for (const url of [root, `${root}/`]) {
+    app.get(url, options, async (request) =>
+      Object.fromEntries(lists.map((name) => [name, `${request.base}${root}/${name}`])),
+    )
+  }
+  // Anyone may read them, also a page elsewhere: they hold nothing of ours but the contract.
+  const open = (reply: FastifyReply) => reply.header('access-control-allow-origin', '*')
+  for (const folder of ['', '/schema']) {
+    app.get(`${root}${folder}/openapi.json`, options, async (request, reply) => open(reply).send(documentFor(request)))
+    app.get(`${root}${folder}/openapi.yaml`, options, async (request, reply) =>
+      open(reply)
+        .type('application/yaml')
+        .send(stringify(documentFor(request), { aliasDuplicateObjects: false })),
+    )
+  }
+  for (const url of [`${root}/schema`, `${root}/schema/`]) {
+    app.get(url, options, async (request, reply) =>
+      reply.redirect(`${request.base}/docs/?urls.primaryName=${encodeURIComponent(TITLES[component]!)}`),
+    )
+  }
+}
+
+// The page has a policy of its own, since it runs scripts: those that we serve, and no others. It may ask only us.
+const DOCS_CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+async function serveDocs(app: FastifyInstance, components: string[]): Promise<void> {
+  const urls = components.map((component) => ({
+    name: TITLES[component]!,
+    url: `../${component}/api/v1/openapi.json`,
+  }))
+  await app.register(async (docs) => {
+    // The page wants one document of its own; it never shows it, since the list above stands before it.
+    const document = { openapi: '3.1.0', info: { title: 'Zaakstroom', version: packageJson.version }, paths: {} }
+    await docs.register(swagger, { mode: 'static', specification: { document: document as never } })
+    await docs.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: DOCS_CSP,
+      theme: { title: "Zaakstroom: API's" },
+      logo: { type: 'image/svg+xml', content: Buffer.from(LOGO) },
+      uiConfig: { urls, docExpansion: 'none', defaultModelsExpandDepth: 0 } as never,
+    })
+  })
+}
+
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 40"><text x="0" y="28" font-family="sans-serif" font-size="24" fill="#fff">Zaakstroom</text></svg>'

@@ -1,0 +1,91 @@
+// What all documents share: faults, headers and parameters.
+import { KINDS } from '../problem.ts'
+import type { Json } from './operation.ts'
+
+export const VERSION_HEADER = { 'API-version': { $ref: '#/components/headers/API-version' } }
+
+export const FOUTEN: Record<string, Json> = {
+  Fout: {
+    type: 'object',
+    description: 'Wat er mis ging (RFC 9457).',
+    properties: {
+      type: { type: 'string', format: 'uri', description: 'Uitleg van deze soort fout.' },
+      code: { type: 'string', description: 'Code van de standaard.' },
+      title: { type: 'string', description: 'Soort fout.' },
+      status: { type: 'integer', description: 'HTTP-status.' },
+      detail: { type: 'string', description: 'Wat er nu mis ging.' },
+      instance: { type: 'string', format: 'uri', description: 'Kenmerk van deze keer; staat ook in het log.' },
+    },
+    required: ['code', 'title', 'status', 'detail', 'instance'],
+  },
+  ValidatieFout: {
+    description: 'Fout in de invoer, met alle velden die niet voldoen.',
+    allOf: [
+      { $ref: '#/components/schemas/Fout' },
+      {
+        type: 'object',
+        properties: { invalidParams: { type: 'array', items: { $ref: '#/components/schemas/VeldFout' } } },
+      },
+    ],
+  },
+  VeldFout: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Veld; punten scheiden wat in elkaar staat.' },
+      code: { type: 'string', description: 'Code van de standaard.' },
+      reason: { type: 'string', description: 'Uitleg.' },
+    },
+    required: ['name', 'code', 'reason'],
+  },
+}
+
+export const RESPONSES: Record<string, Json> = Object.fromEntries(
+  Object.entries(KINDS).map(([status, { title, uitleg }]) => [
+    status,
+    {
+      description: `${title} ${uitleg}`,
+      headers: VERSION_HEADER,
+      content: {
+        'application/problem+json': {
+          schema: { $ref: `#/components/schemas/${status === '400' ? 'ValidatieFout' : 'Fout'}` },
+        },
+      },
+    },
+  ]),
+)
+
+export const NOT_MODIFIED: Json = {
+  description: 'Niet gewijzigd sinds If-None-Match.',
+  headers: { ...VERSION_HEADER, ETag: { $ref: '#/components/headers/ETag' } },
+}
+
+export const HEADERS: Record<string, Json> = {
+  'API-version': { description: 'Versie van de API.', schema: { type: 'string' } },
+  ETag: { description: 'Kenmerk van deze inhoud, voor If-None-Match.', schema: { type: 'string' } },
+  Location: { description: 'URL van wat gemaakt is.', schema: { type: 'string', format: 'uri' } },
+  'Content-Crs': {
+    description: 'Coördinatenstelsel van geometrie in het antwoord.',
+    schema: { type: 'string', enum: ['EPSG:4326'] },
+  },
+  'X-Warning': {
+    description: 'Wat de client moet weten hoewel het gelukt is; staat er alleen als er iets te melden is.',
+    schema: { type: 'string' },
+  },
+}
+
+const headerParameter = (name: string, description: string, required = false, choice?: string) => ({
+  name,
+  in: 'header',
+  required,
+  description,
+  schema: { type: 'string', ...(choice && { enum: [choice] }) },
+})
+export const PARAMETERS: Record<string, Json> = Object.fromEntries(
+  [
+    headerParameter('If-None-Match', 'ETag die de client al heeft: is hij nog dezelfde, dan volgt 304.'),
+    headerParameter('Accept-Crs', 'Coördinatenstelsel van geometrie in het antwoord.', true, 'EPSG:4326'),
+    headerParameter('Content-Crs', 'Coördinatenstelsel van geometrie in de aanvraag.', true, 'EPSG:4326'),
+    headerParameter('X-Audit-Toelichting', 'Toelichting voor het auditspoor.'),
+    headerParameter('X-NLX-Logrecord-ID', 'Kenmerk van de aanvraag in het log van de keten.'),
+  ].map((parameter) => [parameter.name, parameter]),
+)
