@@ -194,9 +194,18 @@ function parametersOf(operation: Operation, schemas: Schemas): Json[] {
 // ---- bodies and answers ----
 
 // Bodies and answers that are no JSON, for routes that do not say so themselves.
-const OTHER_BODIES: Record<string, string[]> = {
-  'PUT /bestandsdelen/:uuid': ['multipart/form-data'],
-  'POST /import/:uuid/upload': ['text/csv'],
+const BINARY: Json = { type: 'string', format: 'binary' }
+const OTHER_BODIES: Record<string, Json> = {
+  'PUT /bestandsdelen/:uuid': {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['inhoud', 'lock'],
+        properties: { inhoud: BINARY, lock: { type: 'string', description: 'Het lock van het document.' } },
+      },
+    },
+  },
+  'POST /import/:uuid/upload': { 'text/csv': { schema: BINARY } },
 }
 const OTHER_ANSWERS: Record<string, string[]> = {
   'GET /enkelvoudiginformatieobjecten/:uuid/download': ['application/octet-stream'],
@@ -204,10 +213,11 @@ const OTHER_ANSWERS: Record<string, string[]> = {
 }
 
 function bodyOf({ method, path, schema }: Operation, schemas: Schemas): Json | undefined {
-  const other = schema.consumes ?? OTHER_BODIES[`${method} ${path}`]
-  if (other) {
-    const content = schema.body ? schemas.of(schema.body) : { type: 'string', format: 'binary' }
-    return { required: true, content: Object.fromEntries(other.map((type) => [type, { schema: content }])) }
+  const other = OTHER_BODIES[`${method} ${path}`]
+  if (other) return { required: true, content: other }
+  if (schema.consumes) {
+    const content = schema.body ? schemas.of(schema.body) : BINARY
+    return { required: true, content: Object.fromEntries(schema.consumes.map((type) => [type, { schema: content }])) }
   }
   if (!schema.body) return undefined
   return { required: true, content: { 'application/json': { schema: schemas.of(schema.body) } } }
@@ -221,7 +231,7 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
   const other = schema.produces ?? OTHER_ANSWERS[`${method} ${path}`]
   const success = ok.map(([status, answer]): [string, Json] => {
     const content = other
-      ? Object.fromEntries(other.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
+      ? Object.fromEntries(other.map((type) => [type, { schema: BINARY }]))
       : answer && { 'application/json': { schema: schemas.of(answer) } }
     const links = status === '201' ? linksOf(operation, all, answer as Json | undefined) : {}
     return [
