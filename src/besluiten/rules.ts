@@ -1,10 +1,7 @@
 // The rules of the Besluiten API, each once, by the number that the standard gives it. Three are kept elsewhere: brc-004 by
 // having no field for the nature of a relation, brc-005 and brc-006 where relations are written.
-import {
-  findBesluittypeInfo,
-  hoortBesluittypeBijZaaktype,
-  hoortInformatieobjecttypeBijBesluittype,
-} from '../catalogi/rules.ts'
+import { findBesluittypeInfo } from '../catalogi/rules.ts'
+import { isBesluittypeOfZaaktype, isDocumenttypeOfBesluittype } from '../catalogi/type-relations.ts'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { link, resolveLink } from '../http/links.ts'
@@ -160,7 +157,7 @@ export async function zaaktypeFaults(
   const past =
     zaaktypeId === null
       ? type.id === null && type.zaaktypen.includes(zaaktypeUrl ?? '')
-      : type.id !== null && (await hoortBesluittypeBijZaaktype(db, zaaktypeId, type.id))
+      : type.id !== null && (await isBesluittypeOfZaaktype(db, zaaktypeId, type.id))
   if (past) return []
   return [onObject('zaaktype-mismatch', 'Het besluittype hoort niet bij het zaaktype van de zaak.')]
 }
@@ -194,7 +191,7 @@ export async function zaaktypeEldersFaults(
   if (type.id === null && type.zaaktypen.includes(zaaktype)) return []
   if (type.id !== null && target.kind === 'ours' && target.resource === 'zaaktype') {
     const own = await db.selectFrom('zaaktype').where('uuid', '=', target.uuid).select('id').executeTakeFirst()
-    if (own && (await hoortBesluittypeBijZaaktype(db, own.id, type.id))) return []
+    if (own && (await isBesluittypeOfZaaktype(db, own.id, type.id))) return []
   }
   return [onObject('zaaktype-mismatch', 'Het besluittype hoort niet bij het zaaktype van de zaak.')]
 }
@@ -248,7 +245,7 @@ export async function informatieobjecttypeFaults(
   const related =
     besluittypeId === null
       ? type.url !== null && typenElders.includes(type.url)
-      : type.id !== null && (await hoortInformatieobjecttypeBijBesluittype(db, besluittypeId, type.id))
+      : type.id !== null && (await isDocumenttypeOfBesluittype(db, besluittypeId, type.id))
   if (related) return []
   const code = 'missing-besluittype-informatieobjecttype-relation'
   return [onObject(code, 'Het informatieobjecttype van het document hoort niet bij het besluittype.')]

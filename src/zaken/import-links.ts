@@ -1,5 +1,6 @@
 // Documents of a bulk import that belong to a case: the rules of a zaakinformatieobject, for a whole batch at once.
 import type postgres from 'postgres'
+import { documenttypeOfZaaktype } from '../catalogi/type-relations.ts'
 
 type Rij = { nummer: number; zaakUuid: string; typeId: number }
 
@@ -20,12 +21,8 @@ export async function judgeZaken(
   const judged = await sql<
     { nummer: number; bestaat: boolean; archiefstatus: string | null; elders: boolean; past: boolean }[]
   >`
-    select r.nummer, z.id is not null as bestaat, z.archiefstatus, z.zaaktype_url is not null as elders, exists (
-      select from zaaktype_informatieobjecttype t
-      join informatieobjecttype genoemd on genoemd.id = t.informatieobjecttype_id
-      join informatieobjecttype eigen on eigen.id = r.type_id
-      where t.zaaktype_id = z.zaaktype_id and genoemd.catalogus_id = eigen.catalogus_id
-        and genoemd.omschrijving = eigen.omschrijving) as past
+    select r.nummer, z.id is not null as bestaat, z.archiefstatus, z.zaaktype_url is not null as elders,
+      ${sql.unsafe(documenttypeOfZaaktype('z.zaaktype_id', 'r.type_id'))} as past
     from unnest(${rows.map(({ nummer }) => nummer)}::integer[], ${rows.map(({ zaakUuid }) => zaakUuid)}::uuid[],
       ${rows.map(({ typeId }) => typeId)}::bigint[]) as r(nummer, zaak_uuid, type_id)
     left join zaak z on z.uuid = r.zaak_uuid`

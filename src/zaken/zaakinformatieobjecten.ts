@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remote-types.ts'
+import { documenttypeOfZaaktype } from '../catalogi/type-relations.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
@@ -215,11 +216,8 @@ async function requireTypeElders(
   if (zaak.zaaktypeUrl !== null) return requireNamed(m, informatieobjecttype, zaak.zaaktypeUrl, typen)
   const uuid = localUuid(informatieobjecttype, m.actor.base, 'informatieobjecttype') ?? null
   const [past] = await m.sql`
-    select 1 from zaaktype_informatieobjecttype r
-    join informatieobjecttype genoemd on genoemd.id = r.informatieobjecttype_id
-    join informatieobjecttype eigen on eigen.uuid = ${uuid}::uuid
-    where r.zaaktype_id = ${zaak.zaaktypeId} and genoemd.catalogus_id = eigen.catalogus_id
-      and genoemd.omschrijving = eigen.omschrijving limit 1`
+    select from zaak z, informatieobjecttype t where z.id = ${zaak.id} and t.uuid = ${uuid}::uuid
+      and ${m.sql.unsafe(documenttypeOfZaaktype('z.zaaktype_id', 't.id'))}`
   if (!past) throw ongerelateerd()
 }
 
@@ -277,13 +275,9 @@ async function deleteZio(m: Mutation, uuid: string): Promise<void> {
 async function requireDocument(m: Mutation, url: string, zaak: ZaakCore, typen: RemoteTypes): Promise<number> {
   const uuid = requireOwn('informatieobject', url, m.actor.base, 'enkelvoudiginformatieobject')
   const [document] = await m.sql<{ id: number; informatieobjecttype_url: string | null; past: boolean }[]>`
-    select e.id, e.informatieobjecttype_url, exists (
-      select from zaaktype_informatieobjecttype r
-      join informatieobjecttype genoemd on genoemd.id = r.informatieobjecttype_id
-      join informatieobjecttype eigen on eigen.id = e.informatieobjecttype_id
-      where r.zaaktype_id = ${zaak.zaaktypeId} and genoemd.catalogus_id = eigen.catalogus_id
-        and genoemd.omschrijving = eigen.omschrijving) as past
-    from enkelvoudiginformatieobject e where e.uuid = ${uuid} for key share of e`
+    select e.id, e.informatieobjecttype_url,
+      ${m.sql.unsafe(documenttypeOfZaaktype('z.zaaktype_id', 'e.informatieobjecttype_id'))} as past
+    from enkelvoudiginformatieobject e, zaak z where e.uuid = ${uuid} and z.id = ${zaak.id} for key share of e`
   if (!document) throw invalid('informatieobject', 'bad-url', 'Dit document bestaat niet.')
   if (zaak.zaaktypeUrl !== null) requireNamed(m, document.informatieobjecttype_url, zaak.zaaktypeUrl, typen)
   else if (!document.past) throw ongerelateerd()

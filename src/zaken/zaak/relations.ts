@@ -1,5 +1,6 @@
 // What a case has to do with other cases: the one that it is a part of, and those that it is related to.
 import type { RemoteTypes } from '../../catalogi/remote-types.ts'
+import { deelzaaktypeOfZaaktype } from '../../catalogi/type-relations.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
@@ -24,13 +25,9 @@ export async function judgeHoofdzaak(
   if (target.uuid === self?.uuid) return wrong('self-forbidden', 'Een zaak is geen hoofdzaak van zichzelf.')
   const [hoofdzaak] = await m.sql<
     { id: number; hoofdzaak_id: number | null; zaaktype_url: string | null; past: boolean }[]
-  >`select h.id, h.hoofdzaak_id, h.zaaktype_url, exists (
-      select from zaaktype_deelzaaktype d
-      join zaaktype genoemd on genoemd.id = d.deelzaaktype_id
-      join zaaktype eigen on eigen.id = ${eigen.zaaktypeId}
-      where d.zaaktype_id = h.zaaktype_id and genoemd.catalogus_id = eigen.catalogus_id
-        and genoemd.identificatie = eigen.identificatie) as past
-    from zaak h where h.uuid = ${target.uuid} for share of h`
+  >`select h.id, h.hoofdzaak_id, h.zaaktype_url,
+      ${m.sql.unsafe(deelzaaktypeOfZaaktype('h.zaaktype_id', 'own.id'))} as past
+    from zaak h left join zaaktype own on own.id = ${eigen.zaaktypeId} where h.uuid = ${target.uuid} for share of h`
   if (!hoofdzaak) return wrong('does_not_exist', 'Deze zaak bestaat niet.')
   if (hoofdzaak.hoofdzaak_id !== null)
     return wrong('deelzaak-als-hoofdzaak', 'Deze zaak is zelf een deelzaak en kan geen hoofdzaak zijn.')
