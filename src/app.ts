@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import jwt from '@fastify/jwt'
@@ -25,6 +26,7 @@ import { registerAccess } from './http/access.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
 import { registerHealth } from './http/health.ts'
 import { validatorCompiler } from './http/input.ts'
+import { LIMITS } from './http/limits.ts'
 import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
@@ -83,7 +85,8 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: parts.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }), // `logRequest` says it in one line
-    bodyLimit: 8 * 1024 * 1024,
+    bodyLimit: LIMITS.bodyBytes,
+    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*(?=\/)/i, ''), // RFC 9112: the absolute form means the same
     connectionTimeout: 120_000, // of silence; a long upload is no silence
     requestTimeout: 0, // `boundConnections` does it, by route
     http: {
@@ -125,7 +128,8 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     request.base = requestBase(request, parts.config)
     reply.headers(SECURITY_HEADERS)
     if (request.base.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000')
-    const version = VERSIONS[request.url.split('/', 2)[1] ?? '']
+    const root = request.url.split('/', 2)[1] ?? ''
+    const version = Object.hasOwn(VERSIONS, root) ? VERSIONS[root] : undefined
     if (version) reply.header('api-version', version)
   })
   const requestLog = plainLog(parts.log)
@@ -169,9 +173,11 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
 /** Existing clients say `application/json` also where there is nothing to send, as to `publish`: that is no body at all. */
 function acceptEmptyBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '' && (request.method === 'DELETE' || !request.routeOptions.schema?.body)) done(null, undefined)
-    else parse(request, body, done)
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.byteLength === 0 && (request.method === 'DELETE' || !request.routeOptions.schema?.body))
+      done(null, undefined)
+    else if (!isUtf8(body)) done(new SyntaxError('not UTF-8'), undefined)
+    else parse(request, body.toString(), done)
   })
 }
 

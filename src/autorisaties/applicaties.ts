@@ -7,6 +7,7 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { Patch, snakeCase, Text, Url, Uuid } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { type InvalidParam, invalid, notFound, throwFaults } from '../http/problem.ts'
@@ -41,7 +42,7 @@ export const ApplicatieInput = Type.Object({
   alleenIsGereedVoorPublicatie: Type.Optional(
     Type.Boolean({ default: false, description: 'Leest alleen documenten die gereed zijn voor publicatie.' }),
   ),
-  autorisaties: Type.Optional(Type.Array(AutorisatieInput)),
+  autorisaties: Type.Optional(Type.Array(AutorisatieInput, { maxItems: LIMITS.rights })),
   catalogusAutorisaties: Type.Optional(Type.Array(CatalogusAutorisatie)),
 })
 const ApplicatiePatch = Patch(ApplicatieInput)
@@ -90,6 +91,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
     '/applicaties',
     {
       config: updateAccess,
+      bodyLimit: LIMITS.applicatieBytes,
       schema: { body: ApplicatieInput, response: { 201: Applicatie } },
       preValidation: refuseNull,
     },
@@ -119,6 +121,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
     '/applicaties/:uuid',
     {
       config: updateAccess,
+      bodyLimit: LIMITS.applicatieBytes,
       schema: { params: Params, body: ApplicatieInput, response: { 200: Applicatie } },
       preValidation: refuseNull,
     },
@@ -130,6 +133,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
     '/applicaties/:uuid',
     {
       config: updateAccess,
+      bodyLimit: LIMITS.applicatieBytes,
       schema: { params: Params, body: ApplicatiePatch, response: { 200: Applicatie } },
       preValidation: refuseNull,
     },

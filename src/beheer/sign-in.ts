@@ -136,5 +136,8 @@ async function logIn(
 
 /** Where to go after signing in, when it is a page of ours. */
 export function ownPath(path: string | undefined): string {
-  return typeof path === 'string' && /^\/beheer\/[^\\]*$/.test(path) ? path : ''
+  if (typeof path !== 'string' || !/^\/beheer\/[\x21-\x5b\x5d-\x7e]*$/.test(path)) return ''
+  // As a browser reads it: what climbs out with `..`, also when that is encoded, is no page of ours.
+  const read = new URL(path, 'http://localhost')
+  return read.pathname.startsWith('/beheer/') ? read.pathname + read.search + read.hash : ''
 }

@@ -5,9 +5,10 @@ import { Compile, type Validator } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { isDuration, isZeroDuration, MAX_TERM_YEARS } from './duration.ts'
+import { LIMITS } from './limits.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem } from './problem.ts'
 
-Settings.Set({ maxErrors: 10_000 }) // all faults are reported at once
+Settings.Set({ maxErrors: 2 * LIMITS.faults }) // all faults are reported at once, as far as anyone reads them
 
 // ---- kinds of values that the standard uses ----
 
@@ -161,6 +162,8 @@ type Plain = {
   default?: unknown
   enum?: unknown[]
   format?: string
+  maxLength?: number
+  maxItems?: number
 }
 const validators = new WeakMap<object, Validator>()
 const readers = new WeakMap<object, Reader>()
@@ -188,7 +191,7 @@ export function readInput<T extends TSchema>(
 export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
   let validator = validators.get(schema)
   if (!validator) {
-    validator = Compile(schema)
+    validator = Compile(bounded(schema as Plain) as TSchema)
     validators.set(schema, validator)
   }
   const faults = isPossible(value) ? [] : impossibleText(value, [])
@@ -201,6 +204,21 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
   const order = Object.keys((schema as Plain).properties ?? {})
   const place = ({ name }: InvalidParam) => order.indexOf(name.split('.')[0]!)
   return faults.sort((a, b) => place(a) - place(b))
+}
+
+/** The schema with a bound on every list and every text: where it says none, the general one holds. */
+function bounded(schema: Plain): Plain {
+  const types = ([] as string[]).concat(schema.type ?? [])
+  const { properties, items } = schema
+  return {
+    ...schema,
+    ...(types.includes('string') && !schema.enum && { maxLength: schema.maxLength ?? LIMITS.text }),
+    ...(types.includes('array') && { maxItems: schema.maxItems ?? LIMITS.items }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, bounded(one)])),
+    }),
+    ...(items && { items: bounded(items) }),
+  }
 }
 
 /** Makes of a value what its schema means by it. Made once for each schema: every request passes here. */
@@ -219,6 +237,7 @@ function makeReader(schema: Plain): Reader {
   const types = ([] as string[]).concat(schema.type ?? [])
   const readObject = types.includes('object') && schema.properties ? makeObjectReader(schema) : undefined
   const readItem = types.includes('array') && schema.items ? readerOf(schema.items) : undefined
+  const most = schema.maxItems ?? LIMITS.items
   const isText = types.includes('string') || schema.enum !== undefined
   const isNumber = types.includes('integer') || types.includes('number')
   const nullable = types.includes('null')
@@ -231,7 +250,9 @@ function makeReader(schema: Plain): Reader {
     if (value === null) return value
     switch (typeof value) {
       case 'object':
-        if (Array.isArray(value)) return readItem ? value.map((item) => readItem(item, defaults)) : value
+        // Of a list that is too long one more than is allowed is read, for the fault.
+        if (Array.isArray(value))
+          return readItem ? value.slice(0, most + 1).map((item) => readItem(item, defaults)) : value
         return readObject ? readObject(value as Record<string, unknown>, defaults) : value
       case 'string':
         if (isText) return readText(schema.format, value)
@@ -336,6 +357,8 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
     case 'maximum':
     case 'exclusiveMaximum':
       return fault('max_value', `Deze waarde is ten hoogste ${params.limit}.`)
+    case 'maxItems':
+      return fault('max_length', `Deze lijst heeft ten hoogste ${params.limit} onderdelen.`)
     case 'minItems':
       return fault('empty', 'Deze lijst mag niet leeg zijn.')
     case 'format': {
@@ -397,6 +420,12 @@ export function readQuery<T extends TSchema>(schema: T, query: Record<string, un
   return readInput(schema, values)
 }
 
+/** Whether values stand deeper within each other than this: what walks through them calls itself. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1))
+}
+
 /** How Fastify checks what a route declares: through the functions above, so that every fault has the standard's shape. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, method }) => {
   return (data: unknown) => {
@@ -407,6 +436,8 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
         return { value: data }
       }
       if (httpPart === 'headers') return { value: data }
+      if (isDeeper(data, LIMITS.depth))
+        return { error: invalid('nonFieldErrors', 'invalid', `De inhoud heeft meer dan ${LIMITS.depth} niveaus.`) }
       if (data === null || typeof data !== 'object' || Array.isArray(data)) {
         return { error: invalid('nonFieldErrors', 'invalid', 'De inhoud is geen JSON-object.') }
       }

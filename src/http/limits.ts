@@ -3,6 +3,22 @@
  * (Bounds) says where each is enforced and which answer it gives.
  */
 export const LIMITS = {
+  /** JSON of a request, other than content of documents and imports. */
+  bodyBytes: 1024 * 1024,
+  /** The same of an applicatie, which may have thousands of rights. */
+  applicatieBytes: 4 * 1024 * 1024,
+  rights: 5000,
+  /** How deep values of a request stand within each other. */
+  depth: 32,
+  /** Members of a list, and characters of a text, where the schema says nothing smaller. */
+  items: 1000,
+  text: 20_000,
+  /** uuid__in of a search. */
+  uuids: 10_000,
+  /** Names in `ordering`. */
+  ordering: 10,
+  /** Faults in one answer, which says so when there are more. */
+  faults: 100,
   /** An answer up to this size is sent whole, a larger one as a stream. Characters of JSON. */
   wholeAnswerBytes: 1024 * 1024,
   /** Rows of an unpaginated list that are read at first: nearly all such lists are shorter. */

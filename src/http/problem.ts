@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../database/database.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
+import { LIMITS } from './limits.ts'
 
 /** One fault of the input: the field (camelCase, dots for nesting), the code of the standard and a Dutch reason. */
 export type InvalidParam = { name: string; code: string; reason: string }
@@ -45,7 +46,11 @@ export function invalid(name: string, code: string, reason: string): Problem {
 
 /** 400 on several fields at once. */
 export function invalidAll(invalidParams: InvalidParam[]): Problem {
-  return new Problem(400, { invalidParams })
+  if (invalidParams.length <= LIMITS.faults) return new Problem(400, { invalidParams })
+  return new Problem(400, {
+    invalidParams: invalidParams.slice(0, LIMITS.faults),
+    detail: `Ongeldige invoer. Er zijn meer dan deze ${LIMITS.faults} fouten.`,
+  })
 }
 
 /** Throws what was collected, if anything: faults on one level are reported together. */
@@ -244,6 +249,8 @@ export function toProblem(error: unknown): Problem {
   if (verwijzing) return invalid(...verwijzing, 'Wat hier wordt genoemd is net verwijderd.')
   if (code === '22021' || code === '22P05')
     return invalid('nonFieldErrors', 'invalid', 'De tekst bevat een teken dat niet kan worden bewaard.')
+  if (code === '22003' || code === '22008')
+    return invalid('nonFieldErrors', 'invalid', 'Een getal of datum is groter dan kan worden bewaard.')
   if (code === '40001' || code === '40P01') return new Problem(409, { headers: { 'retry-after': '1' } })
   if (isUnavailable(error) || error instanceof StoreUnavailable)
     return new Problem(503, { headers: { 'retry-after': '5' } })

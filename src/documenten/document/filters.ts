@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { alias, documentedAs } from '../../http/documented.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
@@ -36,12 +37,12 @@ export const Filter = Type.Object({
   objectinformatieobjecten_objectType: Type.Optional(OBJECT_TYPE),
   objectinformatieobjecten__object: Type.Optional(alias(Url())),
   objectinformatieobjecten__objectType: Type.Optional(alias(OBJECT_TYPE)),
-  ordering: Type.Optional(Type.Array(Type.String())),
+  ordering: Type.Optional(Type.Array(Type.String(), { maxItems: LIMITS.ordering })),
 })
 export type Filter = Static<typeof Filter>
 
 export const Zoek = Type.Object({
-  uuid__in: Type.Array(Uuid),
+  uuid__in: Type.Array(Uuid, { maxItems: LIMITS.uuids }),
   identificatie: Type.Optional(Type.String()),
   bronorganisatie: Type.Optional(Rsin),
   expand: Type.Optional(
@@ -114,15 +115,17 @@ function relatedTo(object: string | undefined, objectType: string | undefined, b
     ${target?.objectUrl ? sql`and o.object_url = ${target.objectUrl}` : sql``})`
 }
 
-const ORDERING: Record<string, string> = {
-  auteur: 'v.auteur',
-  bestandsomvang: 'v.bestandsomvang',
-  creatiedatum: 'v.creatiedatum',
-  formaat: 'v.formaat',
-  status: 'v.status',
-  titel: 'v.titel',
-  vertrouwelijkheidaanduiding: 'v.vertrouwelijkheidaanduiding::text', // by its text, as existing clients know it
-}
+const ORDERING = new Map(
+  Object.entries({
+    auteur: 'v.auteur',
+    bestandsomvang: 'v.bestandsomvang',
+    creatiedatum: 'v.creatiedatum',
+    formaat: 'v.formaat',
+    status: 'v.status',
+    titel: 'v.titel',
+    vertrouwelijkheidaanduiding: 'v.vertrouwelijkheidaanduiding::text', // by its text, as existing clients know it
+  }),
+)
 
 /**
  * What is equal is ordered by age, in the direction of the last name: an index can then be read from either end.
@@ -132,9 +135,9 @@ function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
   if (!names?.length) return []
   const order = names.map((name) => {
     const descending = name.startsWith('-')
-    const column = ORDERING[descending ? name.slice(1) : name]
+    const column = ORDERING.get(descending ? name.slice(1) : name)
     if (!column)
-      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${Object.keys(ORDERING).join(', ')}, met - voor aflopend.`)
+      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${[...ORDERING.keys()].join(', ')}, met - voor aflopend.`)
     return { column, direction: descending ? 'desc' : 'asc' }
   })
   return [...order, { column: 'e.id', direction: order.at(-1)!.direction }].map(

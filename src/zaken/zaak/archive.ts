@@ -136,7 +136,8 @@ function member(value: unknown, name: string): unknown {
   if (value === null || typeof value !== 'object') return undefined
   const object = value as Record<string, unknown>
   const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const found = object[name] ?? object[camel]
+  const own = (key: string) => (Object.hasOwn(object, key) ? object[key] : undefined)
+  const found = own(name) ?? own(camel)
   return found === undefined && typeof object.overigeData === 'object' ? member(object.overigeData, name) : found
 }
 

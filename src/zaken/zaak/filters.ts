@@ -6,6 +6,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { reach } from '../../http/access.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { localUuid, type Resource, resolveLink } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
@@ -127,7 +128,7 @@ export const ATTRIBUTEN = {
   kenmerk: opt(Type.String()),
   status__statustype: opt(Url()),
   resultaat__resultaattype: opt(Url()),
-  ordering: opt(Type.Array(Type.String())),
+  ordering: opt(Type.Array(Type.String(), { maxItems: LIMITS.ordering })),
 }
 export const ListQuery = Type.Object({ ...PageQuery, ...ExpandQuery, ...ATTRIBUTEN })
 export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
@@ -225,22 +226,24 @@ export function originsOf(filter: ZaakFilter, { actor }: FastifyRequest): (Zaakt
   return both || filter.zaaktype__omschrijving || filter.zaaktype__in ? ['eigen', 'elders'] : [undefined]
 }
 
-const ORDERING: Record<string, string> = {
-  startdatum: 'z.startdatum',
-  einddatum: 'z.einddatum',
-  publicatiedatum: 'z.publicatiedatum',
-  archiefactiedatum: 'z.archiefactiedatum',
-  registratiedatum: 'z.registratiedatum',
-  identificatie: 'z.identificatie',
-}
+const ORDERING = new Map(
+  Object.entries({
+    startdatum: 'z.startdatum',
+    einddatum: 'z.einddatum',
+    publicatiedatum: 'z.publicatiedatum',
+    archiefactiedatum: 'z.archiefactiedatum',
+    registratiedatum: 'z.registratiedatum',
+    identificatie: 'z.identificatie',
+  }),
+)
 
 /** @throws Problem 400 on `ordering` for what a list cannot be ordered by */
 export function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
   return (names ?? []).map((name) => {
     const descending = name.startsWith('-')
-    const column = ORDERING[descending ? name.slice(1) : name]
+    const column = ORDERING.get(descending ? name.slice(1) : name)
     if (!column)
-      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${Object.keys(ORDERING).join(', ')}, met - voor aflopend.`)
+      throw invalid('ordering', 'invalid_choice', `Mogelijk: ${[...ORDERING.keys()].join(', ')}, met - voor aflopend.`)
     return sql`${sql.raw(column)} ${sql.raw(descending ? 'desc' : 'asc')}`
   })
 }

@@ -38,7 +38,7 @@ const MAX_PUNTEN = 100_000
 export function readGeometrie(value: unknown, depth = 0): Geometrie | undefined {
   if (value === null || typeof value !== 'object' || depth > 5) return undefined
   const { type, coordinates, geometries } = value as Record<string, unknown>
-  const read = SHAPES[String(type)]
+  const read = typeof type === 'string' ? SHAPES.get(type) : undefined
   if (read) {
     const kept = read(coordinates)
     return kept === undefined ? undefined : ({ type, coordinates: kept } as Geometrie)
@@ -73,14 +73,16 @@ const ring: Read = (value) => {
   const [first, last] = [points?.[0], points?.at(-1)]
   return first && last && first[0] === last[0] && first[1] === last[1] ? points : undefined
 }
-const SHAPES: Record<string, Read> = {
-  Point: point,
-  MultiPoint: listOf(point, 1),
-  LineString: listOf(point, 2),
-  MultiLineString: listOf(listOf(point, 2), 1),
-  Polygon: listOf(ring, 1),
-  MultiPolygon: listOf(listOf(ring, 1), 1),
-}
+const SHAPES = new Map<string, Read>(
+  Object.entries({
+    Point: point,
+    MultiPoint: listOf(point, 1),
+    LineString: listOf(point, 2),
+    MultiLineString: listOf(listOf(point, 2), 1),
+    Polygon: listOf(ring, 1),
+    MultiPolygon: listOf(listOf(ring, 1), 1),
+  }),
+)
 
 /** The smallest box around it, as PostgreSQL writes a box; null around nothing. */
 export function boundingBox(geometrie: Geometrie): string | null {

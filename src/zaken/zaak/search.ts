@@ -5,6 +5,7 @@ import Type from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { Uuid } from '../../http/input.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { invalid, invalidAll } from '../../http/problem.ts'
 import { anyObject } from './columns.ts'
 import { ATTRIBUTEN } from './filters.ts'
@@ -13,7 +14,7 @@ import { all } from './read.ts'
 
 export const Zoek = Type.Object({
   zaakgeometrie: Type.Optional(Type.Object({ within: anyObject(GEOJSON) })),
-  uuid__in: Type.Optional(Type.Array(Uuid)),
+  uuid__in: Type.Optional(Type.Array(Uuid, { maxItems: LIMITS.uuids })),
   ...ATTRIBUTEN,
   expand: Type.Optional(
     Type.Unsafe<unknown>(
@@ -71,7 +72,7 @@ export async function lenientSearch(request: FastifyRequest): Promise<void> {
     throw invalid('nonFieldErrors', 'empty_search_body', 'Geef ten minste een zoekvoorwaarde.')
   for (const [name, schema] of Object.entries(Zoek.properties)) {
     if ((schema as { type?: string }).type === 'array' && typeof body[name] === 'string')
-      body[name] = (body[name] as string).split(',')
+      body[name] = (body[name] as string).split(',', LIMITS.uuids + 1)
   }
 }
 
