@@ -97,15 +97,18 @@ async function fill({ sql }: Database, rows: number) {
         'Document ' || identificatie, 'Archief', 'nld' from e`
     await sql`
       with n as (
-        insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, status,
-          volgende_poging_op, beeindigd_op)
+        insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
         select 'zaken', 'http://localhost/zaken/api/v1/zaken/' || u, u, 'zaak', 'http://localhost/zaken/api/v1/zaken/' || u,
-          'create', '{}', case when n % 20 = 0 then 'mislukt' else 'afgeleverd' end, null, now()
-        from (select n, gen_random_uuid() as u from generate_series(${from}::integer, ${to}::integer) n) x returning id, status
+          'create', '{}'
+        from (select gen_random_uuid() as u from generate_series(${from}::integer, ${to}::integer) n) x
+        returning id, hoofd_object_uuid
+      ), mislukt as (
+        insert into levering (notificatie_id, hoofd_object_uuid, status, volgende_poging_op, poging, beeindigd_op)
+        select id, hoofd_object_uuid, 'mislukt', null, 1, now() from n where id % 20 = 0
       )
-      insert into notificatie_poging (notificatie_id, nummer, job_id, duur_ms, uitkomst, http_status)
-      select id, 1, 0, 12, case when status = 'mislukt' then 'http' else 'delivered' end,
-        case when status = 'mislukt' then 503 else 201 end from n`
+      insert into notificatie_poging (notificatie_id, nummer, duur_ms, uitkomst, http_status)
+      select id, 1, 12, case when id % 20 = 0 then 'http' else 'delivered' end, case when id % 20 = 0 then 503 else 201 end
+      from n`
     await sql`
       insert into beheer_audit (gebruiker, handeling, object_soort, object_id)
       select 'beheerder', 'document-downloaden', 'document', gen_random_uuid()::text
@@ -134,13 +137,15 @@ async function fill({ sql }: Database, rows: number) {
     'enkelvoudiginformatieobject_versie',
     'notificatie',
     'notificatie_poging',
+    'levering',
     'beheer_audit',
     'import_regel',
     'import_resultaat',
     'zaakinformatieobject',
   ])
     await sql`vacuum analyze ${sql(table)}`
-  const [notificatie] = await sql`select uuid from notificatie where status = 'mislukt' order by id desc limit 1`
+  const [notificatie] = await sql`
+    select uuid from notificatie where id = (select max(notificatie_id) from levering where status = 'mislukt')`
   return { zaak: zaak!.uuid as string, importUuid: made!.uuid as string, notificatie: notificatie!.uuid as string }
 }
 

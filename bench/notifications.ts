@@ -89,7 +89,7 @@ export async function bench(argv: string[]): Promise<void> {
           String(repeated).padStart(9),
         ].join(' '),
       )
-      await stack.database.sql`truncate notificatie cascade`
+      await stack.database.sql`truncate notificatie, levering, notificatie_poging`
     }
   } finally {
     await stack.stop()
@@ -217,7 +217,9 @@ async function driveSql(databaseUrl: string, scenario: Scenario, clients: number
       await m.sql`insert into catalogus (domein, rsin, contactpersoon_beheer_naam) values ('BENCH', '000000000', 'x')`
       await scenario.prepare(m)
       // As beside a sender that looks by itself while messages come: the transactions of the service wake nobody either.
-      await m.sql`insert into notificatie_zender (wakker_tot) values (now() + interval '1 hour')`
+      await m.sql`
+        with worker as (insert into worker (naam, versie, host, pid, pool_id) values ('bench', '', '', 0, 'bench') returning id)
+        insert into notificatie_zender (worker_id) select id from worker`
     })
     const began = performance.now()
     let count = 0
@@ -239,7 +241,7 @@ async function driveSql(databaseUrl: string, scenario: Scenario, clients: number
 export async function delivered(sql: Sql, limitMs = 120_000): Promise<void> {
   const limit = performance.now() + limitMs
   while (performance.now() < limit) {
-    const [row] = await sql`select count(*) as waiting from notificatie where status = 'gepland'`
+    const [row] = await sql`select count(*) as waiting from levering where status = 'gepland'`
     if (Number(row!.waiting) === 0) return
     await sleep(100)
   }

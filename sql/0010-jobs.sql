@@ -71,8 +71,8 @@ returns text language sql stable as $$
 $$;
 comment on function taak_staat is 'State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).';
 
--- These jobs, or all (null). A function between the view and the tables of graphile-worker: a view on those would stand in
--- the way of its upgrades.
+-- These jobs, or all (null), as graphile-worker's view `jobs` has them. A function between that view and ours: a view on it
+-- would stand in the way of its upgrades.
 create function taken(p_ids bigint[]) returns table (
   id bigint, taak text, staat text, hoort_bij text, pogingen integer, max_pogingen integer, laatste_fout text,
   gemaakt_op timestamptz, vanaf timestamptz, bezig_sinds timestamptz, worker text
@@ -81,15 +81,9 @@ begin
   return query
   select
     j.id::bigint,
-    t.identifier::text,
+    j.task_identifier::text,
     taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at),
-    coalesce(
-      'import ' || (j.payload ->> 'import'),
-      (select 'import ' || i.uuid from import i where t.identifier = 'verwijder-import' and i.id::text = j.payload ->> 'id'),
-      (select 'notificatie ' || n.uuid from notificatie n
-        where t.identifier = 'verstuur-notificatie' and n.id = (j.payload ->> 'id')::bigint),
-      nullif(j.payload::text, '{}')
-    ),
+    case when j.key like 'import:%' then 'import ' || substr(j.key, 8) when j.key <> j.task_identifier then j.key end,
     j.attempts::integer,
     j.max_attempts::integer,
     j.last_error,
@@ -97,8 +91,7 @@ begin
     j.run_at,
     j.locked_at,
     (select w.naam || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
-  from graphile_worker._private_jobs j
-  join graphile_worker._private_tasks t on t.id = j.task_id
+  from graphile_worker.jobs j
   where p_ids is null or j.id = any(p_ids);
 end $$;
 comment on function taken(bigint[]) is 'These jobs, or all, as the view taak_overzicht shows them.';

@@ -16,6 +16,61 @@ create sequence zaak_nummer;
 -- Places in the order of UWV: 702 prefixes, from A to ZZ, of ten million numbers each.
 create sequence zaak_nummer_uwv minvalue 0 maxvalue 7019999999;
 
+-- Who gets messages of the notifications service that is built in, and where.
+create table abonnement (
+  applicatie_id bigint, -- Who may see and change it; empty: that applicatie is gone.
+  auth bytea not null, -- Value of the header Authorization, or the secret (jwt, oauth2); encrypted with SECRET_KEY.
+  authenticatie text not null default 'header'::text, -- How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).
+  callback_url text not null, -- Where messages go.
+  certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
+  certificaat_sleutel bytea, -- Private key of that certificate; encrypted with SECRET_KEY.
+  client_id text not null default ''::text, -- Client id of the token that made it, for the log.
+  cloudevents boolean not null default false, -- It gets cloud events instead of messages of the standard.
+  fouten integer not null default 0, -- Attempts that failed since the last one that succeeded.
+  gelijktijdig integer not null default 4, -- Messages that are sent to it at once.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  gewijzigd_op timestamp with time zone not null default now(), -- When it was last changed.
+  id bigint not null generated always as identity, -- Internal key; order of lists. Never 0: that stands for the external service.
+  laatste_http_status integer, -- Status of that answer.
+  laatste_uitkomst text, -- Outcome of the last attempt that failed; empty: the last one succeeded.
+  niet_voor timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
+  ondertekening bytea[] not null default '{}'::bytea[], -- Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.
+  op_volgorde boolean not null default true, -- Messages of one main object wait for each other.
+  reden text not null default ''::text, -- Why it has that status.
+  status text not null default 'actief'::text, -- actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).
+  status_sinds timestamp with time zone not null default now(), -- Since when it has that status.
+  storing_sinds timestamp with time zone, -- Since when attempts fail; empty: they do not.
+  termijn_ms integer not null default 10000, -- Milliseconds that one attempt may take, from connecting to the last byte of the answer.
+  token_scope text not null default ''::text, -- Scope that is asked for (oauth2).
+  token_url text not null default ''::text, -- Where a token is asked (oauth2).
+  uitgaand_client_id text not null default ''::text, -- Our client id there (jwt, oauth2).
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL, and what its secrets are bound to.
+  verwijderd_op timestamp with time zone, -- When it was deleted: nothing is sent any more, and a worker removes what is left.
+  constraint abonnement_pkey PRIMARY KEY (id),
+  constraint abonnement_uuid_uniek UNIQUE (uuid),
+  constraint abonnement_applicatie FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE SET NULL,
+  constraint abonnement_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['header'::text, 'jwt'::text, 'oauth2'::text]))),
+  constraint abonnement_callback_url_check CHECK (((length(callback_url) >= 1) AND (length(callback_url) <= 2000))),
+  constraint abonnement_gelijktijdig_check CHECK (((gelijktijdig >= 1) AND (gelijktijdig <= 50))),
+  constraint abonnement_ondertekening_check CHECK ((cardinality(ondertekening) <= 2)),
+  constraint abonnement_status_check CHECK ((status = ANY (ARRAY['actief'::text, 'gepauzeerd'::text, 'geblokkeerd'::text, 'opgezegd'::text]))),
+  constraint abonnement_termijn_ms_check CHECK (((termijn_ms >= 1000) AND (termijn_ms <= 60000)))
+);
+CREATE INDEX abonnement_applicatie ON abonnement USING btree (applicatie_id);
+
+-- What an abonnement wants: it gets a message when one of these rows fits, and once however many do.
+create table abonnement_kanaal (
+  abonnement_id bigint not null, -- The abonnement.
+  filters jsonb not null default '{}'::jsonb, -- Names and values that all have to fit, as they were registered; * fits all.
+  id bigint not null generated always as identity, -- Internal key; order in which they were given.
+  kanaal_id bigint not null, -- The channel.
+  constraint abonnement_kanaal_pkey PRIMARY KEY (id),
+  constraint abonnement_kanaal_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
+  constraint abonnement_kanaal_bestaat FOREIGN KEY (kanaal_id) REFERENCES kanaal(id)
+);
+CREATE INDEX abonnement_kanaal_abonnement ON abonnement_kanaal USING btree (abonnement_id);
+CREATE INDEX abonnement_kanaal_kanaal ON abonnement_kanaal USING btree (kanaal_id);
+
 -- An application that may use the APIs (Autorisaties API, Applicatie).
 create table applicatie (
   alleen_is_gereed_voor_publicatie boolean not null default false, -- True: reads only documents with isGereedVoorPublicatie (Autorisaties 1.1.0).
@@ -643,6 +698,22 @@ create table informatieobjecttype (
 CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobjecttype USING btree (catalogus_id, omschrijving);
 CREATE TRIGGER informatieobjecttype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
 
+-- Channels of the notifications service that is built in.
+create table kanaal (
+  documentatie_link text not null default ''::text, -- Where its kenmerken are explained; may be empty.
+  eigen boolean not null default false, -- This service publishes on it: its filters come from the program.
+  filters text[] not null default '{}'::text[], -- Names of the kenmerken that one may filter on.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  id bigint not null generated always as identity, -- Internal key; order of lists.
+  naam text not null, -- Name, such as zaken. It never changes.
+  uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  constraint kanaal_pkey PRIMARY KEY (id),
+  constraint kanaal_naam_uniek UNIQUE (naam),
+  constraint kanaal_uuid_uniek UNIQUE (uuid),
+  constraint kanaal_documentatie_link_check CHECK ((length(documentatie_link) <= 200)),
+  constraint kanaal_naam_check CHECK (((length(naam) >= 1) AND (length(naam) <= 50)))
+);
+
 -- A contact with a customer about a case (Zaken API, KlantContact; deprecated).
 create table klantcontact (
   datumtijd timestamp with time zone not null, -- When it was.
@@ -660,6 +731,26 @@ create table klantcontact (
 );
 CREATE INDEX klantcontact_zaak_id_idx ON klantcontact USING btree (zaak_id);
 
+-- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
+create table levering (
+  abonnement_id bigint not null default 0, -- The receiver: an abonnement, or 0 for the external notifications service.
+  beeindigd_op timestamp with time zone, -- When it failed for the last time.
+  begonnen_op timestamp with time zone, -- When that attempt began.
+  genomen_door integer, -- The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
+  herhalingen integer not null default 0, -- Retries that were planned since it was made or resent.
+  hoofd_object_uuid uuid not null, -- Main object of the message: those of one object keep their order.
+  notificatie_id bigint not null, -- The message.
+  poging integer not null default 0, -- Number of the last attempt that was begun; 0: none.
+  replay boolean not null default false, -- It was delivered or failed before and is sent again because somebody asked.
+  status text not null default 'gepland'::text, -- gepland (waits) or mislukt (all attempts used).
+  volgende_poging_op timestamp with time zone default now(), -- When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
+  constraint levering_pkey PRIMARY KEY (notificatie_id, abonnement_id),
+  constraint levering_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'mislukt'::text])))
+);
+CREATE INDEX levering_beurt ON levering USING btree (abonnement_id, volgende_poging_op, notificatie_id) WHERE (status = 'gepland'::text);
+CREATE INDEX levering_mislukt ON levering USING btree (abonnement_id, notificatie_id) WHERE (status = 'mislukt'::text);
+CREATE INDEX levering_volgorde ON levering USING btree (abonnement_id, hoofd_object_uuid, notificatie_id) WHERE (status = 'gepland'::text);
+
 -- Schema files that were applied, with their checksums and whether programs of before them stop.
 create table migratie (
   breekt_ouder boolean not null,
@@ -669,12 +760,12 @@ create table migratie (
   constraint migratie_pkey PRIMARY KEY (naam)
 );
 
--- Messages for the notifications service, written in the transaction of the change that they tell of.
+-- Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in levering.
 create table notificatie (
   aanmaakdatum timestamp with time zone not null default now(), -- When the change was made.
+  aanmaakdatum_tekst text, -- The moment as another publisher wrote it; empty: it is our own message.
   actie text not null, -- create, update, partial_update or destroy.
-  beeindigd_op timestamp with time zone, -- When it was delivered, or failed for the last time.
-  herhalingen integer not null default 0, -- Retries that were planned since it was made or resent.
+  bron text not null default ''::text, -- Attribute source of a message that another publisher gave; empty: none.
   hoofd_object text not null, -- URL of the main object.
   hoofd_object_uuid uuid not null, -- uuid of the main object: messages of one object keep their order.
   id bigint not null generated always as identity, -- Internal key; order of the changes.
@@ -682,20 +773,14 @@ create table notificatie (
   kenmerken jsonb not null, -- Attributes on which subscribers filter.
   resource text not null, -- Kind of the changed object.
   resource_url text not null, -- URL of the changed object.
-  status text not null default 'gepland'::text, -- gepland (waits), afgeleverd (accepted by the receiver) or mislukt (all attempts used).
   uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
-  volgende_poging_op timestamp with time zone default now(), -- When it is to be sent. Empty while it is gepland: it waits for a service, or for an earlier message of its main object.
   constraint notificatie_pkey PRIMARY KEY (id),
-  constraint notificatie_uuid_uniek UNIQUE (uuid),
-  constraint notificatie_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'afgeleverd'::text, 'mislukt'::text])))
+  constraint notificatie_uuid_uniek UNIQUE (uuid)
 );
 CREATE INDEX notificatie_aanmaakdatum ON notificatie USING btree (aanmaakdatum, id);
-CREATE INDEX notificatie_gepland ON notificatie USING btree (hoofd_object_uuid, id) WHERE (status = 'gepland'::text);
 CREATE INDEX notificatie_hoofd_object ON notificatie USING btree (hoofd_object_uuid);
 CREATE INDEX notificatie_kanaal ON notificatie USING btree (kanaal, aanmaakdatum, id);
-CREATE INDEX notificatie_mislukt ON notificatie USING btree (aanmaakdatum, id) WHERE (status = 'mislukt'::text);
 CREATE INDEX notificatie_resource ON notificatie USING btree ("right"(resource_url, 36)) WHERE (resource_url <> hoofd_object);
-CREATE INDEX notificatie_wacht ON notificatie USING btree (aanmaakdatum, id) WHERE (status = 'gepland'::text);
 
 -- How notifications are delivered: one row, read at every attempt.
 create table notificatie_instelling (
@@ -712,6 +797,7 @@ END) stored, -- The service that messages go to now; empty: messages wait. It fo
   gewijzigd_op timestamp with time zone not null default now(), -- When it was last changed.
   ingestelde_dienst_id bigint, -- The notifications service (soort nrc) of the settings; empty: none.
   max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
+  modus text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
   op_volgorde boolean not null default true, -- Messages of one main object wait for each other.
   constraint notificatie_instelling_pkey PRIMARY KEY (enig),
   constraint notificatie_dienst_in_gebruik FOREIGN KEY (ingestelde_dienst_id) REFERENCES dienst(id),
@@ -724,31 +810,30 @@ END),
   constraint notificatie_instelling_backoff_max_check CHECK (((backoff_max >= 1) AND (backoff_max <= 31536000))),
   constraint notificatie_instelling_base_factor_check CHECK (((base_factor >= 1) AND (base_factor <= 1000))),
   constraint notificatie_instelling_enig_check CHECK (enig),
-  constraint notificatie_instelling_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100)))
+  constraint notificatie_instelling_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
+  constraint notificatie_instelling_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text])))
 );
 
--- Attempts to deliver a message. A row is written before the attempt, so that two workers never make the same one.
+-- Attempts to deliver a message that ended.
 create table notificatie_poging (
+  abonnement_id bigint not null default 0, -- The receiver, as in levering.
   antwoord text, -- Start of the body of the answer, at most 4 KB.
   begonnen_op timestamp with time zone not null default clock_timestamp(), -- When it began.
   duur_ms integer, -- Milliseconds that it took.
   http_status integer, -- Status of the answer.
-  job_id bigint not null, -- The job that makes it; a worker that gets this job again knows that the attempt was lost.
   notificatie_id bigint not null, -- The message.
   nummer integer not null, -- Number of the attempt, from 1.
-  uitkomst text, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell); empty while it runs.
-  constraint notificatie_poging_pkey PRIMARY KEY (notificatie_id, nummer),
-  constraint notificatie_poging_notificatie_id_fkey FOREIGN KEY (notificatie_id) REFERENCES notificatie(id) ON DELETE CASCADE,
+  uitkomst text not null, -- delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
+  constraint notificatie_poging_pkey PRIMARY KEY (notificatie_id, abonnement_id, nummer),
   constraint notificatie_poging_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['delivered'::text, 'http'::text, 'refused'::text, 'dns'::text, 'tls'::text, 'timeout'::text, 'connection'::text, 'protocol'::text, 'blocked'::text, 'unknown'::text, 'lost'::text])))
 );
-CREATE INDEX notificatie_poging_begonnen ON notificatie_poging USING btree (begonnen_op);
+CREATE INDEX notificatie_poging_begonnen ON notificatie_poging USING btree (abonnement_id, begonnen_op);
 
--- Whether a sender looks for notifications by itself: at most one row.
+-- Workers that look for what is due by themselves at this moment. While there is one, nobody is woken.
 create unlogged table notificatie_zender (
-  enig boolean not null default true, -- True; keeps it to one row.
-  wakker_tot timestamp with time zone not null, -- Until when a sender does so at least. After that it is told of every message (channel notificatie).
-  constraint notificatie_zender_pkey PRIMARY KEY (enig),
-  constraint notificatie_zender_enig_check CHECK (enig)
+  gezien_op timestamp with time zone not null default now(), -- When it last said so.
+  worker_id integer not null, -- The worker (table worker).
+  constraint notificatie_zender_pkey PRIMARY KEY (worker_id)
 );
 
 -- That a document belongs to a zaak, besluit or verzoek (drc-003). While a row is there the document cannot be deleted (drc-008): the reference does not cascade.
@@ -1464,6 +1549,23 @@ create view import_overzicht as
   WHERE (verwijderd_op IS NULL)
   ORDER BY id DESC;
 
+-- Messages with their state, newest first.
+create view notificatie_overzicht as
+ SELECT uuid,
+    kanaal,
+    resource,
+    actie,
+    resource_url,
+    aanmaakdatum,
+    COALESCE(( SELECT max(l.status) AS max
+           FROM levering l
+          WHERE (l.notificatie_id = n.id)), 'afgeleverd'::text) AS status,
+    ( SELECT min(l.volgende_poging_op) AS min
+           FROM levering l
+          WHERE (l.notificatie_id = n.id)) AS volgende_poging_op
+   FROM notificatie n
+  ORDER BY id DESC;
+
 -- How the outcome of a case has it archived, wherever its resultaattype stands.
 create view resultaat_regeling as
  SELECT r.zaak_id,
@@ -1526,6 +1628,25 @@ begin
   end loop;
   return kenmerk;
 end $function$;
+
+-- Whether a message fits the filters of one row of abonnement_kanaal.
+CREATE OR REPLACE FUNCTION filters_passen(p_filters jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select not exists (
+    select from jsonb_each_text(p_filters) as f(naam, waarde)
+    where f.waarde <> '*' and case f.naam
+      when '#resource' then not p_resource = any(string_to_array(f.waarde, ','))
+      when '#actie' then not (p_actie = any(string_to_array(f.waarde, ','))
+        or p_actie = 'partial_update' and 'update' = any(string_to_array(f.waarde, ',')))
+      else exists (
+        select from jsonb_each_text(p_kenmerken) as k(naam, waarde)
+        where kenmerk_naam(k.naam) = kenmerk_naam(f.naam)
+          and kenmerk_waarde(coalesce(k.waarde, '')) <> kenmerk_waarde(f.waarde))
+      end)
+$function$;
 
 -- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
 CREATE OR REPLACE FUNCTION haal_besluitnummers_in(dag date)
@@ -1623,6 +1744,24 @@ AS $function$
     then timestamp '2000-01-01' + term::interval <= timestamp '2100-01-01' else term is null end
 $function$;
 
+-- A name of a kenmerk for comparing: camelCase and snake_case are one name.
+CREATE OR REPLACE FUNCTION kenmerk_naam(p_naam text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select lower(replace(p_naam, '_', ''))
+$function$;
+
+-- A value of a kenmerk for comparing: of the URL of a resource only its kind and uuid, since a service may have several names.
+CREATE OR REPLACE FUNCTION kenmerk_waarde(p_waarde text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(substring(p_waarde from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_waarde)
+$function$;
+
 CREATE OR REPLACE FUNCTION meld_autorisatie_wijziging()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1630,180 +1769,6 @@ AS $function$
 begin
   perform pg_notify('zaakstroom_autorisaties', '');
   return null;
-end $function$;
-
--- Takes jobs that deliver messages, begins their attempts, and gives what is to be sent.
-CREATE OR REPLACE FUNCTION neem_notificaties(p_pool text, p_aantal integer, p_wakker boolean)
- RETURNS TABLE(job bigint, id bigint, nummer integer, herhalingen integer, uuid uuid, kanaal text, hoofd_object text, resource text, resource_url text, actie text, aanmaakdatum timestamp with time zone, kenmerken jsonb, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst_uuid uuid, api_root text, authenticatie text, client_id text, header text, geheim bytea, gebruikers_id text, gebruikers_weergave text, termijn_ms integer)
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
-AS $function$
-#variable_conflict use_column
-declare
-  jobs bigint[];
-  ids bigint[];
-  sloten integer[];
-begin
-  if p_wakker and not exists (
-    select from notificatie_zender where wakker_tot > clock_timestamp() + interval '150 milliseconds')
-  then
-    insert into notificatie_zender (wakker_tot) values (clock_timestamp() + interval '300 milliseconds')
-      on conflict (enig) do update set wakker_tot = excluded.wakker_tot;
-  end if;
-  with aan_de_beurt as materialized (
-    select j.id, (j.payload ->> 'id')::bigint as bericht
-    from graphile_worker._private_jobs j
-    where j.is_available and j.run_at <= now()
-      and j.task_id = (select t.id from graphile_worker._private_tasks t where t.identifier = 'verstuur-notificatie')
-    order by j.priority, j.run_at limit p_aantal for update skip locked
-  )
-  select array_agg(a.id), array_agg(a.bericht), array_agg(distinct hashtext(n.hoofd_object_uuid::text))
-    into jobs, ids, sloten
-    from aan_de_beurt a
-    left join lateral (select hoofd_object_uuid from notificatie where notificatie.id = a.bericht offset 0) n on true;
-  if jobs is null then return; end if;
-  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
-  -- There may be more: for a sender that has its hands free.
-  if cardinality(jobs) = p_aantal then perform pg_notify('notificatie', ''); end if;
-  return query
-  with gevraagd as materialized (
-    select v.job, v.id, n.status, n.volgende_poging_op, n.hoofd_object_uuid, n.herhalingen, n.uuid, n.kanaal, n.hoofd_object,
-      n.resource, n.resource_url, n.actie, n.aanmaakdatum, n.kenmerken,
-      p.nummer as laatste, p.nummer is not null and p.uitkomst is null as open, p.job_id as van, row_number() over (partition by v.id order by v.job) as keer
-    from unnest(jobs, ids) as v(job, id)
-    left join lateral (select * from notificatie where notificatie.id = v.id offset 0) n on true
-    left join lateral (
-      select * from notificatie_poging p where p.notificatie_id = v.id order by p.nummer desc limit 1) p on true
-  ), beoordeeld as materialized (
-    select g.*, i.max_retries, i.backoff, i.backoff_max, i.base_factor, i.dienst_id,
-      case
-        when g.status is distinct from 'gepland' or g.keer > 1 then 'weg'
-        when g.volgende_poging_op > clock_timestamp() then 'later'
-        when i.dienst_id is null or i.op_volgorde and (
-          select n.id from notificatie n
-          where n.hoofd_object_uuid = g.hoofd_object_uuid and n.status = 'gepland' order by n.id limit 1) < g.id
-          then 'wacht'
-        when g.open and g.van <> g.job and exists (
-          select from graphile_worker._private_jobs j where j.id = g.van and j.locked_at is not null) then 'weg'
-        else 'nu'
-      end as wat
-    from gevraagd g cross join notificatie_instelling i
-  ), weg as (
-    delete from graphile_worker._private_jobs j
-      where j.id = any(array(select b.job from beoordeeld b where b.wat in ('weg', 'wacht')))
-  ), later as (
-    update graphile_worker._private_jobs j
-      set run_at = (select b.volgende_poging_op from beoordeeld b where b.job = j.id)
-      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'later'))
-  ), wacht as (
-    update notificatie n set volgende_poging_op = null
-      where n.id = any(array(select b.id from beoordeeld b where b.wat = 'wacht'))
-  ), verloren as (
-    update notificatie_poging p set uitkomst = 'lost'
-      where p.notificatie_id = any(array(select b.id from beoordeeld b where b.wat = 'nu' and b.open)) and p.uitkomst is null
-  ), genomen as (
-    update graphile_worker._private_jobs j set attempts = j.attempts + 1, locked_by = p_pool, locked_at = now()
-      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'nu'))
-  ), begonnen as (
-    insert into notificatie_poging (notificatie_id, nummer, job_id)
-      select b.id, coalesce(b.laatste, 0) + 1, b.job from beoordeeld b where b.wat = 'nu'
-  )
-  select b.job, b.id, case when b.wat = 'nu' then coalesce(b.laatste, 0) + 1 end, b.herhalingen, b.uuid, b.kanaal, b.hoofd_object, b.resource, b.resource_url,
-    b.actie, b.aanmaakdatum, b.kenmerken, b.max_retries, b.backoff, b.backoff_max, b.base_factor, d.uuid, d.api_root,
-    d.authenticatie, d.client_id, d.header, d.geheim, d.gebruikers_id, d.gebruikers_weergave, d.termijn_ms
-  from beoordeeld b left join dienst d on d.id = b.dienst_id order by b.id;
-end $function$;
-
--- Ends attempts to deliver messages: writes the outcome, and plans what follows.
-CREATE OR REPLACE FUNCTION noteer_notificatie_pogingen(p_jobs bigint[], p_ids bigint[], p_nummers integer[], p_uitkomsten text[], p_http_statussen integer[], p_antwoorden text[], p_duren_ms integer[], p_wachten double precision[])
- RETURNS integer[]
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
-AS $function$
-declare
-  onze integer[]; -- places
-  klaar integer[]; -- of these, for the last time
-  opnieuw integer[]; -- to be tried again
-  sloten integer[];
-  hoofden uuid[];
-  moment timestamptz;
-  volgende bigint;
-begin
-  -- The jobs before the locks, as when they are taken.
-  perform from graphile_worker._private_jobs where id = any(p_jobs) order by id for update;
-  select array_agg(distinct hashtext(n.hoofd_object_uuid::text)) into sloten
-    from unnest(p_ids) as v(id), lateral (select hoofd_object_uuid from notificatie where id = v.id offset 0) n;
-  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
-  with genoteerd as (
-    update notificatie_poging p set
-      uitkomst = p_uitkomsten[array_position(p_ids, p.notificatie_id)],
-      http_status = p_http_statussen[array_position(p_ids, p.notificatie_id)],
-      antwoord = p_antwoorden[array_position(p_ids, p.notificatie_id)],
-      duur_ms = p_duren_ms[array_position(p_ids, p.notificatie_id)]
-    where p.notificatie_id = any(p_ids) and p.uitkomst is null
-      and p.nummer = p_nummers[array_position(p_ids, p.notificatie_id)]
-    returning array_position(p_ids, p.notificatie_id) as plaats
-  )
-  select array_agg(plaats), array_agg(plaats) filter (where p_uitkomsten[plaats] = 'delivered' or p_wachten[plaats] is null),
-      array_agg(plaats) filter (where p_uitkomsten[plaats] <> 'delivered' and p_wachten[plaats] is not null)
-    into onze, klaar, opnieuw from genoteerd;
-  moment := clock_timestamp();
-  if opnieuw is not null then
-    update notificatie n set herhalingen = n.herhalingen + 1,
-        volgende_poging_op = moment + p_wachten[array_position(p_ids, n.id)] * interval '1 second'
-      where n.id = any(array(select p_ids[plaats] from unnest(opnieuw) as plaats));
-    update graphile_worker._private_jobs j set attempts = 0, locked_at = null, locked_by = null,
-        run_at = moment + p_wachten[array_position(p_jobs, j.id)] * interval '1 second'
-      where j.id = any(array(select p_jobs[plaats] from unnest(opnieuw) as plaats));
-  end if;
-  if klaar is null then return coalesce(onze, '{}'); end if;
-  delete from graphile_worker._private_jobs j where j.id = any(array(select p_jobs[plaats] from unnest(klaar) as plaats));
-  with beeindigd as (
-    update notificatie n set volgende_poging_op = null, beeindigd_op = moment,
-        status = case p_uitkomsten[array_position(p_ids, n.id)] when 'delivered' then 'afgeleverd' else 'mislukt' end
-      where n.id = any(array(select p_ids[plaats] from unnest(klaar) as plaats))
-      returning n.hoofd_object_uuid
-  )
-  select array_agg(distinct hoofd_object_uuid) into hoofden from beeindigd;
-  for volgende in
-    update notificatie n set volgende_poging_op = moment
-    where n.id = any(array(
-      select eerste.id from unnest(hoofden) as h(hoofd), lateral (
-        select id, volgende_poging_op from notificatie
-        where hoofd_object_uuid = h.hoofd and status = 'gepland' order by id limit 1) eerste
-      where eerste.volgende_poging_op is null))
-    returning n.id
-  loop
-    perform plan_notificatie(volgende);
-  end loop;
-  return onze;
-end $function$;
-
--- Adds the job that delivers a message, and wakes the sender when it sleeps.
-CREATE OR REPLACE FUNCTION plan_notificatie(p_id bigint, p_moment timestamp with time zone DEFAULT now())
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into graphile_worker._private_jobs (task_id, payload, run_at)
-    select id, json_build_object('id', p_id), p_moment from graphile_worker._private_tasks
-    where identifier = 'verstuur-notificatie';
-  if not found then -- somebody cleaned up
-    perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', p_id), run_at => p_moment);
-  end if;
-  if not exists (select from notificatie_zender where wakker_tot > clock_timestamp()) then
-    perform pg_notify('notificatie', '');
-  end if;
 end $function$;
 
 -- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).
@@ -1837,15 +1802,9 @@ begin
   return query
   select
     j.id::bigint,
-    t.identifier::text,
+    j.task_identifier::text,
     taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at),
-    coalesce(
-      'import ' || (j.payload ->> 'import'),
-      (select 'import ' || i.uuid from import i where t.identifier = 'verwijder-import' and i.id::text = j.payload ->> 'id'),
-      (select 'notificatie ' || n.uuid from notificatie n
-        where t.identifier = 'verstuur-notificatie' and n.id = (j.payload ->> 'id')::bigint),
-      nullif(j.payload::text, '{}')
-    ),
+    case when j.key like 'import:%' then 'import ' || substr(j.key, 8) when j.key <> j.task_identifier then j.key end,
     j.attempts::integer,
     j.max_attempts::integer,
     j.last_error,
@@ -1853,8 +1812,7 @@ begin
     j.run_at,
     j.locked_at,
     (select w.naam || ' (' || w.host || ', pid ' || w.pid || ')' from worker w where w.pool_id = j.locked_by)
-  from graphile_worker._private_jobs j
-  join graphile_worker._private_tasks t on t.id = j.task_id
+  from graphile_worker.jobs j
   where p_ids is null or j.id = any(p_ids);
 end $function$;
 
@@ -1919,6 +1877,17 @@ AS $function$
   select informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie, sum(aantal)
   from gone group by 1, 2, 3, 4, 5 having sum(aantal) <> 0
 $function$;
+
+-- Wakes a sender, unless one looks by itself. To be called after the rows in levering were written.
+CREATE OR REPLACE FUNCTION wek_zender()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from notificatie_zender z join worker w on w.id = z.worker_id) then
+    perform graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties');
+  end if;
+end $function$;
 
 -- The next generated identificatie, for a zaak of this startdatum.
 CREATE OR REPLACE FUNCTION zaak_identificatie(dag date)

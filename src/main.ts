@@ -31,7 +31,7 @@ import { systemActor } from './http/access.ts'
 import { ownAddress } from './http/links.ts'
 import { isConnectionFault } from './jobs/worker.ts'
 import { GeenDienst, KANALEN, registerKanalen, testNotificatie } from './notificaties/kanalen.ts'
-import { herzend } from './notificaties/plan.ts'
+import { resendFailed } from './notificaties/resend.ts'
 import { openServices } from './services/services.ts'
 import { openLog } from './telemetry/log.ts'
 
@@ -298,7 +298,7 @@ notifications
       throw new UsageError('an id is a uuid')
     const selectie = ids.length > 0 ? { uuids: ids } : { van: van!.toISOString(), tot: tot!.toISOString() }
     const resent = await withDatabase((database) =>
-      mutator(database)(systemActor('notifications resend'), (m) => herzend(m, selectie)),
+      mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selectie)),
     )
     print(options, { resent }, `${resent} messages will be sent again.`)
   })

@@ -7,7 +7,6 @@ import type { Services } from '../src/services/services.ts'
 import { foldCounts } from './fold-counts.ts'
 import { importBatch } from './import-batch.ts'
 import { importDryRun } from './import-dry-run.ts'
-import { planNotifications } from './plan-notifications.ts'
 import { remoteRelationTasks } from './remote-relations.ts'
 import { removeBytes } from './remove-bytes.ts'
 import { removeDraft } from './remove-draft.ts'
@@ -17,7 +16,7 @@ import { bewaartermijnen } from './retention.ts'
 
 export type TaskParts = BatchParts & Stores & { config: Config; services: Services }
 
-/** Every kind of job, by the name under which it is queued, but for `verstuur-notificatie`: that has a worker of its own. */
+/** Every kind of job, by the name under which it is queued, but for `verstuur-notificaties`: that has a worker of its own. */
 export function taskList(parts: TaskParts): TaskList {
   return {
     'import-batch': importBatch(parts),
@@ -28,7 +27,6 @@ export function taskList(parts: TaskParts): TaskList {
     'verwijder-bytes': removeBytes(parts),
     'vouw-documentaantallen': foldCounts(parts),
     bewaartermijnen: bewaartermijnen(parts),
-    'plan-notificaties': planNotifications(parts),
     ...remoteRelationTasks(parts),
   }
 }
@@ -36,6 +34,5 @@ export function taskList(parts: TaskParts): TaskList {
 /** What runs by the clock (UTC). A run that was missed because no worker was there is made up for within a day. */
 export const CRONTAB = `
 ${CRON} bewaartermijnen ?fill=1d&jobKey=bewaartermijnen
-* * * * * plan-notificaties ?jobKey=plan-notificaties
 */5 * * * * vouw-documentaantallen ?jobKey=vouw-documentaantallen
 `

@@ -15,7 +15,7 @@ import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { isOudeImport } from '../src/jobs/retention.ts'
-import { removeOldNotificaties } from '../src/notificaties/plan.ts'
+import { removeOldMessages } from '../src/notificaties/resend.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })
 declare global {
@@ -46,7 +46,7 @@ export function bewaartermijnen(parts: Parts): Task {
       const imports = await removeOldImports(parts)
       await note({ imports })
       await removeOldConcepten(database.db)
-      const notificaties = await removeOldNotificaties(database.db, config.notificationDaysRetained)
+      const notificaties = await removeOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
       const { overgeslagen, ...swept } = await sweepOrphans(parts)
       await note({

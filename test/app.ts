@@ -14,10 +14,10 @@ import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
 import { prepareFilesystemStore } from '../src/documenten/storage/filesystem.ts'
+import { openSender } from '../src/notificaties/sender.ts'
 import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { taskList } from '../tasks/index.ts'
-import { verstuurNotificatie } from '../tasks/send-notification.ts'
 import { testDatabase } from './setup.ts'
 
 export const SECRET = 'a secret that only the tests know, 32+'
@@ -113,8 +113,10 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        await runTaskListOnce({ logger: QUIET }, taskList({ ...parts, kopieer: kopieer.kopieer }), client as never)
-        await verstuurNotificatie({ ...parts, open: () => database }).once()
+        const tasks = taskList({ ...parts, kopieer: kopieer.kopieer })
+        const wake = { 'verstuur-notificaties': async () => {} }
+        await runTaskListOnce({ logger: QUIET }, { ...tasks, ...wake }, client as never)
+        await openSender({ ...parts, open: () => database }).once()
       } finally {
         await client.end()
       }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestApp } from './app.ts'
+import { hurryQueue } from './jobs/queue.ts'
 
 export type Elders = Awaited<ReturnType<typeof givenElders>>
 
@@ -64,6 +65,6 @@ export async function givenElders(
 
 /** The jobs for later, now. */
 export async function runLater(test: TestApp) {
-  await test.database.sql`update graphile_worker._private_jobs set run_at = now()`
+  await hurryQueue(test.database.sql)
   await test.runJobs()
 }

@@ -22,17 +22,22 @@ const STATEN = {
 type Staat = keyof typeof STATEN
 
 /** What a kind of job is for. */
-const SOORTEN: Record<string, string> = {
-  'verstuur-notificatie': 'Notificatie versturen',
-  'plan-notificaties': 'Wachtende notificaties inplannen',
+const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = {
+  'verstuur-notificaties': 'Notificaties versturen',
+  'import-proef': 'Een upload proefdraaien',
   'import-batch': 'Deel van een import verwerken',
   'verwijder-import': 'Verwijderde import opruimen',
   'verwijder-concept': 'Niet gestarte upload opruimen',
   'verwijder-bestand': 'Bestand van een document verwijderen',
   'verwijder-bytes': 'Opgeslagen bytes verwijderen',
   'vouw-documentaantallen': 'Aantallen documenten bijwerken',
-  spiegels: 'Verwijzing bij een andere dienst bijwerken',
+  'voltooi-spiegeling': 'Verwijzing bij een andere dienst afmaken',
+  'ruim-spiegel': 'Verwijzing bij een andere dienst verwijderen',
   bewaartermijnen: 'Opruimen na de bewaartermijn',
+}
+
+function labelOf(taak: string): string {
+  return Object.hasOwn(SOORTEN, taak) ? SOORTEN[taak as keyof typeof SOORTEN] : taak
 }
 
 type Job = {
@@ -57,17 +62,14 @@ export function registerTaken(app: FastifyInstance): void {
     const tekst = (naam: string) => String([query[naam]].flat().at(-1) ?? '').replaceAll('\0', '')
     const staat = Object.hasOwn(STATEN, tekst('staat')) ? (tekst('staat') as Staat) : undefined
     const taak = tekst('taak').slice(0, 128)
-    const [lijst, aantallen, soorten] = await Promise.all([
+    const [lijst, aantallen] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
         rows: (limit, cursor) => selectTaken(staat, taak, limit, cursor),
       }),
       driver<{ staat: Staat; aantal: number }[]>`
         select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal
-        from graphile_worker._private_jobs j
-        where ${taak} = '' or task_id = (select id from graphile_worker._private_tasks where identifier = ${taak})
-        group by 1`,
-      driver<{ taak: string }[]>`select identifier as taak from graphile_worker._private_tasks order by 1`,
+        from graphile_worker.jobs where ${taak} = '' or task_identifier = ${taak} group by 1`,
     ])
     const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
     return reply.pagina('taken', {
@@ -77,7 +79,7 @@ export function registerTaken(app: FastifyInstance): void {
       staat: staat ?? '',
       taak,
       staten: Object.entries(STATEN).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
-      soorten: [['', 'Alle'], ...soorten.map((row) => [row.taak, SOORTEN[row.taak] ?? row.taak])],
+      soorten: [['', 'Alle'], ...Object.entries(SOORTEN)],
     })
   })
 
@@ -85,7 +87,7 @@ export function registerTaken(app: FastifyInstance): void {
     const taak = await requireJob(request.params.id)
     const [workers, [rij]] = await Promise.all([leesWorkers(), leesRij(taak.id)])
     return reply.pagina('taak', {
-      titel: `${SOORTEN[taak.taak] ?? taak.taak} (${taak.id})`,
+      titel: `${labelOf(taak.taak)} (${taak.id})`,
       kruimels: [{ pad: '/taken', naam: 'Taken' }],
       taak: inWords(taak),
       leeftijd: taak.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
@@ -109,10 +111,12 @@ export function registerTaken(app: FastifyInstance): void {
   // graphile-worker's own functions leave a job alone that a worker has.
   app.post<Params>('/taken/:id/opnieuw', { config: operating }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
-    const gelukt = await pasAan(request, taak, 'taak-opnieuw', (id) => [
-      sql`select id from graphile_worker.reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
-      sql`select pg_notify('jobs:insert', '{"r":0,"count":1}')`,
-    ])
+    const gelukt = await pasAan(
+      request,
+      taak,
+      'taak-opnieuw',
+      (id) => sql`select id from graphile_worker.reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
+    )
     if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
     return redirectWith(
       request,
@@ -123,9 +127,12 @@ export function registerTaken(app: FastifyInstance): void {
   })
   app.post<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
-    const gelukt = await pasAan(request, taak, 'taak-verwijderen', (id) => [
-      sql`select id from graphile_worker.complete_jobs(array[${id}::bigint])`,
-    ])
+    const gelukt = await pasAan(
+      request,
+      taak,
+      'taak-verwijderen',
+      (id) => sql`select id from graphile_worker.complete_jobs(array[${id}::bigint])`,
+    )
     if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
     return redirectWith(request, reply, '/taken?staat=mislukt', 'De taak is verwijderd.')
   })
@@ -134,15 +141,14 @@ export function registerTaken(app: FastifyInstance): void {
     request: Parameters<typeof mutateFromPage>[0],
     taak: Job,
     handeling: string,
-    statements: (id: number) => RawBuilder<unknown>[],
+    statement: (id: number) => RawBuilder<unknown>,
   ): Promise<boolean> {
     try {
       await mutateFromPage(request, async (m) => {
-        // Again, and locked: it may have been taken up meanwhile.
-        const { rows } = await sql`select id from graphile_worker._private_jobs where id = ${taak.id}
-          and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt' for update`.execute(m.trx)
-        if (rows.length === 0) throw TE_LAAT
-        for (const statement of statements(taak.id)) await statement.execute(m.trx)
+        // Again: somebody may have done it meanwhile, and a worker taken it up.
+        const { rows } = await sql`select id from graphile_worker.jobs where id = ${taak.id}
+          and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
+        if (rows.length === 0 || (await statement(taak.id).execute(m.trx)).rows.length === 0) throw TE_LAAT
         const { taak: soort, hoortBij, pogingen, laatsteFout } = taak
         m.vastleggen({
           handeling,
@@ -169,9 +175,9 @@ export function registerTaken(app: FastifyInstance): void {
     const from = /^\d{1,15}$/.exec(String(na ?? voor ?? ''))?.[0]
     const order = back ? sql`asc` : sql`desc`
     const { rows: ids } = await sql<{ id: number }>`
-      select id from graphile_worker._private_jobs j
+      select id from graphile_worker.jobs
       where ${staat ? sql`taak_staat(locked_at, attempts, max_attempts, run_at) = ${staat}` : sql`true`}
-        and ${taak ? sql`task_id = (select id from graphile_worker._private_tasks where identifier = ${taak})` : sql`true`}
+        and ${taak ? sql`task_identifier = ${taak}` : sql`true`}
         and ${from ? sql`id ${back ? sql`>` : sql`<`} ${from}::text::bigint` : sql`true`}
       order by id ${order} limit ${limit}`.execute(db)
     const found = await readJobs(ids.map(({ id }) => id))
@@ -200,8 +206,9 @@ export function registerTaken(app: FastifyInstance): void {
 
   async function leesRij(id: number) {
     return driver<{ bezet: boolean }[]>`
-      select q.locked_at is not null as bezet from graphile_worker._private_jobs j
-      join graphile_worker._private_job_queues q on q.id = j.job_queue_id where j.id = ${id}`
+      select exists (select from graphile_worker.jobs other
+        where other.queue_name = j.queue_name and other.locked_at is not null and other.id <> j.id) as bezet
+      from graphile_worker.jobs j where j.id = ${id}`
   }
 }
 
@@ -212,12 +219,12 @@ const NIET_MISLUKT = 'Dit kan alleen met een mislukte taak. De taak is intussen 
 const STIL_NA = 5
 
 function inWords(taak: Job) {
-  return { ...taak, naam: SOORTEN[taak.taak] ?? taak.taak, woorden: STATEN[taak.staat] }
+  return { ...taak, naam: labelOf(taak.taak), woorden: STATEN[taak.staat] }
 }
 
 /** Why a job stands where it stands, and what to do about it. */
 function whyWaiting(taak: Job, workers: Worker[], rijBezet: boolean): { tekst: string; advies: string } {
-  const nodig = taak.taak === 'verstuur-notificatie' ? 'notificaties' : 'worker'
+  const nodig = taak.taak === 'verstuur-notificaties' ? 'notificaties' : 'worker'
   const levend = workers.filter(({ naam, stilte }) => naam === nodig && Math.abs(stilte) <= STIL_NA)
   const storing = 'Lees de laatste fout hieronder. Neem de oorzaak weg'
   switch (taak.staat) {
@@ -267,6 +274,6 @@ function whyWaiting(taak: Job, workers: Worker[], rijBezet: boolean): { tekst: s
 
 /** The page of what a job belongs to. */
 function pageOf(hoortBij: string | null): { pad?: string } {
-  const [, soort, uuid] = /^(import|notificatie) ([0-9a-f-]{36})$/.exec(hoortBij ?? '') ?? []
-  return soort ? { pad: `/${soort === 'import' ? 'imports' : 'notificaties'}/${uuid}` } : {}
+  const [, uuid] = /^import ([0-9a-f-]{36})$/.exec(hoortBij ?? '') ?? []
+  return uuid ? { pad: `/imports/${uuid}` } : {}
 }

@@ -84,7 +84,9 @@ function httpAdvice(status: number): string {
 export type Bericht = {
   status: string
   volgendePogingOp: string | null
-  /** Outcome of the last attempt; `pogingen` 0: there was none. */
+  /** An attempt is being made. */
+  bezig: boolean
+  /** Outcome of the last attempt that ended; `pogingen` 0: there was none. */
   pogingen: number
   uitkomst: string | null
   httpStatus: number | null
@@ -96,7 +98,7 @@ export type Bericht = {
 export function stateOf(bericht: Bericht): { soort: Soort; tekst: string } {
   if (bericht.status === 'afgeleverd') return { soort: 'goed', tekst: 'Bezorgd' }
   if (bericht.status === 'mislukt') return { soort: 'fout', tekst: 'Mislukt' }
-  if (bericht.pogingen > 0 && bericht.uitkomst === null) return { soort: 'bezig', tekst: 'Bezig' }
+  if (bericht.bezig) return { soort: 'bezig', tekst: 'Bezig' }
   if (bericht.volgendePogingOp === null) return { soort: 'let-op', tekst: 'Wacht' }
   return { soort: bericht.pogingen > 0 ? 'let-op' : 'bezig', tekst: 'Gepland' }
 }
@@ -110,7 +112,6 @@ export function waitsFor(
   if (pauze !== null) return 'Het versturen is gepauzeerd.'
   if (dienst === null) return 'Er is geen notificatiedienst ingesteld.'
   if (opVolgorde && bericht.wachtOpEerder) return 'Een eerder bericht over hetzelfde object gaat voor.'
-  if (bericht.volgendePogingOp === null) return 'Wordt binnen een minuut ingepland.'
   return ''
 }
 

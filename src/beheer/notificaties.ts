@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
 import { type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
-import { herzend, stuurNu } from '../notificaties/plan.ts'
+import { resendFailed, sendNow } from '../notificaties/resend.ts'
 import { gepauzeerdOp, readInstellingen, zetPauze } from '../notificaties/settings.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
@@ -81,7 +81,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     const { filter, velden, fouten } = readFilter((request.body ?? {}) as Formulier)
     refuseSelection(filter, fouten)
     const aantal = await mutateFromPage(request, async (m) => {
-      const count = await herzend(m, { filter })
+      const count = await resendFailed(m, { filter })
       m.vastleggen({
         handeling: 'notificaties-herzenden',
         soort: 'notificatie',
@@ -133,16 +133,34 @@ export function registerNotificaties(app: FastifyInstance): void {
 
   app.get<Params>('/notificaties/:uuid', { config: viewing }, async (request, reply) => {
     const bericht = await requireMessage(app, request.params.uuid)
-    const [[rij], pogingen, instelling] = await Promise.all([
+    const [[rij], ended, under, instelling] = await Promise.all([
       selectMessages(app, sql`notificatie.id = ${bericht.id}`, 1),
       app.read.selectFrom('notificatiePoging').where('notificatieId', '=', bericht.id).selectAll().execute(),
+      app.read
+        .selectFrom('levering')
+        .where('notificatieId', '=', bericht.id)
+        .where('genomenDoor', 'is not', null)
+        .selectAll()
+        .execute(),
       readState(app),
     ])
+    const pogingen = [
+      ...ended,
+      ...under.map(({ poging, abonnementId, begonnenOp }) => ({
+        nummer: poging,
+        abonnementId,
+        begonnenOp: begonnenOp!,
+        uitkomst: null,
+        httpStatus: null,
+        antwoord: null,
+        duurMs: null,
+      })),
+    ]
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken } = bericht
     return reply.pagina('notificatie', {
       titel: `Notificatie: ${resource} ${ACTIES[actie] ?? actie}`.slice(0, 150),
       kruimels: [{ pad: '/notificaties', naam: 'Notificaties' }],
-      bericht,
+      bericht: { ...bericht, ...rij! },
       ...inWords(rij!, instelling),
       inhoud: JSON.stringify({ kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken }, null, 2),
       pogingen: pogingen
@@ -171,7 +189,7 @@ export function registerNotificaties(app: FastifyInstance): void {
 
   async function doe(request: FastifyRequest, wat: 'herzenden' | 'nu', uuids: string[]): Promise<number> {
     return mutateFromPage(request, async (m) => {
-      const aantal = wat === 'nu' ? await stuurNu(m, uuids) : await herzend(m, { uuids })
+      const aantal = wat === 'nu' ? await sendNow(m, uuids) : await resendFailed(m, { uuids })
       m.vastleggen({
         handeling: wat === 'nu' ? 'notificaties-nu-versturen' : 'notificaties-herzenden',
         soort: 'notificatie',
@@ -326,14 +344,21 @@ async function selectMessages(
     with bladzij as materialized (
       select * from notificatie where ${condition} order by aanmaakdatum ${order}, id ${order} limit ${limit}
     )
-    select b.id, b.uuid, b.kanaal, b.resource, b.resource_url, b.hoofd_object, b.actie, b.aanmaakdatum, b.status,
-      b.volgende_poging_op, coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status,
-      b.status = 'gepland' and exists (select from notificatie eerder
-        where eerder.hoofd_object_uuid = b.hoofd_object_uuid and eerder.status = 'gepland' and eerder.id < b.id)
-        as wacht_op_eerder
+    select b.id, b.uuid, b.kanaal, b.resource, b.resource_url, b.hoofd_object, b.actie, b.aanmaakdatum,
+      case l.volgorde when 2 then 'mislukt' when 1 then 'gepland' else 'afgeleverd' end as status,
+      l.volgende_poging_op, l.herhalingen, l.bezig,
+      coalesce(l.beeindigd_op, case when l.volgorde is null then p.begonnen_op + p.duur_ms * interval '1 millisecond' end)
+        as beeindigd_op,
+      coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, l.wacht_op_eerder
     from bladzij b
-    left join lateral (select nummer, uitkomst, http_status from notificatie_poging p
-      where p.notificatie_id = b.id order by nummer desc limit 1) p on true
+    cross join lateral (
+      select max(case status when 'mislukt' then 2 else 1 end) as volgorde, min(volgende_poging_op) as volgende_poging_op,
+        coalesce(max(herhalingen), 0) as herhalingen, max(beeindigd_op) as beeindigd_op,
+        coalesce(bool_or(genomen_door is not null), false) as bezig,
+        coalesce(bool_or(status = 'gepland' and volgende_poging_op is null), false) as wacht_op_eerder
+      from levering where notificatie_id = b.id) l
+    left join lateral (select * from notificatie_poging p
+      where p.notificatie_id = b.id order by begonnen_op desc limit 1) p on true
     order by b.aanmaakdatum ${order}, b.id ${order}`.execute(app.parts.database.db)
   return rows
 }

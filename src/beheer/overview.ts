@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
+import { EXTERNAL } from '../notificaties/outbox.ts'
 import { gepauzeerdOp, readInstellingen } from '../notificaties/settings.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from './format.ts'
 import { outcomeOf, type Soort } from './notificatie-labels.ts'
@@ -141,7 +142,7 @@ async function readReceiver(
   const [service] = dienst === null ? [] : await sql`select api_root from dienst where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Ontvanger['laatste']>[]>`
     select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging
-    where uitkomst is not null and uitkomst <> 'lost' order by begonnen_op desc limit 1`
+    where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begonnen_op desc limit 1`
   const apiRoot = (service?.api_root as string | undefined) ?? null
   const uit = parts.config.notificationsDisabled
   return { uit, apiRoot, laatste, onbereikbaar: apiRoot && !uit ? await bereik(apiRoot, 2_000) : undefined }
@@ -248,7 +249,7 @@ async function countJobs({ database }: Parts): Promise<Taken> {
   const rows = await database.sql<{ staat: keyof Taken; aantal: number; oudste: number }[]>`
     select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal,
       coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oudste
-    from (select * from graphile_worker._private_jobs limit ${TAKEN_TOT + 1}) j group by 1`
+    from (select * from graphile_worker.jobs limit ${TAKEN_TOT + 1}) j group by 1`
   const per = Object.fromEntries(rows.map(({ staat, aantal }) => [staat, aantal]))
   const oudste = Math.max(0, rows.find(({ staat }) => staat === 'wacht')?.oudste ?? 0)
   const totaal = rows.reduce((sum, { aantal }) => sum + aantal, 0)
@@ -291,13 +292,14 @@ async function countNotificaties({ database: { sql } }: Parts): Promise<Notifica
   const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
   const [row] = await sql<Notificaties[]>`
     select
-      (select count(*)::int from (select from notificatie where status = 'gepland' limit ${TOT + 1}) n) as gepland,
-      (select extract(epoch from now() - min(aanmaakdatum))::float8 from notificatie where status = 'gepland') as oudste,
-      (select count(*)::int from (select from notificatie where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
-      (select count(*)::int from (select from notificatie where status = 'mislukt'
-        and aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
-      (select count(*)::int from (select from notificatie where status = 'afgeleverd'
-        and aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "bezorgdVandaag",
+      (select count(*)::int from (select from levering where status = 'gepland' limit ${TOT + 1}) n) as gepland,
+      (select extract(epoch from now() - n.aanmaakdatum)::float8 from notificatie n
+        where n.id = (select min(notificatie_id) from levering where status = 'gepland')) as oudste,
+      (select count(*)::int from (select from levering where status = 'mislukt' limit ${TOT + 1}) n) as mislukt,
+      (select count(*)::int from (select from levering l join notificatie n on n.id = l.notificatie_id
+        where l.status = 'mislukt' and n.aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
+      (select count(*)::int from (select from notificatie n where aanmaakdatum >= ${begin}
+        and not exists (select from levering l where l.notificatie_id = n.id) limit ${TOT + 1}) n) as "bezorgdVandaag",
       (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`
   return row!
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { CRONTAB, taskList } from '../../tasks/index.ts'
-import { verstuurNotificatie } from '../../tasks/send-notification.ts'
+import { verstuurNotificaties } from '../../tasks/verstuur-notificaties.ts'
 import { buildApp, type Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
@@ -23,6 +23,8 @@ import { openStores, prepareNewStore, type Stores } from '../documenten/storage/
 import { type Store, StoreUnavailable } from '../documenten/storage/index.ts'
 import { rememberedReadiness } from '../http/health.ts'
 import { startWorker } from '../jobs/worker.ts'
+import { openSenderDatabase, wakeOverdue } from '../notificaties/outbox.ts'
+import { openSender } from '../notificaties/sender.ts'
 import { fillInstellingen } from '../notificaties/settings.ts'
 import { openServices } from '../services/services.ts'
 import { SIDE_SERVER, startMetrics } from '../telemetry/metrics.ts'
@@ -195,34 +197,32 @@ export async function runWorker(
 }
 
 /**
- * Sends notifications, apart from all other jobs: however slow the receiver is, only the places here are taken by it.
- * What is lost of its writes in a crash of the database is done again (a message may be sent twice, with the same id), so
- * that it need not wait for the disk.
+ * Sends notifications, apart from all other jobs: however slow a receiver is, only the places here are taken by it. Two jobs
+ * at once, so that one can tell the other to look.
  */
 async function startNotifications(parts: { config: Config; url: string; box: SecretBox; log: Logger }) {
   const { config, url, box, log } = parts
-  // Its few statements find rows by their keys, however full the tables are: they are planned once, and so that a plan which
-  // was made when a table was small does not read all of it later.
-  const settings = {
-    synchronous_commit: 'off',
-    plan_cache_mode: 'force_generic_plan',
-    enable_seqscan: 'off',
-    enable_hashjoin: 'off',
-    enable_mergejoin: 'off',
-  }
-  const open = () => openDatabase(url, { max: 5, name: 'notificaties', settings })
-  const verzender = verstuurNotificatie({ config, box, log, open })
+  const sender = openSender({ config, box, log, open: () => openSenderDatabase(url) })
   try {
-    const worker = await startWorker({ databaseUrl: url, name: 'notificaties', runner: verzender.start, log })
+    const worker = await startWorker({
+      databaseUrl: url,
+      name: 'notificaties',
+      taskList: { 'verstuur-notificaties': verstuurNotificaties(sender) },
+      concurrency: 2,
+      log,
+      checks: [wakeOverdue],
+      onStop: sender.stop,
+      onHang: sender.cut,
+    })
     return {
       healthy: worker.healthy,
       stop: async () => {
         await worker.stop()
-        await verzender.close()
+        await sender.close()
       },
     }
   } catch (error) {
-    await verzender.close()
+    await sender.close()
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type postgres from 'postgres'
 import type { Actor, Component } from '../http/access.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
+import { planDeliveries } from '../notificaties/outbox.ts'
 import { type Database, type Db, kyselyOn, type ReadDb } from './database.ts'
 
 export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
@@ -155,9 +156,9 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
       select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken
       from wijziging where kanaal is not null order by volgnummer
-      returning id
+      returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken
     )
-    select plan_notificatie(id) from bericht`.execute()
+    ${planDeliveries(sql)}`.execute()
 }
 
 /** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */

@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -12,6 +20,140 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
 export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Vertrouwelijkheidaanduiding = "beperkt_openbaar" | "confidentieel" | "geheim" | "intern" | "openbaar" | "vertrouwelijk" | "zaakvertrouwelijk" | "zeer_geheim";
+
+export interface Abonnement {
+  /**
+   * Who may see and change it; empty: that applicatie is gone.
+   */
+  applicatieId: number | null;
+  /**
+   * Value of the header Authorization, or the secret (jwt, oauth2); encrypted with SECRET_KEY.
+   */
+  auth: Buffer;
+  /**
+   * How we identify ourselves there: header (auth as it is), jwt (signed for each message) or oauth2 (client credentials).
+   */
+  authenticatie: Generated<string>;
+  /**
+   * Where messages go.
+   */
+  callbackUrl: string;
+  /**
+   * Client certificate that we show (PEM); empty: none.
+   */
+  certificaat: Generated<string>;
+  /**
+   * Private key of that certificate; encrypted with SECRET_KEY.
+   */
+  certificaatSleutel: Buffer | null;
+  /**
+   * Client id of the token that made it, for the log.
+   */
+  clientId: Generated<string>;
+  /**
+   * It gets cloud events instead of messages of the standard.
+   */
+  cloudevents: Generated<boolean>;
+  /**
+   * Attempts that failed since the last one that succeeded.
+   */
+  fouten: Generated<number>;
+  /**
+   * Messages that are sent to it at once.
+   */
+  gelijktijdig: Generated<number>;
+  /**
+   * When it was made.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * When it was last changed.
+   */
+  gewijzigdOp: Generated<string>;
+  /**
+   * Internal key; order of lists. Never 0: that stands for the external service.
+   */
+  id: Generated<number>;
+  /**
+   * Status of that answer.
+   */
+  laatsteHttpStatus: number | null;
+  /**
+   * Outcome of the last attempt that failed; empty: the last one succeeded.
+   */
+  laatsteUitkomst: string | null;
+  /**
+   * Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
+   */
+  nietVoor: string | null;
+  /**
+   * Secrets of the signature (Standard Webhooks), newest first; encrypted. Two during a change.
+   */
+  ondertekening: Generated<ArrayType<Buffer>>;
+  /**
+   * Messages of one main object wait for each other.
+   */
+  opVolgorde: Generated<boolean>;
+  /**
+   * Why it has that status.
+   */
+  reden: Generated<string>;
+  /**
+   * actief, gepauzeerd (messages wait), geblokkeerd (no new messages are planned; they stay in the log for a replay) or opgezegd (the receiver said 410).
+   */
+  status: Generated<string>;
+  /**
+   * Since when it has that status.
+   */
+  statusSinds: Generated<string>;
+  /**
+   * Since when attempts fail; empty: they do not.
+   */
+  storingSinds: string | null;
+  /**
+   * Milliseconds that one attempt may take, from connecting to the last byte of the answer.
+   */
+  termijnMs: Generated<number>;
+  /**
+   * Scope that is asked for (oauth2).
+   */
+  tokenScope: Generated<string>;
+  /**
+   * Where a token is asked (oauth2).
+   */
+  tokenUrl: Generated<string>;
+  /**
+   * Our client id there (jwt, oauth2).
+   */
+  uitgaandClientId: Generated<string>;
+  /**
+   * Last part of its URL, and what its secrets are bound to.
+   */
+  uuid: Generated<string>;
+  /**
+   * When it was deleted: nothing is sent any more, and a worker removes what is left.
+   */
+  verwijderdOp: string | null;
+}
+
+export interface AbonnementKanaal {
+  /**
+   * The abonnement.
+   */
+  abonnementId: number;
+  /**
+   * Names and values that all have to fit, as they were registered; * fits all.
+   */
+  filters: Generated<unknown>;
+  /**
+   * Internal key; order in which they were given.
+   */
+  id: Generated<number>;
+  /**
+   * The channel.
+   */
+  kanaalId: number;
+}
 
 export interface Applicatie {
   /**
@@ -1416,6 +1558,37 @@ export interface Informatieobjecttype {
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
 }
 
+export interface Kanaal {
+  /**
+   * Where its kenmerken are explained; may be empty.
+   */
+  documentatieLink: Generated<string>;
+  /**
+   * This service publishes on it: its filters come from the program.
+   */
+  eigen: Generated<boolean>;
+  /**
+   * Names of the kenmerken that one may filter on.
+   */
+  filters: Generated<string[]>;
+  /**
+   * When it was made.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * Internal key; order of lists.
+   */
+  id: Generated<number>;
+  /**
+   * Name, such as zaken. It never changes.
+   */
+  naam: string;
+  /**
+   * Last part of its URL.
+   */
+  uuid: Generated<string>;
+}
+
 export interface Klantcontact {
   /**
    * When it was.
@@ -1451,6 +1624,53 @@ export interface Klantcontact {
   zaakId: number;
 }
 
+export interface Levering {
+  /**
+   * The receiver: an abonnement, or 0 for the external notifications service.
+   */
+  abonnementId: Generated<number>;
+  /**
+   * When it failed for the last time.
+   */
+  beeindigdOp: string | null;
+  /**
+   * When that attempt began.
+   */
+  begonnenOp: string | null;
+  /**
+   * The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
+   */
+  genomenDoor: number | null;
+  /**
+   * Retries that were planned since it was made or resent.
+   */
+  herhalingen: Generated<number>;
+  /**
+   * Main object of the message: those of one object keep their order.
+   */
+  hoofdObjectUuid: string;
+  /**
+   * The message.
+   */
+  notificatieId: number;
+  /**
+   * Number of the last attempt that was begun; 0: none.
+   */
+  poging: Generated<number>;
+  /**
+   * It was delivered or failed before and is sent again because somebody asked.
+   */
+  replay: Generated<boolean>;
+  /**
+   * gepland (waits) or mislukt (all attempts used).
+   */
+  status: Generated<string>;
+  /**
+   * When it is to be sent. Empty: it waits for an earlier message of its main object, or it failed.
+   */
+  volgendePogingOp: Generated<string | null>;
+}
+
 export interface Migratie {
   breektOuder: boolean;
   checksum: string;
@@ -1464,17 +1684,17 @@ export interface Notificatie {
    */
   aanmaakdatum: Generated<string>;
   /**
+   * The moment as another publisher wrote it; empty: it is our own message.
+   */
+  aanmaakdatumTekst: string | null;
+  /**
    * create, update, partial_update or destroy.
    */
   actie: string;
   /**
-   * When it was delivered, or failed for the last time.
+   * Attribute source of a message that another publisher gave; empty: none.
    */
-  beeindigdOp: string | null;
-  /**
-   * Retries that were planned since it was made or resent.
-   */
-  herhalingen: Generated<number>;
+  bron: Generated<string>;
   /**
    * URL of the main object.
    */
@@ -1504,17 +1724,9 @@ export interface Notificatie {
    */
   resourceUrl: string;
   /**
-   * gepland (waits), afgeleverd (accepted by the receiver) or mislukt (all attempts used).
-   */
-  status: Generated<string>;
-  /**
    * Constant id of the message: goes along with every attempt.
    */
   uuid: Generated<string>;
-  /**
-   * When it is to be sent. Empty while it is gepland: it waits for a service, or for an earlier message of its main object.
-   */
-  volgendePogingOp: Generated<string | null>;
 }
 
 export interface NotificatieInstelling {
@@ -1555,12 +1767,37 @@ export interface NotificatieInstelling {
    */
   maxRetries: Generated<number>;
   /**
+   * Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
+   */
+  modus: Generated<string>;
+  /**
    * Messages of one main object wait for each other.
    */
   opVolgorde: Generated<boolean>;
 }
 
+export interface NotificatieOverzicht {
+  aanmaakdatum: string | null;
+  actie: string | null;
+  kanaal: string | null;
+  resource: string | null;
+  resourceUrl: string | null;
+  /**
+   * mislukt (for some receiver), gepland (for some receiver) or afgeleverd (nothing is left to do).
+   */
+  status: string | null;
+  uuid: string | null;
+  /**
+   * When it is sent next.
+   */
+  volgendePogingOp: string | null;
+}
+
 export interface NotificatiePoging {
+  /**
+   * The receiver, as in levering.
+   */
+  abonnementId: Generated<number>;
   /**
    * Start of the body of the answer, at most 4 KB.
    */
@@ -1578,10 +1815,6 @@ export interface NotificatiePoging {
    */
   httpStatus: number | null;
   /**
-   * The job that makes it; a worker that gets this job again knows that the attempt was lost.
-   */
-  jobId: number;
-  /**
    * The message.
    */
   notificatieId: number;
@@ -1590,20 +1823,20 @@ export interface NotificatiePoging {
    */
   nummer: number;
   /**
-   * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell); empty while it runs.
+   * delivered; http (a status that is no success); the kind of failure; lost (the worker died before it could tell).
    */
-  uitkomst: string | null;
+  uitkomst: string;
 }
 
 export interface NotificatieZender {
   /**
-   * True; keeps it to one row.
+   * When it last said so.
    */
-  enig: Generated<boolean>;
+  gezienOp: Generated<string>;
   /**
-   * Until when a sender does so at least. After that it is told of every message (channel notificatie).
+   * The worker (table worker).
    */
-  wakkerTot: string;
+  workerId: number;
 }
 
 export interface Objectinformatieobject {
@@ -3022,6 +3255,8 @@ export interface Zaakverzoek {
 }
 
 export interface DB {
+  abonnement: Abonnement;
+  abonnementKanaal: AbonnementKanaal;
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
   applicatieGeheim: ApplicatieGeheim;
@@ -3057,10 +3292,13 @@ export interface DB {
   importRegel: ImportRegel;
   importResultaat: ImportResultaat;
   informatieobjecttype: Informatieobjecttype;
+  kanaal: Kanaal;
   klantcontact: Klantcontact;
+  levering: Levering;
   migratie: Migratie;
   notificatie: Notificatie;
   notificatieInstelling: NotificatieInstelling;
+  notificatieOverzicht: NotificatieOverzicht;
   notificatiePoging: NotificatiePoging;
   notificatieZender: NotificatieZender;
   objectinformatieobject: Objectinformatieobject;

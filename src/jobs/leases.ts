@@ -270,26 +270,9 @@ export async function lockedJobs(pool: pg.Pool, poolId: string, olderThanMs = 0)
   return rows.map(({ id }) => id)
 }
 
-/**
- * Gives back jobs that a living pool was given but never received, because the connection broke before the answer came.
- * graphile-worker has no function for single jobs, so this does what its own `returnJobs` does.
- */
-export async function returnLostJobs(pool: pg.Pool, poolId: string, ids: string[]): Promise<void> {
-  await pool.query(
-    `with returned as (
-       update graphile_worker._private_jobs set attempts = greatest(attempts - 1, 0), locked_by = null, locked_at = null
-       where id = any($1::bigint[]) and locked_by = $2
-       returning job_queue_id)
-     update graphile_worker._private_job_queues as queue set locked_by = null, locked_at = null
-     from returned where queue.id = returned.job_queue_id and queue.locked_by = $2`,
-    [ids, poolId],
-  )
-  await callWorkers(pool, ids.length)
-}
-
 async function freeJobs(client: pg.ClientBase, poolId: string, crashed: boolean): Promise<string[]> {
   const { rows: jobs } = await client.query<{ id: string; attempts: number; maxAttempts: number }>(
-    `select id, attempts, max_attempts as "maxAttempts" from graphile_worker._private_jobs where locked_by = $1 for update`,
+    'select id, attempts, max_attempts as "maxAttempts" from graphile_worker.jobs where locked_by = $1',
     [poolId],
   )
   await client.query('select graphile_worker.force_unlock_workers(array[$1])', [poolId]) // also frees queues
@@ -314,7 +297,6 @@ async function freeJobs(client: pg.ClientBase, poolId: string, crashed: boolean)
       ])
     }
   }
-  if (jobs.length > 0) await callWorkers(client, jobs.length)
   return jobs.map(({ id }) => id)
 }
 
@@ -326,11 +308,6 @@ async function countCrash(client: pg.ClientBase, jobId: string): Promise<number>
     [jobId],
   )
   return rows[0]!.aantal
-}
-
-// What graphile-worker sends when a job is added: without it the job waits for the next poll.
-async function callWorkers(connection: pg.Pool | pg.ClientBase, count: number): Promise<void> {
-  await connection.query("select pg_notify('jobs:insert', $1)", [JSON.stringify({ r: Math.random(), count })])
 }
 
 async function tryTransactionLock(client: pg.ClientBase, id: number): Promise<boolean> {

@@ -3,7 +3,7 @@ import { parseCrontab } from 'graphile-worker'
 import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Db } from '../database/database.ts'
-import { isOud } from '../notificaties/plan.ts'
+import { isOld } from '../notificaties/resend.ts'
 
 /** When the clean-up runs by the clock (UTC). */
 export const CRON = '17 2 * * *'
@@ -20,7 +20,7 @@ export function isOudeImport({ importRetentionDays }: Termijnen): RawBuilder<boo
 export async function teVerwijderen(db: Db, config: Termijnen): Promise<{ imports: number; notificaties: number }> {
   const { rows } = await sql<{ imports: number; notificaties: number }>`select
     (select count(*)::int from import where ${isOudeImport(config)}) as imports,
-    (select count(*)::int from notificatie where ${isOud(config.notificationDaysRetained)}) as notificaties`.execute(db)
+    (select count(*)::int from notificatie where ${isOld(config.notificationDaysRetained)}) as notificaties`.execute(db)
   return rows[0]!
 }
 

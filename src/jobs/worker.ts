@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -20,15 +19,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import packageJson from '../../package.json' with { type: 'json' }
 import { openDatabase } from '../database/database.ts'
-import {
-  freeStrayJobs,
-  type Lease,
-  lockedJobs,
-  openLease,
-  reapDeadWorkers,
-  releaseWorker,
-  returnLostJobs,
-} from './leases.ts'
+import { freeStrayJobs, type Lease, lockedJobs, openLease, reapDeadWorkers, releaseWorker } from './leases.ts'
 import { isConnectionFault, openWorkerPool, type WorkerPool } from './pool.ts'
 
 export { isConnectionFault } from './pool.ts'
@@ -46,7 +37,7 @@ export type WorkerParts = {
   name?: string
   /** Further repairs, done every few seconds by every worker, so possibly by several at once. */
   checks?: ((sql: Sql) => Promise<void>)[]
-} & (Tasks | { runner: (place: Place) => OwnRunner })
+} & Tasks
 
 /** What graphile-worker runs. */
 export type Tasks = {
@@ -54,26 +45,10 @@ export type Tasks = {
   /** Items, or lines of a crontab. */
   cron?: CronItem[] | string
   concurrency: number
-}
-
-/**
- * Takes, does and ends jobs in place of graphile-worker: for jobs that are so many and short that this is most of the work.
- * It locks a job as graphile-worker does, with `place.poolId` in `locked_by`; what follows when it dies is then the same.
- */
-export type OwnRunner = {
-  /** Takes no new jobs. Resolves as `ended`. */
-  stop(): Promise<void>
-  /** Resolves when nothing runs any more. */
-  ended: Promise<void>
-  /** Drops its connections, since they may hang. */
-  cut(): void
-}
-export type Place = {
-  poolId: string
-  /** The jobs that it runs, which it keeps up to date: others that are locked for it are given back. */
-  jobs: Map<string, 'running' | 'finished'>
-  /** To wait for before taking jobs: no job may be locked under an id that the other workers would not find when we die. */
-  confirmed(): Promise<unknown>
+  /** Called when no new jobs are taken any more: for tasks that would go on as long as there is work. */
+  onStop?: () => void
+  /** Called when the database does not answer on an open connection: those of the tasks may hang as well. */
+  onHang?: () => void
 }
 
 export type RunningWorker = {
@@ -107,7 +82,8 @@ export type RunningWorker = {
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { databaseUrl, name = 'worker' } = parts
   const log = parts.log.child({ worker: name })
-  const start = 'runner' in parts ? () => startOwnShift({ ...parts, name, log }) : startGraphile(parts)
+  const cron = typeof parts.cron === 'string' ? parseCrontab(parts.cron) : parseCronItems(parts.cron ?? [])
+  const start = () => startShift({ ...parts, name, log, cron })
   let current: Shift | undefined = await firstStart()
   const supervisor = openWorkerPool(databaseUrl, log, {
     max: 2,
@@ -133,8 +109,8 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       const jobs = await freeStrayJobs(supervisor.pool)
       if (jobs.length > 0) log.warn({ jobs }, 'freed jobs that were locked by no registered worker')
     }),
-    every(REPAIR_MS, 'giving back lost jobs', async () => {
-      if (current) await giveBackLostJobs(current, supervisor.pool, log)
+    every(REPAIR_MS, 'looking for lost jobs', async () => {
+      if (current && (await hasLostJobs(current, supervisor.pool, log))) current.renew()
     }),
     ...(parts.checks ?? []).map((check) => every(REPAIR_MS, 'a periodic repair', async () => check(database.sql))),
   ]
@@ -146,11 +122,6 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       await Promise.race([done, sleep(STOP_MS + 5_000, undefined, { ref: false })])
       await Promise.all([supervisor.close(), database.close()])
     },
-  }
-
-  function startGraphile(tasks: Tasks): () => Promise<Shift> {
-    const cron = typeof tasks.cron === 'string' ? parseCrontab(tasks.cron) : parseCronItems(tasks.cron ?? [])
-    return () => startShift({ ...tasks, databaseUrl, name, log, cron })
   }
 
   async function firstStart(): Promise<Shift> {
@@ -169,13 +140,18 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       if (current) {
         const shift = current
         const began = performance.now()
-        const end = await Promise.race([stopRequested, shift.settled, shift.lease.lost.then(() => 'lost' as const)])
+        const end = await Promise.race([
+          stopRequested,
+          shift.settled,
+          shift.lease.lost.then(() => 'lost' as const),
+          shift.renewed,
+        ])
         current = undefined
         if (performance.now() - began > 60_000) failures = 0
         const ended = endShift(shift, supervisor.pool, log)
-        if (end === 'lost') {
-          // What it still runs is no longer its own: a successor need not wait for it.
-          log.warn('this worker was silent for too long and was declared dead; it registers anew')
+        if (end === 'lost' || end === 'renewed') {
+          // What it still runs is no longer its own, or ends in peace: a successor need not wait for it.
+          if (end === 'lost') log.warn('this worker was silent for too long and was declared dead; it registers anew')
           leaving.add(ended)
           ended.finally(() => leaving.delete(ended))
         } else {
@@ -207,44 +183,26 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   }
 }
 
-/** From the start of a runner until its end: one graphile-worker pool (or what stands for it), registered under its id. */
+/** From the start of a runner until its end: one graphile-worker pool, registered under its id. */
 type Shift = {
-  runner: Pick<Runner, 'stop'>
+  runner: Runner
   poolId: string
   lease: Lease
-  connections: Pick<WorkerPool, 'close'>
+  connections: WorkerPool
   /** The jobs that reached this process, until their lock is gone. */
   jobs: Map<string, 'running' | 'finished'>
   /** Resolves when no worker of the pool runs any more, for whatever reason. */
   settled: Promise<'settled'>
   ended: boolean
+  /** Has another take its place, while it ends in peace. */
+  renew(): void
+  renewed: Promise<'renewed'>
 }
 
 type ShiftParts = Omit<Tasks, 'cron'> & { databaseUrl: string; log: Logger; name: string; cron: ParsedCronItem[] }
 
-async function startOwnShift(parts: {
-  databaseUrl: string
-  log: Logger
-  name: string
-  runner: (place: Place) => OwnRunner
-}): Promise<Shift> {
-  const { databaseUrl, log, name } = parts
-  const poolId = `pool-${randomBytes(9).toString('hex')}` // as graphile-worker makes them
-  const jobs: Shift['jobs'] = new Map()
-  let cut = () => {}
-  const lease = await openLease(databaseUrl, { naam: name, versie: packageJson.version, poolId }, log, () => cut())
-  const runner = parts.runner({ poolId, jobs, confirmed: lease.confirmed })
-  cut = runner.cut
-  const shift = { runner, poolId, lease, jobs, ended: false, connections: { close: async () => {} } }
-  const settled = runner.ended.then(() => {
-    shift.ended = true
-    return 'settled' as const
-  })
-  return Object.assign(shift, { settled })
-}
-
 async function startShift(parts: ShiftParts): Promise<Shift> {
-  const { databaseUrl, taskList, cron, concurrency, log, name } = parts
+  const { databaseUrl, taskList, cron, concurrency, log, name, onStop, onHang } = parts
   // One connection listens; the others are for as many jobs that end at once, and for cron.
   // No limit on waiting for locks: that fault is none that graphile-worker repeats, and the job would stay locked.
   const settings = {
@@ -258,6 +216,7 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
   events.on('pool:create', (event: { workerPool: GraphilePool }) => {
     pool = event.workerPool
   })
+  if (onStop) events.on('pool:gracefulShutdown', onStop)
   events.on('job:start', ({ job }: { job: Job }) => jobs.set(job.id, 'running'))
   events.on('job:complete', ({ job }: { job: Job }) => jobs.set(job.id, 'finished'))
   const leased = Promise.withResolvers<Lease | undefined>()
@@ -280,19 +239,18 @@ async function startShift(parts: ShiftParts): Promise<Shift> {
     })
     runner.promise.catch((error) => log.error({ err: error }, 'the job runner failed'))
     const { id: poolId, promise: poolEnded } = pool as unknown as GraphilePool
-    const shift = { runner, poolId, connections, jobs, ended: false }
+    const { promise: renewed, resolve: renew } = Promise.withResolvers<'renewed'>()
+    const shift = { runner, poolId, connections, jobs, ended: false, renewed, renew: () => renew('renewed') }
     const settled = poolEnded
       .catch(() => {}) // it fails the runner as well
       .then(() => {
         Object.assign(shift, { ended: true })
         return 'settled' as const
       })
-    const lease = await openLease(
-      databaseUrl,
-      { naam: name, versie: packageJson.version, poolId },
-      log,
-      connections.cut,
-    )
+    const lease = await openLease(databaseUrl, { naam: name, versie: packageJson.version, poolId }, log, () => {
+      connections.cut()
+      onHang?.()
+    })
     faults = lease.faults
     leased.resolve(lease)
     return Object.assign(shift, { lease, settled })
@@ -337,15 +295,19 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }
 
-// A job that was assigned to us while the connection broke is locked, but nobody runs it.
-async function giveBackLostJobs({ poolId, lease, jobs }: Shift, pool: Pool, log: Logger): Promise<void> {
+// A job that was assigned to us while the connection broke is locked, but nobody runs it. graphile-worker frees jobs of whole
+// pools only: so this pool ends when its other jobs have, and all that it still holds then goes back.
+async function hasLostJobs({ poolId, lease, jobs }: Shift, pool: Pool, log: Logger): Promise<boolean> {
   const finished = [...jobs].filter(([, state]) => state === 'finished').map(([id]) => id)
   const locked = new Set(await lockedJobs(pool, poolId))
   for (const id of finished) if (!locked.has(id) && jobs.get(id) === 'finished') jobs.delete(id)
   const lost = (await lockedJobs(pool, poolId, LOST_AFTER_MS)).filter((id) => !jobs.has(id))
-  if (lost.length === 0 || !lease.fresh()) return
-  log.warn({ jobs: lost }, 'gives back jobs that were assigned to this worker but never reached it')
-  await returnLostJobs(pool, poolId, lost)
+  if (lost.length === 0 || !lease.fresh()) return false
+  log.warn(
+    { jobs: lost },
+    'jobs were assigned to this worker but never reached it; it registers anew to give them back',
+  )
+  return true
 }
 
 /**

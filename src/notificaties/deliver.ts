@@ -1,27 +1,15 @@
-// verzenden: takes the messages that are due, makes an attempt to deliver each to the notifications service, and writes down
-// what became of it.
-import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from 'pino'
+// deliver: one attempt to deliver a message to its receiver over HTTP: the external notifications service, or an abonnement.
+import { createHash, createHmac } from 'node:crypto'
+import { createSigner } from 'fast-jwt'
+import { LRUCache } from 'lru-cache'
+import type { Agent } from 'undici'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
-import { type Database, isUnavailable } from '../database/database.ts'
-import { listen } from '../http/listen.ts'
-import type { OwnRunner, Place } from '../jobs/worker.ts'
-import { type FailureKind, failureKind, openAgent, type RemoteService, send } from '../services/services.ts'
-import { notificationAttempts, notificationDelay } from '../telemetry/metrics.ts'
-import { delayAfter, type Herhaling } from './backoff.ts'
+import { ownAddress } from '../http/links.ts'
+import { type CallAnswer, failureKind, openAgent, type RemoteService, send, sendWithin } from '../services/services.ts'
+import type { Attempt, Claimed, Message, Subscriber } from './outbox.ts'
 
-export type VerzenderParts = {
-  config: Config
-  /** Opens the connections; again when those that are open may hang. */
-  open: () => Database
-  box: SecretBox
-  log: Logger
-}
-export type Uitkomst = 'delivered' | 'http' | FailureKind
-
-/** A message as the notifications service gets it. */
+/** A message as a notifications service and its subscribers get it. */
 export type Bericht = {
   kanaal: string
   source?: string
@@ -30,314 +18,192 @@ export type Bericht = {
   resourceUrl: string
   actie: string
   aanmaakdatum: string
-  kenmerken: Record<string, string>
+  kenmerken: Record<string, unknown>
 }
 
-type Taken = Omit<RemoteService, 'uuid'> &
-  Herhaling &
-  Omit<Bericht, 'source'> & {
-    job: number
-    id: number
-    nummer: number
-    herhalingen: number
-    uuid: string
-    dienstUuid: string
-  }
-/** How many jobs were due, and the messages of those that are to be sent now. */
-type Looked = { jobs: number; taken: Taken[] }
-type Attempt = { uitkomst: Uitkomst; httpStatus: number | null; antwoord: string | null; duurMs: number }
-type Ended = Attempt & { job: number; id: number; nummer: number; wacht: number | null }
-
-const MAX_ANSWER = 4096
-const COLLECT_MS = 8 // what ends within so many milliseconds is written down together
-const PORTION = 20 // in one statement; the next need not wait for it
-const LOOK_MS = 2 // between two looks for what is due
-const IDLE_MS = 500 // the same, when nobody tells of anything: retries, and what a crash left
-const ABORT_MS = 25_000 // of what is under way, after being told to stop
-
-/*
- * When the sender looks. Who records a message wakes a sender that sleeps, by a NOTIFY. But transactions that notify are
- * committed one by one, each with its own wait for the disk. So a sender that found messages several times in quick
- * succession promises to look by itself for the next PROMISE_MS, again with every look as long as there is something;
- * until then nobody notifies. The promise is a row in the database (notificatie_zender), by its clock. A message of which the
- * transaction lasted longer than the promise is found with the next idle look.
- */
-const QUICK_MS = 15
-const SUCCESSION = 4
-const PROMISE_MS = 300
-const AFTERWARDS_MS = 250
-const SLOWEST_MS = 40
-
-export type Verzender = {
-  /** Sends what is due, until it is stopped. */
-  start(place: Place): OwnRunner
-  /** Sends what is due now, one by one, and what may be sent because of that. */
-  once(): Promise<void>
-  /** Closes its connections. */
+export type Deliver = {
+  /** Makes one attempt. It never rejects: what went wrong is the outcome. */
+  post(claimed: Claimed): Promise<Attempt>
   close(): Promise<void>
 }
 
-/** Opens the sender. All that it sends, from wherever it was started, shares the same few connections. */
-export function openVerzender(parts: VerzenderParts): Verzender {
-  const { config, box, log } = parts
-  const places = config.notificationsConcurrency
-  let database = parts.open()
-  const agent = openAgent({ connections: places })
-  const noteer = together(COLLECT_MS, (ended: Ended[]) => noteerAlle(database, ended))
-  const busy = new Map<number, { taken: Taken; done: (() => void)[] }>()
-  let posting = 0
+const MAX_ANSWER = 4096
+const MAX_RETRY_AFTER_S = 3600
+const TOKEN_LIFE_MS = 3_600_000
+const AGENTS = 500 // of subscribers, with connections of their own
+
+/** What the secrets of an abonnement are bound to when they are encrypted. */
+export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`
+
+/** Opens the connections to receivers. A subscriber has connections of its own, so that none waits for those of another. */
+export function openDelivery(config: Config, box: SecretBox): Deliver {
+  const agent = openAgent({ connections: config.notificationsConcurrency })
+  const agents = new LRUCache<string, Agent>({ max: AGENTS, dispose: (old) => void old.close().catch(() => {}) })
+  const tokens = new LRUCache<string, { token: string }>({ max: AGENTS })
 
   return {
-    start(place) {
-      const { poolId, jobs, confirmed } = place
-      const aborted = new AbortController()
-      const ended = Promise.withResolvers<void>()
-      const delivering = new Set<Promise<void>>()
-      let stopping = false
-      let isTold = false
-      let isMore = false
-      let goOn = () => {}
-      const wake = () => {
-        isTold = true
-        goOn()
-      }
-      const freed = () => {
-        if (isMore) wake()
-      }
-      const listening = listen(database.url, 'notificatie', wake, log)
-      void look()
-        .catch((error) => log.error({ err: error }, 'the sender of notifications failed'))
-        .then(() => Promise.all(delivering))
-        .then(() => ended.resolve())
-      return {
-        ended: ended.promise,
-        stop() {
-          stopping = true
-          wake()
-          void listening.then((listener) => listener.close())
-          setTimeout(() => aborted.abort(), ABORT_MS).unref()
-          return ended.promise
-        },
-        cut() {
-          const old = database
-          database = parts.open()
-          void old.sql.end({ timeout: 0 })
-        },
-      }
-
-      async function look(): Promise<void> {
-        let succession = 0
-        let found = Number.NEGATIVE_INFINITY
-        let promised = Number.NEGATIVE_INFINITY
-        let empty = 0
-        while (!stopping) {
-          await confirmed()
-          isTold = false
-          // What is sent but not yet written down counts as well, so that it stays little.
-          const room = Math.min(places - posting, 2 * places - busy.size, PORTION)
-          if (room > 0) {
-            const began = performance.now()
-            const promise = succession >= SUCCESSION && began - found < QUICK_MS
-            let looked: Looked
-            try {
-              looked = await neemAlle(database, poolId, room, promise)
-            } catch (error) {
-              if (!isUnavailable(error)) log.error({ err: error }, 'looking for notifications failed')
-              await sleep(isUnavailable(error) ? 200 : 1_000)
-              continue
-            }
-            const now = performance.now()
-            if (promise) promised = now + PROMISE_MS
-            if (looked.jobs > 0) {
-              succession = began - found < QUICK_MS ? succession + 1 : 1
-              found = now
-              empty = 0
-            } else empty++
-            for (const one of looked.taken) {
-              const job = String(one.job)
-              jobs.set(job, 'running')
-              const done = () => void jobs.delete(job)
-              const delivery = deliver(one, done, freed, aborted.signal)
-              delivering.add(delivery)
-              void delivery.finally(() => {
-                delivering.delete(delivery)
-                freed()
-              })
-            }
-            isMore = looked.jobs === room
-          } else isMore = true
-          if (stopping) break
-          const isAwake = performance.now() < promised + AFTERWARDS_MS
-          await pause(LOOK_MS, isAwake ? Math.min(LOOK_MS * 2 ** empty, SLOWEST_MS) : IDLE_MS)
+    async post(claimed) {
+      const began = performance.now()
+      const ms = () => Math.round(performance.now() - began)
+      try {
+        const { dienst, abonnement } = claimed
+        const answer = abonnement ? await toSubscriber(claimed, abonnement) : await toService(claimed.message, dienst!)
+        const delivered = answer.status >= 200 && answer.status < 300
+        const retryAfter = delivered ? undefined : retryAfterOf(answer)
+        return {
+          outcome: delivered ? 'delivered' : 'http',
+          httpStatus: answer.status,
+          answer: answer.body.toString('utf8').replaceAll('\0', '\uFFFD'), // PostgreSQL keeps no NUL
+          ms: ms(),
+          ...(retryAfter !== undefined && { retryAfter }),
         }
-      }
-
-      /** So long, or until somebody tells of something; but never shorter than `least`. */
-      function pause(least: number, most: number): Promise<void> {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        const began = performance.now()
-        let timer = setTimeout(resolve, isTold ? least : most)
-        goOn = () => {
-          goOn = () => {}
-          clearTimeout(timer)
-          const rest = stopping ? 0 : began + least - performance.now()
-          if (rest <= 0) resolve()
-          else timer = setTimeout(resolve, rest)
-        }
-        return promise
-      }
-    },
-
-    async once() {
-      const poolId = `once-${randomUUID()}`
-      for (;;) {
-        const { jobs, taken } = await neemAlle(database, poolId, 1, false)
-        if (jobs === 0) return
-        for (const one of taken) await deliver(one)
+      } catch (error) {
+        return { outcome: failureKind(error), httpStatus: null, answer: null, ms: ms() }
       }
     },
     close: async () => {
-      await Promise.all([agent.destroy(), database.close()])
+      await Promise.all([agent, ...agents.values()].map((each) => each.destroy()))
     },
   }
 
-  async function deliver(taken: Taken, done = () => {}, freed = () => {}, stop?: AbortSignal): Promise<void> {
-    const under = busy.get(taken.job)
-    if (under) {
-      // A crash of the database undid that it was taken: what is under way counts as the attempt that was begun now.
-      under.taken.nummer = taken.nummer
-      under.done.push(done)
-      return
-    }
-    const delivery = { taken, done: [done] }
-    busy.set(taken.job, delivery)
-    posting++
-    const attempt = await post(taken)
-    posting--
-    freed()
-    const wacht = attempt.uitkomst === 'delivered' ? null : (delayAfter(taken.herhalingen, taken) ?? null)
-    const { job, id } = taken
-    let ours: boolean
-    try {
-      ours = await persist(() => noteer({ job, id, nummer: taken.nummer, wacht, ...attempt }), stop)
-    } catch (error) {
-      // The job is given back, by whoever finds it without an owner.
-      log.error({ err: error, notificatie: taken.uuid }, 'the outcome of a notification could not be written down')
-      return
-    } finally {
-      busy.delete(job)
-      for (const each of delivery.done) each()
-    }
-    notificationAttempts.inc({ outcome: attempt.uitkomst })
-    if (attempt.uitkomst === 'delivered') {
-      notificationDelay.observe(Math.max(0, Date.now() - Date.parse(taken.aanmaakdatum)) / 1000)
-    }
-    const facts = { notificatie: taken.uuid, attempt: taken.nummer, ms: attempt.duurMs }
-    if (!ours) log.warn(facts, 'another worker has taken this notification over; this attempt does not count')
-    else if (attempt.uitkomst === 'delivered') log.debug(facts, 'notification delivered')
-    else
-      log.warn(
-        { ...facts, kind: attempt.uitkomst, status: attempt.httpStatus, final_try: wacht === null, retry_in: wacht },
-        'notification_delivery_failed',
-      )
-  }
-
-  async function post(taken: Taken): Promise<Attempt> {
-    const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken } = taken
-    const source = config.notificationsSource
-    const bericht: Bericht = {
-      kanaal,
-      ...(source && { source }),
-      hoofdObject,
-      resource,
-      resourceUrl,
-      actie,
-      aanmaakdatum,
-      kenmerken,
-    }
-    const began = performance.now()
-    const since = () => Math.round(performance.now() - began)
-    try {
-      const url = new URL('notificaties', taken.apiRoot)
-      const headers = { 'x-message-id': taken.uuid }
-      const dienst = { ...taken, uuid: taken.dienstUuid }
-      const answer = await send(agent, dienst, box, {
-        url,
-        method: 'POST',
-        body: JSON.stringify(bericht),
-        headers,
-        limit: MAX_ANSWER,
-      })
-      const delivered = answer.status >= 200 && answer.status < 300
-      // PostgreSQL keeps no NUL
-      const antwoord = answer.body.toString('utf8').replaceAll('\0', '\uFFFD')
-      return { uitkomst: delivered ? 'delivered' : 'http', httpStatus: answer.status, antwoord, duurMs: since() }
-    } catch (error) {
-      return { uitkomst: failureKind(error), httpStatus: null, antwoord: null, duurMs: since() }
-    }
-  }
-}
-
-async function neemAlle({ sql }: Database, poolId: string, count: number, promise: boolean): Promise<Looked> {
-  const rows = await sql<(Taken | { nummer: null })[]>`
-    select job, id, nummer, herhalingen, uuid, kanaal, hoofd_object as "hoofdObject", resource,
-      resource_url as "resourceUrl", actie, aanmaakdatum, kenmerken, max_retries as "maxRetries", backoff,
-      backoff_max as "backoffMax", base_factor as "baseFactor", dienst_uuid as "dienstUuid", api_root as "apiRoot",
-      authenticatie, client_id as "clientId", header, geheim, gebruikers_id as "gebruikersId",
-      gebruikers_weergave as "gebruikersWeergave", termijn_ms as "termijnMs"
-    from neem_notificaties(${poolId}, ${count}, ${promise})`
-  return { jobs: rows.length, taken: rows.filter((row): row is Taken => row.nummer !== null) }
-}
-
-async function noteerAlle({ sql }: Database, ended: Ended[]): Promise<boolean[]> {
-  const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name])
-  const [row] = await sql<{ ours: number[] }[]>`
-    select noteer_notificatie_pogingen(${column('job')}::bigint[], ${column('id')}::bigint[],
-      ${column('nummer')}::integer[], ${column('uitkomst')}::text[], ${column('httpStatus')}::integer[],
-      ${column('antwoord')}::text[], ${column('duurMs')}::integer[], ${column('wacht')}::float8[]) as ours`
-  const ours = new Set(row!.ours)
-  return ended.map((_, index) => ours.has(index + 1))
-}
-
-/**
- * Does in one go what is asked within so many milliseconds, or as soon as it is a portion. When that fails, each is tried by
- * itself, so that none fails because of another.
- */
-function together<In, Out>(ms: number, work: (asked: In[]) => Promise<Out[]>): (one: In) => Promise<Out> {
-  let waiting: { one: In; resolve(out: Out | PromiseLike<Out>): void }[] = []
-  let timer: NodeJS.Timeout | undefined
-  const flush = async () => {
-    clearTimeout(timer)
-    const batch = waiting
-    waiting = []
-    if (batch.length === 0) return
-    try {
-      const out = await work(batch.map(({ one }) => one))
-      for (const [index, { resolve }] of batch.entries()) resolve(out[index]!)
-    } catch (error) {
-      const alone = async (one: In) => {
-        if (batch.length === 1) throw error
-        return (await work([one]))[0]!
-      }
-      for (const { one, resolve } of batch) resolve(alone(one))
-    }
-  }
-  return (one) =>
-    new Promise((resolve) => {
-      waiting.push({ one, resolve })
-      if (waiting.length === PORTION) flush()
-      else if (waiting.length === 1) timer = setTimeout(flush, ms)
+  function toService(message: Message, dienst: RemoteService): Promise<CallAnswer> {
+    return send(agent, dienst, box, {
+      url: new URL('notificaties', dienst.apiRoot),
+      method: 'POST',
+      body: JSON.stringify(bericht(config, message)),
+      headers: { 'x-message-id': message.uuid },
+      limit: MAX_ANSWER,
     })
+  }
+
+  async function toSubscriber(claimed: Claimed, to: Subscriber): Promise<CallAnswer> {
+    const { message, poging, replay } = claimed
+    const body = JSON.stringify(to.cloudevents ? cloudEvent(config, message) : bericht(config, message))
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const owner = subscriberOwner(to.uuid)
+    const signature = to.ondertekening.map((secret) =>
+      sign(box.open(secret, owner), `${message.uuid}.${timestamp}.${body}`),
+    )
+    return sendWithin(to.termijnMs, agentFor(to), {
+      url: new URL(to.callbackUrl),
+      method: 'POST',
+      body,
+      headers: {
+        ...(to.cloudevents && { 'content-type': 'application/cloudevents+json' }),
+        authorization: await authorization(to),
+        'webhook-id': message.uuid,
+        'webhook-timestamp': timestamp,
+        'x-attempt': String(poging),
+        ...(replay && { 'x-replay': 'true' }),
+        ...(signature.length > 0 && { 'webhook-signature': signature.join(' ') }),
+      },
+      limit: MAX_ANSWER,
+    })
+  }
+
+  function agentFor({ uuid, callbackUrl, certificaat, certificaatSleutel }: Subscriber): Agent {
+    const key = `${uuid} ${new URL(callbackUrl).origin} ${digest(certificaat, certificaatSleutel)}`
+    let found = agents.get(key)
+    if (!found) {
+      const tls = certificaatSleutel && {
+        cert: certificaat,
+        key: box.open(certificaatSleutel, subscriberOwner(uuid)),
+      }
+      found = openAgent({ connections: 50, ...(tls && { tls }) })
+      agents.set(key, found)
+    }
+    return found
+  }
+
+  async function authorization(to: Subscriber): Promise<string> {
+    const secret = box.open(to.auth, subscriberOwner(to.uuid))
+    if (to.authenticatie === 'header') return secret
+    const { uitgaandClientId: id } = to
+    if (to.authenticatie === 'jwt') {
+      const sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
+      return `Bearer ${sign({ iss: id, client_id: id, user_id: '', user_representation: '' })}`
+    }
+    const key = `${to.uuid} ${to.tokenUrl} ${id} ${to.tokenScope} ${digest(secret)}`
+    const known = tokens.get(key)
+    if (known) return `Bearer ${known.token}`
+    const { token, seconds } = await requestToken(to, secret)
+    // Some time before it ends, so that none expires on its way; a token for a shorter time is asked for each message.
+    if (seconds > 30) tokens.set(key, { token }, { ttl: (seconds - 30) * 1000 })
+    return `Bearer ${token}`
+  }
+
+  async function requestToken(to: Subscriber, secret: string): Promise<{ token: string; seconds: number }> {
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      ...(to.tokenScope && { scope: to.tokenScope }),
+    })
+    const basic = Buffer.from(`${formEncoded(to.uitgaandClientId)}:${formEncoded(secret)}`).toString('base64')
+    const answer = await sendWithin(to.termijnMs, agent, {
+      url: new URL(to.tokenUrl),
+      method: 'POST',
+      body: form.toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${basic}` },
+      limit: 64 * 1024,
+    })
+    const given = answer.status === 200 ? JSON.parse(answer.body.toString('utf8')) : {}
+    if (typeof given.access_token !== 'string')
+      throw Object.assign(new Error('no token was given'), { code: 'NO_TOKEN' })
+    return { token: given.access_token, seconds: Number(given.expires_in) || 0 }
+  }
 }
 
-/** What the receiver did cannot be asked again: while our own database is away, its answer is held on to. */
-async function persist<T>(work: () => Promise<T>, stop?: AbortSignal): Promise<T> {
-  for (let delay = 200; ; delay = Math.min(delay * 2, 2_000)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUnavailable(error) || stop?.aborted) throw error
-      await sleep(delay)
-    }
+/** The message as the standard has it. `source` is ours, unless the message came from another publisher. */
+export function bericht(config: Config, message: Message): Bericht {
+  const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, bron } = message
+  const source = bron || config.notificationsSource
+  return {
+    kanaal,
+    ...(source && { source }),
+    hoofdObject,
+    resource,
+    resourceUrl,
+    actie,
+    aanmaakdatum,
+    kenmerken,
   }
+}
+
+/** The same as a cloud event (CloudEvents 1.0, structured). Its id is that of the message, at every attempt and replay. */
+export function cloudEvent(config: Config, message: Message): Record<string, unknown> {
+  const { uuid, kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, bron } = message
+  return {
+    specversion: '1.0',
+    id: uuid,
+    source: bron || config.notificationsSource || ownAddress(config),
+    type: `nl.overheid.${kanaal}.${resource}.${actie}`,
+    subject: resourceUrl.split('/').at(-1),
+    time: aanmaakdatum,
+    datacontenttype: 'application/json',
+    data: { ...kenmerken, hoofdObject },
+  }
+}
+
+const SECRET_PREFIX = 'whsec_'
+
+/** Standard Webhooks: HMAC-SHA256 with the bytes that the secret is the base64 of. */
+function sign(secret: string, content: string): string {
+  const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
+}
+
+/** Header Retry-After of an answer that asks to come back later (RFC 9110, 10.2.3), in seconds. */
+function retryAfterOf({ status, headers }: CallAnswer): number | undefined {
+  const value = String(headers['retry-after'] ?? '')
+  if ((status !== 429 && status !== 503) || value === '') return undefined
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_S) : undefined
+}
+
+// RFC 6749, 2.3.1: id and secret are encoded as in a form before they are joined.
+const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
+
+function digest(...parts: (string | Buffer | null)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part ?? '').update('\0')
+  return hash.digest('base64')
 }

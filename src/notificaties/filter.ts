@@ -11,12 +11,15 @@ export type NotificatieFilter = {
   object?: string
 }
 
+const waits = sql<boolean>`exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
+const failed = sql<boolean>`exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'mislukt')`
+const HAS_STATUS = { gepland: waits, mislukt: failed, afgeleverd: sql<boolean>`not ${waits} and not ${failed}` }
+
 /** The condition on table `notificatie`, under that name. Each part of it has an index that also gives the order of the log. */
 export function voldoetAan(filter: NotificatieFilter): RawBuilder<boolean> {
   const { status, kanaal, van, tot, object } = filter
   const parts = [
-    // In the text and not as a parameter: the index that holds only this state is then seen to fit.
-    status && sql`notificatie.status = ${sql.lit(status)}`,
+    status && HAS_STATUS[status],
     kanaal && sql`notificatie.kanaal = ${kanaal}`,
     van && sql`notificatie.aanmaakdatum >= ${van}::text::date::timestamp at time zone 'Europe/Amsterdam'`,
     tot && sql`notificatie.aanmaakdatum < (${tot}::text::date + 1)::timestamp at time zone 'Europe/Amsterdam'`,

@@ -7,6 +7,7 @@ import { json, type Mutation, mutator } from '../database/mutate.ts'
 import { systemActor } from '../http/access.ts'
 import { invalid } from '../http/problem.ts'
 import { saveService } from '../services/services.ts'
+import { wakeSender } from './resend.ts'
 
 export const Instellingen = Type.Object({
   /** Slug of the service; null: none, messages wait. */
@@ -31,7 +32,7 @@ export async function readInstellingen(db: ReadDb): Promise<Instellingen> {
 
 /**
  * Changes the settings. They count for what is waiting from its next attempt on; what waited for a service, or for an
- * earlier message, is planned anew.
+ * earlier message, goes.
  * @returns whether anything changed
  * @throws Problem 400 on `dienst` when it is no notifications service of ours
  */
@@ -51,7 +52,7 @@ export async function saveInstellingen(m: Mutation, values: Partial<Instellingen
       gewijzigdOp: new Date().toISOString(),
     })
     .execute()
-  await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
+  await wakeSender(m)
   return true
 }
 
@@ -62,7 +63,7 @@ export async function gepauzeerdOp(db: ReadDb): Promise<string | null> {
 }
 
 /**
- * Pauses sending, for all workers and until it is resumed; or resumes it, and plans what waited meanwhile.
+ * Pauses sending, for all workers and until it is resumed; or resumes it, and what waited goes.
  * @returns whether anything changed
  */
 export async function zetPauze(m: Mutation, pauze: boolean): Promise<boolean> {
@@ -72,7 +73,7 @@ export async function zetPauze(m: Mutation, pauze: boolean): Promise<boolean> {
     .set({ gepauzeerdOp: pauze ? new Date().toISOString() : null })
     .where('gepauzeerdOp', pauze ? 'is' : 'is not', null)
     .executeTakeFirst()
-  if (!pauze) await m.enqueue('plan-notificaties', {}, { jobKey: 'plan-notificaties' })
+  if (!pauze) await wakeSender(m)
   return numUpdatedRows > 0n
 }
 

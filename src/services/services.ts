@@ -268,26 +268,31 @@ export type CallAnswer = { status: number; body: Buffer; truncated: boolean; hea
  * @throws what `failureKind` understands, when no answer comes
  */
 export async function send(agent: Dispatcher, dienst: RemoteService, box: SecretBox, call: Call): Promise<CallAnswer> {
+  return sendWithin(dienst.termijnMs, agent, {
+    ...call,
+    headers: { ...credentialHeaders(dienst, box), ...call.headers },
+  })
+}
+
+/**
+ * The same to an address that is no service of ours, with what credentials the headers have.
+ * @param ms milliseconds for everything, from connecting to the last byte
+ */
+export async function sendWithin(ms: number, agent: Dispatcher, call: Call): Promise<CallAnswer> {
   const host = call.url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) && isForbidden(host)) throw blocked()
   // Not AbortSignal.timeout: that one lives on, with its timer, long after the answer came.
   const term = new AbortController()
   const expired = () => term.abort(new DOMException('no answer within the term', 'TimeoutError'))
-  const timer = setTimeout(expired, dienst.termijnMs)
+  const timer = setTimeout(expired, ms)
   try {
-    return await sendUntil(term.signal, agent, dienst, box, call)
+    return await sendUntil(term.signal, agent, call)
   } finally {
     clearTimeout(timer)
   }
 }
 
-async function sendUntil(
-  signal: AbortSignal,
-  agent: Dispatcher,
-  dienst: RemoteService,
-  box: SecretBox,
-  call: Call,
-): Promise<CallAnswer> {
+async function sendUntil(signal: AbortSignal, agent: Dispatcher, call: Call): Promise<CallAnswer> {
   const { statusCode, headers, body } = await request(call.url, {
     dispatcher: agent,
     method: call.method,
@@ -295,7 +300,6 @@ async function sendUntil(
     headers: {
       accept: 'application/json',
       ...(call.body !== undefined && { 'content-type': 'application/json' }),
-      ...credentialHeaders(dienst, box),
       ...call.headers,
     },
     ...(call.body !== undefined && { body: call.body }),

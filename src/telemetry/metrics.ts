@@ -79,13 +79,16 @@ export async function startMetrics(options: {
     for (const gauge of [notifications, oldestWaiting, jobs, importRows]) gauge.reset()
     try {
       if (performance.now() > delivered.until) {
-        const [row] = await sql`select count(*) as count from notificatie where status = 'afgeleverd'`
-        delivered = { count: Number(row!.count), until: performance.now() + DELIVERED_LIVES_MS }
+        const [row] = await sql`
+          select (select count(*) from notificatie) - (select count(distinct notificatie_id) from levering) as count`
+        delivered = { count: Math.max(0, Number(row!.count)), until: performance.now() + DELIVERED_LIVES_MS }
       }
       const [waiting] = await sql`
-        select count(*) filter (where status = 'gepland') as gepland, count(*) filter (where status = 'mislukt') as mislukt,
-          coalesce(extract(epoch from now() - min(aanmaakdatum) filter (where status = 'gepland')), 0)::float8 as oldest
-        from notificatie where status in ('gepland', 'mislukt')`
+        select count(distinct notificatie_id) filter (where status = 'gepland') as gepland,
+          count(distinct notificatie_id) filter (where status = 'mislukt') as mislukt,
+          coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
+            where id = min(notificatie_id) filter (where status = 'gepland'))), 0)::float8 as oldest
+        from levering`
       notifications.set({ status: 'gepland' }, Number(waiting!.gepland))
       notifications.set({ status: 'mislukt' }, Number(waiting!.mislukt))
       notifications.set({ status: 'afgeleverd' }, delivered.count)

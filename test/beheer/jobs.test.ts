@@ -1,4 +1,5 @@
 import t from 'tap'
+import { emptyQueue, failJob, lockJob } from '../jobs/queue.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
@@ -6,17 +7,16 @@ const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 t.test('the queue of jobs', await needsBrowser(), async (t) => {
   const test = await opstelling(t)
   const { sql } = test.database
-  await sql`delete from graphile_worker._private_jobs`
+  await emptyQueue(sql)
   const { pagina, klachten } = await alsBeheerder(test, 'operator')
   const main = () => pagina.textContent('main')
   const geef = async (
     values: { taak?: string; run_at?: string; attempts?: number; last_error?: string; locked_by?: string } = {},
   ) => {
     const [job] =
-      await sql`select id from graphile_worker.add_job(${values.taak ?? 'plan-notificaties'}, run_at => ${values.run_at ?? null}::timestamptz, max_attempts => 5)`
-    await sql`update graphile_worker._private_jobs set attempts = ${values.attempts ?? 0}, last_error = ${values.last_error ?? null},
-      locked_by = ${values.locked_by ?? null}, locked_at = case when ${values.locked_by ?? null}::text is null then null else now() - interval '3 minutes' end
-      where id = ${job!.id}`
+      await sql`select id from graphile_worker.add_job(${values.taak ?? 'vouw-documentaantallen'}, run_at => ${values.run_at ?? null}::timestamptz, max_attempts => 5)`
+    if (values.attempts) await failJob(sql, job!.id, values.attempts, values.last_error ?? '')
+    if (values.locked_by) await lockJob(sql, job!.id, values.locked_by, 180)
     return job!.id as string
   }
   const straks = new Date(Date.now() + 3_600_000).toISOString()
@@ -77,7 +77,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     await pagina.focus('button:text-is("Opnieuw uitvoeren")')
     await pagina.keyboard.press('Enter')
     await pagina.waitForSelector('text=De taak wordt opnieuw uitgevoerd')
-    const [job] = await sql`select attempts, run_at <= now() as nu from graphile_worker._private_jobs where id = ${id}`
+    const [job] = await sql`select attempts, run_at <= now() as nu from graphile_worker.jobs where id = ${id}`
     t.same(job, { attempts: 0, nu: true })
     const [row] = await sql`select * from beheer_audit where handeling = 'taak-opnieuw'`
     t.match(row, { object_id: String(id), gebruiker: 'operator', oud: { laatsteFout: 'kapot' } })
@@ -88,20 +88,20 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     const id = await geef({ attempts: 5 })
     await pagina.goto(`/beheer/taken/${id}`)
     await pagina.click('main >> text=Verwijderen')
-    t.equal((await sql`select from graphile_worker._private_jobs where id = ${id}`).length, 1)
+    t.equal((await sql`select from graphile_worker.jobs where id = ${id}`).length, 1)
     await pagina.click('text=Ja, verwijderen')
     t.match(await pagina.textContent('main'), 'De taak is verwijderd')
-    t.equal((await sql`select from graphile_worker._private_jobs where id = ${id}`).length, 0)
+    t.equal((await sql`select from graphile_worker.jobs where id = ${id}`).length, 0)
     const bezig = await geef({ attempts: 5 })
     await pagina.goto(`/beheer/taken/${bezig}/verwijderen`)
-    await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'x' where id = ${bezig}`
+    await lockJob(sql, bezig, 'x', 0)
     await pagina.click('text=Ja, verwijderen')
     t.match(await pagina.textContent('main'), 'De taak is intussen veranderd')
-    t.equal((await sql`select from graphile_worker._private_jobs where id = ${bezig}`).length, 1)
+    t.equal((await sql`select from graphile_worker.jobs where id = ${bezig}`).length, 1)
   })
 
   t.test('a long queue goes a page at a time; a viewer only looks', async (t) => {
-    await sql`select graphile_worker.add_job('plan-notificaties', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
+    await sql`select graphile_worker.add_job('vouw-documentaantallen', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
     const { pagina, context, klachten } = await alsBeheerder(test, 'viewer', { width: 320 })
     await pagina.goto('/beheer/taken?staat=gepland')
     const seen = new Set<string>()

@@ -10,7 +10,7 @@ const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 t.test('the settings of notifications', await needsBrowser(), async (t) => {
   const test = await opstelling(t)
   const { sql } = test.database
-  await sql`truncate notificatie cascade`
+  await sql`truncate notificatie, levering, notificatie_poging`
   const receiver = await givenReceiver(t)
   const beheerder = await alsBeheerder(test, 'administrator')
   const { pagina } = beheerder

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configure, type Given, givenReceiver, givenWijziging, stateOf } from '../notificaties/given.ts'
+import { configure, forgetMessages, type Given, givenReceiver, givenWijziging, stateOf } from '../notificaties/given.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
@@ -7,7 +7,7 @@ const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 t.test('the log of notifications', await needsBrowser(), async (t) => {
   const opgesteld = await opstelling(t)
   const { sql } = opgesteld.database
-  await sql`truncate notificatie cascade`
+  await forgetMessages(opgesteld)
   const test = Object.assign(opgesteld, { receiver: await givenReceiver(t) }) as typeof opgesteld & Given
   const { receiver } = test
   const { pagina, klachten } = await alsBeheerder(test, 'operator')
@@ -33,8 +33,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     const uuid = await givenWijziging(test)
     await sql`update notificatie set resource = ${KWAAD}, hoofd_object = ${`http://localhost/${KWAAD}`}, kenmerken = ${sql.json({ x: KWAAD })}`
     for (let round = 0; (await stateOf(test, uuid)).status === 'gepland'; round++) {
-      await sql`update notificatie set volgende_poging_op = now() where volgende_poging_op is not null`
-      await sql`update graphile_worker._private_jobs set run_at = now()`
+      await sql`update levering set volgende_poging_op = now() where volgende_poging_op is not null`
       await test.runJobs()
       if (round > 5) throw new Error('it does not fail')
     }
@@ -56,9 +55,10 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
 
   t.test("all of today's failed ones are sent again in at most four clicks, with their number first", async (t) => {
     for (let n = 0; n < 3; n++) await givenWijziging(test)
-    await sql`update notificatie set status = 'mislukt', volgende_poging_op = null`
+    await sql`update levering set status = 'mislukt', volgende_poging_op = null`
     const oud = await givenWijziging(test)
-    await sql`update notificatie set status = 'mislukt', aanmaakdatum = now() - interval '3 days' where uuid = ${oud}`
+    await sql`update notificatie set aanmaakdatum = now() - interval '3 days' where uuid = ${oud}`
+    await sql`update levering set status = 'mislukt' where status = 'gepland'`
     aannemen()
     await pagina.goto('/beheer/')
     let clicks = 0
@@ -75,7 +75,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     await pagina.waitForSelector('text=4 berichten worden opnieuw verstuurd')
     t.ok(clicks <= 4)
     await test.runJobs()
-    const [row] = await sql`select count(*) filter (where status = 'afgeleverd') as bezorgd from notificatie`
+    const [row] = await sql`select count(*) filter (where status = 'afgeleverd') as bezorgd from notificatie_overzicht`
     t.equal(row!.bezorgd, 4)
     t.match(await stateOf(test, oud), { status: 'mislukt' })
     const [audit] =
@@ -157,8 +157,8 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
 
   t.test('without script the chosen ones on a page are sent again', async (t) => {
     for (let n = 0; n < 60; n++) await givenWijziging(test)
-    await sql`update notificatie set status = 'mislukt', volgende_poging_op = null where status = 'gepland'`
-    const [before] = await sql`select count(*)::int as n from notificatie where status = 'mislukt'`
+    await sql`update levering set status = 'mislukt', volgende_poging_op = null where status = 'gepland'`
+    const [before] = await sql`select count(*)::int as n from levering where status = 'mislukt'`
     const { pagina } = await alsBeheerder(test, 'operator', { javaScriptEnabled: false, width: 320 })
     await pagina.goto('/beheer/notificaties?status=mislukt')
     await pagina.click('a[rel=next]')
@@ -169,13 +169,13 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     await pagina.click('text=Gekozen opnieuw versturen')
     t.match(await pagina.textContent('main'), '50 berichten worden opnieuw verstuurd')
     t.match(pagina.url(), 'status=mislukt', 'one comes back to the same list')
-    const [after] = await sql`select count(*)::int as n from notificatie where status = 'mislukt'`
+    const [after] = await sql`select count(*)::int as n from levering where status = 'mislukt'`
     t.equal(after!.n, before!.n - 50)
   })
 
   t.test('a viewer looks, and is refused by the server when acting; all fits in 320 pixels', async (t) => {
     const { pagina, context, klachten } = await alsBeheerder(test, 'viewer', { width: 320 })
-    const [row] = await sql`select uuid from notificatie where status = 'mislukt' limit 1`
+    const [row] = await sql`select uuid from notificatie_overzicht where status = 'mislukt' limit 1`
     for (const path of ['notificaties', `notificaties/${row!.uuid}`]) {
       await pagina.goto(`/beheer/${path}`)
       t.equal(await teBreed(pagina), false, path)

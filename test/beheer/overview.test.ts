@@ -1,6 +1,7 @@
 import { rename, rm } from 'node:fs/promises'
 import t from 'tap'
-import { configure, givenReceiver, givenWijziging } from '../notificaties/given.ts'
+import { emptyQueue, failJob } from '../jobs/queue.ts'
+import { configure, forgetMessages, givenReceiver, givenWijziging } from '../notificaties/given.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
@@ -8,8 +9,8 @@ const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 t.test('the overview', await needsBrowser(), async (t) => {
   const test = await opstelling(t)
   const { sql } = test.database
-  await sql`truncate notificatie cascade`
-  await sql`delete from graphile_worker._private_jobs`
+  await forgetMessages(test)
+  await emptyQueue(sql)
   const { pagina, klachten } = await alsBeheerder(test, 'viewer')
   const main = () => pagina.textContent('main')
   const receiver = await givenReceiver(t)
@@ -43,10 +44,10 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await werken()
     await pagina.goto('/beheer/')
     await sql`update worker set gezien_op = now() - interval '1 minute' where pool_id = 'a'`
-    await sql`select graphile_worker.add_job('plan-notificaties', run_at => now() - interval '2 minutes')`
+    await sql`select graphile_worker.add_job('vouw-documentaantallen', run_at => now() - interval '2 minutes')`
     await pagina.waitForSelector('text=stil sinds 1 min', { timeout: 60_000 })
     t.match(await main(), 'Taken blijven liggen')
-    await sql`delete from graphile_worker._private_jobs`
+    await emptyQueue(sql)
     await werken()
     await pagina.waitForSelector('text=stil sinds 1 min', { state: 'detached', timeout: 60_000 })
   })
@@ -69,9 +70,9 @@ t.test('the overview', await needsBrowser(), async (t) => {
   t.test('storage that went away, an import, failed notifications and jobs', async (t) => {
     await rename(test.config.documentenDir, `${test.config.documentenDir}-weg`)
     await sql`insert into import (status, totaal, verwerkt, geslaagd, gestart_op) values ('active', 100, 40, 39, now() - interval '10 seconds')`
-    await sql`update notificatie set status = 'mislukt' where status = 'gepland'`
-    await sql`select graphile_worker.add_job('import-batch', max_attempts => 1)`
-    await sql`update graphile_worker._private_jobs set attempts = 1`
+    await sql`update levering set status = 'mislukt' where status = 'gepland'`
+    const [job] = await sql`select id from graphile_worker.add_job('import-batch', max_attempts => 1)`
+    await failJob(sql, job!.id, 1, 'stuk')
     await pagina.goto('/beheer/')
     t.match(await main(), 'De documentopslag (map op schijf) is niet beschikbaar')
     t.match(await main(), '40 van 100 rijen, 1 mislukt')

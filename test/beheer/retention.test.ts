@@ -10,7 +10,7 @@ t.test('the next run is at 02:17 UTC, today or tomorrow', async (t) => {
 t.test('the retention page', await needsBrowser(), async (t) => {
   const test = await opstelling(t)
   const { sql } = test.database
-  await sql`truncate notificatie cascade`
+  await sql`truncate notificatie, levering, notificatie_poging`
   const { pagina, klachten } = await alsBeheerder(test, 'administrator')
   const nu = async (wat: string) => Number(await pagina.textContent(`[data-nu=${wat}]`))
 
@@ -30,9 +30,13 @@ t.test('the retention page', await needsBrowser(), async (t) => {
         ('finished', now() - interval '9 days', now() - interval '8 days', now()),
         ('active', now() - interval '90 days', null, null)`
     await sql`
-      insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, aanmaakdatum, status)
-      select 'zaken', 'http://x/', gen_random_uuid(), 'zaak', 'http://x/', 'create', '{}', now() - dag * interval '1 day', status
-      from unnest(array[59, 61, 400]) dag, unnest(array['gepland', 'afgeleverd', 'mislukt']) status`
+      with n as (
+        insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, aanmaakdatum)
+        select 'zaken', 'http://x/', gen_random_uuid(), status, 'http://x/', 'create', '{}', now() - dag * interval '1 day'
+        from unnest(array[59, 61, 400]) dag, unnest(array['gepland', 'afgeleverd', 'mislukt']) status returning *
+      )
+      insert into levering (notificatie_id, hoofd_object_uuid, status)
+      select id, hoofd_object_uuid, resource from n where resource <> 'afgeleverd'`
     await pagina.goto('/beheer/bewaartermijnen')
     t.equal(await nu('imports'), 2)
     t.equal(await nu('notificaties'), 4)

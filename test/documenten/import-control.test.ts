@@ -12,6 +12,7 @@ import { repairImports } from '../../src/documenten/import/progress.ts'
 import { reportRows } from '../../src/documenten/import/report-rows.ts'
 import { removeOldImports } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { hurryQueue, lockJob } from '../jobs/queue.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
 t.setTimeout(120_000)
@@ -37,7 +38,7 @@ const jobOf = async (uuid: string) => {
 }
 
 /** Makes waiting jobs due. */
-const hurry = () => database.sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+const hurry = () => hurryQueue(database.sql)
 
 const documents = async () =>
   (await database.sql`select count(*)::int as count from enkelvoudiginformatieobject`)[0]!.count as number
@@ -175,20 +176,23 @@ t.test(
   'an active import without a job gets one, with an exhausted one it ends, a running one is left alone',
   async (t) => {
     const lost = await givenUpload(25)
-    await database.sql`delete from graphile_worker._private_jobs where key = ${`import:${lost}`}`
+    await database.sql`select graphile_worker.remove_job(${`import:${lost}`})`
     await Promise.all([repairImports(database.db), repairImports(database.db), repairImports(database.db)])
     await app.runJobs()
     t.match(await statusOf(lost), { status: 'finished', processed: 25, processedSuccessfully: 25 })
 
     const exhausted = await givenUpload(25)
-    await database.sql`update graphile_worker._private_jobs set attempts = max_attempts where key = ${`import:${exhausted}`}`
+    await database.sql`select graphile_worker.permanently_fail_jobs(array(
+      select id from graphile_worker.jobs where key = ${`import:${exhausted}`}))`
     await repairImports(database.db)
     t.match(await statusOf(exhausted), { status: 'error', reason: /herhaalde pogingen/ })
     t.equal((await outcome(app, exhausted)).rows.length, 25)
 
     const running = await givenUpload(25)
-    await database.sql`update graphile_worker._private_jobs
-    set attempts = max_attempts, locked_at = now(), locked_by = 'x' where key = ${`import:${running}`}`
+    const [job] = await database.sql`
+      select id from graphile_worker.permanently_fail_jobs(array(
+        select id from graphile_worker.jobs where key = ${`import:${running}`}))`
+    await lockJob(database.sql, job!.id, 'x', 0)
     await repairImports(database.db)
     t.match(await statusOf(running), { status: 'active' })
     await database.sql`select graphile_worker.force_unlock_workers(array['x'])`

@@ -30,8 +30,9 @@ async function runMortally(app: TestApp, deadly: string[]): Promise<number> {
       const task = importBatch({ ...app.parts, kopieer })
       await runTaskListOnce({ logger: new Logger(() => () => {}) }, { 'import-batch': task }, client as never)
       const failed = await database.sql<{ id: string }[]>`
-        update graphile_worker._private_jobs set attempts = 0, run_at = now(), last_error = null
-        where last_error like ${`${died.message}%`} returning id`
+        select id::text from graphile_worker.reschedule_jobs(array(
+          select id from graphile_worker.jobs where last_error like ${`${died.message}%`} and attempts > 0),
+          run_at => now(), attempts => 0)`
       if (failed.length === 0) return deaths
       deaths++
       await database.sql`

@@ -16,6 +16,7 @@ import { reapDeadWorkers } from '../../src/jobs/leases.ts'
 import { isConnectionFault } from '../../src/jobs/pool.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { testDatabase } from '../setup.ts'
+import { lockJob } from './queue.ts'
 
 const FIXTURE = new URL('./worker-process.ts', import.meta.url)
 
@@ -238,10 +239,9 @@ t.test('a job that was assigned to a living worker but never reached it is given
   // Not due yet, so that the worker leaves them until they are taken in its name.
   const lost = await addJob(sql, 'note', 'lost', 25, '1 hour')
   const stray = await addJob(sql, 'note', 'stray', 25, '1 hour')
-  await sql`update graphile_worker._private_jobs set locked_by = pool_id, locked_at = now() - interval '1 minute',
-    attempts = 1, run_at = now() from worker where _private_jobs.id = ${lost}`
-  await sql`update graphile_worker._private_jobs set locked_by = 'pool-of-nobody', locked_at = now() - interval '1 minute',
-    attempts = 1, run_at = now() where id = ${stray}`
+  const [registered] = await sql`select pool_id from worker`
+  await lockJob(sql, lost, registered!.pool_id, 60)
+  await lockJob(sql, stray, 'pool-of-nobody', 60)
   await until(async () => done.length === 2)
   t.same(done.sort(), [
     [lost, 1],

@@ -26,9 +26,13 @@ export async function givenNotificaties(
 ): Promise<Given> {
   const receiver = await givenReceiver(t)
   const test = await testApp(t, env)
-  await test.database.sql`truncate notificatie cascade` // of the clients that the set-up made
+  await forgetMessages(test) // of the clients that the set-up made
   await configure(test, receiver.root, values)
   return { ...test, receiver }
+}
+
+export async function forgetMessages({ database: { sql } }: Pick<TestApp, 'database'>): Promise<void> {
+  await sql`truncate notificatie, levering, notificatie_poging`
 }
 
 export async function configure(
@@ -87,15 +91,15 @@ export async function givenWijziging(
 
 /** Lets time pass: everything that is planned comes nearer. */
 export async function elapse({ database: { sql } }: TestApp, seconds: number): Promise<void> {
-  await sql`update notificatie set volgende_poging_op = volgende_poging_op - ${seconds} * interval '1 second'`
-  await sql`update graphile_worker._private_jobs set run_at = run_at - ${seconds} * interval '1 second'`
+  await sql`update levering set volgende_poging_op = volgende_poging_op - ${seconds} * interval '1 second'`
 }
 
 export async function stateOf({ database: { sql } }: TestApp, uuid: string): Promise<Record<string, unknown>> {
   const [row] = await sql`
-    select status, herhalingen, extract(epoch from volgende_poging_op - now())::float8 as "overSeconden",
-      (select count(*) from notificatie_poging where notificatie_id = id) as pogingen
-    from notificatie where uuid = ${uuid}`
+    select coalesce(l.status, 'afgeleverd') as status, coalesce(l.herhalingen, 0) as herhalingen,
+      extract(epoch from l.volgende_poging_op - now())::float8 as "overSeconden",
+      (select count(*) from notificatie_poging where notificatie_id = n.id) as pogingen
+    from notificatie n left join levering l on l.notificatie_id = n.id where n.uuid = ${uuid}`
   return row!
 }
 

@@ -1,12 +1,14 @@
 import t from 'tap'
 import { mutator } from '../../src/database/mutate.ts'
 import { systemActor } from '../../src/http/access.ts'
-import { herzend, planWachtende, removeOldNotificaties, type Selectie, stuurNu } from '../../src/notificaties/plan.ts'
+import { claim, openSenderDatabase, record, releaseStuck, wakeOverdue } from '../../src/notificaties/outbox.ts'
+import { removeOldMessages, resendFailed, type Selection, sendNow } from '../../src/notificaties/resend.ts'
 import { type TestApp, testApp } from '../app.ts'
 import {
   change,
   configure,
   elapse,
+  forgetMessages,
   type Given,
   givenNotificaties,
   givenReceiver,
@@ -49,21 +51,21 @@ t.test('the next attempt of a waiting message can be made now', async (t) => {
   const uuid = await givenWijziging(test)
   await test.runJobs()
   test.receiver.answer = (response) => response.writeHead(201).end()
-  t.equal(await mutator(test.database)(systemActor('test'), (m) => stuurNu(m, [uuid])), 1)
+  t.equal(await mutator(test.database)(systemActor('test'), (m) => sendNow(m, [uuid])), 1)
   await test.runJobs()
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', pogingen: 2 })
   await elapse(test, 5000)
   await test.runJobs()
-  t.equal(test.receiver.received.length, 2, 'the job that was planned for later finds nothing to do')
+  t.equal(test.receiver.received.length, 2, 'and not again at the moment that was planned first')
 })
 
 t.test('without a service changes are accepted and messages wait; with one they go, in order', async (t) => {
   const test = await testApp(t)
-  await test.database.sql`truncate notificatie cascade`
+  await forgetMessages(test)
   const hoofdobject = crypto.randomUUID()
   const uuids = [await givenWijziging(test, hoofdobject), await givenWijziging(test, hoofdobject, 'update')]
   await test.runJobs()
-  for (const uuid of uuids) t.match(await stateOf(test, uuid), { status: 'gepland', overSeconden: null, pogingen: 0 })
+  for (const uuid of uuids) t.match(await stateOf(test, uuid), { status: 'gepland', pogingen: 0 })
   const receiver = await givenReceiver(t)
   await configure(test, receiver.root)
   t.same(
@@ -73,12 +75,12 @@ t.test('without a service changes are accepted and messages wait; with one they 
   await change(test, { dienst: null })
   const later = await givenWijziging(test)
   await test.runJobs()
-  t.match(await stateOf(test, later), { status: 'gepland', overSeconden: null })
+  t.match(await stateOf(test, later), { status: 'gepland', pogingen: 0 })
 })
 
 t.test('NOTIFICATIONS_DISABLED records none', async (t) => {
   const test = await testApp(t, { NOTIFICATIONS_DISABLED: 'True' })
-  await test.database.sql`truncate notificatie cascade`
+  await forgetMessages(test)
   const { status } = await test.call('POST', '/catalogi/api/v1/catalogussen', {
     domein: 'ABCDE',
     rsin: '000000000',
@@ -104,84 +106,139 @@ t.test('NOTIFICATIONS_SOURCE goes along', async (t) => {
   t.equal(test.receiver.received[0]!.body.source, 'gemeente-x')
 })
 
-t.test('a message whose job vanished is found and planned again', async (t) => {
+t.test('a job that vanished is added again when something is overdue', async (t) => {
   const test = await givenNotificaties(t)
-  const uuid = await givenWijziging(test)
-  await test.database.sql`delete from graphile_worker._private_jobs`
-  t.equal(await planWachtende(test.database.sql), 0, 'not at once: an attempt may be going on')
-  await elapse(test, 601)
-  t.equal(await planWachtende(test.database.sql), 1)
-  t.equal(await planWachtende(test.database.sql), 0, 'and only once')
-  await test.runJobs()
-  t.match(await stateOf(test, uuid), { status: 'afgeleverd' })
+  await givenWijziging(test)
+  const { sql } = test.database
+  const jobs = () => sql`select id from graphile_worker.jobs where key = 'verstuur-notificaties'`
+  const [added] = await jobs()
+  await sql`select graphile_worker.complete_jobs(array[${added!.id}::bigint])`
+  await wakeOverdue(sql)
+  t.equal((await jobs()).length, 0, 'not at once')
+  await elapse(test, 10)
+  await wakeOverdue(sql)
+  t.equal((await jobs()).length, 1)
 })
 
-t.test('an attempt that was lost is written down so, uses no retry, and is made again by the same job', async (t) => {
+t.test('while a sender says that it looks by itself nobody is woken, unless its worker is gone', async (t) => {
+  const test = await givenNotificaties(t)
+  const { sql } = test.database
+  const jobs = async () => (await sql`select from graphile_worker.jobs where key = 'verstuur-notificaties'`).length
+  await test.runJobs()
+  const [worker] =
+    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+  await sql`insert into notificatie_zender (worker_id) values (${worker!.id})`
+  await givenWijziging(test)
+  t.equal(await jobs(), 0)
+  await sql`delete from worker`
+  await givenWijziging(test)
+  t.equal(await jobs(), 1)
+})
+
+const nobody = { external: 10, total: 10, busy: [], released: [] }
+
+t.test('an attempt that was lost with its worker is written down so, uses no retry, and is made again', async (t) => {
   const test = await givenNotificaties(t)
   const uuid = await givenWijziging(test)
   const { sql } = test.database
-  const [job] = await sql`select id from graphile_worker.jobs where task_identifier = 'verstuur-notificatie'`
-  const [row] = await sql`select id from notificatie where uuid = ${uuid}`
-  await sql`select neem_notificaties('x', 1, false)`
-  await sql`update graphile_worker._private_jobs set locked_at = null, locked_by = null` // as is done when a worker died
+  const [worker] =
+    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+  const { claimed } = await claim(test.database, { ...nobody, worker: worker!.id })
+  t.match(claimed, [{ poging: 1, message: { uuid } }])
+  t.equal(
+    (await claim(test.database, { ...nobody, worker: 0 })).found,
+    0,
+    'nobody else gets it while that worker is there',
+  )
+  await sql`delete from worker`
   await test.runJobs()
   t.match(await pogingen(test, uuid), [{ uitkomst: 'lost' }, { uitkomst: 'delivered' }])
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', herhalingen: 0 })
-  const [late] = await sql`
-    select noteer_notificatie_pogingen(array[${job!.id}]::bigint[], array[${row!.id}]::bigint[], '{1}', '{http}', '{500}',
-      '{""}', '{1}', '{10}') as ours`
-  t.same(late!.ours, [], 'what the lost one had to say comes too late')
+  const { notificatieId, abonnementId, poging } = claimed[0]!
+  const late = { outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 10 } as const
+  t.same(
+    await record(test.database, [{ ...late, notificatieId, abonnementId, poging }]),
+    [false],
+    'what the lost one had to say comes too late',
+  )
   t.match(await stateOf(test, uuid), { status: 'afgeleverd' })
 })
 
-t.test('two jobs for one message make one attempt', async (t) => {
+t.test('a claim of which the answer was lost is claimed again by the same worker', async (t) => {
   const test = await givenNotificaties(t)
-  const uuid = await givenWijziging(test)
-  const { sql } = test.database
-  const [row] = await sql`select id from notificatie where uuid = ${uuid}`
-  const plan = () => sql`select plan_notificatie(${row!.id})`
-  await plan()
-  t.same(
-    await sql`select nummer from neem_notificaties('x', 10, false) order by 1`,
-    [{ nummer: 1 }, { nummer: null }],
-    'taken at once',
-  )
-  await plan()
-  t.same(await sql`select nummer from neem_notificaties('y', 10, false)`, [{ nummer: null }], 'taken later')
-  t.match(await sql`select locked_by from graphile_worker.jobs`, [{ locked_by: 'x' }], 'the others are gone')
+  await givenWijziging(test)
+  const [worker] = await test.database
+    .sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+  const mine = { ...nobody, worker: worker!.id }
+  const first = await claim(test.database, mine)
+  t.equal((await claim(test.database, { ...mine, busy: first.claimed })).found, 0, 'not what it has in hand')
+  t.match((await claim(test.database, mine)).claimed, [{ poging: 2 }])
 })
 
-t.test('a job that comes before the moment of its message waits for it', async (t) => {
-  const test = await givenNotificaties(t, { backoff: 100 })
-  test.receiver.answer = (response) => response.writeHead(500).end()
-  const uuid = await givenWijziging(test)
-  await test.runJobs()
+t.test('workers that claim at once never get the same message, nor two of one main object', async (t) => {
+  const test = await givenNotificaties(t)
   const { sql } = test.database
-  await sql`update graphile_worker._private_jobs set run_at = now()`
-  await test.runJobs()
-  t.match(await stateOf(test, uuid), { status: 'gepland', pogingen: 1 })
-  await elapse(test, 100)
-  await test.runJobs()
-  t.match(await stateOf(test, uuid), { status: 'gepland', pogingen: 2 })
-})
-
-t.test('a message keeps its one job until it is delivered', async (t) => {
-  const test = await givenNotificaties(t, { backoff: 1, baseFactor: 1 })
-  test.receiver.answer = (response) => response.writeHead(500).end()
-  const uuid = await givenWijziging(test)
-  const { sql } = test.database
-  const jobs = () =>
-    sql`select id, attempts, locked_at from graphile_worker.jobs where task_identifier = 'verstuur-notificatie'`
-  const [job] = await jobs()
-  for (let i = 0; i < 3; i++) {
-    await test.runJobs()
-    t.same(await jobs(), [{ id: job!.id, attempts: 0, locked_at: null }])
-    await elapse(test, 1)
+  for (let object = 0; object < 20; object++) {
+    const hoofdobject = crypto.randomUUID()
+    for (let n = 0; n < 3; n++) await givenWijziging(test, hoofdobject, n === 0 ? 'create' : 'update')
   }
+  const workers =
+    await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x'), ('y', '1', 'h', 2, 'y') returning id`
+  const database = openSenderDatabase(test.databaseUrl)
+  t.teardown(database.close)
+  const order = new Map<string, number[]>()
+  const under = new Set<string>()
+  const work = async (worker: number) => {
+    let released: { abonnementId: number; hoofdObjectUuid: string }[] = []
+    for (let idle = 0; idle < 20; ) {
+      const { found, claimed } = await claim(database, { worker, external: 5, total: 5, busy: [], released })
+      idle = found === 0 ? idle + 1 : 0
+      for (const { hoofdObjectUuid, notificatieId } of claimed) {
+        t.notOk(under.has(hoofdObjectUuid), 'one at a time')
+        under.add(hoofdObjectUuid)
+        order.set(hoofdObjectUuid, [...(order.get(hoofdObjectUuid) ?? []), notificatieId])
+      }
+      for (const { hoofdObjectUuid } of claimed) under.delete(hoofdObjectUuid)
+      await record(
+        database,
+        claimed.map((one) => ({ ...one, outcome: 'delivered', httpStatus: 201, answer: '', ms: 1, wait: null })),
+      )
+      released = claimed
+    }
+  }
+  await Promise.all(workers.map(({ id }) => work(id)))
+  t.equal((await sql`select from levering`).length, 0)
+  for (const ids of order.values()) t.same(ids, [...ids].sort((a, b) => a - b).slice(0, 3))
+})
+
+t.test('what was left waiting for an earlier message that is gone is found', async (t) => {
+  const test = await givenNotificaties(t, { backoff: 100 })
+  const hoofdobject = crypto.randomUUID()
+  test.receiver.answer = (response) => response.writeHead(500).end()
+  const first = await givenWijziging(test, hoofdobject)
+  const second = await givenWijziging(test, hoofdobject, 'update')
+  await test.runJobs()
+  t.match(await stateOf(test, second), { status: 'gepland', overSeconden: null })
+  t.equal(await releaseStuck(test.database), 0, 'it waits for good reason')
+  await test.database
+    .sql`delete from levering l using notificatie n where n.id = l.notificatie_id and n.uuid = ${first}`
+  t.equal(await releaseStuck(test.database), 1)
   test.receiver.answer = (response) => response.writeHead(201).end()
   await test.runJobs()
-  t.match(await stateOf(test, uuid), { status: 'afgeleverd' })
-  t.same(await jobs(), [])
+  t.match(await stateOf(test, second), { status: 'afgeleverd' })
+})
+
+t.test('with the order switched off what waited for an earlier message goes', async (t) => {
+  const test = await givenNotificaties(t, { backoff: 100 })
+  const hoofdobject = crypto.randomUUID()
+  test.receiver.answer = (response) => response.writeHead(500).end()
+  await givenWijziging(test, hoofdobject)
+  const second = await givenWijziging(test, hoofdobject, 'update')
+  await test.runJobs()
+  await change(test, { opVolgorde: false })
+  test.receiver.answer = (response) => response.writeHead(201).end()
+  await test.runJobs()
+  t.match(await stateOf(test, second), { status: 'afgeleverd' })
 })
 
 t.test('delivered and failed messages go after their days, waiting ones stay', async (t) => {
@@ -190,9 +247,9 @@ t.test('delivered and failed messages go after their days, waiting ones stay', a
   const waiting = await givenWijziging(test)
   const { sql } = test.database
   await sql`update notificatie set aanmaakdatum = now() - interval '59 days'`
-  t.equal(await removeOldNotificaties(test.database.db, 60), 0)
+  t.equal(await removeOldMessages(test.database.db, 60), 0)
   await sql`update notificatie set aanmaakdatum = now() - interval '61 days'`
-  t.equal(await removeOldNotificaties(test.database.db, 60), 1)
+  t.equal(await removeOldMessages(test.database.db, 60), 1)
   t.equal((await sql`select from notificatie where uuid = ${failed}`).length, 0)
   t.equal((await sql`select from notificatie where uuid = ${waiting}`).length, 1)
 })
@@ -207,6 +264,6 @@ async function givenMislukte(test: Given): Promise<string> {
   return uuid
 }
 
-function resend({ database }: TestApp, selectie: Selectie): Promise<number> {
-  return mutator(database)(systemActor('test'), (m) => herzend(m, selectie))
+function resend({ database }: TestApp, selectie: Selection): Promise<number> {
+  return mutator(database)(systemActor('test'), (m) => resendFailed(m, selectie))
 }

@@ -49,7 +49,8 @@ export async function noteWaiting(trx: Db, uuid: string, reden: string): Promise
 
 /**
  * Active imports whose job is gone or has used all its attempts, which a crash at the wrong moment or a hand in the
- * queue can cause: the first get a new job, the others end as `error`. Any worker may run this at any time.
+ * queue can cause: the first get a new job, the others end as `error`. Any worker may run this at any time. A batch that runs
+ * may be of this import, since only one is open at a time: then there is nothing to repair yet.
  */
 export async function repairImports(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -58,8 +59,7 @@ export async function repairImports(db: Db): Promise<void> {
       from import i left join graphile_worker.jobs j on j.key = 'import:' || i.uuid
       where i.status = 'active' and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
         and not exists (select from graphile_worker.jobs r
-          join graphile_worker._private_jobs p on p.id = r.id
-          where r.task_identifier = 'import-batch' and r.locked_at is not null and p.payload ->> 'import' = i.uuid::text)
+          where r.task_identifier = 'import-batch' and r.locked_at is not null)
       for update of i skip locked`.execute(trx)
     for (const { id, uuid, verwerkt, exhausted } of stuck.rows) {
       if (exhausted) await stopImport(trx, id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')

@@ -1,0 +1,91 @@
+// resend: sending again what failed, sending now what waits, and removing what is old.
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../database/database.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { type NotificatieFilter, voldoetAan } from './filter.ts'
+
+const PORTION = 1000
+
+/** Wakes a sender when this is committed, for what is due by other means than a new message. */
+export async function wakeSender(m: Mutation): Promise<void> {
+  await m.enqueue('verstuur-notificaties', {}, { jobKey: 'verstuur-notificaties' })
+}
+
+/** Which failed messages: these, all that were made within a window of time, or all that a filter of the log shows. */
+export type Selection = { uuids: string[] } | { van: string; tot: string } | { filter: NotificatieFilter }
+
+/**
+ * Gives failed messages all their attempts anew, at the receivers where they failed. In portions, so that no statement takes
+ * long however many there are; all in the one transaction.
+ * @returns how many messages
+ */
+export async function resendFailed(m: Mutation, selection: Selection): Promise<number> {
+  m.unrecorded('sending again changes no resource of the standard')
+  const meant = condition(selection)
+  let total = 0
+  for (let [moment, id] = ['-infinity', 0]; ; ) {
+    const { rows } = await sql<{ aantal: number; moment: string; id: number }>`
+      with portie as materialized (
+        select id, aanmaakdatum from notificatie
+        where exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'mislukt')
+          and ${meant} and (aanmaakdatum, id) > (${moment}::text::timestamptz, ${id}::bigint)
+        order by aanmaakdatum, id limit ${20 * PORTION}
+      ), opnieuw as (
+        update levering l set status = 'gepland', herhalingen = 0, volgende_poging_op = now(), beeindigd_op = null
+        from portie where l.notificatie_id = portie.id and l.status = 'mislukt'
+        returning l.notificatie_id
+      )
+      select (select count(distinct notificatie_id)::int from opnieuw) as aantal, aanmaakdatum as moment, id from portie
+      order by aanmaakdatum desc, id desc limit 1`.execute(m.trx)
+    const [last] = rows
+    if (!last) break
+    total += last.aantal
+    ;({ moment, id } = last)
+  }
+  if (total > 0) await wakeSender(m)
+  return total
+}
+
+function condition(selection: Selection): RawBuilder<boolean> {
+  if ('filter' in selection) return voldoetAan(selection.filter)
+  if ('van' in selection)
+    return sql`notificatie.aanmaakdatum >= ${selection.van} and notificatie.aanmaakdatum < ${selection.tot}`
+  return selection.uuids.length === 0 ? sql`false` : sql`notificatie.uuid in (${sql.join(selection.uuids)})`
+}
+
+/**
+ * Makes the next attempt of waiting messages due now.
+ * @returns how many messages
+ */
+export async function sendNow(m: Mutation, uuids: string[]): Promise<number> {
+  m.unrecorded('an earlier attempt changes no resource of the standard')
+  const rows = await m.sql`
+    update levering l set volgende_poging_op = now() from notificatie n
+    where n.uuid = any(${uuids}::uuid[]) and l.notificatie_id = n.id and l.status = 'gepland' and l.volgende_poging_op > now()
+    returning l.notificatie_id`
+  if (rows.length > 0) await wakeSender(m)
+  return new Set(rows.map((row) => row.notificatie_id)).size
+}
+
+/** Messages that wait for no receiver any more, and are older than so many days. On table `notificatie`. */
+export function isOld(days: number): RawBuilder<boolean> {
+  return sql`notificatie.aanmaakdatum < now() - make_interval(days => ${days}::int)
+    and not exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
+}
+
+/**
+ * Removes messages that are older than so many days and wait for nobody, with their attempts.
+ * @returns how many
+ */
+export async function removeOldMessages(db: Db, days: number): Promise<number> {
+  for (let total = 0; ; ) {
+    const { rows } = await sql<{ aantal: number }>`
+      with oud as materialized (select id from notificatie where ${isOld(days)} limit ${10 * PORTION}),
+        pogingen as (delete from notificatie_poging where notificatie_id in (select id from oud)),
+        leveringen as (delete from levering where notificatie_id in (select id from oud)),
+        weg as (delete from notificatie where id in (select id from oud) returning id)
+      select count(*)::int as aantal from weg`.execute(db)
+    total += rows[0]!.aantal
+    if (rows[0]!.aantal < 10 * PORTION) return total
+  }
+}

@@ -1,0 +1,348 @@
+// sender: looks for deliveries that are due, has them sent, and has recorded what became of them, for as long as there are
+// any. It is what the job `verstuur-notificaties` runs; adding that job is all that wakes it.
+//
+// When it looks, and who wakes it. Recording a message wakes a sender with graphile-worker's add_job (`wek_zender`), which
+// notifies. But transactions that notify are committed one by one, each with its own wait for the disk. So a sender looks on
+// by itself for a while after the last message that it found, and says so with a row in `notificatie_zender`; while there is
+// such a row, nobody is woken. Nothing in this depends on a clock or on anybody being quick:
+// - A transaction writes its deliveries first, which gives it a number, and then reads `notificatie_zender` as it is
+//   committed at that moment.
+// - A sender that wants to sleep takes its row away, commits, and asks for the number that the next transaction will get. A
+//   transaction that still saw the row has a lower one. So the sender looks on until all with lower numbers have ended, and
+//   once more after that. Whoever comes later wakes it, or another.
+// A row of a worker that is gone from table `worker` does not count. Every worker wakes a sender every few seconds when
+// something is overdue (`wakeOverdue`), for what the rules above do not cover: a sender that is frozen, a job that somebody
+// removed. Retries are no matter of looking on: before it sleeps, the sender plans a job for the moment of the next one.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
+import type { Config } from '../config.ts'
+import { type Database, isUnavailable } from '../database/database.ts'
+import { notificationAttempts, notificationDelay } from '../telemetry/metrics.ts'
+import { delayAfter } from './backoff.ts'
+import { type Deliver, openDelivery } from './deliver.ts'
+import {
+  type Claimed,
+  type ClaimOptions,
+  claim,
+  type Ended,
+  EXTERNAL,
+  planNextLook,
+  type Released,
+  record,
+  releaseStuck,
+} from './outbox.ts'
+
+export type SenderParts = {
+  config: Config
+  /** Opens the connections; again when those that are open may hang. */
+  open: () => Database
+  box: SecretBox
+  log: Logger
+}
+
+export type Sender = {
+  /**
+   * Sends what is due until nothing came for a while, or `stop`. A second call while the first still runs makes that look at
+   * once, and returns.
+   * @param poolId the registration of the worker that it is for (table `worker`)
+   */
+  run(poolId: string): Promise<void>
+  /** Takes nothing more; `run` returns when what is under way has ended. */
+  stop(): void
+  /** Sends what is due now, one by one, and what may be sent because of that. */
+  once(): Promise<void>
+  /** Drops its connections, since they may hang. */
+  cut(): void
+  /** Closes its connections. */
+  close(): Promise<void>
+}
+
+const COLLECT_MS = 8 // what ends within so many milliseconds is recorded together
+const PORTION = 20 // in one statement; the next need not wait for it
+const LOOK_MS = 2 // between two looks
+const LAZY_MS = 10 // the same, when the last looks found nothing
+const LINGER_MS = 300 // looks on for so long after the last find,
+const LINGER_LOOKS = 20 // and with at least so many looks: on a busy machine they take long
+const ASLEEP_MS = 250 // between two looks while it wants to sleep
+const CONFIRM_MS = 1_000 // says again that it looks by itself
+const SHIFT_MS = 600_000 // then a job of its own goes on: graphile-worker gives up on jobs that last for hours
+const SUBSCRIBERS_AT_ONCE = 200 // deliveries to all abonnementen together
+
+type Loop = { poolId: string; wake(): void; stopping: boolean }
+
+/** Opens the sender of a process. All that it sends, from wherever it was started, shares the same few connections. */
+export function openSender(parts: SenderParts): Sender {
+  const { config, box, log } = parts
+  let database = parts.open()
+  const delivery: Deliver = openDelivery(config, box)
+  const recordTogether = together(COLLECT_MS, (ended: Ended[]) => record(database, ended))
+  const busy = new Map<string, Claimed>()
+  const delivering = new Set<Promise<void>>()
+  let posting = 0
+  const released: Released[] = []
+  let loop: Loop | undefined
+
+  return {
+    async run(poolId) {
+      if (loop?.poolId === poolId && !loop.stopping) return loop.wake()
+      const [registered] = await persist(
+        () => database.sql<{ id: number }[]>`select id from worker where pool_id = ${poolId}`,
+      )
+      if (!registered) return // declared dead meanwhile
+      await lookOn(poolId, registered.id)
+      await Promise.all(delivering)
+    },
+    stop() {
+      if (!loop) return
+      loop.stopping = true
+      loop.wake()
+    },
+    async once() {
+      while ((await releaseStuck(database)) > 0);
+      for (;;) {
+        const { found, claimed } = await look({ worker: 0, external: 1, total: 1 })
+        if (found === 0) return
+        for (const one of claimed) await deliver(one)
+      }
+    },
+    cut() {
+      const old = database
+      database = parts.open()
+      void old.sql.end({ timeout: 0 })
+    },
+    close: async () => {
+      await Promise.all([delivery.close(), database.close()])
+    },
+  }
+
+  async function lookOn(poolId: string, worker: number): Promise<void> {
+    const signal = openSignal()
+    const mine: Loop = { poolId, wake: signal.tell, stopping: false }
+    loop = mine
+    const began = performance.now()
+    let found = began
+    let confirmed = Number.NEGATIVE_INFINITY
+    let empty = 0
+    /** Set while it wants to sleep: number of the first transaction that will wake somebody. */
+    let asleepFrom: string | undefined
+    try {
+      await patiently(async () => {
+        while ((await releaseStuck(database)) > 0);
+      })
+      while (!mine.stopping) {
+        const pause = await patiently(async (): Promise<number | undefined> => {
+          if (asleepFrom === undefined && performance.now() - confirmed > CONFIRM_MS) {
+            await sayAwake(worker)
+            confirmed = performance.now()
+          }
+          signal.clear()
+          const room = Math.min(
+            config.notificationsConcurrency - posting,
+            2 * config.notificationsConcurrency - busy.size,
+            PORTION,
+          )
+          const total = Math.min(SUBSCRIBERS_AT_ONCE - posting, PORTION)
+          if (total <= 0) return LAZY_MS
+          // Before the look: what began earlier, and may count on us, has then ended or is seen.
+          const allEnded = asleepFrom !== undefined && (await haveEnded(asleepFrom))
+          const looked = await look({ worker, external: Math.max(0, room), total })
+          for (const one of looked.claimed) start(one, signal.tell)
+          const now = performance.now()
+          if (looked.found > 0) {
+            found = now
+            empty = 0
+            if (asleepFrom !== undefined) confirmed = Number.NEGATIVE_INFINITY
+            asleepFrom = undefined
+            return LOOK_MS
+          }
+          empty++
+          // What is still under way tells when it has ended.
+          if (asleepFrom !== undefined)
+            return allEnded && busy.size === 0 ? undefined : Math.min(LAZY_MS * empty, ASLEEP_MS)
+          if (now - found > LINGER_MS && empty > LINGER_LOOKS) {
+            empty = 0
+            asleepFrom = await goToSleep(worker)
+            return 0
+          }
+          return Math.min(LOOK_MS * 2 ** Math.min(empty, 10), LAZY_MS)
+        })
+        if (pause === undefined || performance.now() - began > SHIFT_MS) break
+        await signal.pause(LOOK_MS, pause)
+      }
+      if (loop === mine) loop = undefined
+      await patiently(async () => {
+        await goToSleep(worker)
+        if (performance.now() - began > SHIFT_MS || mine.stopping) await wakeAnother()
+        else await planNextLook(database)
+      })
+    } finally {
+      if (loop === mine) loop = undefined
+    }
+  }
+
+  /** An outage of the database is waited for; so is a fault that it may get over, a little longer. */
+  async function patiently<T>(work: () => Promise<T>): Promise<T | number> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isUnavailable(error)) log.error({ err: error }, 'looking for notifications failed')
+      await sleep(isUnavailable(error) ? 200 : 1_000)
+      return LOOK_MS
+    }
+  }
+
+  async function sayAwake(worker: number): Promise<void> {
+    await database.sql`
+      insert into notificatie_zender (worker_id) values (${worker}) on conflict (worker_id) do update set gezien_op = now()`
+    await database.sql`delete from notificatie_zender where worker_id not in (select id from worker)`
+  }
+
+  async function goToSleep(worker: number): Promise<string> {
+    await database.sql`delete from notificatie_zender where worker_id = ${worker}`
+    const [row] = await database.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`
+    return row!.next
+  }
+
+  async function haveEnded(next: string): Promise<boolean> {
+    const [row] = await database.sql`select pg_snapshot_xmin(pg_current_snapshot()) >= ${next}::text::xid8 as ended`
+    return row!.ended
+  }
+
+  async function wakeAnother(): Promise<void> {
+    await database.sql`select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties')`
+  }
+
+  /** One look. What ended before it is told once, also when the look fails. */
+  async function look(
+    options: Omit<ClaimOptions, 'busy' | 'released'>,
+  ): Promise<{ found: number; claimed: Claimed[] }> {
+    const telling = [...released]
+    const looked = await claim(database, { ...options, busy: [...busy.values()], released: telling })
+    released.splice(0, telling.length)
+    return { ...looked, found: looked.found + telling.length } // what was released is found by the next look
+  }
+
+  function start(one: Claimed, ended: () => void): void {
+    const delivery = deliver(one, ended)
+    delivering.add(delivery)
+    void delivery.finally(() => {
+      delivering.delete(delivery)
+      ended()
+    })
+  }
+
+  async function deliver(one: Claimed, freed = () => {}): Promise<void> {
+    const { notificatieId, abonnementId, poging, message } = one
+    const key = `${notificatieId} ${abonnementId}`
+    busy.set(key, one)
+    posting++
+    const attempt = await delivery.post(one)
+    posting--
+    freed()
+    const isDelivered = attempt.outcome === 'delivered'
+    const delay = isDelivered ? undefined : delayAfter(one.herhalingen, one)
+    const wait =
+      delay === undefined ? null : abonnementId === EXTERNAL ? delay : Math.max(delay, attempt.retryAfter ?? 0)
+    let ours: boolean
+    try {
+      ours = await persist(() => recordTogether({ ...attempt, notificatieId, abonnementId, poging, wait }))
+    } catch (error) {
+      // It is claimed again, by whoever finds it in nobody's hands.
+      log.error({ err: error, notificatie: message.uuid }, 'the outcome of a notification could not be recorded')
+      return
+    } finally {
+      busy.delete(key)
+    }
+    if (isDelivered || wait === null) released.push({ abonnementId, hoofdObjectUuid: one.hoofdObjectUuid })
+    notificationAttempts.inc({ outcome: attempt.outcome })
+    if (isDelivered && !one.replay) {
+      notificationDelay.observe(Math.max(0, Date.now() - Date.parse(message.aanmaakdatum)) / 1000)
+    }
+    const facts = {
+      notificatie: message.uuid,
+      ...(one.abonnement && { abonnement: one.abonnement.uuid }),
+      attempt: poging,
+      ms: attempt.ms,
+    }
+    if (!ours) log.warn(facts, 'another worker has taken this notification over; this attempt does not count')
+    else if (isDelivered) log.debug(facts, 'notification delivered')
+    else
+      log.warn(
+        { ...facts, kind: attempt.outcome, status: attempt.httpStatus, final_try: wait === null, retry_in: wait },
+        'notification_delivery_failed',
+      )
+  }
+}
+
+/** To be told something while pausing. What was told since `clear` makes the next pause a short one. */
+function openSignal() {
+  let isTold = false
+  let goOn = () => {}
+  return {
+    tell: () => {
+      isTold = true
+      goOn()
+    },
+    clear: () => {
+      isTold = false
+    },
+    /** So long, or until it is told of something; but never shorter than `least`. */
+    pause(least: number, most: number): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const began = performance.now()
+      let timer = setTimeout(resolve, isTold ? Math.min(least, most) : most)
+      goOn = () => {
+        goOn = () => {}
+        clearTimeout(timer)
+        const rest = began + least - performance.now()
+        if (rest <= 0) resolve()
+        else timer = setTimeout(resolve, rest)
+      }
+      return promise
+    },
+  }
+}
+
+/**
+ * Does in one go what is asked within so many milliseconds, or as soon as it is a portion. When that fails, each is tried by
+ * itself, so that none fails because of another.
+ */
+function together<In, Out>(ms: number, work: (asked: In[]) => Promise<Out[]>): (one: In) => Promise<Out> {
+  let waiting: { one: In; resolve(out: Out | PromiseLike<Out>): void }[] = []
+  let timer: NodeJS.Timeout | undefined
+  const flush = async () => {
+    clearTimeout(timer)
+    const batch = waiting
+    waiting = []
+    if (batch.length === 0) return
+    try {
+      const out = await work(batch.map(({ one }) => one))
+      for (const [index, { resolve }] of batch.entries()) resolve(out[index]!)
+    } catch (error) {
+      const alone = async (one: In) => {
+        if (batch.length === 1) throw error
+        return (await work([one]))[0]!
+      }
+      for (const { one, resolve } of batch) resolve(alone(one))
+    }
+  }
+  return (one) =>
+    new Promise((resolve) => {
+      waiting.push({ one, resolve })
+      if (waiting.length === PORTION) flush()
+      else if (waiting.length === 1) timer = setTimeout(flush, ms)
+    })
+}
+
+/** What the receiver did cannot be asked again: while our own database is away, its answer is held on to. */
+async function persist<T>(work: () => Promise<T>): Promise<T> {
+  for (let delay = 200; ; delay = Math.min(delay * 2, 2_000)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      await sleep(delay)
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// verstuur-notificaties: sends what is due, and looks on for as long as more comes. Adding this job wakes a sender; running it
+// twice is harmless.
+import type { Task } from 'graphile-worker'
+import type { Sender } from '../src/notificaties/sender.ts'
+
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      'verstuur-notificaties': Record<string, never>
+    }
+  }
+}
+
+export function verstuurNotificaties(sender: Sender): Task {
+  return async (_payload, { job }) => sender.run(job.locked_by!)
+}
