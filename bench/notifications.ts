@@ -1,11 +1,12 @@
 // npm run bench notifications: how fast changes are accepted while their notifications go out, and how soon those arrive.
 //
 // One api, one worker, one receiver and the clients, each a process or thread of its own, on an embedded database that
-// writes to disk as it does in production. Beside it, in the same run, the same SQL transaction without the service.
+// writes to disk as it does in production. Beside it, in the same run, the same SQL transaction without the service. With
+// --pressure two processes burn CPU meanwhile.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -27,6 +28,8 @@ export type Stack = {
   databaseUrl: string
   database: Database
   token: string
+  /** Process ids: of the api, of the worker, and of the first process of PostgreSQL. */
+  pids: { api: number; worker: number; postgres: number }
   /** Ends everything and removes its files. */
   stop(): Promise<void>
 }
@@ -50,22 +53,36 @@ export async function bench(argv: string[]): Promise<void> {
     options: {
       seconds: { type: 'string', default: '60' },
       clients: { type: 'string', default: '10,20,40' },
+      pressure: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) {
-    console.log('Options: --seconds 60 (per number of clients), --clients 10,20,40')
+    console.log(
+      'Options: --seconds 60 (per number of clients), --clients 10,20,40, --pressure (two processes burn CPU)',
+    )
     return
   }
   const receiver = await receiverThread()
   const stack = await startStack(receiver.root)
   try {
     const scenario = await chooseScenario(stack)
-    console.log(`creating: ${scenario.name}; ${values.seconds} s each`)
-    console.log('clients  created/s  refused  limit/s  ratio   median    p99   undelivered  repeated')
+    console.log(
+      `creating: ${scenario.name}; ${values.seconds} s each${values.pressure ? '; two processes burn CPU' : ''}`,
+    )
+    console.log(
+      'clients  created/s  refused  limit/s  ratio   median    p99   undelivered  repeated  ms of CPU per change: api  worker  database  idle in transaction  waiting to notify',
+    )
     for (const clients of values.clients.split(',').map(Number)) {
+      const burning = values.pressure ? burn(2) : []
+      const before = await cpuTimes(stack)
+      const watch = watchConnections(stack.database.sql)
       const created = await drive(stack, scenario, clients, Number(values.seconds) * 1000)
+      const connections = await watch.stop()
       await delivered(stack.database.sql)
+      const after = await cpuTimes(stack)
+      for (const process of burning) process.kill()
+      const cpu = (part: keyof typeof after) => ((after[part] - before[part]) / created.count).toFixed(2)
       const arrivals = await receiver.take()
       const { delays, undelivered } = await compare(stack.database.sql, arrivals)
       const repeated = arrivals.length - new Set(arrivals.map(([id]) => id)).size
@@ -87,6 +104,11 @@ export async function bench(argv: string[]): Promise<void> {
           `${quantile(delays, 0.99).toFixed(1)} ms`.padStart(8),
           String(undelivered).padStart(12),
           String(repeated).padStart(9),
+          cpu('api').padStart(26),
+          cpu('worker').padStart(7),
+          cpu('postgres').padStart(9),
+          connections.idle.toFixed(2).padStart(20),
+          connections.notify.toFixed(2).padStart(18),
         ].join(' '),
       )
       await stack.database.sql`truncate notificatie, levering, notificatie_poging`
@@ -135,13 +157,65 @@ export async function startStack(receiverRoot: string, env: Record<string, strin
     await stop()
     throw error
   }
-  return { address, databaseUrl: embedded.url, database, token: signToken(CLIENT, SECRET), stop }
+  const [postmaster] = (await readFile(join(directory, 'data', 'postgres', 'postmaster.pid'), 'utf8')).split('\n')
+  const pids = { api: processes[0]!.pid!, worker: processes[1]!.pid!, postgres: Number(postmaster) }
+  return { address, databaseUrl: embedded.url, database, token: signToken(CLIENT, SECRET), pids, stop }
 
   async function stop(): Promise<void> {
     await Promise.all(processes.map(end))
     await database.close()
     await embedded.stop()
     await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Processes that do nothing but use the machine. */
+function burn(count: number): ChildProcess[] {
+  return Array.from({ length: count }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }))
+}
+
+/** Milliseconds of CPU used so far, by part. Zero where there is no /proc. */
+async function cpuTimes({ pids }: Stack): Promise<Record<keyof Stack['pids'], number>> {
+  const all = await readdir('/proc').catch(() => [])
+  const times = new Map<number, { parent: number; ms: number }>()
+  for (const pid of all.map(Number).filter(Boolean)) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index] ?? 0), 0) // with children that ended
+    times.set(pid, { parent: Number(fields[1]), ms: ticks * 10 })
+  }
+  const own = (pid: number) => times.get(pid)?.ms ?? 0
+  const family = [...times.values()].filter(({ parent }) => parent === pids.postgres)
+  return {
+    api: own(pids.api),
+    worker: own(pids.worker),
+    postgres: own(pids.postgres) + family.reduce((sum, { ms }) => sum + ms, 0),
+  }
+}
+
+/** How many connections of the api wait for it in a transaction, and how many of all wait for their turn to notify. */
+function watchConnections(sql: Sql): { stop(): Promise<{ idle: number; notify: number }> } {
+  let samples = 0
+  const sum = { idle: 0, notify: 0 }
+  let going = true
+  const done = (async () => {
+    while (going) {
+      const [row] = await sql`
+        select count(*) filter (where state = 'idle in transaction' and application_name = 'zaakstroom api')::int as idle,
+          count(*) filter (where wait_event_type = 'Lock' and wait_event = 'object')::int as notify
+        from pg_stat_activity where datname = current_database()`
+      samples++
+      sum.idle += row!.idle
+      sum.notify += row!.notify
+      await sleep(20)
+    }
+  })()
+  return {
+    stop: async () => {
+      going = false
+      await done
+      return { idle: sum.idle / samples, notify: sum.notify / samples }
+    },
   }
 }
 

@@ -176,7 +176,7 @@ t.test('the views show imports with progress, and jobs with what they belong to'
   t.teardown(() => sql.end())
   const [made] = await sql`insert into import (status, totaal, verwerkt, geslaagd, gestart_op, bijgewerkt_op)
     values ('active', 200, 50, 49, now() - interval '10 s', now()) returning uuid`
-  await sql`select graphile_worker.add_job('import-batch', json_build_object('import', ${made!.uuid}::text, 'vanaf', 50))`
+  await sql`select graphile_worker.add_job('import-batch', job_key => ${`import:${made!.uuid}`})`
   t.match((await sql`select * from import_overzicht`)[0], { procent: '25.0', rijen_per_seconde: '5.0', mislukt: 1 })
   t.match((await sql`select * from taak_overzicht`)[0], {
     taak: 'import-batch',
