@@ -69,6 +69,8 @@ const CONFIRM_MS = 1_000 // says again that it looks by itself
 const SHIFT_MS = 600_000 // then a job of its own goes on: graphile-worker gives up on jobs that last for hours
 const SUBSCRIBERS_AT_ONCE = 200 // deliveries to all abonnementen together
 
+const keyOf = (one: { notificatieId: number; abonnementId: number }) => `${one.notificatieId} ${one.abonnementId}`
+
 type Loop = { poolId: string; wake(): void; stopping: boolean }
 
 /** Opens the sender of a process. All that it sends, from wherever it was started, shares the same few connections. */
@@ -82,15 +84,22 @@ export function openSender(parts: SenderParts): Sender {
   let posting = 0
   const released: Released[] = []
   let loop: Loop | undefined
+  let lastLook: Promise<unknown> = Promise.resolve()
 
   return {
     async run(poolId) {
       if (loop?.poolId === poolId && !loop.stopping) return loop.wake()
-      const [registered] = await persist(
-        () => database.sql<{ id: number }[]>`select id from worker where pool_id = ${poolId}`,
-      )
-      if (!registered) return // declared dead meanwhile
-      await lookOn(poolId, registered.id)
+      const signal = openSignal()
+      const mine: Loop = { poolId, wake: signal.tell, stopping: false }
+      loop = mine
+      try {
+        const [registered] = await persist(
+          () => database.sql<{ id: number }[]>`select id from worker where pool_id = ${poolId}`,
+        )
+        if (registered) await lookOn(mine, signal, registered.id) // else it was declared dead meanwhile
+      } finally {
+        if (loop === mine) loop = undefined
+      }
       await Promise.all(delivering)
     },
     stop() {
@@ -116,69 +125,62 @@ export function openSender(parts: SenderParts): Sender {
     },
   }
 
-  async function lookOn(poolId: string, worker: number): Promise<void> {
-    const signal = openSignal()
-    const mine: Loop = { poolId, wake: signal.tell, stopping: false }
-    loop = mine
+  async function lookOn(mine: Loop, signal: Signal, worker: number): Promise<void> {
     const began = performance.now()
     let found = began
     let confirmed = Number.NEGATIVE_INFINITY
     let empty = 0
     /** Set while it wants to sleep: number of the first transaction that will wake somebody. */
     let asleepFrom: string | undefined
-    try {
-      await patiently(async () => {
-        while ((await releaseStuck(database)) > 0);
+    await patiently(async () => {
+      while ((await releaseStuck(database)) > 0);
+    })
+    while (!mine.stopping) {
+      const pause = await patiently(async (): Promise<number | undefined> => {
+        if (asleepFrom === undefined && performance.now() - confirmed > CONFIRM_MS) {
+          await sayAwake(worker)
+          confirmed = performance.now()
+        }
+        signal.clear()
+        const room = Math.min(
+          config.notificationsConcurrency - posting,
+          2 * config.notificationsConcurrency - busy.size,
+          PORTION,
+        )
+        const total = Math.min(SUBSCRIBERS_AT_ONCE - posting, PORTION)
+        if (total <= 0) return LAZY_MS
+        // Before the look: what began earlier, and may count on us, has then ended or is seen.
+        const allEnded = asleepFrom !== undefined && (await haveEnded(asleepFrom))
+        const looked = await look({ worker, external: Math.max(0, room), total })
+        for (const one of looked.claimed) start(one, signal.tell)
+        const now = performance.now()
+        if (looked.found > 0) {
+          found = now
+          empty = 0
+          if (asleepFrom !== undefined) confirmed = Number.NEGATIVE_INFINITY
+          asleepFrom = undefined
+          return LOOK_MS
+        }
+        empty++
+        // What is still under way tells when it has ended.
+        if (asleepFrom !== undefined)
+          return allEnded && busy.size === 0 ? undefined : Math.min(LAZY_MS * empty, ASLEEP_MS)
+        if (now - found > LINGER_MS && empty > LINGER_LOOKS) {
+          empty = 0
+          asleepFrom = await goToSleep(worker)
+          return 0
+        }
+        return Math.min(LOOK_MS * 2 ** Math.min(empty, 10), LAZY_MS)
       })
-      while (!mine.stopping) {
-        const pause = await patiently(async (): Promise<number | undefined> => {
-          if (asleepFrom === undefined && performance.now() - confirmed > CONFIRM_MS) {
-            await sayAwake(worker)
-            confirmed = performance.now()
-          }
-          signal.clear()
-          const room = Math.min(
-            config.notificationsConcurrency - posting,
-            2 * config.notificationsConcurrency - busy.size,
-            PORTION,
-          )
-          const total = Math.min(SUBSCRIBERS_AT_ONCE - posting, PORTION)
-          if (total <= 0) return LAZY_MS
-          // Before the look: what began earlier, and may count on us, has then ended or is seen.
-          const allEnded = asleepFrom !== undefined && (await haveEnded(asleepFrom))
-          const looked = await look({ worker, external: Math.max(0, room), total })
-          for (const one of looked.claimed) start(one, signal.tell)
-          const now = performance.now()
-          if (looked.found > 0) {
-            found = now
-            empty = 0
-            if (asleepFrom !== undefined) confirmed = Number.NEGATIVE_INFINITY
-            asleepFrom = undefined
-            return LOOK_MS
-          }
-          empty++
-          // What is still under way tells when it has ended.
-          if (asleepFrom !== undefined)
-            return allEnded && busy.size === 0 ? undefined : Math.min(LAZY_MS * empty, ASLEEP_MS)
-          if (now - found > LINGER_MS && empty > LINGER_LOOKS) {
-            empty = 0
-            asleepFrom = await goToSleep(worker)
-            return 0
-          }
-          return Math.min(LOOK_MS * 2 ** Math.min(empty, 10), LAZY_MS)
-        })
-        if (pause === undefined || performance.now() - began > SHIFT_MS) break
-        await signal.pause(LOOK_MS, pause)
-      }
-      if (loop === mine) loop = undefined
-      await patiently(async () => {
-        await goToSleep(worker)
-        if (performance.now() - began > SHIFT_MS || mine.stopping) await wakeAnother()
-        else await planNextLook(database)
-      })
-    } finally {
-      if (loop === mine) loop = undefined
+      if ((pause === undefined && !signal.isTold()) || performance.now() - began > SHIFT_MS) break
+      await signal.pause(LOOK_MS, pause ?? 0)
     }
+    if (loop === mine) loop = undefined // who comes now starts anew, and looks
+    await patiently(async () => {
+      await goToSleep(worker)
+      if (performance.now() - began > SHIFT_MS || mine.stopping) await wakeAnother()
+      else await planNextLook(database)
+    })
   }
 
   /** An outage of the database is waited for; so is a fault that it may get over, a little longer. */
@@ -213,14 +215,20 @@ export function openSender(parts: SenderParts): Sender {
     await database.sql`select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties')`
   }
 
-  /** One look. What ended before it is told once, also when the look fails. */
-  async function look(
-    options: Omit<ClaimOptions, 'busy' | 'released'>,
-  ): Promise<{ found: number; claimed: Claimed[] }> {
-    const telling = [...released]
-    const looked = await claim(database, { ...options, busy: [...busy.values()], released: telling })
-    released.splice(0, telling.length)
-    return { ...looked, found: looked.found + telling.length } // what was released is found by the next look
+  /**
+   * One look, and one at a time in a process: what the other has just claimed is in hand, but not known to be yet. What ended
+   * before it is told once, also when the look fails.
+   */
+  function look(options: Omit<ClaimOptions, 'busy' | 'released'>): Promise<{ found: number; claimed: Claimed[] }> {
+    const looking = lastLook.then(async () => {
+      const telling = [...released]
+      const looked = await claim(database, { ...options, busy: [...busy.values()], released: telling })
+      released.splice(0, telling.length)
+      for (const one of looked.claimed) busy.set(keyOf(one), one)
+      return { ...looked, found: looked.found + telling.length } // what was released is found by the next look
+    })
+    lastLook = looking.catch(() => {})
+    return looking
   }
 
   function start(one: Claimed, ended: () => void): void {
@@ -234,8 +242,6 @@ export function openSender(parts: SenderParts): Sender {
 
   async function deliver(one: Claimed, freed = () => {}): Promise<void> {
     const { notificatieId, abonnementId, poging, message } = one
-    const key = `${notificatieId} ${abonnementId}`
-    busy.set(key, one)
     posting++
     const attempt = await delivery.post(one)
     posting--
@@ -252,7 +258,7 @@ export function openSender(parts: SenderParts): Sender {
       log.error({ err: error, notificatie: message.uuid }, 'the outcome of a notification could not be recorded')
       return
     } finally {
-      busy.delete(key)
+      busy.delete(keyOf(one))
     }
     if (isDelivered || wait === null) released.push({ abonnementId, hoofdObjectUuid: one.hoofdObjectUuid })
     notificationAttempts.inc({ outcome: attempt.outcome })
@@ -275,6 +281,8 @@ export function openSender(parts: SenderParts): Sender {
   }
 }
 
+type Signal = ReturnType<typeof openSignal>
+
 /** To be told something while pausing. What was told since `clear` makes the next pause a short one. */
 function openSignal() {
   let isTold = false
@@ -284,6 +292,7 @@ function openSignal() {
       isTold = true
       goOn()
     },
+    isTold: () => isTold,
     clear: () => {
       isTold = false
     },

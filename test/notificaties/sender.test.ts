@@ -1,0 +1,111 @@
+// When the sender looks, and who wakes it.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { mutator } from '../../src/database/mutate.ts'
+import { systemActor } from '../../src/http/access.ts'
+import { openSenderDatabase } from '../../src/notificaties/outbox.ts'
+import { openSender, type Sender } from '../../src/notificaties/sender.ts'
+import { emptyQueue } from '../jobs/queue.ts'
+import { type Given, givenNotificaties, givenWijziging, type TestLike } from './given.ts'
+
+t.test('two jobs at once in one process send nothing twice', async (t) => {
+  const test = await givenNotificaties(t)
+  for (let n = 0; n < 40; n++) await givenWijziging(test)
+  const { sender, pool } = await givenSender(t, test)
+  test.receiver.answer = (response) => void setTimeout(() => response.writeHead(201).end(), 20)
+  await Promise.all([sender.run(pool), sender.run(pool)])
+  t.equal(test.receiver.received.length, 40)
+  t.equal((await test.database.sql`select from levering`).length, 0)
+})
+
+t.test(
+  'a message of a transaction that began while the sender looked, and ends after it wanted to sleep, is sent',
+  async (t) => {
+    const test = await givenNotificaties(t)
+    const { sql } = test.database
+    const { sender, pool } = await givenSender(t, test)
+    await givenWijziging(test)
+    const running = sender.run(pool)
+    await until(async () => (await sql`select from notificatie_zender`).length === 1)
+    await emptyQueue(sql)
+    const { promise: go, resolve } = Promise.withResolvers<void>()
+    const recorded = Promise.withResolvers<void>()
+    const slow = sql.begin(async (trx) => {
+      await trx`
+      with n as (
+        insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
+        select kanaal, hoofd_object, gen_random_uuid(), resource, resource_url, actie, kenmerken from notificatie
+        returning id, hoofd_object_uuid
+      )
+      insert into levering (notificatie_id, hoofd_object_uuid) select id, hoofd_object_uuid from n`
+      await trx`select wek_zender()`
+      recorded.resolve()
+      await go
+    })
+    await recorded.promise
+    t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
+    await until(async () => (await sql`select from notificatie_zender`).length === 0)
+    t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
+    resolve()
+    await slow
+    await running
+    t.equal((await sql`select from levering`).length, 0)
+    t.equal(test.receiver.received.length, 2)
+  },
+)
+
+t.test('before it sleeps the sender plans a job for the moment of the next retry', async (t) => {
+  const test = await givenNotificaties(t, { backoff: 100 })
+  const { sql } = test.database
+  const { sender, pool } = await givenSender(t, test)
+  test.receiver.answer = (response) => response.writeHead(500).end()
+  await givenWijziging(test)
+  await sender.run(pool)
+  const [job] = await sql`
+    select extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs where key = 'verstuur-notificaties:later'`
+  t.ok(job!.seconds > 90 && job!.seconds <= 100)
+})
+
+t.test('a rolled back change wakes nobody and leaves nothing to deliver', async (t) => {
+  const test = await givenNotificaties(t)
+  const { sql } = test.database
+  await emptyQueue(sql)
+  const uuid = randomUUID()
+  const url = `http://localhost/documenten/api/v1/enkelvoudiginformatieobjecten/${uuid}`
+  const change = {
+    component: 'drc',
+    actie: 'create',
+    resource: 'x',
+    url,
+    uuid,
+    weergave: 'x',
+    oud: null,
+    nieuw: {},
+  } as const
+  await t.rejects(
+    mutator(test.database)(systemActor('test'), async (m) => {
+      m.record({ ...change, kanaal: { naam: 'documenten', kenmerken: {} } })
+      m.record({ ...change, uuid: 'no uuid', kanaal: null })
+    }),
+  )
+  t.equal((await sql`select from levering`).length, 0)
+  t.equal((await sql`select from graphile_worker.jobs`).length, 0)
+})
+
+async function givenSender(t: TestLike, test: Given): Promise<{ sender: Sender; pool: string }> {
+  const pool = randomUUID()
+  await test.database.sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
+  const sender = openSender({ ...test.parts, open: () => openSenderDatabase(test.databaseUrl) })
+  t.teardown(async () => {
+    sender.stop()
+    await sender.close()
+  })
+  return { sender, pool }
+}
+
+async function until(condition: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+  for (const limit = performance.now() + limitMs; !(await condition()); await sleep(10)) {
+    if (performance.now() > limit) throw new Error('it did not happen in time')
+  }
+}
