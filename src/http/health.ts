@@ -58,7 +58,11 @@ export function rememberedReadiness(parts: Parameters<typeof readiness>[0]): () 
 export async function readiness(parts: { database: Database; store: Store }): Promise<Record<string, Check>> {
   const { sql } = parts.database
   const [database, schema, storage, queue] = await Promise.all([
-    check('not reachable', async () => void (await sql`select 1`)),
+    check('not reachable', async () => {
+      const [row] = await sql<{ writable: boolean }[]>`
+        select current_setting('transaction_read_only') = 'off' as writable`
+      if (!row!.writable) return { status: 'failed', detail: 'read-only' } // a standby, or a server that was told so
+    }),
     check('not the schema of this version', async () => {
       const newer = await requireKnownSchema(sql)
       // An upgrade is rolling out: this process goes on until it is replaced.

@@ -53,6 +53,17 @@ const importRows = new Gauge({
   labelNames: ['result'],
   registers: [register],
 })
+const leaseAge = new Gauge({
+  name: 'zaakstroom_worker_lease_age_seconds',
+  help: 'Time since the last sign of life of the worker that is silent the longest.',
+  registers: [register],
+})
+const connections = new Gauge({
+  name: 'zaakstroom_database_connections',
+  help: 'Connections of this service to the database, of all its processes, by what they do.',
+  labelNames: ['name', 'state'],
+  registers: [register],
+})
 const databaseUp = new Gauge({
   name: 'zaakstroom_database_up',
   help: 'Whether the database answered; without it the values that come from it are left out.',
@@ -76,7 +87,7 @@ export async function startMetrics(options: {
 
   async function collect(): Promise<void> {
     const { sql } = database
-    for (const gauge of [notifications, oldestWaiting, jobs, importRows]) gauge.reset()
+    for (const gauge of [notifications, oldestWaiting, jobs, importRows, leaseAge, connections]) gauge.reset()
     try {
       if (performance.now() > delivered.until) {
         const [row] = await sql`
@@ -103,6 +114,14 @@ export async function startMetrics(options: {
         select coalesce(sum(geslaagd), 0)::int as geslaagd, coalesce(sum(mislukt), 0)::int as mislukt from import`
       importRows.set({ result: 'geslaagd' }, rows!.geslaagd)
       importRows.set({ result: 'mislukt' }, rows!.mislukt)
+      const [lease] = await sql`
+        select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds from worker`
+      leaseAge.set(lease!.seconds)
+      const backends = await sql`
+        select application_name as name, coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
+        where datname = current_database() and application_name like 'zaakstroom %' group by 1, 2`
+      for (const { name, state, count } of backends)
+        connections.set({ name: name.slice('zaakstroom '.length), state }, count)
       databaseUp.set(1)
     } catch (error) {
       log.debug({ err: error }, 'metrics without the database')
