@@ -242,8 +242,7 @@ t.test('the application closes while pages are being kept up to date', await nee
   const klant = await alsKlant(test, 'viewer')
   const { read, end } = await openStroom(await klant.get(`/beheer/imports/${uuid}/stroom`))
   await read(/event: stand/)
-  await Promise.all([test.app.close(), end])
-  t.pass('closing did not wait for the client to go')
+  await t.resolves(Promise.all([test.app.close(), end]), 'closing does not wait for the client to go')
 })
 
 /** Reads a stream of events. */
