@@ -1,26 +1,39 @@
-// What `npm test` runs: each test file in a process of its own, two at a time, all on one database server.
+// What `npm test` runs: the test files, as many at a time as there are cores, all on one database server.
 //
 //   npm test                              every test/**/*.test.ts
 //   npm test -- test/config.test.ts       only these files
+//   npm test -- --record                  and note how long each takes, for the order of the next time (test/seconds.json)
+//   npm test -- --coverage                and say how much of src/ and tasks/ ran
 //   TEST_DATABASE_URL=... npm test        on that server (a role that may create databases) instead of an embedded one
 //
-// The files are run by node itself, not by tap's runner: that one rebuilds a part of itself inside node_modules at its first
-// run, and puts module hooks of its own around ours. Only what the files print is TAP.
+// The files that take longest go first. Most share a process with others (test/lane.ts); a file that starts processes, or
+// changes its own, has one of its own. The files are run by node itself, not by tap's runner: that one rebuilds a part of itself
+// inside node_modules at its first run, and puts module hooks of its own around ours. Only what the files print is TAP.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, glob, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { inspect } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { type FinalResults, Parser, type Result } from 'tap-parser'
+import type { Order } from './lane.ts'
 import { prepareServer, type TestServer } from './setup.ts'
 
-const AT_ONCE = 2
 const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own limit does not work
-const TAP_TIMEOUT = '600'
+const TAP_TIMEOUT = 600 // seconds, unless a test says otherwise
+const LEAVE_LIMIT = 30_000 // for a process whose last file is done
+const OWN_PROCESS = /^\/\/ In a process of its own/m
+const LANE = new URL('lane.ts', import.meta.url).pathname
+const SECONDS = new URL('seconds.json', import.meta.url)
+const UNKNOWN_SECONDS = 10
 
 type Outcome = { passed: number; skipped: number; failures: string[]; output: string }
+type File = { name: string; seconds: number; alone: boolean }
 
+const { values: options, positionals: names } = parseArgs({
+  options: { record: { type: 'boolean' }, coverage: { type: 'boolean' } },
+  allowPositionals: true,
+})
 const running = new Set<ChildProcess>()
 let interrupted: NodeJS.Signals | undefined
 
@@ -32,8 +45,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const started = performance.now()
+let count = 0
 const total = { passed: 0, failed: 0, skipped: 0 }
-const files = process.argv.length > 2 ? process.argv.slice(2) : await Array.fromAsync(glob('test/**/*.test.ts'))
+const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8'))
+const files = await describeFiles(names.length > 0 ? names : await Array.fromAsync(glob('test/**/*.test.ts')))
 // Whatever the tests leave in the directory for temporary files is removed with it.
 const temporary = await mkdtemp(join(tmpdir(), 'zaakstroom-tests-'))
 let server: TestServer | undefined
@@ -41,8 +56,21 @@ try {
   server = await prepareServer()
   await mkdir(join(temporary, 'tmp'))
   await chmod(temporary, 0o711) // root's servers run as another user
-  const queue = files.sort().values()
-  await Promise.all(Array.from({ length: AT_ONCE }, () => work(queue, server!)))
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter), // a `node` that a test starts is this one
+    TMPDIR: join(temporary, 'tmp'),
+    TEST_DATABASE_URL: server.url,
+    TEST_TEMPLATE: server.template,
+    TAP_TIMEOUT: String(TAP_TIMEOUT),
+    NODE_COMPILE_CACHE: new URL('../node_modules/.cache/compiled', import.meta.url).pathname,
+    ...(options.coverage && { NODE_V8_COVERAGE: join(temporary, 'coverage') }),
+  }
+  // What is left of both queues is the work of whoever comes first: one begins with the files that stand alone.
+  const lanes = Math.min(availableParallelism(), files.length)
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane, files, env)))
+  if (options.coverage) await printCoverage(join(temporary, 'coverage'))
+  if (options.record) await writeFile(SECONDS, `${JSON.stringify(seconds, Object.keys(seconds).sort(), 2)}\n`)
 } catch (error) {
   total.failed++
   console.error(error)
@@ -54,74 +82,180 @@ try {
   await rm(temporary, { recursive: true, force: true, maxRetries: 5 })
 }
 if (interrupted) console.log(`\nstopped by ${interrupted}`)
-console.log(`\n${files.length} files in ${seconds(started)}`)
+console.log(`\n${count} files in ${since(started)}`)
 console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = interrupted || total.failed > 0 || total.passed === 0 ? 1 : 0
 
-async function work(queue: Iterator<string> & Iterable<string>, { url, template }: TestServer): Promise<void> {
-  for (const file of queue) {
-    if (interrupted) return
-    const start = performance.now()
-    const { passed, skipped, failures, output } = await runFile(file, {
-      ...process.env,
-      PATH: [dirname(process.execPath), process.env.PATH].join(delimiter), // a `node` that a test starts is this one
-      TMPDIR: join(temporary, 'tmp'),
-      TEST_DATABASE_URL: url,
-      TEST_TEMPLATE: template,
-      TAP_TIMEOUT,
-    })
-    total.passed += passed
-    total.skipped += skipped
-    total.failed += failures.length
-    const counts = [
-      `${passed} passed`,
-      failures.length > 0 && `${failures.length} failed`,
-      skipped && `${skipped} skipped`,
-    ]
-    const summary = `${file}: ${counts.filter(Boolean).join(', ')} (${seconds(start)})`
-    if (failures.length === 0) console.log(`ok      ${summary}`)
-    else console.log([`FAILED  ${summary}`, ...failures, output && `printed:\n${output}`].filter(Boolean).join('\n\n'))
-  }
+/** The files, the longest first. */
+async function describeFiles(names: string[]): Promise<File[]> {
+  const described = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      seconds: seconds[name] ?? UNKNOWN_SECONDS,
+      alone: OWN_PROCESS.test(await readFile(name, 'utf8')),
+    })),
+  )
+  return described.sort((a, b) => b.seconds - a.seconds || (a.name < b.name ? -1 : 1))
 }
 
-async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
+/**
+ * Takes files until there are none. The first lane prefers those that have a process of their own, since they wait more than
+ * they work; the others prefer those that share one.
+ */
+async function work(lane: number, files: File[], env: NodeJS.ProcessEnv): Promise<void> {
+  let shared: SharedProcess | undefined
+  while (files.length > 0 && !interrupted) {
+    const preferred = files.findIndex(({ alone }) => alone === (lane === 0))
+    const [file] = files.splice(Math.max(preferred, 0), 1)
+    const start = performance.now()
+    if (file!.alone) report(file!.name, await runAlone(file!.name, env), start)
+    else {
+      shared ??= openShared(env)
+      report(file!.name, await shared.run(file!.name), start)
+      if (shared.ended()) shared = undefined
+    }
+  }
+  await shared?.leave()
+}
+
+function report(name: string, { passed, skipped, failures, output }: Outcome, start: number): void {
+  count++
+  total.passed += passed
+  total.skipped += skipped
+  total.failed += failures.length
+  seconds[name] = Math.round((performance.now() - start) / 1000)
+  const counts = [
+    `${passed} passed`,
+    failures.length > 0 && `${failures.length} failed`,
+    skipped && `${skipped} skipped`,
+  ]
+  const summary = `${name}: ${counts.filter(Boolean).join(', ')} (${since(start)})`
+  if (failures.length === 0) console.log(skipped > 0 ? `ok      ${summary}\n${output.trimEnd()}` : `ok      ${summary}`)
+  else console.log([`FAILED  ${summary}`, ...failures, output && `printed:\n${output}`].filter(Boolean).join('\n\n'))
+}
+
+async function runAlone(file: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
   // A process group of its own, so that everything it started can be ended with it.
   const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
   running.add(child)
-  let timedOut = false
-  const limit = setTimeout(() => {
-    timedOut = true
-    end(child)
-  }, FILE_LIMIT)
-
-  const outcome: Outcome = { passed: 0, skipped: 0, failures: [], output: '' }
   const parser = new Parser()
-  const count = () => outcome.skipped++
-  parser.on('pass', () => outcome.passed++)
-  parser.on('skip', count)
-  parser.on('todo', count)
-  parser.on('fail', (result: Result) => outcome.failures.push(describe(result)))
-  parser.on('extra', (text: string) => {
-    outcome.output += text
-  })
+  const outcome = emptyOutcome()
+  listen(parser, () => outcome)
   const complete = new Promise<FinalResults>((resolve) => parser.on('complete', resolve))
+  const limit = limitOf(child, FILE_LIMIT)
   child.stdout.pipe(parser)
   const [code, signal] = await once(child, 'close')
   const results = await complete
-  clearTimeout(limit)
+  clearTimeout(limit.timer)
   running.delete(child)
-
-  // A file may go wrong without a failing assertion: it stopped halfway, or had none.
-  if (outcome.failures.length === 0) {
-    const faults = results.failures.map((failure) => failure.tapError).filter(Boolean)
-    if (timedOut) faults.push(`not done after ${FILE_LIMIT / 1000} s`)
-    if (code !== 0) faults.push(`ended with ${signal ?? `code ${code}`}`)
-    if (results.bailout) faults.push(`bailed out: ${results.bailout}`)
-    if (outcome.passed + outcome.skipped === 0) faults.push('no test ran')
-    else if (!results.ok && faults.length === 0) faults.push('not ok')
-    if (faults.length > 0) outcome.failures.push(`  ${file}\n    ${faults.join('\n    ')}`)
-  }
+  judge(file, outcome, results, [
+    ...(limit.passed() ? [`not done after ${FILE_LIMIT / 1000} s`] : []),
+    ...(code === 0 ? [] : [`ended with ${signal ?? `code ${code}`}`]),
+  ])
   return outcome
+}
+
+type SharedProcess = { run(file: string): Promise<Outcome>; ended(): boolean; leave(): Promise<void> }
+
+/** A process of test/lane.ts. One that ends before its time costs the file that it was at; the next file gets another. */
+function openShared(env: NodeJS.ProcessEnv): SharedProcess {
+  const child = spawn(process.execPath, [LANE], { env, stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  child.stdin.on('error', () => {}) // it is gone, which `close` tells
+  running.add(child)
+  const closed: Promise<[number | null, NodeJS.Signals | null]> = once(child, 'close') as never
+  let ended = false
+  let outcome = emptyOutcome()
+  let results: FinalResults | undefined
+  let done = () => {}
+  const fileDone = (final: FinalResults) => {
+    results = final
+    done()
+  }
+  const parser = new Parser()
+  listen(parser, () => outcome)
+  parser.on('child', (lane: Parser) => {
+    lane.on('child', (test: Parser) => test.on('complete', fileDone))
+  })
+  child.stdout.pipe(parser)
+  const close = closed.then(([code, signal]) => {
+    ended = true
+    running.delete(child)
+    return code === 0 ? [] : [`its process ended with ${signal ?? `code ${code}`}`]
+  })
+  return {
+    ended: () => ended,
+    run: async (name) => {
+      outcome = emptyOutcome()
+      results = undefined
+      const tested = new Promise<string[]>((resolve) => (done = () => resolve([])))
+      const limit = limitOf(child, FILE_LIMIT)
+      const order: Order = { file: name, timeout: TAP_TIMEOUT * 1000 }
+      child.stdin.write(`${JSON.stringify(order)}\n`)
+      const faults = await Promise.race([tested, close])
+      clearTimeout(limit.timer)
+      judge(name, outcome, results, [...(limit.passed() ? [`not done after ${FILE_LIMIT / 1000} s`] : []), ...faults])
+      return outcome
+    },
+    leave: async () => {
+      outcome = emptyOutcome()
+      const limit = limitOf(child, LEAVE_LIMIT)
+      child.stdin.end()
+      const faults = await close
+      clearTimeout(limit.timer)
+      if (limit.passed()) faults.push('something that a file left open kept it from ending')
+      outcome.failures.push(...faults.map((fault) => `  ${fault}`))
+      if (outcome.failures.length > 0) report('a process of several files', outcome, performance.now())
+    },
+  }
+}
+
+function emptyOutcome(): Outcome {
+  return { passed: 0, skipped: 0, failures: [], output: '' }
+}
+
+function listen(parser: Parser, outcome: () => Outcome): void {
+  // Why something was left out is part of the outcome.
+  const leftOut = ({ name, skip, todo }: Result) => {
+    outcome().skipped++
+    outcome().output += `left out: ${name} (${skip || todo})\n`
+  }
+  parser.on('pass', () => outcome().passed++)
+  parser.on('skip', leftOut)
+  parser.on('todo', leftOut)
+  parser.on('fail', (result: Result) => outcome().failures.push(describe(result)))
+  parser.on('extra', (text: string) => {
+    outcome().output += text
+  })
+}
+
+/** A file may go wrong without a failing assertion: it stopped halfway, or had none. */
+function judge(file: string, outcome: Outcome, results: FinalResults | undefined, faults: string[]): void {
+  if (outcome.failures.length > 0) return
+  faults.push(...(results?.failures.map((failure) => failure.tapError).filter((error) => error != null) ?? []))
+  if (results?.bailout) faults.push(`bailed out: ${results.bailout}`)
+  if (outcome.passed + outcome.skipped === 0) faults.push('no test ran')
+  else if (!results?.ok && faults.length === 0) faults.push('not ok')
+  if (faults.length > 0) outcome.failures.push(`  ${file}\n    ${faults.join('\n    ')}`)
+}
+
+function limitOf(child: ChildProcess, milliseconds: number): { timer: NodeJS.Timeout; passed(): boolean } {
+  let passed = false
+  const timer = setTimeout(() => {
+    passed = true
+    end(child)
+  }, milliseconds)
+  return { timer, passed: () => passed }
+}
+
+async function printCoverage(directory: string): Promise<void> {
+  const c8 = new URL('../node_modules/c8/bin/c8.js', import.meta.url).pathname
+  const what = ['--include=src/**', '--include=tasks/**', '--exclude-after-remap=false', '--reporter=text-summary']
+  const child = spawn(process.execPath, [c8, 'report', `--temp-directory=${directory}`, ...what], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=4096' },
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`c8 ended with code ${code}`)
 }
 
 /** A failing assertion in full: the tests that it stands in, and what tap has to say about it. */
@@ -136,7 +270,7 @@ function describe({ fullname, name, diag }: Result): string {
     ...[diff, stack].filter((text) => text !== undefined).map(String),
   ]
   const indented = lines.join('\n').trimEnd().replaceAll('\n', '\n    ')
-  return `  ${fullname || name}\n    ${indented}`
+  return `  ${(fullname || name).replace(/^lane > /, '')}\n    ${indented}`
 }
 
 /** The file and all that it started; what does not listen is killed. */
@@ -153,6 +287,6 @@ function kill(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function seconds(since: number): string {
-  return `${((performance.now() - since) / 1000).toFixed(1)} s`
+function since(start: number): string {
+  return `${((performance.now() - start) / 1000).toFixed(1)} s`
 }

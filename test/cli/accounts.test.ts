@@ -1,3 +1,4 @@
+// In a process of its own: it starts the program.
 import { execFile } from 'node:child_process'
 import t from 'tap'
 import { checkPassword, claimAttempt } from '../../src/beheer/accounts.ts'

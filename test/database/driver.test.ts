@@ -1,3 +1,4 @@
+// In a process of its own: it starts and stops databases.
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

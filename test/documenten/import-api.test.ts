@@ -1,4 +1,5 @@
 // The operations of the bulk import over HTTP: what they answer, what they refuse, and in which order they look.
+// In a process of its own: it measures its memory.
 import { once } from 'node:events'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'

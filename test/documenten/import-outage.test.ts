@@ -1,4 +1,5 @@
 // Rows that are too much for a worker: one that kills it every time, and many that are large.
+// In a process of its own: it takes away what the import needs.
 import { Logger, runTaskListOnce } from 'graphile-worker'
 import pg from 'pg'
 import t from 'tap'

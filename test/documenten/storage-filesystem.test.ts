@@ -1,3 +1,4 @@
+// In a process of its own: it mounts, and traces system calls.
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import {

@@ -1,4 +1,5 @@
 // A process that starts while its document storage is not there.
+// In a process of its own: it starts the program in it.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'

@@ -1,4 +1,5 @@
 // One suite for every backend: what the rest of the program may count on, wherever documents are.
+// In a process of its own: it starts servers and measures its memory.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// In a process of its own: it starts and stops a database.
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'

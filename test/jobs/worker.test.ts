@@ -1,3 +1,4 @@
+// In a process of its own: it starts workers, and its tests wait side by side.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'

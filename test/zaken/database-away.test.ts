@@ -1,5 +1,6 @@
 // PostgreSQL is stopped and started again while cases are created and read: the api says so at once and answers again by
 // itself, the worker goes on, and nothing that was promised is lost. Repeat with KILL_SEED=….
+// In a process of its own: it starts the program and stops its database.
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
