@@ -164,6 +164,7 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
   running.add(child)
   const closed: Promise<[number | null, NodeJS.Signals | null]> = once(child, 'close') as never
   let ended = false
+  let failed = false // then the process ends with code 1, which says nothing new
   let outcome = emptyOutcome()
   let results: FinalResults | undefined
   let done = () => {}
@@ -180,7 +181,7 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
   const close = closed.then(([code, signal]) => {
     ended = true
     running.delete(child)
-    return code === 0 ? [] : [`its process ended with ${signal ?? `code ${code}`}`]
+    return code === 0 || (code === 1 && failed) ? [] : [`its process ended with ${signal ?? `code ${code}`}`]
   })
   return {
     ended: () => ended,
@@ -194,6 +195,7 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
       const faults = await Promise.race([tested, close])
       clearTimeout(limit.timer)
       judge(name, outcome, results, [...(limit.passed() ? [`not done after ${FILE_LIMIT / 1000} s`] : []), ...faults])
+      failed ||= outcome.failures.length > 0
       return outcome
     },
     leave: async () => {
