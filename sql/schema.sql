@@ -308,7 +308,7 @@ CREATE TRIGGER besluittype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDA
 -- Documents in which decisions of a type are laid down.
 create table besluittype_informatieobjecttype (
   besluittype_id bigint not null, -- The decision type.
-  by_url boolean not null default true,
+  by_url boolean not null default true, -- Whether the relation names one version, by its URL.
   informatieobjecttype_id bigint not null, -- The document type.
   constraint besluittype_informatieobjecttype_pkey PRIMARY KEY (besluittype_id, informatieobjecttype_id),
   constraint besluittype_informatieobjecttype_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id) ON DELETE CASCADE,
@@ -910,7 +910,7 @@ create table resultaattype (
 -- Decisions that lead to an outcome.
 create table resultaattype_besluittype (
   besluittype_id bigint not null, -- The decision type.
-  by_url boolean not null default true,
+  by_url boolean not null default true, -- Whether the relation names one version, by its URL.
   resultaattype_id bigint not null, -- The outcome.
   constraint resultaattype_besluittype_pkey PRIMARY KEY (resultaattype_id, besluittype_id),
   constraint resultaattype_besluittype_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id) ON DELETE CASCADE,
@@ -920,7 +920,7 @@ CREATE INDEX resultaattype_besluittype_besluittype_id_idx ON resultaattype_beslu
 
 -- Documents that belong to an outcome.
 create table resultaattype_informatieobjecttype (
-  by_url boolean not null default true,
+  by_url boolean not null default true, -- Whether the relation names one version, by its URL.
   informatieobjecttype_id bigint not null, -- The document type.
   resultaattype_id bigint not null, -- The outcome.
   constraint resultaattype_informatieobjecttype_pkey PRIMARY KEY (resultaattype_id, informatieobjecttype_id),
@@ -1430,7 +1430,7 @@ CREATE TRIGGER zaaktype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE 
 -- Decisions that can be taken in cases of a type; written on the case type.
 create table zaaktype_besluittype (
   besluittype_id bigint not null, -- The decision type.
-  by_url boolean not null default true,
+  by_url boolean not null default true, -- Whether the relation names one version, by its URL.
   zaaktype_id bigint not null, -- The case type.
   constraint zaaktype_besluittype_pkey PRIMARY KEY (zaaktype_id, besluittype_id),
   constraint zaaktype_besluittype_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id) ON DELETE CASCADE,
@@ -1440,7 +1440,7 @@ CREATE INDEX zaaktype_besluittype_besluittype_id_idx ON zaaktype_besluittype USI
 
 -- Case types of which a case can be part of a case of this type.
 create table zaaktype_deelzaaktype (
-  by_url boolean not null default true,
+  by_url boolean not null default true, -- Whether the relation names one version, by its URL.
   deelzaaktype_id bigint not null, -- The type of the part.
   zaaktype_id bigint not null, -- The type of the whole.
   constraint zaaktype_deelzaaktype_pkey PRIMARY KEY (zaaktype_id, deelzaaktype_id),
@@ -1467,7 +1467,7 @@ CREATE INDEX zaaktype_gerelateerd_zaaktype_gerelateerd_zaaktype_id_idx ON zaakty
 
 -- Documents that belong to cases of a type.
 create table zaaktype_informatieobjecttype (
-  by_url boolean not null default true,
+  by_url boolean not null default true, -- Whether the relation names one version, by its URL.
   id bigint not null generated always as identity, -- Internal key.
   informatieobjecttype_id bigint not null, -- The document type.
   richting text not null, -- inkomend, intern or uitgaand.

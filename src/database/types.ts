@@ -673,6 +673,9 @@ export interface BesluittypeInformatieobjecttype {
    * The decision type.
    */
   besluittypeId: number;
+  /**
+   * Whether the relation names one version, by its URL.
+   */
   byUrl: Generated<boolean>;
   /**
    * The document type.
@@ -2000,6 +2003,9 @@ export interface ResultaattypeBesluittype {
    * The decision type.
    */
   besluittypeId: number;
+  /**
+   * Whether the relation names one version, by its URL.
+   */
   byUrl: Generated<boolean>;
   /**
    * The outcome.
@@ -2008,6 +2014,9 @@ export interface ResultaattypeBesluittype {
 }
 
 export interface ResultaattypeInformatieobjecttype {
+  /**
+   * Whether the relation names one version, by its URL.
+   */
   byUrl: Generated<boolean>;
   /**
    * The document type.
@@ -3157,6 +3166,9 @@ export interface ZaaktypeBesluittype {
    * The decision type.
    */
   besluittypeId: number;
+  /**
+   * Whether the relation names one version, by its URL.
+   */
   byUrl: Generated<boolean>;
   /**
    * The case type.
@@ -3165,6 +3177,9 @@ export interface ZaaktypeBesluittype {
 }
 
 export interface ZaaktypeDeelzaaktype {
+  /**
+   * Whether the relation names one version, by its URL.
+   */
   byUrl: Generated<boolean>;
   /**
    * The type of the part.
@@ -3204,6 +3219,9 @@ export interface ZaaktypeGerelateerdZaaktype {
 }
 
 export interface ZaaktypeInformatieobjecttype {
+  /**
+   * Whether the relation names one version, by its URL.
+   */
   byUrl: Generated<boolean>;
   /**
    * Internal key.
