@@ -5,7 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY patches patches
 # No script of a package runs. The driver is patched by name, and the build ends when that fails.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
-  && npx --no patch-package --error-on-fail
+  && npx --no -- patch-package --error-on-fail
 
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/zaakstroom IMPORT_DOCUMENTEN_BASE_DIR=/import-data

@@ -51,9 +51,10 @@ export type Bad = {
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<number>
   /**
    * A connection on which bytes are written as they are; the status of the first answer is noted when it comes.
+   * @param from an address of this machine, such as 127.0.0.2
    * @returns undefined when it was refused
    */
-  open(text?: string): Promise<Socket | undefined>
+  open(text?: string, from?: string): Promise<Socket | undefined>
 }
 
 export type Tally = { statuses: Map<number, number>; bytes: number }
@@ -101,8 +102,8 @@ export async function runAttack(
         return 0
       }
     },
-    open: async (text) => {
-      const socket = connect(Number(port), hostname)
+    open: async (text, from) => {
+      const socket = connect({ port: Number(port), host: hostname, ...(from && { localAddress: from }) })
       sockets.add(socket)
       let noted = false
       const noteOnce = (status: number) => {
@@ -145,10 +146,10 @@ export function head(method: string, path: string, headers: Record<string, strin
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
-/** Writes a byte at a time until the other side has enough, or the time is over. */
-export async function drip(socket: Socket, everyMs: number, signal: AbortSignal, byte = ' '): Promise<void> {
+/** Writes a few bytes at a time until the other side has enough, or the time is over. */
+export async function drip(socket: Socket, everyMs: number, signal: AbortSignal, bytes = ' '): Promise<void> {
   while (!signal.aborted && !socket.destroyed && socket.writable) {
-    socket.write(byte)
+    socket.write(bytes)
     await sleep(everyMs, undefined, { signal }).catch(() => {})
   }
 }

@@ -18,6 +18,6 @@ export function requirePatchedDriver(sources = new URL('.', import.meta.resolve(
   )
   if (missing.length === 0) return
   throw new DriverUnpatched(
-    'the database driver misses our patch, without which a lost connection may end the process: run `npx patch-package --error-on-fail` (npm ci --ignore-scripts leaves it out)',
+    'the database driver misses our patch, without which a lost connection may end the process: run `npx patch-package` (npm ci --ignore-scripts leaves it out)',
   )
 }

@@ -30,6 +30,8 @@ const LINGER_MS = 30_000
 const LINGER_RATE = 64 * 1024 // bytes a second: less is dripping
 const SPARE_PLACES = 64
 const SPARE_MS = 2000
+const LARGE = 64 * 1024 // answers above this are looked at when they are given
+const MAX_PIPELINED = 4 // requests on one connection that wait for their answers; clients of today send one
 const MAX_UNSENT = 64 * 1024 * 1024 // bytes of answers that nobody reads, all together
 
 type Connection = {
@@ -41,6 +43,8 @@ type Connection = {
   held: number
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
+  /** Answers that were not written to the end. */
+  open: Set<ServerResponse>
   isStream: boolean
   began: number
   window: { since: number; received: number; sent: number }
@@ -79,6 +83,7 @@ export function boundConnections(
       held: 0,
       request: undefined,
       response: undefined,
+      open: new Set(),
       isStream: false,
       began: now,
       window: { since: now, received: 0, sent: 0 },
@@ -142,6 +147,13 @@ export function boundConnections(
   app.addHook('onRequest', async (request, reply) => {
     const connection = connections.get(request.raw.socket)
     if (connection) {
+      connection.open.add(reply.raw)
+      reply.raw.once('close', () => connection.open.delete(reply.raw))
+      if (connection.open.size > MAX_PIPELINED) {
+        app.log.info('a client sends requests without waiting for answers')
+        end(connection)
+        return reply.hijack()
+      }
       connection.request = request.raw
       connection.response = reply.raw
       connection.isStream = request.routeOptions.config.stream === true
@@ -171,8 +183,9 @@ export function boundConnections(
     if (expects.has(request.raw)) reply.raw.writeContinue()
   })
 
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     const connection = connections.get(request.raw.socket)
+    if (connection && (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > LARGE) shed()
     if (!connection || !isArriving(request.raw)) return
     await new Promise(setImmediate) // what came in one piece with the head is there then
     if (!isArriving(request.raw)) return
@@ -189,7 +202,6 @@ export function boundConnections(
 
   function look(): void {
     const now = performance.now()
-    let unsent = 0
     for (const connection of connections.values()) {
       const fault = faultOf(connection, now)
       if (fault === 'slow to send' && connection.response?.headersSent === false) {
@@ -197,14 +209,23 @@ export function boundConnections(
         refuse(connection.socket, new Problem(408))
         forget(connection)
       } else if (fault) end(connection)
-      else unsent += connection.socket.writableLength
     }
-    // Whoever has most waiting goes first: a client that reads has little.
+    shed()
+  }
+
+  /** Keeps the bytes that wait to be read within their bound. Whoever has most goes first: a client that reads has little. */
+  function shed(): void {
+    let unsent = 0
+    const waits: { connection: Connection; bytes: number }[] = []
+    for (const connection of connections.values()) {
+      const bytes = unsentBy(connection)
+      if (bytes > 0) waits.push({ connection, bytes })
+      unsent += bytes
+    }
     if (unsent <= MAX_UNSENT) return
-    const byWaiting = [...connections.values()].sort((a, b) => b.socket.writableLength - a.socket.writableLength)
-    for (const connection of byWaiting) {
+    for (const { connection, bytes } of waits.sort((a, b) => b.bytes - a.bytes)) {
       if (unsent <= MAX_UNSENT) return
-      unsent -= connection.socket.writableLength
+      unsent -= bytes
       end(connection)
     }
   }
@@ -235,6 +256,13 @@ export function boundConnections(
 }
 
 const newAddress = (): Address => ({ count: 0, waiting: new Set() })
+
+/** Of the first answer the socket has the bytes, of those behind it the answer itself. */
+function unsentBy({ socket, open }: Connection): number {
+  let bytes = socket.writableLength
+  for (const response of open) if (!response.socket) bytes += response.writableLength
+  return bytes
+}
 
 const sentBy = (socket: Socket) => socket.bytesWritten - socket.writableLength
 

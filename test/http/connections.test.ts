@@ -224,3 +224,10 @@ t.test('a proxy that TRUST_PROXY names has no bound of its own', async (t) => {
   socket.write(head('GET', '/livez', { host: 'localhost' }))
   t.match(await received(/ok/), /^HTTP\/1\.1 200 /)
 })
+
+t.test('a client that sends requests without waiting for answers is cut off', async (t) => {
+  const { open } = await listening(t, {})
+  const { socket, closed } = await open()
+  socket.write(head('GET', '/readyz', { host: 'localhost' }).repeat(50))
+  t.ok(((await closed).match(/^HTTP/gm) ?? []).length < 5)
+})

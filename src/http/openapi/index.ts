@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { stringify } from 'yaml'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../config.ts'
@@ -52,6 +53,23 @@ function once<T>(make: () => T): () => T {
   }
 }
 
+/** Stands for our address until it is known. */
+const ANYWHERE = 'https://zaakstroom.invalid'
+
+/**
+ * A document as it is sent, by our address. Writing it takes long and anybody may ask, also under made-up names of ours: so it
+ * is written once, and only the address is put in. Who asks for the same gets the same bytes.
+ */
+function written(write: () => string): (base: string) => Buffer {
+  const text = once(write)
+  const kept = new LRUCache<string, Buffer>({ max: 4 })
+  return (base) => {
+    const bytes = kept.get(base) ?? Buffer.from(text().replaceAll(ANYWHERE, () => base))
+    kept.set(base, bytes)
+    return bytes
+  }
+}
+
 function serveComponent(
   app: FastifyInstance,
   component: string,
@@ -63,14 +81,20 @@ function serveComponent(
   const options = { config: { access: 'public' }, schema: { hide: true } } as const
   const newest = once(() => toDocument(component, version, operations))
   const older = once(() => toOpenapi30(newest()))
-  const documentFor = (request: FastifyRequest): Json => {
+  const anywhere = (document: Json): Json => ({
+    ...document,
+    info: { ...(document.info as Json), contact: { url: `${ANYWHERE}/docs/`, ...contact } },
+    servers: [{ url: `${ANYWHERE}${root}` }],
+  })
+  const yaml = (document: Json) => stringify(anywhere(document), { aliasDuplicateObjects: false })
+  const json = (document: Json) => JSON.stringify(anywhere(document))
+  const bytes = {
+    json: { newest: written(() => json(newest())), older: written(() => json(older())) },
+    yaml: { newest: written(() => yaml(newest())), older: written(() => yaml(older())) },
+  }
+  const documentFor = (request: FastifyRequest, format: 'json' | 'yaml'): Buffer => {
     const { v } = request.query as { v?: unknown }
-    const document = v === '3' || v === '3.0' || v === '3.0.3' ? older() : newest()
-    return {
-      ...document,
-      info: { ...(document.info as Json), contact: { url: `${request.base}/docs/`, ...contact } },
-      servers: [{ url: `${request.base}${root}` }],
-    }
+    return bytes[format][v === '3' || v === '3.0' || v === '3.0.3' ? 'older' : 'newest'](request.base)
   }
 
   const lists = [
@@ -86,11 +110,11 @@ function serveComponent(
   // Anyone may read them, also a page elsewhere: they hold nothing of ours but the contract.
   const open = (reply: FastifyReply) => reply.header('access-control-allow-origin', '*')
   for (const folder of ['', '/schema']) {
-    app.get(`${root}${folder}/openapi.json`, options, async (request, reply) => open(reply).send(documentFor(request)))
+    app.get(`${root}${folder}/openapi.json`, options, async (request, reply) =>
+      open(reply).type('application/json; charset=utf-8').send(documentFor(request, 'json')),
+    )
     app.get(`${root}${folder}/openapi.yaml`, options, async (request, reply) =>
-      open(reply)
-        .type('application/yaml')
-        .send(stringify(documentFor(request), { aliasDuplicateObjects: false })),
+      open(reply).type('application/yaml').send(documentFor(request, 'yaml')),
     )
   }
   for (const url of [`${root}/schema`, `${root}/schema/`]) {
