@@ -324,9 +324,11 @@ create table bestand (
   omvang bigint not null, -- Size in bytes.
   sha256 bytea not null, -- SHA-256 of the bytes.
   sleutel text not null, -- Key in that storage, made by us.
+  vermist_sinds timestamp with time zone, -- When its bytes were first not found in the store; empty: they were there when last asked for.
   constraint bestand_pkey PRIMARY KEY (id),
   constraint bestand_sleutel_uniek UNIQUE (sleutel, backend)
 );
+CREATE INDEX bestand_vermist ON bestand USING btree (vermist_sinds) WHERE (vermist_sinds IS NOT NULL);
 
 -- Parts in which the content of a document is being uploaded; unlocking joins them and removes these rows.
 create table bestandsdeel (
@@ -979,6 +981,14 @@ create table roltype (
   constraint roltype_omschrijving_uniek UNIQUE (zaaktype_id, omschrijving),
   constraint roltype_uuid_uniek UNIQUE (uuid),
   constraint roltype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
+);
+
+-- Tells whether SECRET_KEY is the key with which this database was written.
+create table secret_key_check (
+  sealed bytea not null, -- A known text, encrypted with SECRET_KEY.
+  singleton boolean not null default true, -- True: there is one row.
+  constraint secret_key_check_pkey PRIMARY KEY (singleton),
+  constraint secret_key_check_singleton CHECK (singleton)
 );
 
 -- The other side of a relation of ours, at another server: made and removed there by us.

@@ -7,7 +7,8 @@ import type { Logger } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import { listClients, revokeSecret, rotateSecret, UnknownClient } from './autorisaties/client-secrets.ts'
 import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
-import { generateSecret, isShort } from './autorisaties/secret-box.ts'
+import { generateSecret, isShort, type SecretBox } from './autorisaties/secret-box.ts'
+import { requireKey, WrongKey } from './autorisaties/secret-key.ts'
 import { addAccountCommands } from './cli/accounts.ts'
 import {
   findSecretBox,
@@ -153,7 +154,7 @@ client
       const secret = options.secretStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : generateSecret()
       if (secret === '') throw new UsageError('the secret on standard input is empty')
       await withDatabase(async (database, config) => {
-        const box = await findSecretBox(config, true)
+        const box = await databaseBox(database, config, true)
         const made = {
           id: options.id,
           label: options.label ?? options.id,
@@ -187,7 +188,7 @@ client
     const given = options.secretStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : undefined
     if (given === '') throw new UsageError('the secret on standard input is empty')
     const secret = await withDatabase(async (database, config) => {
-      const box = await findSecretBox(config, false)
+      const box = await databaseBox(database, config, false)
       return mutator(database)(systemActor('client rotate', ownAddress(config)), (m) =>
         rotateSecret(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
       )
@@ -237,7 +238,7 @@ program
   .option('--json', 'print JSON')
   .action(async (options: { id: string; userId: string; userName: string; json?: boolean }) => {
     const token = await withDatabase(async (database, config) =>
-      tokenFor(database, await findSecretBox(config, false), options.id, {
+      tokenFor(database, await databaseBox(database, config), options.id, {
         id: options.userId,
         name: options.userName,
       }),
@@ -257,7 +258,7 @@ notifications
     if (unknown.length > 0) throw new UsageError(`there is no channel ${unknown.join(', ')}`)
     const results = await withDatabase(async (database, config) =>
       registerKanalen(
-        { database, config, box: await findSecretBox(config, false) },
+        { database, config, box: await databaseBox(database, config) },
         names.length > 0 ? names : undefined,
       ),
     )
@@ -273,7 +274,7 @@ notifications
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => {
     const stages = await withDatabase(async (database, config) =>
-      testNotificatie({ database, config, box: await findSecretBox(config, false) }),
+      testNotificatie({ database, config, box: await databaseBox(database, config) }),
     )
     const lines = stages.map(({ stage, outcome, detail }) =>
       `${stage.padEnd(7)}${outcome.padEnd(8)}${detail}`.trimEnd(),
@@ -315,7 +316,7 @@ program
       throw (error as { code?: string }).code === 'ENOENT' ? new UsageError(`there is no file ${file}`) : error
     })
     const applied = await withDatabase(async (database, config) =>
-      applySetup(database, await findSecretBox(config, true), config, setup),
+      applySetup(database, await databaseBox(database, config, true), config, setup),
     )
     const changed = [
       ...applied.services.map((slug) => `service ${slug}`),
@@ -382,7 +383,7 @@ catalogus
       )
       const imported = await withDatabase(async (database, config) => {
         const log = openLog('silent')
-        const services = openServices(database, await findSecretBox(config, true), config, log)
+        const services = openServices(database, await databaseBox(database, config, true), config, log)
         try {
           const selectielijst = await openSelectielijst(config, services)
           const actor = systemActor('catalogus import', ownAddress(config))
@@ -426,6 +427,13 @@ async function withDatabase<T>(work: (database: Database, config: Config) => Pro
     await database.close()
     await server.stop()
   }
+}
+
+/** The key of a command. @throws WrongKey when the database was written with another */
+async function databaseBox(database: Database, config: Config, make = false): Promise<SecretBox> {
+  const box = await findSecretBox(config, make)
+  await requireKey(database.sql, box)
+  return box
 }
 
 /** Several things that run, stopped in the opposite order of their start, also when a later one does not start. */
@@ -487,7 +495,7 @@ async function runUntilSignal(
 function explain(error: unknown): { message: string; code: number } {
   if (error instanceof SetupError) return { message: error.message, code: EXIT_CONFIG }
   if (error instanceof GeenDienst) return { message: error.message, code: 1 }
-  if (error instanceof ConfigError || error instanceof DriverUnpatched)
+  if (error instanceof ConfigError || error instanceof DriverUnpatched || error instanceof WrongKey)
     return { message: error.message, code: EXIT_CONFIG }
   if (error instanceof SchemaError || error instanceof DataDirHeld) return { message: error.message, code: 1 }
   if (error instanceof UsageError || error instanceof ClientExists || error instanceof UnknownClient)

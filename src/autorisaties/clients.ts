@@ -40,7 +40,10 @@ export async function ensureBootstrapClient(
   const found = await findApplicatie(database.db, client.id)
   if (found?.heeftAlleAutorisaties && (await secretsOf(database.db, box, client.id)).join() === client.secret) return
   await mutator(database, announcing(config))(systemActor('bootstrap', config && ownAddress(config)), async (m) => {
+    await m.sql`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})` // another process may start at the same moment
     const current = await findApplicatie(m.trx, client.id)
+    if (current?.heeftAlleAutorisaties && (await secretsOf(m.trx, box, client.id)).join() === client.secret)
+      return m.unrecorded('it was made a moment ago')
     if (!current) return insertClient(m, box, { ...client, label: client.id, alleAutorisaties: true })
     await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', current.id).execute()
     await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', current.id).execute()
@@ -50,6 +53,8 @@ export async function ensureBootstrapClient(
     record(m, 'update', current.uuid, current.label, true, client.id)
   })
 }
+
+const BOOTSTRAP_LOCK = 8_305_212
 
 // Who announces a change needs an address for it.
 const announcing = (config?: Config) => ({ announces: config !== undefined && !config.notificationsDisabled })

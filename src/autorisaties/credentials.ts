@@ -4,6 +4,7 @@ import type { Database, Db } from '../database/database.ts'
 import type { Autorisatie, Component } from '../http/access.ts'
 import { listen } from '../http/listen.ts'
 import type { SecretBox } from './secret-box.ts'
+import { WrongKey } from './secret-key.ts'
 
 /** What a client id stands for: its valid secrets and the rights of its application. */
 export type Credential = {
@@ -74,15 +75,18 @@ async function loadCredential(
       .execute(),
     loadRights(database.db, applicatie.id),
   ])
+  const secrets = geheimen.flatMap(({ id, geheim }) => {
+    try {
+      return [box.open(geheim, clientId)]
+    } catch {
+      log.error({ client_id: clientId, geheim_id: id }, 'a stored client secret cannot be read with this SECRET_KEY')
+      return []
+    }
+  })
+  // Our fault, not the client's: it is not told that it is unknown.
+  if (geheimen.length > 0 && secrets.length === 0) throw new WrongKey()
   return {
-    secrets: geheimen.flatMap(({ id, geheim }) => {
-      try {
-        return [box.open(geheim, clientId)]
-      } catch {
-        log.error({ client_id: clientId, geheim_id: id }, 'a stored client secret cannot be read with this SECRET_KEY')
-        return []
-      }
-    }),
+    secrets,
     applicatieUuid: applicatie.uuid,
     applicatieLabel: applicatie.label,
     alleAutorisaties: applicatie.heeftAlleAutorisaties,

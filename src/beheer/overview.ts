@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
+import { countLost } from '../documenten/storage/lost.ts'
 import { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
 import { EXTERNAL } from '../notificaties/outbox.ts'
@@ -26,9 +27,10 @@ export function registerOverzicht(app: FastifyInstance): void {
     const [row] = await app.parts.database.sql`select pg_database_size(current_database()) as omvang`
     return Number(row!.omvang)
   })
+  const lostContent = remembered(10_000, () => countLost(app.parts))
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
-    const [controles, workers, taken, notificaties, ontvanger, lopend, schijf, omvang, versies, pauze] =
+    const [controles, workers, taken, notificaties, ontvanger, lopend, schijf, omvang, versies, pauze, vermist] =
       await Promise.all([
         readiness(parts),
         readWorkers(parts),
@@ -40,6 +42,7 @@ export function registerOverzicht(app: FastifyInstance): void {
         databaseGrootte(''),
         readVersions(parts),
         gepauzeerdOp(app.read),
+        lostContent(''),
       ])
     const storingen: Storing[] = []
     const onderdelen: Onderdeel[] = [
@@ -51,6 +54,7 @@ export function registerOverzicht(app: FastifyInstance): void {
       diskPart(schijf, storingen),
     ]
     reportNotificaties(notificaties, storingen)
+    reportLostContent(vermist, storingen)
     return reply.pagina('overzicht', {
       titel: 'Overzicht',
       nu: new Date().toISOString(),
@@ -86,7 +90,7 @@ function remembered<Rest extends unknown[], T>(ms: number, ask: (key: string, ..
 
 type Controles = Awaited<ReturnType<typeof readiness>>
 
-function database({ database, schema }: Controles, storingen: Storing[]): Onderdeel {
+function database({ database, schema, key }: Controles, storingen: Storing[]): Onderdeel {
   if (database!.status !== 'ok') {
     storingen.push({
       soort: 'fout',
@@ -94,6 +98,15 @@ function database({ database, schema }: Controles, storingen: Storing[]): Onderd
       advies: 'Controleer of PostgreSQL draait en bereikbaar is. De dienst herstelt vanzelf.',
     })
     return { naam: 'Database', soort: 'fout', staat: 'Antwoordt niet', detail: '' }
+  }
+  if (key!.status !== 'ok') {
+    storingen.push({
+      soort: 'fout',
+      tekst: 'Geheimen zijn niet te lezen: SECRET_KEY is een andere sleutel dan waarmee deze database is gevuld.',
+      advies:
+        'Start de dienst met de sleutel waarmee de database is gevuld. Tot die tijd wordt geen applicatie toegelaten.',
+    })
+    return { naam: 'Database', soort: 'fout', staat: 'Andere sleutel', detail: '' }
   }
   if (schema!.status !== 'ok') {
     storingen.push({
@@ -124,6 +137,19 @@ function storagePart({ storage }: Controles, backend: string, storingen: Storing
         : 'Controleer of de opslagdienst bereikbaar is en of de inloggegevens kloppen.',
   })
   return { naam: 'Documentopslag', soort: 'fout', staat: 'Niet beschikbaar', detail }
+}
+
+function reportLostContent(aantal: number, storingen: Storing[]): void {
+  if (aantal === 0) return
+  storingen.push({
+    soort: 'fout',
+    tekst:
+      aantal === 1
+        ? 'De inhoud van een document is uit de documentopslag verdwenen.'
+        : `De inhoud van ${formatNumber(aantal)} documenten is uit de documentopslag verdwenen.`,
+    advies:
+      'Zet de bestanden terug uit een back-up; in het log staat welke het zijn. De opdracht storage check zoekt naar meer. Deze melding verdwijnt vanzelf.',
+  })
 }
 
 type Ontvanger = {

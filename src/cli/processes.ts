@@ -1,6 +1,6 @@
 // What the subcommands have in common: finding the database and the key, opening the parts, running and stopping.
-import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,11 +11,12 @@ import { buildApp, type Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
 import { isShort, type SecretBox, secretBox } from '../autorisaties/secret-box.ts'
+import { requireKey, usableBox } from '../autorisaties/secret-key.ts'
 import { ensureBootstrapAdmin } from '../beheer/accounts.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
 import { findEmbedded, startEmbedded } from '../database/embedded.ts'
-import { requireKnownSchema } from '../database/migrate.ts'
+import { awaitSchema } from '../database/migrate.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { copyPool, copyToStore } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
@@ -64,10 +65,17 @@ export async function findSecretBox(config: Config, make: boolean): Promise<Secr
     if (!make) throw new ConfigError(['SECRET_KEY is required'])
   }
   await mkdir(config.dataDir, { recursive: true })
-  const key = randomBytes(32).toString('base64url')
-  await writeFile(`${file}.new`, `${key}\n`, { mode: 0o600, flush: true })
-  await rename(`${file}.new`, file)
-  return secretBox(key)
+  // Whole or not at all, and by one of two processes that start at the same moment.
+  const draft = `${file}.${randomUUID()}`
+  await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
+  try {
+    await link(draft, file)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft)
+  }
+  return secretBox((await readFile(file, 'utf8')).trim())
 }
 
 /** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. */
@@ -110,19 +118,21 @@ export function openCopy(config: Config, store: Store): ReturnType<typeof copyPo
 export async function runApi(
   config: Config,
   url: string,
-  box: SecretBox,
+  givenBox: SecretBox,
   log: Logger,
 ): Promise<Running & { address: string }> {
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'api' })
   try {
     requireImportBaseDir(config, log)
     await checkSchema(database, log)
-    if (config.bootstrapClient) {
+    const box = await usableBox(database.sql, givenBox, log)
+    const isUsable = box === givenBox
+    if (config.bootstrapClient && isUsable) {
       if (isShort(config.bootstrapClient.secret)) log.warn('BOOTSTRAP_CLIENT_SECRET has fewer than 32 characters')
       await ensureBootstrapClient(database, box, config.bootstrapClient, config)
     }
     if (config.bootstrapAdmin) await ensureBootstrapAdmin(database, config.bootstrapAdmin)
-    await fillInstellingen(database, box, config)
+    if (isUsable) await fillInstellingen(database, box, config)
     const credentials = await openCredentialStore(database, box, log)
     const services = openServices(database, box, config, log)
     const opslagen = await openStore(config, database, log)
@@ -149,7 +159,7 @@ export async function runApi(
 
 /** @throws SchemaError when the program cannot work with the schema of the database */
 async function checkSchema(database: Database, log: Logger): Promise<void> {
-  const newer = await requireKnownSchema(database.sql)
+  const newer = await awaitSchema(database.sql, log)
   if (newer.length > 0) log.warn({ newer }, 'the schema of the database is newer than this version: upgrade soon')
 }
 
@@ -158,15 +168,16 @@ export async function runWorker(
   config: Config,
   url: string,
   log: Logger,
-): Promise<Running & { database: Database; store: Store; healthy(): boolean }> {
+): Promise<Running & { database: Database; store: Store; box: SecretBox; healthy(): boolean }> {
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'worker' })
   try {
     requireImportBaseDir(config, log)
     await checkSchema(database, log)
+    const box = await findSecretBox(config, false)
+    await requireKey(database.sql, box) // messages would use up their attempts
     const opslagen = await openStore(config, database, log)
     const { store } = opslagen
     const pool = openCopy(config, store)
-    const box = await findSecretBox(config, false)
     const services = openServices(database, box, config, log)
     const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, services, log })
     const worker = await startWorker({
@@ -181,6 +192,7 @@ export async function runWorker(
     return {
       database,
       store,
+      box,
       healthy: () => worker.healthy() && notifications.healthy(),
       failed: NEVER,
       stop: async () => {

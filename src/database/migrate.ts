@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runMigrations } from 'graphile-worker'
+import type { Logger } from 'pino'
 import postgres from 'postgres'
 
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
@@ -23,6 +24,9 @@ type Options = {
 
 /** The database has another schema than this program was made for. */
 export class SchemaError extends Error {}
+
+/** It misses files that `migrate` brings. */
+export class SchemaMissing extends SchemaError {}
 
 /**
  * Brings the database to the schema of this program: graphile-worker's schema, then our files in `sql/`, in order, each
@@ -87,11 +91,28 @@ export async function requireKnownSchema(sql: postgres.Sql, directory = DIRECTOR
   const newer = refuseOthers(files, known)
   const missing = files.filter(({ name }) => !known.has(name))
   if (missing.length > 0) {
-    throw new SchemaError(
+    throw new SchemaMissing(
       `the database misses ${missing.map(({ name }) => name).join(', ')}: run \`zaakstroom migrate\``,
     )
   }
   return newer
+}
+
+/**
+ * `requireKnownSchema` for a process that starts: one that starts beside `migrate` gives it some time.
+ * @throws SchemaError
+ */
+export async function awaitSchema(sql: postgres.Sql, log: Logger, waitMs = 20_000): Promise<string[]> {
+  const until = performance.now() + waitMs
+  for (let first = true; ; first = false) {
+    try {
+      return await requireKnownSchema(sql)
+    } catch (error) {
+      if (!(error instanceof SchemaMissing) || performance.now() > until) throw error
+      if (first) log.warn(`${error.message}; waiting a moment for it`)
+      await delay(200)
+    }
+  }
 }
 
 type Applied = { naam: string; checksum: string; breektOuder: boolean }

@@ -708,6 +708,10 @@ export interface Bestand {
    * Key in that storage, made by us.
    */
   sleutel: string;
+  /**
+   * When its bytes were first not found in the store; empty: they were there when last asked for.
+   */
+  vermistSinds: string | null;
 }
 
 export interface Bestandsdeel {
@@ -2134,6 +2138,17 @@ export interface Roltype {
   zaaktypeId: number;
 }
 
+export interface SecretKeyCheck {
+  /**
+   * A known text, encrypted with SECRET_KEY.
+   */
+  sealed: Buffer;
+  /**
+   * True: there is one row.
+   */
+  singleton: Generated<boolean>;
+}
+
 export interface Spiegel {
   /**
    * Our table that holds the relation.
@@ -3327,6 +3342,7 @@ export interface DB {
   resultaattypeInformatieobjecttype: ResultaattypeInformatieobjecttype;
   rol: Rol;
   roltype: Roltype;
+  secretKeyCheck: SecretKeyCheck;
   spiegel: Spiegel;
   spiegeling: Spiegeling;
   status: Status;

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
+import { requireKey } from '../autorisaties/secret-key.ts'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
 import type { Store } from '../documenten/storage/index.ts'
@@ -10,13 +12,13 @@ export const LIVEZ = ['/livez', '/_healthz/livez/']
 type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
 
 /**
- * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, storage and queue,
+ * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
  * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
  * does not take the API out of service: its requests do not depend on it. The names that Open Zaak uses work too.
  */
 export function registerHealth(
   app: FastifyInstance,
-  parts: { database: Database; store: Store; stopping: () => boolean },
+  parts: { database: Database; store: Store; box: SecretBox; stopping: () => boolean },
 ): void {
   const config = { access: 'public' as const }
   const ready = rememberedReadiness(parts)
@@ -55,9 +57,13 @@ export function rememberedReadiness(parts: Parameters<typeof readiness>[0]): () 
 }
 
 /** The state of everything that this process depends on, without texts from inside (paths, addresses). */
-export async function readiness(parts: { database: Database; store: Store }): Promise<Record<string, Check>> {
+export async function readiness(parts: {
+  database: Database
+  store: Store
+  box: SecretBox
+}): Promise<Record<string, Check>> {
   const { sql } = parts.database
-  const [database, schema, storage, queue] = await Promise.all([
+  const [database, schema, key, storage, queue] = await Promise.all([
     check('not reachable', async () => {
       const [row] = await sql<{ writable: boolean }[]>`
         select current_setting('transaction_read_only') = 'off' as writable`
@@ -68,6 +74,7 @@ export async function readiness(parts: { database: Database; store: Store }): Pr
       // An upgrade is rolling out: this process goes on until it is replaced.
       if (newer.length > 0) return { status: 'ok', detail: `newer than this version: ${newer.join(', ')}` }
     }),
+    check('SECRET_KEY is not the key with which this database was written', () => requireKey(sql, parts.box)),
     check('not writable', () => parts.store.check()),
     check('not readable', async () => {
       const [row] = await sql<{ seconds: number }[]>`
@@ -77,7 +84,7 @@ export async function readiness(parts: { database: Database; store: Store }): Pr
       return { status: seconds > LATE_AFTER_SECONDS ? 'late' : 'ok', detail: `oldest waiting job: ${seconds} s` }
     }),
   ])
-  return { database, schema, storage, queue }
+  return { database, schema, key, storage, queue }
 }
 
 async function check(fault: string, work: () => Promise<unknown>): Promise<Check> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { WrongKey } from '../autorisaties/secret-key.ts'
 import { isUnavailable } from '../database/database.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { LIMITS } from './limits.ts'
@@ -252,7 +253,7 @@ export function toProblem(error: unknown): Problem {
   if (code === '22003' || code === '22008')
     return invalid('nonFieldErrors', 'invalid', 'Een getal of datum is groter dan kan worden bewaard.')
   if (code === '40001' || code === '40P01') return new Problem(409, { headers: { 'retry-after': '1' } })
-  if (isUnavailable(error) || error instanceof StoreUnavailable)
+  if (isUnavailable(error) || error instanceof WrongKey || error instanceof StoreUnavailable)
     return new Problem(503, { headers: { 'retry-after': '5' } })
   if (
     code === 'FST_ERR_CTP_EMPTY_JSON_BODY' ||

@@ -30,6 +30,11 @@ export const notificationDelay = new Histogram({
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3600, 14_400, 86_400],
   registers: [register],
 })
+export const contentLost = new Counter({
+  name: 'zaakstroom_content_lost_total',
+  help: 'Requests for content of which the bytes are gone from the store.',
+  registers: [register],
+})
 const notifications = new Gauge({
   name: 'zaakstroom_notifications',
   help: 'Notifications by state, those of the last days that are kept.',

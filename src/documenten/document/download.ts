@@ -9,6 +9,7 @@ import { header } from '../../http/access.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { mayRead, readAccess } from '../rights.ts'
 import { StoreUnavailable } from '../storage/index.ts'
+import { reportLost } from '../storage/lost.ts'
 import { type DocumentRow, findDocument, ignoreUnknown, Params, VersionQuery } from './read.ts'
 
 /** Up to this size a file is read and checked before anything is answered. */
@@ -70,7 +71,7 @@ export function contentSender(app: FastifyInstance) {
 
   async function open({ backend, sleutel, omvang }: Stored, range?: Range): Promise<Readable> {
     const found = await app.parts.storeFor(backend).read(sleutel, range)
-    if (!found) throw notFound()
+    if (!found) throw await reportLost(app.parts, app.mutate, { backend, sleutel, omvang })
     if (found.omvang === omvang) return found.stream
     found.stream.destroy()
     throw damaged(sleutel)

@@ -1,0 +1,46 @@
+// Content of which the bytes are gone from the store. The row says so until they are back, so that every process can tell.
+import type { Parts } from '../../app.ts'
+import type { Mutate } from '../../database/mutate.ts'
+import { systemActor } from '../../http/access.ts'
+import { Problem } from '../../http/problem.ts'
+import { contentLost } from '../../telemetry/metrics.ts'
+
+type Stored = { backend: string; sleutel: string; omvang: number }
+
+const LOOK_AGAIN = 20 // at this many when the pages ask how many there are
+
+/** Notes that bytes are gone. The answer to whoever asked for them. */
+export async function reportLost({ log }: Pick<Parts, 'log'>, mutate: Mutate, stored: Stored): Promise<Problem> {
+  const { backend, sleutel } = stored
+  log.error({ backend, sleutel }, 'the bytes of a document are gone from the store')
+  contentLost.inc()
+  await mutate(systemActor('download'), async (m) => {
+    m.unrecorded('it is the state of the store, not of a document')
+    await m.sql`
+      update bestand set vermist_sinds = now() where backend = ${backend} and sleutel = ${sleutel} and vermist_sinds is null`
+  }).catch((error) => log.warn({ err: error }, 'could not note that the bytes of a document are gone'))
+  return new Problem(503, {
+    code: 'inhoud-vermist',
+    detail:
+      'De inhoud van dit document is niet meer in de opslag te vinden. Dat ligt niet aan de aanvraag; de beheerder is gewaarschuwd.',
+  })
+}
+
+/** How much content is lost. Some of it is looked for again first: it may have been put back. */
+export async function countLost({ database: { sql }, storeFor, log }: Parts): Promise<number> {
+  const noted = await sql<(Stored & { id: number })[]>`
+    select id, backend, sleutel, omvang from bestand where vermist_sinds is not null
+    order by vermist_sinds desc limit ${LOOK_AGAIN}`
+  for (const { id, backend, sleutel, omvang } of noted) {
+    try {
+      const found = await storeFor(backend).read(sleutel)
+      found?.stream.destroy()
+      if (found?.omvang === omvang) await sql`update bestand set vermist_sinds = null where id = ${id}`
+    } catch (error) {
+      log.debug({ err: error }, 'cannot look for lost content now')
+      break
+    }
+  }
+  const [row] = await sql<{ count: number }[]>`select count(*) as count from bestand where vermist_sinds is not null`
+  return row!.count
+}

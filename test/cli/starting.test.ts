@@ -1,0 +1,110 @@
+// How the processes start: beside each other on an empty database, and with another key than the one it was written with.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { signToken } from '../../src/autorisaties/clients.ts'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { findSecretBox, runApi, runWorker } from '../../src/cli/processes.ts'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { emptyDatabase, testDatabase } from '../setup.ts'
+
+const SECRET = 'the secret of the first client, long enough'
+const KEY = 'the key of this database, long enough'
+const CATALOGUSSEN = '/catalogi/api/v1/catalogussen'
+
+type TestLike = { teardown(work: () => unknown): unknown }
+
+async function givenConfig(t: TestLike, url: string, env: Record<string, string> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-start-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  return readConfig({
+    DATABASE_URL: url,
+    DATA_DIR: directory,
+    IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import'),
+    SECRET_KEY: KEY,
+    PORT: '0',
+    DATABASE_POOL_SIZE: '3',
+    BOOTSTRAP_CLIENT_ID: 'eerste',
+    BOOTSTRAP_CLIENT_SECRET: SECRET,
+    BOOTSTRAP_ADMIN_USERNAME: 'admin',
+    BOOTSTRAP_ADMIN_PASSWORD: 'een lang wachtwoord',
+    NOTIFICATIONS_API_ROOT: 'http://127.0.0.1:1/api/',
+    NOTIFICATIONS_CLIENT_ID: 'ons',
+    NOTIFICATIONS_SECRET: 'geheim, lang genoeg voor HS256 dus 32',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+}
+
+const get = (address: string, path: string) =>
+  fetch(`${address}${path}`, { headers: { authorization: `Bearer ${signToken('eerste', SECRET)}` } })
+
+t.test('any of our processes may start at the same moment on an empty database', async (t) => {
+  for (let turn = 0; turn < 3; turn++) {
+    const { url } = await emptyDatabase(t)
+    const config = await givenConfig(t, url)
+    const log = openLog('silent')
+    const api = () => runApi(config, url, secretBox(KEY), log)
+    const running = await Promise.all([api(), api(), api(), runWorker(config, url, log), migrate(url), migrate(url)])
+    for (const one of running.slice(0, 3) as Awaited<ReturnType<typeof runApi>>[]) {
+      t.equal((await get(one.address, CATALOGUSSEN)).status, 200)
+      t.equal((await get(one.address, '/readyz')).status, 200)
+    }
+    await Promise.all(running.map((one) => (Array.isArray(one) ? undefined : one.stop())))
+  }
+})
+
+t.test('two processes that start without a key make one', async (t) => {
+  const { url } = await testDatabase(t)
+  const config = await givenConfig(t, url, { SECRET_KEY: '' })
+  const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => findSecretBox(config, true)))
+  for (const other of others) t.equal(other.open(first!.seal('tekst', 'x'), 'x'), 'tekst')
+})
+
+t.test('another SECRET_KEY is said at the start, fails /readyz, and changes nothing', async (t) => {
+  const { url } = await testDatabase(t)
+  const config = await givenConfig(t, url)
+  const first = await runApi(config, url, secretBox(KEY), openLog('silent'))
+  t.equal((await get(first.address, CATALOGUSSEN)).status, 200)
+
+  const wrong = secretBox('another key than that one, long enough')
+  const log = openLog('error')
+  const said = t.capture(log, 'error')
+  const second = await runApi(config, url, wrong, log)
+  t.match(said()[0]!.args, [/SECRET_KEY is not the key with which this database was written/])
+  t.equal((await get(second.address, '/livez')).status, 200)
+  const ready = await get(second.address, '/readyz')
+  t.match(
+    { status: ready.status, body: await ready.json() },
+    { status: 503, body: { checks: { key: { status: 'failed' }, database: { status: 'ok' } } } },
+  )
+  t.equal((await get(second.address, CATALOGUSSEN)).status, 503, 'a client is not told that it is unknown')
+  await second.stop()
+  const other = await givenConfig(t, url, { SECRET_KEY: 'another key than that one, long enough' })
+  await t.rejects(runWorker(other, url, openLog('silent')), /is not the key/, 'a worker does not start')
+
+  t.equal((await get(first.address, CATALOGUSSEN)).status, 200)
+  t.equal((await get(first.address, '/readyz')).status, 200)
+  await first.stop()
+})
+
+t.test('of a database that is older than the check the key has to open something', async (t) => {
+  const { url } = await testDatabase(t)
+  const config = await givenConfig(t, url)
+  await (await runApi(config, url, secretBox(KEY), openLog('silent'))).stop()
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(close)
+  for (const [key, status] of [
+    ['another key than that one, long enough', 503],
+    [KEY, 200],
+  ] as const) {
+    await sql`delete from secret_key_check`
+    const api = await runApi(config, url, secretBox(key), openLog('silent'))
+    t.equal((await get(api.address, '/readyz')).status, status)
+    await api.stop()
+  }
+})
