@@ -138,7 +138,7 @@ CREATE INDEX audit_hoofd_object_uuid_id_idx ON audit USING btree (hoofd_object_u
 -- A right of an application: scopes in one component, for one type and up to one confidentiality.
 create table autorisatie (
   applicatie_id bigint not null, -- The application.
-  component text not null, -- ac, nrc, zrc, ztc, drc or brc.
+  component text not null, -- ac, nrc, zrc, ztc, drc, brc, kc, cmc or vrc.
   id bigint not null generated always as identity, -- Internal key; also the order in the API.
   max_vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding, -- Highest confidentiality that the right reaches (inclusive).
   scopes text[] not null, -- Scopes, such as documenten.lezen.
@@ -146,7 +146,7 @@ create table autorisatie (
   type_uuid uuid, -- The uuid of that type when it is one of ours: rights compare this, not the text of the URL.
   constraint autorisatie_pkey PRIMARY KEY (id),
   constraint autorisatie_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
-  constraint autorisatie_component_check CHECK ((component = ANY (ARRAY['ac'::text, 'nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text])))
+  constraint autorisatie_component_check CHECK ((component = ANY (ARRAY['ac'::text, 'nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'kc'::text, 'cmc'::text, 'vrc'::text])))
 );
 CREATE INDEX autorisatie_applicatie_id_idx ON autorisatie USING btree (applicatie_id);
 CREATE INDEX autorisatie_type_uuid_idx ON autorisatie USING btree (type_uuid);

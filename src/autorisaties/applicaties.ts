@@ -59,6 +59,8 @@ type Applicatie = Static<typeof Applicatie>
 const Filter = Type.Object({
   ...PageQuery,
   clientIds: Type.Optional(Type.Array(Type.String(), { description: 'Applicaties met al deze client-ids.' })),
+  // The spelling that some clients send.
+  client_ids: Type.Optional(Type.Array(Type.String(), { description: 'Als clientIds.' })),
 })
 const ConsumerQuery = Type.Object({ clientId: Type.String({ description: 'Een van de client-ids.' }) })
 const Params = Type.Object({ uuid: Uuid })
@@ -71,7 +73,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
     '/applicaties',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Applicatie) } } },
     async (request, reply) => {
-      const kept = withAllClients(request.query.clientIds)
+      const kept = withAllClients(request.query.clientIds ?? request.query.client_ids)
       return sendPageOf(
         request,
         reply,

@@ -27,6 +27,9 @@ const COMPONENTEN: Record<Component, string> = {
   ztc: 'Catalogi API',
   drc: 'Documenten API',
   brc: 'Besluiten API',
+  kc: 'Klanten API',
+  cmc: 'Contactmomenten API',
+  vrc: 'Verzoeken API',
 }
 const MET_TYPE = { zrc: 'zaaktype', drc: 'informatieobjecttype', brc: 'besluittype' } as const
 export type MetType = keyof typeof MET_TYPE

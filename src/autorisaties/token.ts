@@ -70,8 +70,15 @@ export async function authenticate(
 const CLIENT_ID = /^[^\u0000-\u001f\u007f]{1,50}$/
 
 function bearerToken(request: FastifyRequest): string {
-  const [, token] = /^Bearer (\S+)$/.exec(header(request, 'authorization')) ?? []
-  if (!token) throw forbidden()
+  const given = header(request, 'authorization')
+  const [, token] = /^Bearer (\S+)$/.exec(given) ?? []
+  if (!token)
+    throw forbidden(
+      undefined,
+      given === ''
+        ? 'De header Authorization ontbreekt: stuur "Authorization: Bearer <token>".'
+        : 'De header Authorization is niet van de vorm "Bearer <token>".',
+    )
   return token
 }
 

@@ -9,6 +9,9 @@ export const COMPONENTEN: Record<Component, string> = {
   ztc: 'Catalogi API',
   ac: 'Autorisaties API',
   nrc: 'Notificaties API',
+  kc: 'Klanten API',
+  cmc: 'Contactmomenten API',
+  vrc: 'Verzoeken API',
 }
 
 export const isComponent = (text: unknown): text is Component =>
@@ -67,6 +70,9 @@ export const SCOPES: Record<Component, [scope: string, woorden: string][]> = {
     ['notificaties.publiceren', 'notificaties versturen'],
     ['notificaties.consumeren', 'notificaties ontvangen'],
   ],
+  kc: [],
+  cmc: [],
+  vrc: [],
 }
 
 export function scopeInWords(component: Component, scope: string): string {

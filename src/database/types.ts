@@ -305,7 +305,7 @@ export interface Autorisatie {
    */
   applicatieId: number;
   /**
-   * ac, nrc, zrc, ztc, drc or brc.
+   * ac, nrc, zrc, ztc, drc, brc, kc, cmc or vrc.
    */
   component: string;
   /**

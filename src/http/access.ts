@@ -6,7 +6,8 @@ import type { Config } from '../config.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from './input.ts'
 import { forbidden } from './problem.ts'
 
-export type Component = 'ac' | 'nrc' | 'zrc' | 'ztc' | 'drc' | 'brc'
+/** The last three are of other services: rights in them are kept for whoever asks, and mean nothing here. */
+export type Component = 'ac' | 'nrc' | 'zrc' | 'ztc' | 'drc' | 'brc' | 'kc' | 'cmc' | 'vrc'
 
 /** A right: scopes within a component, for one type (`typeId` when it is ours) and up to one confidentiality. */
 export type Autorisatie = {

@@ -8,7 +8,16 @@ import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
 import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { forbidden, type InvalidParam, invalid, invalidAll, notFound, Problem, toProblem } from '../http/problem.ts'
+import {
+  forbidden,
+  type InvalidParam,
+  invalid,
+  invalidAll,
+  notFound,
+  Problem,
+  throwFaults,
+  toProblem,
+} from '../http/problem.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
@@ -139,7 +148,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     { config: mayUpdate, schema: { params: Params, body: metStatus('opschorting'), response: { 200: Gewijzigd } } },
     async (request) => {
       const { uuid } = request.params
-      const given = only('opschorting', request.body.zaak)
+      const given = readTogether(() => only('opschorting', request.body.zaak), request.body.status)
       const asked = await ask(uuid, given, request.body, request.base)
       return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
     },
@@ -150,7 +159,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     { config: mayUpdate, schema: { params: Params, body: metStatus('verlenging'), response: { 200: Gewijzigd } } },
     async (request) => {
       const { uuid } = request.params
-      const given = only('verlenging', request.body.zaak)
+      const given = readTogether(() => only('verlenging', request.body.zaak), request.body.status)
       const asked = await ask(uuid, given, request.body, request.base)
       return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
     },
@@ -276,6 +285,24 @@ async function zaakOf(m: Mutation, { uuid }: ZaakCore) {
   return { zaak: toZaak((await findZaak(m.read, uuid))!, m.actor.base) }
 }
 
+/** What an endpoint changes of the case, with the faults of the status that comes with it. */
+function readTogether(read: () => ZaakPatch, status: Vrij): ZaakPatch {
+  const faults: InvalidParam[] = []
+  const collect = <T>(work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof Problem) || !error.invalidParams) throw error
+      faults.push(...error.invalidParams)
+      return undefined
+    }
+  }
+  const given = collect(read)
+  collect(() => part('status', () => readInput(StatusDeel, status)))
+  throwFaults(faults)
+  return given!
+}
+
 /** The one group that an endpoint changes. */
 function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>): ZaakPatch {
   if (!(name in given)) throw invalid(`zaak.${name}`, 'required', 'Dit veld is verplicht.')
@@ -285,15 +312,18 @@ function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>
 /** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
 async function replaceRollen(m: Mutation, kern: ZaakCore, given: Vrij[], typen: RemoteTypes): Promise<void> {
   const kept = new Set<string>()
+  const faults: InvalidParam[] = []
   for (const [index, { uuid }] of given.entries()) {
     if (uuid === undefined) continue
     const name = `rollen.${index}.uuid`
-    if (kept.has(String(uuid))) throw invalid(name, 'duplicate', 'Deze rol staat er al.')
-    const rol = /^[0-9a-f-]{36}$/i.test(String(uuid)) ? await findRol(m, String(uuid)) : undefined
-    if (!rol) throw invalid(name, 'does-not-exist', 'Deze rol bestaat niet.')
-    if (rol.zaakUuid !== kern.uuid) throw invalid(name, 'missing-relation', 'Deze rol hoort bij een andere zaak.')
+    const rol = UUID.test(String(uuid)) ? await findRol(m, String(uuid)) : undefined
+    if (kept.has(String(uuid))) faults.push({ name, code: 'duplicate', reason: 'Deze rol staat er al.' })
+    else if (!rol) faults.push({ name, code: 'does-not-exist', reason: 'Deze rol bestaat niet.' })
+    else if (rol.zaakUuid !== kern.uuid)
+      faults.push({ name, code: 'missing-relation', reason: 'Deze rol hoort bij een andere zaak.' })
     kept.add(String(uuid))
   }
+  throwFaults(faults)
   const there = await m.sql<{ uuid: string }[]>`select uuid from rol where zaak_id = ${kern.id}`
   for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, (await findRol(m, uuid))!)
   await each('rollen', given, async ({ uuid, ...rol }) => {
@@ -302,6 +332,8 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Vrij[], typen: 
     return changeRol(m, kern, (await findRol(m, String(uuid)))!, input)
   })
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 // ---- names of faults ----
 

@@ -8,7 +8,7 @@ import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
-import { immutable, throwFaults } from '../http/problem.ts'
+import { fault, type InvalidParam, immutable, throwFaults } from '../http/problem.ts'
 import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   byType,
@@ -115,7 +115,7 @@ export async function createResultaat(
   typen: RemoteTypes,
 ) {
   const { id, elders } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
-  throwFaults(archivedFaults(zaak))
+  throwFaults([...(await uniqueFaults(m, zaak)), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into resultaat ${m.sql({
@@ -127,6 +127,12 @@ export async function createResultaat(
   await rederiveArchivering(m, zaak.id)
   await touchZaak(m, zaak.id)
   return record(m, zaak, 'create', null, made!.uuid)
+}
+
+/** Told before a closed case is, as clients and suites expect. The lock on the case keeps it so. */
+async function uniqueFaults(m: Mutation, zaak: ZaakCore): Promise<InvalidParam[]> {
+  const [there] = await m.sql`select 1 from resultaat where zaak_id = ${zaak.id}`
+  return there ? [fault('zaak', 'unique', 'De zaak heeft al een resultaat.')] : []
 }
 
 /** What archiving needs of a type elsewhere: kept with the resultaat, since nothing can be asked when the case closes. */

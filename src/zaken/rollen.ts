@@ -169,7 +169,7 @@ export async function createRol(m: Mutation, zaak: ZaakCore, input: RolDeel, typ
   const parts = readParts(input)
   throwFaults(parts.faults)
   const roltype = await roltypeOf(m, input.roltype, zaak, typen)
-  throwFaults([...(await onceFaults(m, zaak, roltype)), ...archivedFaults(zaak)])
+  throwFaults([...(await onceFaults(m, zaak, roltype)), ...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const values = { ...toRow(m, input, parts), zaak_id: zaak.id, ...roltype }
   const [made] = await m.sql<{ uuid: string }[]>`insert into rol ${m.sql(values as never)} returning uuid`
@@ -187,7 +187,7 @@ export async function changeRol(
   const oud = toRol(before, m.actor.base)
   const parts = readParts(input)
   throwFaults([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
-  throwFaults(archivedFaults(zaak))
+  throwFaults([...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   await m.sql`update rol set ${m.sql(toRow(m, input, parts) as never)} where id = ${before.id}`
   return record(m, zaak, 'update', oud, before.uuid)
@@ -223,10 +223,14 @@ function readParts(input: RolDeel): Parts {
     faults.push(fault('authenticatieContext.mandate', 'required', 'Wie een ander vertegenwoordigt heeft een mandaat.'))
   if (representee && input.indicatieMachtiging !== 'gemachtigde')
     faults.push(onObject('indicatie-machtiging-invalid', 'Wie een ander vertegenwoordigt is gemachtigde.'))
-  if (!input.betrokkene && !input.betrokkeneIdentificatie)
-    faults.push(onObject('invalid-betrokkene', 'Geef betrokkene of betrokkeneIdentificatie.'))
   return { identificatie: identificatie.value, context: context.value, faults }
 }
+
+/** Who is involved is somebody. Clients expect to hear of a roltype of another zaaktype first. */
+const betrokkeneFaults = ({ betrokkene, betrokkeneIdentificatie }: RolDeel): InvalidParam[] =>
+  betrokkene || betrokkeneIdentificatie
+    ? []
+    : [onObject('invalid-betrokkene', 'Geef betrokkene of betrokkeneIdentificatie.')]
 
 type Roltype = { omschrijving: string; omschrijving_generiek: string } & (
   | { roltype_id: number }

@@ -40,7 +40,10 @@ const Filter = Type.Object({
   ),
   ...Object.fromEntries(
     Object.keys(MOMENTEN).flatMap((name) =>
-      Object.keys(OPERATORS).map((suffix) => [name + suffix, Type.Optional(Moment)]),
+      Object.keys(OPERATORS).flatMap((suffix) => [
+        [name + suffix, Type.Optional(Moment)],
+        [`${name}__date${suffix}`, Type.Optional(Type.String({ format: 'date' }))],
+      ]),
     ),
   ),
   notitieType: Type.Optional(Type.Enum(['intern', 'extern'])),
@@ -139,6 +142,9 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
     for (const [suffix, operator] of Object.entries(OPERATORS)) {
       const value = filter[name + suffix]
       if (value !== undefined) found.push(sql`${sql.ref(`x.${column}`)} ${sql.raw(operator)} ${value}::timestamptz`)
+      const day = filter[`${name}__date${suffix}`]
+      if (day !== undefined)
+        found.push(sql`(${sql.ref(`x.${column}`)} at time zone 'UTC')::date ${sql.raw(operator)} ${day}::date`)
     }
   }
   return found

@@ -88,7 +88,19 @@ t.test('applicaties', async (t) => {
     t.equal((await call('GET', `${URL}?clientIds=q,p`)).body.count, 1)
     t.equal((await call('GET', `${URL}?clientIds=p`)).body.results[0].url, a.url)
     t.equal((await call('GET', `${URL}?clientIds=p,r`)).body.count, 0)
-    t.strictSame(codes(await call('GET', `${URL}?client_ids=p`)), ['nonFieldErrors: unknown-parameters'])
+    t.equal((await call('GET', `${URL}?client_ids=p`)).body.results[0].url, a.url)
+    t.strictSame(codes(await call('GET', `${URL}?clientid=p`)), ['nonFieldErrors: unknown-parameters'])
+  })
+
+  t.test('rights in components of other services are kept', async (t) => {
+    const autorisaties = ['kc', 'cmc', 'vrc'].map((component) => ({ component, scopes: [`${component}.lezen`] }))
+    const made = await call('POST', URL, applicatie({ clientIds: ['elders'], autorisaties }))
+    t.equal(made.status, 201, made.text)
+    t.match(made.body.autorisaties.map(({ component }: { component: string }) => component).sort(), [
+      'cmc',
+      'kc',
+      'vrc',
+    ])
   })
 
   t.test('consumer answers the one application of a client id', async (t) => {

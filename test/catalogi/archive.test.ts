@@ -214,6 +214,35 @@ t.test('ztc-004 to ztc-008: every afleidingswijze has the members it needs, and 
   }
 })
 
+t.test('faults of the members of brondatumArchiefprocedure come before those of the whole', async (t) => {
+  const zaaktype = await givenConcept(test, `${ROOT}procestypen/2`)
+  const answer = (procestermijn: string | null) =>
+    call(
+      'POST',
+      `${ZTC}/resultaattypen`,
+      body(zaaktype, 'nihil', { brondatumArchiefprocedure: { afleidingswijze: 'termijn', procestermijn } }),
+    )
+  for (const none of [null, 'P0D'])
+    t.same(faults(await answer(none)), ['brondatumArchiefprocedure.procestermijn required'])
+  t.same(faults(await answer('P1Y')), [
+    'nonFieldErrors procestype-mismatch',
+    'nonFieldErrors invalid-afleidingswijze-for-procestermijn',
+  ])
+})
+
+t.test('without a selectielijst the term is said by whoever makes the resultaattype', async (t) => {
+  const zonder = await testApp(t)
+  const catalogus = await givenCatalogus(zonder)
+  const zaaktype = await post(zonder, 'zaaktypen', zaaktypeBody(catalogus))
+  const answer = (more: object) =>
+    zonder.call('POST', `${ZTC}/resultaattypen`, { ...resultaattypeBody(zaaktype), ...more })
+  for (const archiefactietermijn of [null, 'P0D'])
+    t.same(faults(await answer({ archiefactietermijn })), ['archiefactietermijn required'])
+  t.equal((await answer({ archiefactietermijn: 'P7Y' })).status, 201)
+  const bewaren = { omschrijving: 'Bewaren', archiefnominatie: 'blijvend_bewaren', archiefactietermijn: null }
+  t.equal((await answer(bewaren)).status, 201, 'what is kept for ever has none')
+})
+
 t.test('what is left empty comes from the selectielijst', async (t) => {
   const zaaktype = await givenConcept(test)
   const empty = { archiefnominatie: '', archiefactietermijn: null }

@@ -157,6 +157,9 @@ t.test('a download is the file as its name says, whole or in part', async (t) =>
   const { url } = await givenDocument(test, { bestandsnaam: 'Größe "1"\n€.txt', inhoud: base64('0123456789') })
   const get = (headers: Record<string, string> = {}, method = 'GET') =>
     test.call(method, `${url}/download?onbekend=1`, undefined, { headers })
+  const accepted = { accept: 'application/octet-stream' }
+  t.equal((await test.call('GET', url, undefined, { headers: accepted })).text, '0123456789', 'asked by its type')
+  t.match((await test.call('GET', url, undefined, { headers: { accept: 'application/json, */*' } })).body, { url })
   const whole = await get()
   t.match(whole, {
     status: 200,

@@ -58,6 +58,16 @@ t.test('statuses', async (t) => {
     )
   })
 
+  await t.test('a second resultaat is refused as such, before the closed case is', async (t) => {
+    const zaak = await givenZaak(test, type)
+    made(await resultaat(zaak, type.resultaattype))
+    made(await status(zaak, type.eind))
+    const right = { component: 'zrc', scopes: ['zaken.bijwerken'], typeUuid: uuidOf(type.zaaktype), max: 'openbaar' }
+    const as = await givenClient(test, 'zonder', [{ ...right, typeUrl: type.zaaktype }])
+    const body = { zaak: zaak.url, resultaattype: type.resultaattype }
+    t.same(faultsOf(await call('POST', `${ZAKEN}/resultaten`, body, { as })), ['zaak: unique'])
+  })
+
   await t.test('zrc-008: reopening clears what closing set, and keeps the resultaat', async (t) => {
     const zaak = await givenZaak(test, type)
     made(await resultaat(zaak, type.resultaattype))
@@ -200,6 +210,37 @@ t.test('statuses', async (t) => {
     ],
     ['vervaldatum_besluit', { afleidingswijze: 'vervaldatum_besluit' }, async () => {}, null],
   ]
+  await t.test('zrc-021: dates are read as people write them, and what cannot be read is named', async (t) => {
+    const own = await givenType(test, { afleidingswijze: 'eigenschap', datumkenmerk: 'einde' })
+    const eigenschap = await givenEigenschap(test, own.zaaktype, 'einde')
+    const close = async (waarde: string) => {
+      const zaak = await givenZaak(test, own)
+      made(await resultaat(zaak, own.resultaattype))
+      made(await call('POST', `${zaak.url}/zaakeigenschappen`, { zaak: zaak.url, eigenschap, waarde }))
+      return { zaak, answer: await status(zaak, own.eind) }
+    }
+    for (const [waarde, day] of Object.entries({
+      '31-12-2023': '2033-12-31',
+      '2023-1-5': '2033-01-05',
+      '2023/12/31': '2033-12-31',
+      '3/2/2023': '2033-02-03',
+      '05.01.2023': '2033-01-05',
+      '20230105': '2033-01-05',
+      '20230105123000': '2033-01-05',
+      '2023-01-05T23:30:00+01:00': '2033-01-05',
+      '5-1-2023 12:00': '2033-01-05',
+    })) {
+      const { zaak, answer } = await close(waarde)
+      t.equal(answer.status, 201, answer.text)
+      t.equal((await read(zaak)).archiefactiedatum, day, waarde)
+    }
+    for (const waarde of ['31-02-2023', '12/31/2023', 'binnenkort', '2023-1']) {
+      const { answer } = await close(waarde)
+      t.same(faultsOf(answer), ['nonFieldErrors: archiefactiedatum-error'])
+      t.match(answer.body.invalidParams[0].reason, `"${waarde}" is geen datum`)
+    }
+  })
+
   for (const [name, afleiding, prepare, archiefactiedatum] of wijzen) {
     await t.test(`zrc-021: afleidingswijze ${name}`, async (t) => {
       const own = await givenType(test, afleiding)

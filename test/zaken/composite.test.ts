@@ -93,6 +93,14 @@ t.test('combined endpoints', async (t) => {
     t.same(faultsOf(await call('POST', `${ZAKEN}/zaak_verlengen/${zaak.uuid}`, { zaak: {}, status: status(begin) })), [
       'zaak.verlenging: required',
     ])
+    for (const name of ['opschorten', 'verlengen']) {
+      const group = name === 'opschorten' ? 'opschorting' : 'verlenging'
+      t.same(
+        faultsOf(await call('POST', `${ZAKEN}/zaak_${name}/${zaak.uuid}`, { zaak: {}, status: {} })),
+        [`zaak.${group}: required`, 'status.statustype: required', 'status.datumStatusGezet: required'],
+        'faults of the status are named beside those of the case',
+      )
+    }
   })
 
   await t.test('zaak_bijwerken replaces the rollen', async (t) => {
@@ -114,6 +122,13 @@ t.test('combined endpoints', async (t) => {
     t.same(faultsOf(await call('POST', path, { rollen: [{ uuid: drop.uuid, ...rol('x') }], status: status(begin) })), [
       'rollen.0.uuid: does-not-exist',
     ])
+    const uuids = [drop.uuid, keep.uuid, keep.uuid, 'geen uuid']
+    const wrong = { rollen: uuids.map((uuid) => ({ uuid, ...rol('x') })), status: status(begin) }
+    t.same(
+      faultsOf(await call('POST', path, wrong)),
+      ['rollen.0.uuid: does-not-exist', 'rollen.2.uuid: duplicate', 'rollen.3.uuid: does-not-exist'],
+      'each one',
+    )
     const kept = await call('POST', path, { zaak: {}, status: status(begin) })
     t.equal(kept.body.rollen.length, 2)
   })

@@ -216,12 +216,12 @@ export async function createResultaattype(
   ]
   const relaties = await readRelaties(m, given, zaaktype, faults)
   const input = withDefaults(given, bronnen.klasse)
+  throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   throwFaults([
     ...zaaktypeFaults(m, [zaaktype]),
     ...ruleFaults(input, zaaktype, relaties, bronnen),
     ...linkFaults(m, relaties),
   ])
-  throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   const { id, uuid } = await m.trx
     .insertInto('resultaattype')
     .values({
@@ -260,6 +260,7 @@ export async function changeResultaattype(
   }
   const relaties = await readRelaties(m, given, zaaktype, faults)
   const input = withDefaults(given, bronnen.klasse)
+  throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   const objectFaults = [...zaaktypeFaults(m, [before, zaaktype]), ...ruleFaults(input, zaaktype, relaties, bronnen)]
   if (!mayForce(m.actor) && (await hasPublishedRelaties(m, before.id))) objectFaults.push(NON_CONCEPT_RELATION)
   else
@@ -270,7 +271,6 @@ export async function changeResultaattype(
       }),
     )
   throwFaults(objectFaults)
-  throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   await m.trx
     .updateTable('resultaattype')
     .set({
@@ -312,11 +312,18 @@ function bronFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] {
   return faults
 }
 
-/** What must be given: archiefnominatie when no selectielijst can say it, the procedure unless files are kept for ever. */
+/** What must be given: archiefnominatie and the term when no selectielijst can say them, the procedure unless files are kept for ever. */
 function archiefFaults(input: Input, klasse: Found): InvalidParam[] {
   const faults: InvalidParam[] = []
   const required = { code: 'required', reason: 'Dit veld is verplicht.' }
   if (!input.archiefnominatie && klasse.kind === 'unverified') faults.push({ name: 'archiefnominatie', ...required })
+  if (!input.archiefactietermijn && klasse.kind === 'unverified' && input.archiefnominatie !== 'blijvend_bewaren')
+    faults.push({
+      name: 'archiefactietermijn',
+      code: 'required',
+      reason:
+        'Zonder selectielijst die de termijn zegt is dit veld verplicht: zaken van dit type konden niet worden afgesloten.',
+    })
   if (!input.brondatumArchiefprocedure && input.archiefnominatie !== 'blijvend_bewaren')
     faults.push({ name: 'brondatumArchiefprocedure', ...required })
   return faults

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
+import { header } from '../../http/access.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
@@ -17,6 +18,7 @@ import { Document, DocumentCreate, DocumentMetLock, DocumentPatch, DocumentUpdat
 import { discard, inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './content.ts'
 import { createDocument } from './create.ts'
 import { deleteDocument } from './delete.ts'
+import { contentSender } from './download.ts'
 import { expandPaths, Filter, filtered, refuseEmptySearch, Zoek, ZoekQuery } from './filters.ts'
 import {
   countDocuments,
@@ -34,6 +36,7 @@ const DetailQuery = Type.Object({ ...VersionQuery.properties, ...ExpandQuery, ..
 
 export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(writing)
+  const sendContent = contentSender(app)
 
   app.get(
     '/enkelvoudiginformatieobjecten',
@@ -61,6 +64,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Document } } },
     async (request, reply) => {
       const row = await requireDocument(app.read, request.actor, SCOPES_LEZEN, request.params.uuid, request.query)
+      if (asksContent(header(request, 'accept'))) return sendContent(request, reply, row)
       const [document] = await expand(
         request,
         [toDocument(row, request.base)],
@@ -70,6 +74,12 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
       return sendCacheable(request, reply, document)
     },
   )
+
+  /** The type of the content, and nothing that the document itself could be. */
+  function asksContent(accept: string): boolean {
+    const wanted = accept.split(',').map((type) => type.split(';', 1)[0]!.trim().toLowerCase())
+    return wanted[0] === 'application/octet-stream' && !wanted.some((type) => type.includes('json'))
+  }
 
   async function sendPage(request: FastifyRequest, reply: FastifyReply, selectie: Selectie, paths: string[]) {
     const { database } = app.parts

@@ -83,7 +83,7 @@ async function deriveBrondatum(m: Mutation, zaak: ArchivedZaak, regeling: Regeli
       if (!regeling.datumkenmerk) throw undeterminable('Het resultaattype noemt geen eigenschap (datumkenmerk).')
       const [eigenschap] = await m.sql<{ waarde: string }[]>`
         select waarde from zaakeigenschap where zaak_id = ${zaak.id} and naam = ${regeling.datumkenmerk} order by id desc limit 1`
-      return eigenschap ? dayIn(eigenschap.waarde, `De eigenschap ${regeling.datumkenmerk} is geen datum.`) : null
+      return eigenschap ? dayIn(eigenschap.waarde, `Eigenschap ${regeling.datumkenmerk}`) : null
     }
     case 'zaakobject':
       return deriveFromObjecten(m, zaak, regeling)
@@ -126,7 +126,7 @@ async function deriveFromObjecten(
   const days = rows.map(({ object_identificatie }) => {
     let value: unknown = object_identificatie
     for (const part of datumkenmerk.split('/')) value = member(value, part)
-    return dayIn(String(value ?? ''), `Het zaakobject heeft geen datum in ${datumkenmerk}.`)
+    return dayIn(String(value ?? ''), `Zaakobject, ${datumkenmerk}`)
   })
   return days.sort().at(-1)!
 }
@@ -141,12 +141,21 @@ function member(value: unknown, name: string): unknown {
   return found === undefined && typeof object.overigeData === 'object' ? member(object.overigeData, name) : found
 }
 
-/** The day in a date or a moment, also as eigenschappen write them (20260302). */
-function dayIn(text: string, reason: string): string {
-  const parts = /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ]?\d{2}.*)?$/.exec(text.trim())
-  const day = parts ? `${parts[1]}-${parts[2]}-${parts[3]}` : ''
+/**
+ * The day in a date or a moment as people and systems write them: 2026-03-02, 2026/3/2, 20260302, 2-3-2026, 02.03.2026 and
+ * with a time behind it. Day first where it is ambiguous.
+ */
+function dayIn(text: string, where: string): string {
+  const written = text.trim().replace(/[T ]\d{1,2}:?\d{2}.*$/, '')
+  const parts =
+    /^(?<y>\d{4})(?<m>\d{2})(?<d>\d{2})(?:\d{4}|\d{6})?$/.exec(written) ??
+    /^(?<y>\d{4})([-/.])(?<m>\d{1,2})\2(?<d>\d{1,2})$/.exec(written) ??
+    /^(?<d>\d{1,2})([-/.])(?<m>\d{1,2})\2(?<y>\d{4})$/.exec(written)
+  const { y = '', m = '', d = '' } = parts?.groups ?? {}
+  const day = `${y}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`
   const date = new Date(`${day}T00:00:00Z`)
-  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(day)) throw undeterminable(reason)
+  if (!parts || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(day))
+    throw undeterminable(`${where}: ${text === '' ? 'er staat geen datum' : `"${text.slice(0, 100)}" is geen datum`}.`)
   return day
 }
 
