@@ -63,12 +63,12 @@ declare module 'fastify' {
 
 /** The version that each component announces (`API-version`). */
 const VERSIONS: Record<string, string> = {
-  zaken: '1.5.1',
-  api: '1.5.1', // the Zaken API under its second address
-  documenten: '1.4.2',
-  catalogi: '1.3.1',
+  zaken: '1.7.0',
+  api: '1.7.0', // the Zaken API under its second address
+  documenten: '1.7.1',
+  catalogi: '1.4.0',
   besluiten: '1.1.0',
-  autorisaties: '1.0.0',
+  autorisaties: '1.1.0',
 }
 
 const SECURITY_HEADERS = {

@@ -60,6 +60,7 @@ const Besluittype = Type.Object({
   ...BesluittypeInput.properties,
   zaaktypen: Urls,
   zaaktypeIdentificaties: Type.Array(Type.String()),
+  informatieobjecttypeOmschrijving: Type.Array(Type.String()),
   informatieobjecttypeOmschrijvingen: Type.Array(Type.String()),
   resultaattypen: Urls,
   resultaattypenOmschrijving: Type.Array(Type.String()),
@@ -383,7 +384,8 @@ function toBesluittype(row: BesluittypeRow, base: string): Static<typeof Besluit
     publicatietermijn: row.publicatietermijn,
     toelichting: row.toelichting,
     informatieobjecttypen: row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
-    informatieobjecttypeOmschrijvingen: row.vastgelegdIn,
+    informatieobjecttypeOmschrijving: row.vastgelegdIn,
+    informatieobjecttypeOmschrijvingen: row.vastgelegdIn, // the spelling of 1.3.3
     beginGeldigheid: row.beginGeldigheid,
     eindeGeldigheid: row.eindeGeldigheid,
     beginObject: row.beginObject,

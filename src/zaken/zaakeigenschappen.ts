@@ -65,11 +65,12 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(BIJWERKEN), schema: { params: ZaakParams, body: Input, response: { 201: Zaakeigenschap } } },
     async (request, reply) => {
       const typen = await fetchTypes(app.parts.services, request.base, [['eigenschap', request.body.eigenschap]])
-      const made = await app.mutate(request.actor, async (m) => {
+      const { made, warning } = await app.mutate(request.actor, async (m) => {
         await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
         const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
         return createEigenschap(m, zaak, request.body, { streng, typen })
       })
+      if (warning) reply.header('x-warning', warning)
       return reply.code(201).header('location', made.url).send(made)
     },
   )
@@ -117,11 +118,15 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
 type Context = { streng: boolean; typen: RemoteTypes }
 
-/** @param context.streng whether the value has to fit the specificatie */
+/**
+ * @param context.streng whether the value has to fit the specificatie; otherwise one that does not is a warning, as in
+ *   Zaken 1.6
+ */
 async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, { streng, typen }: Context) {
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018
   const { elders } = type
-  throwFaults([...(streng ? await waardeFaults(m, type, input.waarde) : []), ...archivedFaults(zaak)])
+  const waarde = await waardeFaults(m, type, input.waarde)
+  throwFaults([...(streng ? waarde : []), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const [made] = elders
     ? await m.sql<{ uuid: string }[]>`
@@ -131,7 +136,7 @@ async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeo
       insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
       select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id} returning uuid`
   await rederiveArchivering(m, zaak.id, ['eigenschap'])
-  return record(m, zaak, 'create', null, made!.uuid)
+  return { made: await record(m, zaak, 'create', null, made!.uuid), warning: waarde[0]?.reason }
 }
 
 type Plaats = Static<typeof Params>

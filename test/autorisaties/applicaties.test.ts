@@ -168,7 +168,7 @@ t.test('applicaties', async (t) => {
     ])
     const wrong = applicatie({
       autorisaties: [
-        { component: 'cmc', scopes: [] },
+        { component: 'xyz', scopes: [] },
         { component: 'zrc', maxVertrouwelijkheidaanduiding: 'hoog', zaaktype: 'geen url' },
       ],
     })

@@ -563,3 +563,40 @@ t.test('a term of a type is not negative and at most a hundred years', async (t)
       )
   }
 })
+
+t.test('statustypen name the eigenschappen that need a value, from either side', async (t) => {
+  const catalogus = await givenCatalogus(test)
+  const zaaktype = await givenZaaktype(test, { catalogus, concept: true })
+  const ander = await givenZaaktype(test, { catalogus, concept: true, identificatie: 'ANDER' })
+  const eigenschap = (naam: string, of = zaaktype) => post(test, 'eigenschappen', { ...eigenschapBody(of), naam })
+  const [a, b, vreemd] = [await eigenschap('a'), await eigenschap('b'), await eigenschap('c', ander)]
+  const body = { zaaktype, omschrijving: 'S', volgnummer: 7 }
+  const made = await call('POST', `${ZTC}/statustypen`, { ...body, eigenschappen: [a, null] })
+  t.same(made.body.eigenschappen, [a])
+  const { url } = made.body
+  t.equal((await call('GET', a)).body.statustype, url)
+  t.same((await call('PATCH', url, { omschrijving: 'T' })).body.eigenschappen, [a], 'not named: as it was')
+  t.same((await call('PUT', url, { ...body, eigenschappen: [b] })).body.eigenschappen, [b])
+  t.equal((await call('GET', a)).body.statustype, null)
+  t.same(faults(await call('PATCH', url, { eigenschappen: [b, vreemd, zaaktype] })), [
+    'eigenschappen.1 relations-incorrect-zaaktype',
+    'eigenschappen.2 does_not_exist',
+  ])
+  t.same((await call('PATCH', url, { eigenschappen: [] })).body.eigenschappen, [])
+})
+
+t.test('Catalogi 1.4: a zaakobjecttype may name its catalogus, and a zaaktype go without versiedatum', async (t) => {
+  const [eigen, ander] = [await givenCatalogus(test), await givenCatalogus(test)]
+  const { versiedatum: _, ...body } = zaaktypeBody(eigen)
+  const made = await call('POST', `${ZTC}/zaaktypen`, body)
+  t.equal(made.body.versiedatum, made.body.beginGeldigheid)
+  const object = {
+    zaaktype: made.body.url,
+    anderObjecttype: true,
+    objecttype: 'https://o.example/1',
+    relatieOmschrijving: 'o',
+  }
+  const at = `${ZTC}/zaakobjecttypen`
+  t.same(faults(await call('POST', at, { ...object, catalogus: ander })), ['catalogus relations-incorrect-catalogus'])
+  t.match((await call('POST', at, { ...object, catalogus: eigen })).body, { catalogus: eigen })
+})

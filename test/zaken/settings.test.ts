@@ -62,7 +62,9 @@ t.test('values of eigenschappen are held against their specificatie only when as
       for (const waarde of fout) {
         const expected = streng ? ['nonFieldErrors: waarde-incorrect-format'] : []
         t.same(faultsOf(await test.call('PATCH', url, { waarde })), expected, `${naam} ${waarde}`)
-        t.same(faultsOf(await test.call('POST', at, { zaak, eigenschap, waarde })), expected, `${naam} ${waarde}`)
+        const answer = await test.call('POST', at, { zaak, eigenschap, waarde })
+        t.same(faultsOf(answer), expected, `${naam} ${waarde}`)
+        t.equal(answer.headers['x-warning'] !== undefined, !streng, 'a warning, where it is no fault')
       }
     }
     await judge({ formaat: 'tekst', lengte: '3' }, ['abc', '', '👍👍👍'], ['abcd'])

@@ -30,7 +30,7 @@ t.test('cases', async (t) => {
     })
     t.equal(answer.headers.location, answer.body.url)
     t.equal(answer.headers['content-crs'], 'EPSG:4326')
-    t.equal(answer.headers['api-version'], '1.5.1')
+    t.equal(answer.headers['api-version'], '1.7.0')
     const read = await call('GET', answer.body.url, undefined, CRS)
     t.same(read.body, answer.body)
     const other = await call('GET', answer.body.url.replace('/zaken/api', '/api'), undefined, CRS)

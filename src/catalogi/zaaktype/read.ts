@@ -57,7 +57,7 @@ export const ZaaktypeInput = Type.Object({
   ),
   beginGeldigheid: DateOnly,
   eindeGeldigheid: OptionalDate,
-  versiedatum: DateOnly,
+  versiedatum: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date' })),
   catalogus: Reference(),
   besluittypen: Type.Array(TypeRelatie()),
   deelzaaktypen: Type.Optional(Type.Array(TypeRelatie(), { default: [] })),
@@ -70,6 +70,7 @@ export const Zaaktype = Type.Object({
   gerelateerdeZaaktypen: Type.Array(
     Type.Object({ ...Relatiezaaktype.properties, zaaktype: Url(), zaaktypeIdentificatie: Type.String() }),
   ),
+  versiedatum: DateOnly,
   concept: Type.Boolean(),
   beginObject: NullableDate,
   eindeObject: NullableDate,

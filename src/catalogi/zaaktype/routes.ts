@@ -149,7 +149,7 @@ export async function createZaaktype(
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const relaties = await readRelaties(m, input, catalogus.id, faults)
   throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, relaties.besluittypen)])
-  const identificatie = input.identificatie || (await nextIdentificatie(m, input.versiedatum))
+  const identificatie = input.identificatie || (await nextIdentificatie(m, versionDate(input)))
   const { id, uuid } = await m.trx
     .insertInto('zaaktype')
     .values({ ...own, ...toRow(input), identificatie, catalogusId: catalogus.id })
@@ -310,6 +310,9 @@ function ruleFaults(input: ZaaktypeInput, catalogusId: number, relaties: Relatie
 
 const isFilled = (group: object | undefined) => Object.values(group ?? {}).some((value) => value !== '')
 
+/** Deprecated since Catalogi 1.3.2, where it may be left out: then the version is of the day on which it begins. */
+const versionDate = ({ versiedatum, beginGeldigheid }: ZaaktypeInput) => versiedatum ?? beginGeldigheid
+
 /** The next generated identificatie of a year. Whoever asks at the same moment waits, so that none is given twice. */
 async function nextIdentificatie(m: Mutation, versiedatum: string): Promise<string> {
   const prefix = `ZAAKTYPE-${versiedatum.slice(0, 4)}-`
@@ -356,7 +359,7 @@ function toRow(input: ZaaktypeInput) {
     bronzaaktypeOmschrijving: bronzaaktype?.omschrijving ?? '',
     beginGeldigheid: input.beginGeldigheid,
     eindeGeldigheid: input.eindeGeldigheid ?? null,
-    versiedatum: input.versiedatum,
+    versiedatum: versionDate(input),
   }
 }
 

@@ -7,7 +7,7 @@ import { json, type Mutation } from '../../database/mutate.ts'
 import { inDays, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
+import { link, localUuid } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, invalid, notFound, throwFaults } from '../../http/problem.ts'
 import { expandable, sendOne, sendPage } from '../expand.ts'
@@ -45,6 +45,15 @@ export const StatustypeInput = Type.Object({
   beginGeldigheid: OptionalDate,
   eindeGeldigheid: OptionalDate,
 })
+/** What clients send; imports leave the eigenschappen to themselves, which come later. */
+const StatustypeBody = Type.Object({
+  ...StatustypeInput.properties,
+  eigenschappen: Type.Optional(
+    Type.Array(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri' }), {
+      description: 'Eigenschappen van het zaaktype die een waarde hebben voor deze status. Weglaten: zoals ze zijn.',
+    }),
+  ),
+})
 const Statustype = Type.Object({
   url: Url(),
   ...StatustypeInput.properties,
@@ -57,8 +66,8 @@ const Statustype = Type.Object({
   eindeObject: NullableDate,
 })
 const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...OnderZaaktypeFilter })
-const StatustypePatch = Patch(StatustypeInput)
-type Input = Static<typeof StatustypeInput>
+const StatustypePatch = Patch(StatustypeBody)
+type Input = Static<typeof StatustypeInput> & { eigenschappen?: (string | null)[] }
 
 export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -86,7 +95,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/statustypen',
-    { config: updateAccess, schema: { body: StatustypeInput, response: { 201: Statustype } } },
+    { config: updateAccess, schema: { body: StatustypeBody, response: { 201: Statustype } } },
     async (request, reply) => {
       const statustype = await app.mutate(request.actor, (m) => createStatustype(m, request.body))
       return reply.code(201).header('location', statustype.url).send(statustype)
@@ -105,7 +114,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/statustypen/:uuid',
-    { config: updateAccess, schema: { params: Params, body: StatustypeInput, response: { 200: Statustype } } },
+    { config: updateAccess, schema: { params: Params, body: StatustypeBody, response: { 200: Statustype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeStatustype(m, request.params.uuid, 'update', request.body)),
   )
@@ -133,11 +142,12 @@ export async function createStatustype(m: Mutation, input: Input, own: { uuid?: 
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   throwFaults(doorlooptijdFaults(input.doorlooptijd))
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
-  const { uuid } = await m.trx
+  const { id, uuid } = await m.trx
     .insertInto('statustype')
     .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
-    .returning('uuid')
+    .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
+  await linkEigenschappen(m, id, zaaktype.id, input.eigenschappen)
   const row = (await findStatustype(m.read, uuid))!
   const statustype = toStatustype(row, m.actor.base)
   recordChange(m, 'create', 'statustype', named(row), null, statustype)
@@ -161,6 +171,7 @@ export async function changeStatustype(
     .set({ ...toRow(input), zaaktypeId: zaaktype.id })
     .where('id', '=', before.id)
     .execute()
+  await linkEigenschappen(m, before.id, zaaktype.id, body.eigenschappen)
   const row = (await findStatustype(m.read, uuid))!
   const statustype = toStatustype(row, m.actor.base)
   recordChange(m, actie, 'statustype', named(row), oud, statustype)
@@ -223,6 +234,37 @@ export async function reorderStatustypen(m: Mutation, zaaktypeUuid: string, uuid
 async function statustypeForChange(m: Mutation, uuid: string): Promise<StatustypeRow> {
   await holdOnderdeel(m, 'statustype', uuid)
   return (await findStatustype(m.read, uuid))!
+}
+
+/**
+ * The eigenschappen that need a value before this status: the relation stands with the eigenschap, and is replaced whole.
+ * @throws Problem 400 on `eigenschappen` for what is no eigenschap of the zaaktype
+ */
+async function linkEigenschappen(
+  m: Mutation,
+  statustypeId: number,
+  zaaktypeId: number,
+  urls: readonly (string | null)[] | undefined,
+): Promise<void> {
+  if (urls === undefined) return
+  const named = urls.filter((url) => url !== null)
+  const uuids = named.map((url) => localUuid(url, m.actor.base, 'eigenschap'))
+  const known = uuids.filter((uuid) => uuid !== undefined)
+  const { rows } = await sql<{ id: number; uuid: string; zaaktypeId: number }>`
+    select id, uuid, zaaktype_id as "zaaktypeId" from eigenschap where uuid = any(${known}::uuid[])`.execute(m.trx)
+  const faults = uuids.flatMap((uuid, index): InvalidParam[] => {
+    const name = `eigenschappen.${index}`
+    const row = rows.find((one) => one.uuid === uuid)
+    if (!row) return [{ name, code: 'does_not_exist', reason: 'Deze eigenschap bestaat niet.' }]
+    if (row.zaaktypeId === zaaktypeId) return []
+    return [{ name, code: 'relations-incorrect-zaaktype', reason: 'Deze eigenschap hoort bij een ander zaaktype.' }]
+  })
+  throwFaults(faults)
+  const ids = rows.map(({ id }) => id)
+  await sql`
+    update eigenschap set statustype_id = case when id = any(${ids}::bigint[]) then ${statustypeId}::bigint end
+    where (statustype_id = ${statustypeId} or id = any(${ids}::bigint[]))
+      and (statustype_id = ${statustypeId}) is distinct from (id = any(${ids}::bigint[]))`.execute(m.trx)
 }
 
 /** A stage lasts one to 999 days; months count as 30 days here, and years as 365. */

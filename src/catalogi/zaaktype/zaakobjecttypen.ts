@@ -12,6 +12,7 @@ import { notFound, throwFaults } from '../../http/problem.ts'
 import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, NullableUrl, Params, Urls } from '../fields.ts'
 import {
+  catalogusFaults,
   dateFaults,
   deleteAccess,
   deleteOnderdeel,
@@ -36,6 +37,8 @@ export const ZaakobjecttypeInput = Type.Object({
   beginGeldigheid: OptionalDate,
   eindeGeldigheid: OptionalDate,
 })
+/** What clients send; imports leave the catalogus to the zaaktype. */
+const ZaakobjecttypeBody = Type.Object({ ...ZaakobjecttypeInput.properties, catalogus: NullableUrl })
 const Zaakobjecttype = Type.Object({
   url: Url(),
   ...ZaakobjecttypeInput.properties,
@@ -58,8 +61,8 @@ const Filter = Type.Object({
   datumBeginGeldigheid: Type.Optional(DateOnly),
   datumEindeGeldigheid: Type.Optional(DateOnly),
 })
-const ZaakobjecttypePatch = Patch(ZaakobjecttypeInput)
-type Input = Static<typeof ZaakobjecttypeInput>
+const ZaakobjecttypePatch = Patch(ZaakobjecttypeBody)
+type Input = Static<typeof ZaakobjecttypeInput> & { catalogus?: string | null }
 
 export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -87,7 +90,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaakobjecttypen',
-    { config: updateAccess, schema: { body: ZaakobjecttypeInput, response: { 201: Zaakobjecttype } } },
+    { config: updateAccess, schema: { body: ZaakobjecttypeBody, response: { 201: Zaakobjecttype } } },
     async (request, reply) => {
       const zaakobjecttype = await app.mutate(request.actor, (m) => createZaakobjecttype(m, request.body))
       return reply.code(201).header('location', zaakobjecttype.url).send(zaakobjecttype)
@@ -106,7 +109,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/zaakobjecttypen/:uuid',
-    { config: updateAccess, schema: { params: Params, body: ZaakobjecttypeInput, response: { 200: Zaakobjecttype } } },
+    { config: updateAccess, schema: { params: Params, body: ZaakobjecttypeBody, response: { 200: Zaakobjecttype } } },
     async (request) =>
       app.mutate(request.actor, (m) => changeZaakobjecttype(m, request.params.uuid, 'update', request.body)),
   )
@@ -133,6 +136,7 @@ expandable('zaakobjecttype', async (read, base, uuids) => {
 export async function createZaakobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
+  throwFaults(catalogusFaults(m, input.catalogus, zaaktype))
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
   const { uuid } = await m.trx
     .insertInto('zaakobjecttype')
@@ -156,6 +160,7 @@ export async function changeZaakobjecttype(
   const input = actie === 'update' ? (body as Input) : readInput(ZaakobjecttypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
   const statustypeId = await requireStatustype(m, input.statustype ?? null, zaaktype.id)
+  throwFaults(catalogusFaults(m, body.catalogus, zaaktype))
   throwFaults([...zaaktypeFaults(m, [before, zaaktype]), ...dateFaults(input)])
   await m.trx
     .updateTable('zaakobjecttype')
