@@ -103,7 +103,7 @@ t.test(
       }
       for (const name of described.keys()) t.ok(registered.has(name), `${name} is described and there`)
     }
-    const documents = ['', '/openapi.json', '/openapi.yaml', '/schema/openapi.json', '/schema/openapi.yaml']
+    const documents = ['', '/openapi.json', '/openapi.yaml', '/schema', '/schema/openapi.json', '/schema/openapi.yaml']
     t.strictSame([...open].sort(), documents.flatMap((path) => [`GET ${path}`, `HEAD ${path}`]).sort())
   },
 )
