@@ -13,6 +13,11 @@ export const LIMITS = {
   /** Members of a list, and characters of a text, where the schema says nothing smaller. */
   items: 1000,
   text: 20_000,
+  /** Geometry of a case, as JSON. */
+  geometrieBytes: 64 * 1024,
+  /** A search by area: segments that are compared, and time for all of it. */
+  segments: 50_000_000,
+  areaMs: 10_000,
   /** uuid__in of a search. */
   uuids: 10_000,
   /** Names in `ordering`. */

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { boundingBox, type Geometrie, type Punt, readGeometrie, withinTest } from '../../src/zaken/zaak/geometry.ts'
+import { boundingBox, type Geometrie, type Punt, readGeometrie } from '../../src/zaken/zaak/geometry.ts'
+import { TooManySegments, withinTest } from '../../src/zaken/zaak/within.ts'
 
 const square = (from: number, to: number): Punt[] => [
   [from, from],
@@ -102,4 +103,37 @@ t.test('only GeoJSON is read, in two dimensions', async (t) => {
     t.equal(readGeometrie(wrong), undefined, JSON.stringify(wrong))
   t.equal(boundingBox(area), '((10,10),(0,0))')
   t.equal(boundingBox({ type: 'GeometryCollection', geometries: [] }), null)
+})
+
+/** A circle of so many points. */
+const circle = (points: number, radius: number, [x, y]: Punt = [5, 52]): Punt[] => {
+  const ring = Array.from({ length: points }, (_, n): Punt => {
+    const angle = (2 * Math.PI * n) / points
+    return [x + radius * Math.cos(angle), y + radius * Math.sin(angle)]
+  })
+  return [...ring, ring[0]!]
+}
+
+t.test('the work of a test is bounded by what is near', async (t) => {
+  const province = { type: 'Polygon', coordinates: [circle(5000, 1)] } as Geometrie
+  const lies = withinTest(province, 500_000)
+  let inside = 0
+  for (let n = 0; n < 10_000; n++)
+    if (lies({ type: 'Point', coordinates: [4 + (n % 100) / 50, 51 + Math.floor(n / 100) / 50] })) inside++
+  t.ok(Math.abs(inside / 10_000 - Math.PI / 4) < 0.01, String(inside))
+  t.ok(lies({ type: 'Polygon', coordinates: [circle(2000, 0.9)] }))
+  t.notOk(lies({ type: 'Polygon', coordinates: [circle(2000, 1.1)] }))
+})
+
+t.test('shapes in which all segments are near each other use the budget up', async (t) => {
+  const teeth = Array.from({ length: 12_000 }, (_, n): Punt => [n / 1000, n % 2 ? 10 : 0])
+  const area = { type: 'Polygon', coordinates: [[...teeth, [12, -1], [-1, -1], [-1, 10], teeth[0]!]] } as Geometrie
+  const points = Array.from({ length: 3000 }, (_, n): Punt => [-0.5, 0.1 + n / 1000])
+  t.ok(withinTest(area)({ type: 'MultiPoint', coordinates: points.slice(0, 10) }))
+  try {
+    withinTest(area, 1_000_000)({ type: 'MultiPoint', coordinates: points })
+    t.fail('nothing was thrown')
+  } catch (error) {
+    t.ok(error instanceof TooManySegments)
+  }
 })

@@ -6,7 +6,7 @@ import { holdZaak, requireOpenZaak } from '../lock.ts'
 import { zaakLabel, zakenKanaal } from '../records.ts'
 import { BIJWERKEN, requireMay } from '../rights.ts'
 import { encoded, toColumns, type ZaakInput, type ZaakPatch } from './columns.ts'
-import { boundingBox, judgeGeometrie } from './geometry.ts'
+import { boundingBox, judgeKept } from './geometry.ts'
 import { findZaak, toZaak } from './read.ts'
 import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
 import {
@@ -38,7 +38,7 @@ export async function changeZaak(
   if (vertrouwelijkheidaanduiding) requireMay(m.actor, BIJWERKEN, { ...kern, vertrouwelijkheidaanduiding })
   const before = (await findZaak(m.read, uuid))!
   const oud = toZaak(before, base)
-  const geometrie = judgeGeometrie('zaakgeometrie', given.zaakgeometrie)
+  const geometrie = judgeKept('zaakgeometrie', given.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern, typen, kern)
   const relaties = await judgeRelaties(m, given)
   // zrc-014: who sets `nvt` and says nothing of the date, takes the date away

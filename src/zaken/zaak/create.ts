@@ -8,7 +8,7 @@ import { fault, type InvalidParam, invalidAll, Problem, throwFaults } from '../.
 import { zaakLabel, zakenKanaal } from '../records.ts'
 import { AANMAKEN, requireMay } from '../rights.ts'
 import { encoded, JSON_COLUMNS, toColumns, type ZaakInput } from './columns.ts'
-import { boundingBox, judgeGeometrie } from './geometry.ts'
+import { boundingBox, judgeKept } from './geometry.ts'
 import { toZaak, type ZaakRow } from './read.ts'
 import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
 import {
@@ -44,7 +44,7 @@ export async function createZaak(
     vertrouwelijkheidaanduiding,
   }
   requireMay(m.actor, AANMAKEN, rechten)
-  const geometrie = judgeGeometrie('zaakgeometrie', input.zaakgeometrie)
+  const geometrie = judgeKept('zaakgeometrie', input.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(
     m,
     input.hoofdzaak,

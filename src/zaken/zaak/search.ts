@@ -1,4 +1,5 @@
 // Searching cases: what a search may ask, and cases that lie within an area.
+import { Worker } from 'node:worker_threads'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
@@ -6,11 +7,13 @@ import type { ReadDb } from '../../database/database.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { Uuid } from '../../http/input.ts'
 import { LIMITS } from '../../http/limits.ts'
-import { invalid, invalidAll } from '../../http/problem.ts'
+import { invalid, invalidAll, Problem } from '../../http/problem.ts'
+import { inTurn } from '../../jobs/in-turn.ts'
 import { anyObject } from './columns.ts'
 import { ATTRIBUTEN } from './filters.ts'
-import { boundingBox, GEOJSON, type Geometrie, judgeGeometrie, withinTest } from './geometry.ts'
+import { boundingBox, GEOJSON, judgeGeometrie } from './geometry.ts'
 import { all } from './read.ts'
+import type { Area, Candidates, Within } from './within-thread.ts'
 
 export const Zoek = Type.Object({
   zaakgeometrie: Type.Optional(Type.Object({ within: anyObject(GEOJSON) })),
@@ -36,11 +39,10 @@ export const Zoek = Type.Object({
   ),
 })
 
-const PORTION = 1000
-
 /**
- * Cases that lie within an area. An index finds those whose box lies within its box; they are streamed past the exact
- * test, and only their ids are kept.
+ * Cases that lie within an area. An index finds those whose box lies within its box; they are read in portions and judged by
+ * a thread (`within-thread.ts`), and only their ids are kept.
+ * @throws Problem 400 when that takes more than `LIMITS.segments` comparisons or `LIMITS.areaMs`
  */
 export async function within(
   db: ReadDb,
@@ -51,18 +53,79 @@ export async function within(
   if (!geometrie) throw invalidAll(faults)
   const box = boundingBox(geometrie)
   if (box === null) return sql`false`
-  const lies = withinTest(geometrie)
-  const ids: number[] = []
-  for (let last = 0; ; ) {
-    const { rows } = await sql<{ id: number; zaakgeometrie: Geometrie }>`
-      select z.id, z.zaakgeometrie from zaak z
-      where z.zaakgeometrie_grenzen <@ ${box}::box and z.id > ${last} and ${all(conditions)}
-      order by z.id limit ${PORTION}`.execute(db as never)
-    for (const row of rows) if (lies(row.zaakgeometrie)) ids.push(row.id)
-    if (rows.length < PORTION) return sql`z.id = any(${ids}::bigint[])`
-    last = rows.at(-1)!.id
+  const candidates = async (after: number, limit: number) => {
+    const { rows } = await sql<Candidates[number]>`
+      select z.id, z.zaakgeometrie::text as geometrie from zaak z
+      where z.zaakgeometrie_grenzen <@ ${box}::box and z.id > ${after} and ${all(conditions)}
+      order by z.id limit ${limit}`.execute(db as never)
+    return rows
+  }
+  const first = await candidates(0, FIRST)
+  if (first.length === 0) return sql`false`
+  const ids = await threads(() => judgeAll(JSON.stringify(geometrie), first, candidates))
+  return sql`z.id = any(${ids}::bigint[])`
+}
+
+const FIRST = 100
+const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+
+// Two areas at once, whoever asks for more.
+const threads = inTurn(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))
+
+/** The ids of those that lie within, in portions of which the size follows from the one before. */
+async function judgeAll(
+  area: string,
+  first: Candidates,
+  next: (after: number, limit: number) => Promise<Candidates>,
+): Promise<number[]> {
+  const workerData: Area = { area, segments: LIMITS.segments }
+  const thread = new Worker(new URL('./within-thread.ts', import.meta.url), {
+    workerData,
+    env: {},
+    resourceLimits: THREAD_LIMITS,
+  })
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {}) // whoever waits hears of it
+  thread.on('error', failed.reject)
+  let timer: NodeJS.Timeout | undefined
+  thread.once('online', () => {
+    timer = setTimeout(() => failed.reject(tooMuch()), LIMITS.areaMs) // counts from here: starting is our affair
+  })
+  const answer = async (candidates: Candidates): Promise<number[]> => {
+    const said = Promise.withResolvers<Within>()
+    thread.once('message', said.resolve)
+    thread.postMessage(candidates)
+    const ids = await Promise.race([said.promise, failed.promise])
+    if (!ids) throw tooMuch()
+    return ids
+  }
+  const found: number[] = []
+  try {
+    for (let [portion, limit] = [first, FIRST]; portion.length > 0; ) {
+      const bytes = portion.reduce((sum, { geometrie }) => sum + geometrie.length, 0)
+      const isLast = portion.length < limit
+      limit = Math.max(1, Math.min(MOST, Math.floor((4 * LIMITS.portionBytes * portion.length) / bytes)))
+      // The next are read while these are judged.
+      const reading = isLast ? Promise.resolve([]) : next(portion.at(-1)!.id, limit)
+      reading.catch(() => {})
+      for (const id of await answer(portion)) found.push(id)
+      portion = await Promise.race([reading, failed.promise])
+    }
+    return found
+  } finally {
+    clearTimeout(timer)
+    await thread.terminate()
   }
 }
+
+const MOST = 2000
+
+const tooMuch = () =>
+  invalid(
+    'zaakgeometrie.within',
+    'invalid',
+    `Het gebied vergt te veel rekenwerk: ten hoogste ${LIMITS.segments} vergelijkingen van lijnstukken en ${LIMITS.areaMs / 1000} seconden. Vereenvoudig het gebied, of zoek met meer voorwaarden.`,
+  )
 
 // A search may say a list as a list or, as in the query of a list, as text with commas; ordering too.
 export async function lenientSearch(request: FastifyRequest): Promise<void> {

@@ -1,0 +1,191 @@
+// Whether a geometry lies within an area. Edges stand in a tree by their boxes, so that each point and each segment is
+// compared with those near it alone; what is compared is counted, since shapes can be made in which all are near.
+import Flatbush from 'flatbush'
+import type { Geometrie, Punt } from './geometry.ts'
+
+type Segment = readonly [Punt, Punt]
+type Vlak = Punt[][]
+type Delen = { punten: Punt[]; lijnen: Punt[][]; vlakken: Vlak[] }
+
+/** Thrown when more segments were compared than was allowed. */
+export class TooManySegments extends Error {}
+
+/**
+ * Makes the test whether a geometry lies completely within an area: no part of it outside, and not only on the edge. An
+ * area is a Polygon, a MultiPolygon or a collection of them; within a line or a point nothing lies.
+ *
+ * Edges are cut where they meet; of every piece the middle says on which side it is. Coordinates are taken as they are, on
+ * a plane, which for areas of the size of a country is what other registers do too.
+ * @param most how many segments may be compared by all tests together
+ * @throws TooManySegments by the test, when they are used up
+ */
+export function withinTest(gebied: Geometrie, most = Number.POSITIVE_INFINITY): (geometrie: Geometrie) => boolean {
+  let left = most
+  const compare = () => {
+    if (--left < 0) throw new TooManySegments()
+  }
+  const { vlakken } = partsOf(gebied)
+  if (vlakken.length === 0) return () => false
+  const area = edgesOf(vlakken, compare)
+  return (geometrie) => {
+    const parts = partsOf(geometrie)
+    let inside = parts.vlakken.length > 0
+    const accept = (where: number) => {
+      if (where > 0) inside = true
+      return where >= 0
+    }
+    if (!parts.punten.every((point) => accept(area.side(point)))) return false
+    for (const lijn of parts.lijnen) {
+      for (const piece of pairs(lijn))
+        if (!middles(piece, area, compare).every((point) => accept(area.side(point)))) return false
+    }
+    for (const vlak of parts.vlakken) {
+      const own = edgesOf([vlak], compare)
+      for (const piece of own.all)
+        if (!middles(piece, area, compare).every((point) => area.side(point) >= 0)) return false
+      // An edge of the area inside the polygon: a hole of the area, or a gap between its parts.
+      const isGap = (edge: Segment) =>
+        middles(edge, own, compare).some(
+          (point) => own.side(point) > 0 && area.side(point) === 0 && isOuter(point, edge),
+        )
+      let hasGap = false
+      area.near(own.box, (edge) => {
+        hasGap ||= isGap(edge)
+      })
+      if (hasGap) return false
+    }
+    return inside
+  }
+
+  /** Whether one side of the edge at this point is outside the area: parts that only touch each other have no such edge. */
+  function isOuter([x, y]: Punt, [[ax, ay], [bx, by]]: Segment): boolean {
+    const length = Math.hypot(bx - ax, by - ay) || 1
+    const [nx, ny] = [(-(by - ay) / length) * 1e-9, ((bx - ax) / length) * 1e-9]
+    return area.side([x + nx, y + ny]) < 0 || area.side([x - nx, y - ny]) < 0
+  }
+}
+
+function partsOf(geometrie: Geometrie): Delen {
+  switch (geometrie.type) {
+    case 'Point':
+      return { punten: [geometrie.coordinates], lijnen: [], vlakken: [] }
+    case 'MultiPoint':
+      return { punten: geometrie.coordinates, lijnen: [], vlakken: [] }
+    case 'LineString':
+      return { punten: [], lijnen: [geometrie.coordinates], vlakken: [] }
+    case 'MultiLineString':
+      return { punten: [], lijnen: geometrie.coordinates, vlakken: [] }
+    case 'Polygon':
+      return { punten: [], lijnen: [], vlakken: [geometrie.coordinates] }
+    case 'MultiPolygon':
+      return { punten: [], lijnen: [], vlakken: geometrie.coordinates }
+    case 'GeometryCollection': {
+      const parts = geometrie.geometries.map(partsOf)
+      return {
+        punten: parts.flatMap((part) => part.punten),
+        lijnen: parts.flatMap((part) => part.lijnen),
+        vlakken: parts.flatMap((part) => part.vlakken),
+      }
+    }
+  }
+}
+
+const NEAR = 1e-12
+
+type Box = readonly [west: number, south: number, east: number, north: number]
+type Edges = {
+  all: Segment[]
+  box: Box
+  /** Calls with every edge whose box meets this one. */
+  near(box: Box, found: (edge: Segment) => void): void
+  /** 1 inside one of the polygons, 0 on the edge of one, -1 outside all. */
+  side(point: Punt): -1 | 0 | 1
+}
+
+function edgesOf(vlakken: Vlak[], compare: () => void): Edges {
+  const all: Segment[] = []
+  const ofVlak: number[] = []
+  for (const [number, vlak] of vlakken.entries()) {
+    for (const ring of vlak) {
+      for (const edge of pairs(ring)) {
+        all.push(edge)
+        ofVlak.push(number)
+      }
+    }
+  }
+  const tree = new Flatbush(all.length)
+  for (const edge of all) tree.add(...boxOf(edge))
+  tree.finish()
+  const search = ([west, south, east, north]: Box, found: (index: number) => void) => {
+    tree.search(west, south, east, north, (index) => {
+      compare()
+      found(index)
+      return false
+    })
+  }
+  return {
+    all,
+    box: [tree.minX, tree.minY, tree.maxX, tree.maxY],
+    near: (box, found) => search(box, (index) => found(all[index]!)),
+    side: ([x, y]) => {
+      // The edges that a ray to the east may cross. An odd number within a polygon: inside.
+      const crossed = new Set<number>()
+      const touched = new Set<number>()
+      search([x - NEAR, y - NEAR, Number.POSITIVE_INFINITY, y + NEAR], (index) => {
+        const edge = all[index]!
+        const vlak = ofVlak[index]!
+        if (isOn([x, y], edge)) touched.add(vlak)
+        const [[ax, ay], [bx, by]] = edge
+        if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax && !crossed.delete(vlak)) crossed.add(vlak)
+      })
+      for (const vlak of crossed) if (!touched.has(vlak)) return 1
+      return touched.size > 0 ? 0 : -1
+    },
+  }
+}
+
+const boxOf = ([[ax, ay], [bx, by]]: Segment): Box => [
+  Math.min(ax, bx),
+  Math.min(ay, by),
+  Math.max(ax, bx),
+  Math.max(ay, by),
+]
+
+const pairs = (line: Punt[]): Segment[] => line.slice(1).map((point, index) => [line[index]!, point])
+
+function isOn([x, y]: Punt, [[ax, ay], [bx, by]]: Segment): boolean {
+  const [dx, dy] = [bx - ax, by - ay]
+  const scale = Math.max(Math.abs(dx), Math.abs(dy))
+  if (Math.abs(dx * (y - ay) - dy * (x - ax)) > NEAR * Math.max(1, scale)) return false
+  return (
+    x >= Math.min(ax, bx) - NEAR &&
+    x <= Math.max(ax, bx) + NEAR &&
+    y >= Math.min(ay, by) - NEAR &&
+    y <= Math.max(ay, by) + NEAR
+  )
+}
+
+/** The middles of the pieces into which a segment falls where others meet it. */
+function middles(segment: Segment, others: Edges, compare: () => void): Punt[] {
+  const [[ax, ay], [bx, by]] = segment
+  const [dx, dy] = [bx - ax, by - ay]
+  const cuts = [0, 1]
+  others.near(boxOf(segment), ([[cx, cy], [ex, ey]]) => {
+    const cross = dx * (ey - cy) - dy * (ex - cx)
+    if (cross === 0) {
+      const length = dx * dx + dy * dy
+      if (length > 0) {
+        cuts.push(((cx - ax) * dx + (cy - ay) * dy) / length)
+        cuts.push(((ex - ax) * dx + (ey - ay) * dy) / length)
+      }
+    } else cuts.push(((cx - ax) * (ey - cy) - (cy - ay) * (ex - cx)) / cross)
+  })
+  const places = cuts.filter((at) => at >= 0 && at <= 1).sort((one, other) => one - other)
+  const found: Punt[] = []
+  for (let index = 1; index < places.length; index++) {
+    const [from, to] = [places[index - 1]!, places[index]!]
+    compare()
+    if (to - from > NEAR) found.push([ax + (dx * (from + to)) / 2, ay + (dy * (from + to)) / 2])
+  }
+  return found
+}

@@ -1,0 +1,72 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { LIMITS } from '../../src/http/limits.ts'
+import type { Punt } from '../../src/zaken/zaak/geometry.ts'
+import { givenZaaktype, testApp } from '../app.ts'
+import { CRS, faultsOf, givenZaak, ZAKEN, zaakBody } from './given.ts'
+
+const test = await testApp(t)
+const { call, database } = test
+const zaaktype = await givenZaaktype(test)
+const search = (within: object) => call('POST', `${ZAKEN}/zaken/_zoek`, { zaakgeometrie: { within } }, CRS)
+/** So many points in a case. */
+const points = (many: number, of = (n: number): Punt => [n / 1000, 1]) => ({
+  type: 'MultiPoint',
+  coordinates: Array.from({ length: many }, (_, n) => of(n)),
+})
+
+t.test('a geometry of more than 64 kB is refused, and one below it is kept', async (t) => {
+  const create = (zaakgeometrie: object) => call('POST', `${ZAKEN}/zaken`, zaakBody(zaaktype, { zaakgeometrie }), CRS)
+  t.same(faultsOf(await create(points(10_000))), ['zaakgeometrie: max_length'])
+  const large = await create(points(5000))
+  t.equal(large.status, 201)
+  t.same(faultsOf(await call('PATCH', large.body.url, { zaakgeometrie: points(10_000) }, CRS)), [
+    'zaakgeometrie: max_length',
+  ])
+  const listed = await call('GET', `${ZAKEN}/zaken?pageSize=500`, undefined, CRS)
+  t.same(listed.body.results[0].zaakgeometrie, large.body.zaakgeometrie, 'a list shows it too')
+  t.same(Object.keys(listed.body.results[0]), Object.keys((await call('GET', large.body.url, undefined, CRS)).body))
+  await call('DELETE', large.body.url)
+})
+
+t.test('cases within the outline of a province are found, and no others', async (t) => {
+  const { uuid } = await givenZaak(test, { zaaktype })
+  await database.sql`
+    insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+      vertrouwelijkheidaanduiding, zaakgeometrie, zaakgeometrie_grenzen)
+    select 'P-' || x || '-' || y, z.bronorganisatie, z.verantwoordelijke_organisatie, z.zaaktype_id, z.startdatum,
+      z.vertrouwelijkheidaanduiding,
+      jsonb_build_object('type', 'Point', 'coordinates', jsonb_build_array(4 + x / 30.0, 51 + y / 30.0)),
+      box(point(4 + x / 30.0, 51 + y / 30.0), point(4 + x / 30.0, 51 + y / 30.0))
+    from zaak z, generate_series(0, 60) x, generate_series(0, 60) y where z.uuid = ${uuid}`
+  const ring = Array.from({ length: 5000 }, (_, n): Punt => {
+    const angle = (2 * Math.PI * n) / 5000
+    return [5 + 1.01 * Math.cos(angle), 52 + 1.01 * Math.sin(angle)]
+  })
+  const found = await search({ type: 'Polygon', coordinates: [[...ring, ring[0]!]] })
+  let expected = 0
+  for (let x = 0; x <= 60; x++) for (let y = 0; y <= 60; y++) if (Math.hypot(x / 30 - 1, y / 30 - 1) < 1.01) expected++
+  t.equal(found.status, 200, found.text.slice(0, 200))
+  t.equal(found.body.count, expected)
+})
+
+t.test('an area that takes too much work is 400 with the limit, and others are answered meanwhile', async (t) => {
+  for (let n = 0; n < 3; n++)
+    await givenZaak(test, { zaaktype, zaakgeometrie: points(4000, (n): Punt => [-0.5, (100 + n) / 1000]) })
+  const teeth = Array.from({ length: 30_000 }, (_, n): Punt => [n / 1000, n % 2 ? 10 : 0])
+  let asked = 0
+  const answer = search({ type: 'Polygon', coordinates: [[...teeth, [30, -1], [-1, -1], [-1, 10], teeth[0]!]] })
+  let ended = false
+  answer.finally(() => {
+    ended = true
+  })
+  while (!ended) {
+    t.equal((await call('GET', '/livez')).status, 200)
+    asked++
+    await setImmediate() // for what is not injected
+  }
+  const refused = await answer
+  t.same(faultsOf(refused), ['zaakgeometrie.within: invalid'])
+  t.match(refused.body.invalidParams[0].reason, new RegExp(`${LIMITS.segments}`))
+  t.ok(asked > 5, `${asked} other requests were answered`)
+})
