@@ -72,7 +72,7 @@ export async function copyZaaktype(m: Mutation, uuid: string, options: CopyOptio
 }
 
 type Relations = {
-  /** The type that takes the place of one that is named. */
+  /** The name of a type that the original relates to; the copy relates to whatever version of it counts. */
   one(url: unknown): string
   all(member: string, item: Item): string[]
   deelzaaktypen: string[]
@@ -145,97 +145,76 @@ async function ziotUrls(db: ReadDb, base: string, uuid: string): Promise<string[
   return rows.map((row) => link(base, 'zaaktypeinformatieobjecttype', row.uuid))
 }
 
-/** What the copy relates to: the same types, or those of that name in the other catalogue, made there where there is none. */
+/** What the copy relates to, by name; what another catalogue does not have of that name is made there. */
 async function relationsFor(m: Mutation, source: Item, catalogus: string, moves: boolean): Promise<Relations> {
-  const gerelateerd = source.gerelateerdeZaaktypen as (Record<string, unknown> & { zaaktype: string })[]
-  const deel = source.deelzaaktypen as string[]
-  const replaced = new Map<unknown, string>()
-  const one = (url: unknown) => replaced.get(url) ?? String(url)
-  const all = (member: string, item: Item) => ((item[member] ?? []) as string[]).map(one)
-  if (!moves) return { one, all, deelzaaktypen: deel, gerelateerdeZaaktypen: gerelateerd, along: [], dropped: [] }
-  const along: string[] = []
-  const dropped: string[] = []
   const { base } = m.actor
-  const resultaattypen = (await loadResources(
-    'resultaattype',
-    m.read,
-    base,
-    (source.resultaattypen as string[]).map(uuidOf),
-    null,
-  )) as Item[]
-  const wanted = (member: string) => [
-    ...new Set([source, ...resultaattypen].flatMap((item) => (item[member] ?? []) as string[])),
-  ]
-  const besluittypen = (await loadResources(
-    'besluittype',
-    m.read,
-    base,
-    wanted('besluittypen').map(uuidOf),
-    null,
-  )) as Item[]
-  const documenten = [
-    ...new Set([
-      ...wanted('informatieobjecttypen'),
-      ...besluittypen.flatMap((item) => item.informatieobjecttypen as string[]),
-    ]),
-  ]
-  for (const item of (await loadResources(
+  const load = async (type: 'resultaattype' | 'besluittype' | 'informatieobjecttype' | 'zaaktype', urls: string[]) =>
+    (await loadResources(type, m.read, base, [...new Set(urls)].map(uuidOf), null)) as Item[]
+  const resultaattypen = await load('resultaattype', source.resultaattypen as string[])
+  const wanted = (member: string, items: Item[]) => items.flatMap((item) => (item[member] ?? []) as string[])
+  const besluittypen = await load('besluittype', wanted('besluittypen', [source, ...resultaattypen]))
+  const documenttypen = await load(
     'informatieobjecttype',
-    m.read,
-    base,
-    documenten.map(uuidOf),
-    null,
-  )) as Item[]) {
-    const found = await sameName(m.read, base, 'informatieobjecttype', String(item.omschrijving), catalogus)
-    if (!found) along.push(String(item.omschrijving))
-    const input = () => readInput(InformatieobjecttypeInput, { ...item, catalogus, eindeGeldigheid: null })
-    replaced.set(item.url, found ?? (await createInformatieobjecttype(m, input())).url)
+    wanted('informatieobjecttypen', [source, ...resultaattypen, ...besluittypen]),
+  )
+  const names = new Map<unknown, string>()
+  for (const { url, omschrijving } of [...besluittypen, ...documenttypen]) names.set(url, String(omschrijving || url))
+  const one = (url: unknown) => names.get(url) ?? String(url)
+  const all = (member: string, item: Item) => [...new Set(((item[member] ?? []) as string[]).map(one))]
+  const deelzaaktypen = source.deelzaaktypeIdentificaties as string[]
+  const gerelateerd = source.gerelateerdeZaaktypen as { zaaktype: string; zaaktypeIdentificatie: string }[]
+  const byName = gerelateerd.map((item) => ({ ...item, zaaktype: item.zaaktypeIdentificatie || item.zaaktype }))
+  if (!moves) return { one, all, deelzaaktypen, gerelateerdeZaaktypen: byName, along: [], dropped: [] }
+
+  const along: string[] = []
+  const made = new Set<string>()
+  const lacks = async (type: 'besluittype' | 'informatieobjecttype', name: string) => {
+    if (made.has(`${type} ${name}`) || (await isThere(m.read, type, name, catalogus))) return false
+    made.add(`${type} ${name}`)
+    along.push(name)
+    return true
   }
-  for (const item of besluittypen) {
-    const found = await sameName(m.read, base, 'besluittype', String(item.omschrijving), catalogus)
-    if (!found) along.push(String(item.omschrijving))
-    const input = () =>
-      readInput(BesluittypeInput, {
-        ...item,
-        catalogus,
-        eindeGeldigheid: null,
-        informatieobjecttypen: all('informatieobjecttypen', item),
-      })
-    replaced.set(item.url, found ?? (await createBesluittype(m, input())).url)
+  for (const item of documenttypen)
+    if (await lacks('informatieobjecttype', String(item.omschrijving)))
+      await createInformatieobjecttype(
+        m,
+        readInput(InformatieobjecttypeInput, { ...item, catalogus, eindeGeldigheid: null }),
+      )
+  for (const item of besluittypen)
+    if (await lacks('besluittype', String(item.omschrijving)))
+      await createBesluittype(
+        m,
+        readInput(BesluittypeInput, {
+          ...item,
+          catalogus,
+          eindeGeldigheid: null,
+          informatieobjecttypen: all('informatieobjecttypen', item),
+        }),
+      )
+  const dropped: string[] = []
+  const kept = async (name: string) => {
+    const there = await isThere(m.read, 'zaaktype', name, catalogus)
+    if (!there) dropped.push(name)
+    return there
   }
-  const keep = async (url: string) => {
-    const [type] = (await loadResources('zaaktype', m.read, base, [uuidOf(url)], null)) as Item[]
-    const found = type && (await sameName(m.read, base, 'zaaktype', String(type.identificatie), catalogus))
-    if (!found) dropped.push(String(type?.identificatie ?? url))
-    return found
-  }
-  const deelzaaktypen: string[] = []
-  for (const url of deel) {
-    const found = await keep(url)
-    if (found) deelzaaktypen.push(found)
-  }
-  const gerelateerdeZaaktypen: Record<string, unknown>[] = []
-  for (const item of gerelateerd) {
-    const found = item.zaaktype.startsWith(`${base}/`) ? await keep(item.zaaktype) : item.zaaktype
-    if (found) gerelateerdeZaaktypen.push({ ...item, zaaktype: found })
-  }
-  return { one, all, deelzaaktypen, gerelateerdeZaaktypen, along, dropped }
+  const own = { deelzaaktypen: [] as string[], gerelateerdeZaaktypen: [] as Record<string, unknown>[] }
+  for (const name of deelzaaktypen) if (await kept(name)) own.deelzaaktypen.push(name)
+  for (const item of byName)
+    if (item.zaaktypeIdentificatie === '' || (await kept(item.zaaktype))) own.gerelateerdeZaaktypen.push(item)
+  return { one, all, ...own, along, dropped }
 }
 
-/** The newest version of that name in a catalogue, a published one first. */
-async function sameName(
+async function isThere(
   db: ReadDb,
-  base: string,
   type: 'informatieobjecttype' | 'besluittype' | 'zaaktype',
   name: string,
   catalogus: string,
-): Promise<string | undefined> {
+): Promise<boolean> {
   const key = sql.raw(type === 'zaaktype' ? 'identificatie' : 'omschrijving')
-  const { rows } = await sql<{ uuid: string }>`
-    select t.uuid from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
-    where c.uuid = ${uuidOf(catalogus)} and t.${key} = ${name} and t.${key} <> ''
-    order by t.concept, t.begin_geldigheid desc, t.id desc limit 1`.execute(db as never)
-  return rows[0] && link(base, type, rows[0].uuid)
+  const { rows } = await sql`
+    select 1 from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
+    where c.uuid = ${uuidOf(catalogus)} and t.${key} = ${name} limit 1`.execute(db as never)
+  return rows.length > 0
 }
 
 /** Where a copy in another catalogue came from. */
@@ -262,7 +241,8 @@ export async function copyType(
 ): Promise<{ url: string; omschrijving: string }> {
   const [source] = (await loadResources(type, m.read, m.actor.base, [uuid], null)) as Item[]
   if (!source) throw notFound()
-  const next = { ...source, beginGeldigheid, eindeGeldigheid: null }
+  const names = source.informatieobjecttypeOmschrijvingen as string[] | undefined
+  const next = { ...source, beginGeldigheid, eindeGeldigheid: null, ...(names && { informatieobjecttypen: names }) }
   const made =
     type === 'besluittype'
       ? await createBesluittype(m, readInput(BesluittypeInput, next))

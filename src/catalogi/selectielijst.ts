@@ -38,6 +38,9 @@ export type Selectielijst = {
   list(kind: Kind, procestype?: string): Promise<Listed>
 }
 
+/** Stands where a klasse has not been chosen yet, because there is no selectielijst to choose it from. */
+export const noKlasse = (base: string) => `${base}/beheer/catalogi/selectielijst`
+
 /** Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then SELECTIELIJST_API_ROOT. */
 export async function openSelectielijst(config: Config, services: Services): Promise<Selectielijst> {
   const copy = config.selectielijstBestand ? await readCopy(config.selectielijstBestand) : new Map<string, object>()

@@ -10,6 +10,8 @@ import { parse, writeToString } from 'fast-csv'
 import { type Receiver, startReceiver } from '../../bench/receiver.ts'
 import { signToken } from '../autorisaties/clients.ts'
 import { generateSecret } from '../autorisaties/secret-box.ts'
+import { EXAMPLES, loadExample, verifyExample } from '../catalogi/examples/load.ts'
+import { openSelectielijst } from '../catalogi/selectielijst.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
@@ -18,6 +20,7 @@ import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
 import { systemActor } from '../http/access.ts'
 import { SETS } from '../notificaties/backoff.ts'
 import { saveInstellingen } from '../notificaties/settings.ts'
+import type { Services } from '../services/services.ts'
 import { openLog } from '../telemetry/log.ts'
 import { findSecretBox, openServer, type Running, runApi, runWorker } from './processes.ts'
 
@@ -68,7 +71,10 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
     const told = await notify(call, receiver, catalogus)
     const all = good && same && told
     say(all ? '\nAll as expected.' : '\nNOT as expected.')
-    if (options.keep) await stay(service.address, { secret, password }, type, options.signal)
+    if (options.keep) {
+      await loadExamples(config, service, catalogus)
+      await stay(service.address, { secret, password }, type, options.signal)
+    }
     return all
   } finally {
     await service.stop()
@@ -81,7 +87,9 @@ function say(text: string): void {
   console.log(text)
 }
 
-async function startService(config: Config): Promise<Running & { address: string }> {
+type Service = Running & { address: string /** Of the database. */; url: string }
+
+async function startService(config: Config): Promise<Service> {
   const log = openLog(config.logLevel)
   const box = await findSecretBox(config, true)
   const server = await openServer(config, log, true)
@@ -91,6 +99,7 @@ async function startService(config: Config): Promise<Running & { address: string
   const api = await runApi(config, server.url, box, log)
   return {
     ...api,
+    url: server.url,
     stop: async () => {
       await api.stop()
       await worker.stop()
@@ -103,6 +112,22 @@ async function startService(config: Config): Promise<Running & { address: string
 async function retrySoon(url: string): Promise<void> {
   const database = openDatabase(url, { max: 1, name: 'demo' })
   await mutator(database)(systemActor('demo'), (m) => saveInstellingen(m, SETS.kort))
+  await database.close()
+}
+
+/** The example zaaktypen that the pages offer, ready for use. */
+async function loadExamples(config: Config, { address, url }: Service, catalogus: string): Promise<void> {
+  const nothing = { fetchJson: async () => ({ kind: 'unregistered' }) } as unknown as Services
+  const selectielijst = await openSelectielijst(config, nothing)
+  const database = openDatabase(url, { max: 1, name: 'demo' })
+  const uuid = catalogus.split('/').at(-1)!
+  for (const example of EXAMPLES) {
+    const verified = await verifyExample(selectielijst, example, address)
+    await mutator(database)(systemActor('demo', address), (m) =>
+      loadExample(m, uuid, example, verified, { beginGeldigheid: '2024-01-01', publish: true }),
+    )
+    say(`Made an example: ${example.title}`)
+  }
   await database.close()
 }
 

@@ -83,7 +83,7 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
     vertrouwelijkheidaanduiding: 'zaakvertrouwelijk',
     beginGeldigheid: '2026-01-01',
   })
-  const besluittype = await stuur(beheerder, `${catalogus}/besluittypen/nieuw`, {
+  await stuur(beheerder, `${catalogus}/besluittypen/nieuw`, {
     omschrijving: 'Besluit op aanvraag',
     'reactietermijn.aantal': '6',
     'reactietermijn.eenheid': 'W',
@@ -92,10 +92,10 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
   })
   const api = (path: string, soort: string) => `http://localhost/catalogi/api/v1/${soort}/${path.split('/').at(-1)}`
   await stuur(beheerder, `${zaaktype}/documenttypen/nieuw`, {
-    informatieobjecttypen: api(documenttype, 'informatieobjecttypen'),
+    informatieobjecttypen: 'Aanvraagformulier',
     richting: 'inkomend',
   })
-  await stuur(beheerder, `${zaaktype}/gegevens/relaties`, { besluittypen: api(besluittype, 'besluittypen') })
+  await stuur(beheerder, `${zaaktype}/gegevens/relaties`, { besluittypen: 'Besluit op aanvraag' })
   const controle = await beheerder.get(`${zaaktype}/controle`)
   t.match(controle.body, 'Nog niet gepubliceerd')
   const refused = await beheerder.post(`${zaaktype}/publiceren`, {})
@@ -115,4 +115,120 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
   t.match(overzicht.body, 'Geldig')
   const geschiedenis = await beheerder.get(`${zaaktype}/geschiedenis`)
   t.match(geschiedenis.body, 'De administrator heeft Statustype “Ontvangen” bij Aanvraag parkeervergunning gemaakt.')
+})
+
+t.test('a form names what lacks beside the fields, keeps what was typed, and makes nothing', async (t) => {
+  const { beheerder, database } = await opzet(t)
+  const { catalogus } = await maakZaaktype(beheerder)
+  const answer = await beheerder.post(`${catalogus}/zaaktypen/nieuw`, {
+    ...ZAAKTYPE,
+    identificatie: 'ANDERS',
+    doel: '',
+    handelingInitiator: 'een veel te lang werkwoord',
+    'doorlooptijd.aantal': 'een poosje',
+  })
+  t.equal(answer.statusCode, 400)
+  t.same(fouten(answer.body), [
+    'Doel: vul dit in.',
+    'Handeling van de aanvrager: gebruik ten hoogste 20 tekens; het zijn er nu 26.',
+    'Doorlooptijd: vul een heel getal in en kies een eenheid, of schrijf “1 jaar en 6 maanden”.',
+  ])
+  t.match(answer.body, 'value="een poosje"')
+  const [row] = await database.sql`select count(*)::int as count from zaaktype`
+  t.equal(row!.count, 1)
+})
+
+t.test('a duration is read back as it was meant, also when it takes two units', async (t) => {
+  const { beheerder } = await opzet(t)
+  const { zaaktype } = await maakZaaktype(beheerder)
+  const termijnen = {
+    'doorlooptijd.aantal': '1 jaar en 6 maanden',
+    'doorlooptijd.eenheid': 'samen',
+    'servicenorm.aantal': '30',
+    'servicenorm.eenheid': 'D',
+    opschortingEnAanhoudingMogelijk: 'nee',
+    verlengingMogelijk: 'ja',
+    'verlengingstermijn.aantal': '1',
+    'verlengingstermijn.eenheid': 'M',
+  }
+  await stuur(beheerder, `${zaaktype}/gegevens/termijnen`, termijnen)
+  const { body } = await beheerder.get(zaaktype)
+  for (const text of ['1 jaar en 6 maanden', '30 dagen', '1 maand']) t.match(body, `>${text}<`)
+  const form = await beheerder.get(`${zaaktype}/gegevens/termijnen`)
+  t.match(form.body, 'value="1 jaar en 6 maanden"')
+})
+
+t.test('the second of two editors sees what the first changed, and overwrites nothing in silence', async (t) => {
+  const { beheerder, call } = await opzet(t)
+  const { zaaktype } = await maakZaaktype(beheerder)
+  const page = (await beheerder.get(`${zaaktype}/gegevens/doel`)).body
+  const stored = (body: string) => /name="_basis" value="([^"]*)"/.exec(body)![1]!.replaceAll('&quot;', '"')
+  const now = {
+    doel: ZAAKTYPE.doel,
+    aanleiding: ZAAKTYPE.aanleiding,
+    handelingInitiator: 'aanvragen',
+    onderwerp: 'parkeervergunning',
+    handelingBehandelaar: 'behandelen',
+    verantwoordelijke: 'Burgerzaken',
+    'referentieproces.naam': 'Behandelen aanvraag',
+    _basis: stored(page),
+  }
+  await stuur(beheerder, `${zaaktype}/gegevens/doel`, { ...now, doel: 'Het doel van de eerste', onderwerp: 'parkeren' })
+  const second = await beheerder.post(`${zaaktype}/gegevens/doel`, { ...now, doel: 'Het doel van de tweede' })
+  t.equal(second.statusCode, 409)
+  t.match(second.body, 'Iemand anders heeft dit intussen gewijzigd')
+  t.match(second.body, '“Het doel van de eerste”')
+  t.match(second.body, 'Het doel van de tweede</textarea>', 'what was typed is kept')
+  t.match(second.body, 'value="parkeren"', 'what only the first changed is taken over')
+  const api = `http://localhost/catalogi/api/v1/zaaktypen/${zaaktype.split('/').at(-1)}`
+  t.equal((await call('GET', api)).body.doel, 'Het doel van de eerste')
+  const again = { ...now, doel: 'Het doel van de tweede', onderwerp: 'parkeren', _basis: stored(second.body) }
+  await stuur(beheerder, `${zaaktype}/gegevens/doel`, again)
+  t.match((await call('GET', api)).body, { doel: 'Het doel van de tweede', onderwerp: 'parkeren' })
+})
+
+t.test('statustypen are put in order, and a stale order is refused', async (t) => {
+  const { beheerder, call } = await opzet(t)
+  const { zaaktype } = await maakZaaktype(beheerder)
+  const names = ['Ontvangen', 'Afgehandeld', 'Getoetst']
+  for (const omschrijving of names) await stuur(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving })
+  const order = async () => {
+    const { body } = await call('GET', `http://localhost/catalogi/api/v1/zaaktypen/${zaaktype.split('/').at(-1)}`)
+    const found = await Promise.all((body.statustypen as string[]).map(async (url) => (await call('GET', url)).body))
+    return found as { omschrijving: string; isEindstatus: boolean; url: string }[]
+  }
+  const before = (await order()).map(({ url }) => url.split('/').at(-1)!)
+  const form = { _basis: before.join(','), volgorde: before.join(','), omhoog: before[2]! }
+  await beheerder.post(`${zaaktype}/statustypen/volgorde`, form, `${zaaktype}/statustypen`)
+  t.same(
+    (await order()).map(({ omschrijving, isEindstatus }) => [omschrijving, isEindstatus]),
+    [
+      ['Ontvangen', false],
+      ['Getoetst', false],
+      ['Afgehandeld', true],
+    ],
+  )
+  await beheerder.post(`${zaaktype}/statustypen/volgorde`, form, `${zaaktype}/statustypen`)
+  t.match(
+    (await beheerder.get(`${zaaktype}/statustypen`)).body,
+    'Iemand anders heeft de statustypen intussen gewijzigd',
+  )
+  t.equal((await order())[1]!.omschrijving, 'Getoetst')
+  const first = (await order())[0]!
+  await stuur(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving: 'Aangemeld', plaats: first.url })
+  t.same(
+    (await order()).map(({ omschrijving }) => omschrijving),
+    ['Aangemeld', 'Ontvangen', 'Getoetst', 'Afgehandeld'],
+  )
+})
+
+t.test('a viewer can look, and a form sent without the page is refused', async (t) => {
+  const { beheerder, app } = await opzet(t)
+  const { zaaktype, catalogus } = await maakZaaktype(beheerder)
+  const viewer = klant(app)
+  await viewer.login('viewer', WACHTWOORD)
+  t.equal((await viewer.get(zaaktype)).statusCode, 200)
+  t.notMatch((await viewer.get(catalogus)).body, 'Nieuw zaaktype')
+  for (const path of ['publiceren', 'gegevens/doel', 'statustypen/nieuw', 'verwijderen'])
+    t.equal((await viewer.post(`${zaaktype}/${path}`, { omschrijving: 'x' }, zaaktype)).statusCode, 403, path)
 })

@@ -83,7 +83,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       })
       return {
         naar: `/catalogi/${uuidOf(made.url)}`,
-        melding: 'De catalogus is gemaakt. Voeg nu een zaaktype toe.',
+        melding: 'De catalogus is gemaakt. Voeg nu een zaaktype toe, of begin met een voorbeeld.',
       }
     })
   })

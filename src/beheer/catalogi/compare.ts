@@ -97,14 +97,9 @@ type Named = { name: string; item: Item }
 async function namedItems(db: ReadDb, kind: PartKind, base: string, version: Version): Promise<Named[]> {
   const items = await itemsOf(db, kind, base, version)
   const status = await statusNames(db, version.id)
-  const types =
-    kind.path === 'documenttypen' ? await typeChoices(db, base, 'informatieobjecttype', version.catalogusId) : []
   const taken = new Map<string, number>()
   return items.map((item) => {
-    const own =
-      kind.path === 'documenttypen'
-        ? `${types.find(([url]) => url === item.informatieobjecttype)?.[1] ?? 'documenttype'} (${item.richting})`
-        : kind.nameOf(item)
+    const own = kind.path === 'documenttypen' ? `${item.informatieobjecttype} (${item.richting})` : kind.nameOf(item)
     const times = (taken.get(own) ?? 0) + 1
     taken.set(own, times)
     // Statuses by name: every version has its own.

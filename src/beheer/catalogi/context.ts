@@ -88,6 +88,19 @@ export async function requireVersion(
   return version
 }
 
+/** A resource with its relations by the names of the types, as the forms have them, and not by the URLs of versions. */
+export function withNames<R extends object>(resource: R): R {
+  const named = { ...resource } as Record<string, unknown>
+  for (const [names, member] of RELATIONS) if (named[names]) named[member] = [...new Set(named[names] as string[])]
+  return named as R
+}
+const RELATIONS = [
+  ['besluittypeOmschrijving', 'besluittypen'],
+  ['informatieobjecttypeOmschrijving', 'informatieobjecttypen'],
+  ['informatieobjecttypeOmschrijvingen', 'informatieobjecttypen'],
+  ['deelzaaktypeIdentificaties', 'deelzaaktypen'],
+] as const
+
 export async function findVersion(
   db: ReadDb,
   base: string,
@@ -101,7 +114,7 @@ export async function findVersion(
     from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id where t.uuid = ${uuid}`.execute(db as never)
   const row = rows[0]
   const [resource] = row ? await loadResources(type, db, base, [uuid], null) : []
-  return row && resource ? { ...row, type, state: stateOf(row), resource } : undefined
+  return row && resource ? { ...row, type, state: stateOf(row), resource: withNames(resource) } : undefined
 }
 
 /**
@@ -137,7 +150,9 @@ export const catalogusCrumbs = ({
   { pad: `/catalogi/${catalogus}`, naam: catalogusNaam },
 ]
 
-/** Of every type in a catalogue the version that relations show, as choices with its URL; concepts say so. */
+/**
+ * The types in a catalogue as choices by name, which a relation then follows from version to version; concepts say so.
+ */
 export async function typeChoices(db: ReadDb, base: string, type: Hoofdtype, catalogusId: number): Promise<Choice[]> {
   const key = sql.raw(SLEUTEL[type])
   const { rows } = await sql<{ uuid: string; omschrijving: string; key: string; concept: boolean }>`
@@ -149,7 +164,7 @@ export async function typeChoices(db: ReadDb, base: string, type: Hoofdtype, cat
         t.begin_geldigheid desc, t.id desc) s
     order by lower(s.omschrijving), s.key limit 2000`.execute(db as never)
   return rows.map(({ uuid, omschrijving, key: own, concept }) => [
-    link(base, type, uuid),
+    own || link(base, type, uuid),
     (type === 'zaaktype' ? `${omschrijving} (${own})` : omschrijving || 'zonder omschrijving') +
       (concept ? ' – concept' : ''),
   ])

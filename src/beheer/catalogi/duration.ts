@@ -14,7 +14,7 @@ export const DURATION_UNITS = [
   ['W', 'weken'],
   ['M', 'maanden'],
   ['Y', 'jaar'],
-  ['samen', 'samengesteld, zoals “1 jaar en 6 maanden”'],
+  ['samen', 'samengesteld'],
 ] as const
 
 /** `P30D` as `30 dagen`, `P1Y6M` as `1 jaar en 6 maanden`. What has hours is shown as it is. */

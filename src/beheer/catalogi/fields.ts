@@ -122,8 +122,8 @@ function readField(field: Field, values: Values): { value: unknown; fault?: stri
   const text = field.kind === 'duration' ? String(values[`${field.name}.aantal`] ?? '') : values[field.name]
   const empty = text === undefined || text.length === 0
   if (empty && !field.optional && !['check', 'checks', 'lines', 'checklist'].includes(field.kind ?? '')) {
-    const verb = ['select', 'radio', 'yesno'].includes(field.kind ?? '') ? 'Kies' : 'Vul in'
-    return { value: emptyValue(field), fault: `${verb}: ${lowerFirst(field.label)}.` }
+    const choose = ['select', 'radio', 'yesno'].includes(field.kind ?? '')
+    return { value: emptyValue(field), fault: choose ? 'Kies een van de mogelijkheden.' : 'Vul dit in.' }
   }
   if (field.max !== undefined && typeof text === 'string' && [...text].length > field.max && field.kind !== 'lines')
     return { value: text, fault: `Gebruik ten hoogste ${field.max} tekens; het zijn er nu ${[...text].length}.` }

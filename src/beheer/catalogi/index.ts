@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { openSelectielijst } from '../../catalogi/selectielijst.ts'
 import { registerCatalogus } from './catalogus.ts'
 import { registerCompare } from './compare.ts'
+import { registerExamples } from './examples.ts'
 import { registerHistory } from './history.ts'
 import { registerLifecycle } from './lifecycle.ts'
 import { registerParts } from './part-pages.ts'
@@ -21,5 +22,6 @@ export async function registerCatalogi(app: FastifyInstance): Promise<void> {
   registerLifecycle(app)
   registerCompare(app, selectielijst)
   registerHistory(app)
+  registerExamples(app, selectielijst)
   await registerTransfer(app, selectielijst)
 }

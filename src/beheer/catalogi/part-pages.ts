@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { loadResources } from '../../catalogi/expand.ts'
+import { isUrl } from '../../catalogi/rules.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { reorderStatustypen } from '../../catalogi/zaaktype/statustypen.ts'
 import type { ReadDb } from '../../database/database.ts'
@@ -20,6 +21,7 @@ import {
   typeChoices,
   uuidOf,
   type Version,
+  withNames,
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
 import { type FormPage, fieldsOf, refuse, showForm, submitForm } from './edit.ts'
@@ -66,7 +68,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
               )
               items.push(item)
               if (kind.ordered && values.plaats) await moveBefore(m, zaaktype, item.url, String(values.plaats))
-              const after = changedState(fieldsOf(page), {}, kind.toForm?.(item) ?? item)
+              const after = changedState(fieldsOf(page), {}, kind.toForm?.(withNames(item)) ?? withNames(item))
               m.vastleggen({
                 handeling: `${kind.resource}-maken`,
                 soort: 'zaaktype',
@@ -111,7 +113,11 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
             const before = await requireItem(m.read, kind, m.actor.base, zaaktype, request.params.deel)
             requireFresh(kind.toForm?.(before) ?? before)
             const after = await kind.change(m, request.params.deel, change, prepared)
-            const state = changedState(fieldsOf(page), kind.toForm?.(before) ?? before, kind.toForm?.(after) ?? after)
+            const state = changedState(
+              fieldsOf(page),
+              kind.toForm?.(before) ?? before,
+              kind.toForm?.(withNames(after)) ?? withNames(after),
+            )
             m.vastleggen({
               handeling: `${kind.resource}-wijzigen`,
               soort: 'zaaktype',
@@ -310,8 +316,22 @@ export async function itemsOf(db: ReadDb, kind: PartKind, base: string, zaaktype
     db as never,
   )
   const uuids = rows.map(({ uuid }) => uuid)
-  const found = (await loadResources(kind.resource, db, base, uuids, null)) as Item[]
+  const found = ((await loadResources(kind.resource, db, base, uuids, null)) as Item[]).map(withNames)
+  if (kind.path === 'documenttypen') await nameDocumenttypen(db, found)
   return found.toSorted((a, b) => uuids.indexOf(uuidOf(a.url)) - uuids.indexOf(uuidOf(b.url)))
+}
+
+/** Document types by their names. */
+async function nameDocumenttypen(db: ReadDb, items: Item[]): Promise<void> {
+  const uuids = items.map(({ informatieobjecttype }) => uuidOf(informatieobjecttype))
+  if (uuids.length === 0) return
+  const rows = await db
+    .selectFrom('informatieobjecttype')
+    .where('uuid', 'in', uuids)
+    .select(['uuid', 'omschrijving'])
+    .execute()
+  for (const [place, item] of items.entries())
+    item.informatieobjecttype = rows.find(({ uuid }) => uuid === uuids[place])?.omschrijving ?? ''
 }
 
 async function requireItem(db: ReadDb, kind: PartKind, base: string, zaaktype: Version, uuid: string): Promise<Item> {
@@ -321,7 +341,7 @@ async function requireItem(db: ReadDb, kind: PartKind, base: string, zaaktype: V
 }
 
 async function nameOf(db: ReadDb, kind: PartKind, item: Item): Promise<string> {
-  if (kind.path !== 'documenttypen') return kind.nameOf(item)
+  if (kind.path !== 'documenttypen' || !isUrl(item.informatieobjecttype)) return kind.nameOf(item)
   const type = await db
     .selectFrom('informatieobjecttype')
     .where('uuid', '=', uuidOf(item.informatieobjecttype))

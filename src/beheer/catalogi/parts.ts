@@ -273,7 +273,7 @@ const DOCUMENTTYPEN: PartKind = {
     first(RICHTINGEN, item.richting),
     item.statustype ? first(status, item.statustype) : '',
   ],
-  nameOf: (item) => item.naam ?? 'documenttype',
+  nameOf: (item) => item.informatieobjecttype,
   groups: async ({ db, base, zaaktype, item, items }) => {
     const used = new Set(items.map(({ informatieobjecttype }) => informatieobjecttype))
     const choices = await typeChoices(db, base, 'informatieobjecttype', zaaktype.catalogusId)

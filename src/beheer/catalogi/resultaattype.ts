@@ -1,5 +1,6 @@
 // Resultaattypen: the outcome of a case, and what the selectielijst says about how long it is kept.
-import type { Listed, Selectielijst } from '../../catalogi/selectielijst.ts'
+import { GENERIEK, ROOT } from '../../catalogi/examples/definition.ts'
+import { type Listed, noKlasse, type Selectielijst } from '../../catalogi/selectielijst.ts'
 import {
   askSelectielijst,
   changeResultaattype,
@@ -13,20 +14,9 @@ import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
 import type { Item, PartContext, PartKind } from './parts.ts'
 
 /** Generic outcomes of the national list, for when no selectielijst is configured. */
-const KNOWN_OMSCHRIJVINGEN: readonly Choice[] = [
-  ['ce8cf476-0b59-496f-8eee-957a7c6e2506', 'Afgebroken'],
-  ['e6a0c939-3404-45b0-88e3-76c94fb80ea7', 'Afgewezen'],
-  ['1f750958-431c-4916-bc01-af5d3a753b41', 'Geweigerd'],
-  ['a6a0bd73-262a-401a-b629-9c4a908c69b5', 'Ingetrokken'],
-  ['fb65d251-1518-4185-865f-b8bdcfad07b1', 'Toegekend'],
-  ['43ac0469-e0c0-4985-a6ce-8ec285d2df47', 'Vastgesteld'],
-  ['f7d2dc14-1b71-4179-aed3-4e7abcfbeb0d', 'Verleend'],
-].map(
-  ([uuid, name]) => [`https://selectielijst.openzaak.nl/api/v1/resultaattypeomschrijvingen/${uuid}`, name!] as const,
+const KNOWN_OMSCHRIJVINGEN = Object.entries(GENERIEK).map(
+  ([name, uuid]): Choice => [`${ROOT}resultaattypeomschrijvingen/${uuid}`, name],
 )
-
-/** Stands where a klasse has not been chosen yet, because there is no selectielijst to choose it from. */
-export const noKlasse = (base: string) => `${base}/beheer/catalogi/selectielijst`
 
 export const RESULTAATTYPEN: PartKind = {
   path: 'resultaattypen',

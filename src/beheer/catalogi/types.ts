@@ -28,6 +28,7 @@ import {
   typeChoices,
   uuidOf,
   type Version,
+  withNames,
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
@@ -84,7 +85,7 @@ export function registerTypes(app: FastifyInstance): void {
             soort: info.type,
             id: uuidOf(item.url),
             weergave: item.omschrijving,
-            nieuw: changedState(fieldsOf(page), {}, item).nieuw,
+            nieuw: changedState(fieldsOf(page), {}, withNames(item)).nieuw,
           })
           return item
         })
@@ -134,7 +135,7 @@ export function registerTypes(app: FastifyInstance): void {
             const { resource: before } = await holdVersion(m, info.type, version.uuid, version.concept)
             requireFresh(before)
             const after = await kind.change(m, version.uuid, body)
-            const state = changedState(fieldsOf(page), before, after)
+            const state = changedState(fieldsOf(page), before, withNames(after))
             m.vastleggen({
               handeling: `${info.type}-wijzigen`,
               soort: info.type,

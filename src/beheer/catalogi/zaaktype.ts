@@ -21,12 +21,13 @@ import {
   typeChoices,
   uuidOf,
   type Version,
+  withNames,
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
 import { type Choice, changedState, type Field, type Group, inWords } from './fields.ts'
 import { itemsOf } from './part-pages.ts'
-import { PARTS } from './parts.ts'
+import { type Item, PARTS } from './parts.ts'
 import { procestypeChoices } from './resultaattype.ts'
 import { usageInWords, usageOf } from './usage.ts'
 import { NEW_ZAAKTYPE, NEW_ZAAKTYPE_GROUPS, ZAAKTYPE_GROUPS } from './zaaktype-fields.ts'
@@ -85,7 +86,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       parts: await Promise.all(
         PARTS.map(async (kind) => {
           const items = await itemsOf(app.read, kind, request.base, version)
-          return { path: kind.path, name: kind.name, names: await partNames(kind.path, items) }
+          return { path: kind.path, name: kind.name, names: partNames(kind.path, items) }
         }),
       ),
       usage: usageInWords(await usageOf(app.read, version), 'zaaktype'),
@@ -114,7 +115,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
           requireFresh(before)
           const change = body.beginGeldigheid ? { ...body, versiedatum: body.beginGeldigheid } : body
           const after = await changeZaaktype(m, version.uuid, 'partial_update', change, faults)
-          const state = changedState(fieldsOf(page), before, after)
+          const state = changedState(fieldsOf(page), before, withNames(after))
           m.vastleggen({
             handeling: 'zaaktype-wijzigen',
             soort: 'zaaktype',
@@ -265,16 +266,12 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     ]
   }
 
-  async function partNames(path: string, items: Record<string, any>[]): Promise<string[]> {
-    if (path !== 'documenttypen') return items.map((item) => item.omschrijving ?? item.naam ?? item.relatieOmschrijving)
-    const uuids = items.map(({ informatieobjecttype }) => uuidOf(informatieobjecttype))
-    if (uuids.length === 0) return []
-    const rows = await app.read
-      .selectFrom('informatieobjecttype')
-      .where('uuid', 'in', uuids)
-      .select(['uuid', 'omschrijving'])
-      .execute()
-    return uuids.map((uuid) => rows.find((row) => row.uuid === uuid)?.omschrijving ?? '')
+  function partNames(path: string, items: Item[]): string[] {
+    return items.map((item) =>
+      path === 'documenttypen'
+        ? item.informatieobjecttype
+        : (item.omschrijving ?? item.naam ?? item.relatieOmschrijving),
+    )
   }
 
   /** Applications that may do something with cases of this version. */

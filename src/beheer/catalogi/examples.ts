@@ -1,0 +1,92 @@
+// Starting points: complete example zaaktypen to make in a catalogue, and what is known of the selectielijst.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { EXAMPLES, loadExample, verifyExample } from '../../catalogi/examples/load.ts'
+import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import { notFound } from '../../http/problem.ts'
+import { mutateFromPage } from '../change.ts'
+import type { Formulier } from '../form.ts'
+import { uuidParam } from '../lookup.ts'
+import { redirectWith } from '../page.ts'
+import { beheren, catalogusCrumbs, kijken, today, uuidOf } from './context.ts'
+
+export function registerExamples(app: FastifyInstance, selectielijst: Selectielijst): void {
+  app.get('/catalogi/:uuid/voorbeelden', { config: beheren }, async (request, reply) => {
+    const catalogus = await requireCatalogus(request)
+    const rows = await app.read
+      .selectFrom('zaaktype')
+      .where('catalogusId', '=', catalogus.id)
+      .select('identificatie')
+      .distinct()
+      .execute()
+    const present = new Set(rows.map(({ identificatie }) => identificatie))
+    return reply.pagina('catalogi-voorbeelden', {
+      titel: 'Beginnen met een voorbeeld',
+      kruimels: catalogusCrumbs({
+        catalogus: catalogus.uuid,
+        catalogusNaam: catalogus.naam || `Catalogus ${catalogus.domein}`,
+      }),
+      examples: EXAMPLES.map((example) => ({
+        ...example,
+        present: example.zaaktypen.every(({ zaaktype }) => present.has(zaaktype.identificatie)),
+      })),
+    })
+  })
+
+  app.post('/catalogi/:uuid/voorbeelden', { config: beheren }, async (request, reply) => {
+    const catalogus = await requireCatalogus(request)
+    const example = EXAMPLES.find(({ key }) => key === (request.body as Formulier | null)?.voorbeeld)
+    if (!example) throw notFound('Dit voorbeeld bestaat niet.')
+    const verified = await verifyExample(selectielijst, example, request.base)
+    const made = await mutateFromPage(request, async (m) => {
+      const zaaktypen = await loadExample(m, catalogus.uuid, example, verified, { beginGeldigheid: today() })
+      m.vastleggen({
+        handeling: 'catalogus-voorbeeld',
+        soort: 'catalogus',
+        id: catalogus.uuid,
+        weergave: example.title,
+        nieuw: { Zaaktypen: zaaktypen.map(({ omschrijving }) => omschrijving).join(', ') },
+      })
+      for (const { url, omschrijving } of zaaktypen)
+        m.vastleggen({ handeling: 'zaaktype-voorbeeld', soort: 'zaaktype', id: uuidOf(url), weergave: omschrijving })
+      return zaaktypen
+    })
+    const last = made.at(-1)
+    if (!last)
+      return redirectWith(
+        request,
+        reply,
+        `/catalogi/${catalogus.uuid}`,
+        'Deze zaaktypen staan al in de catalogus. Er is niets gemaakt.',
+        'info',
+      )
+    const names = made.map(({ omschrijving }) => `“${omschrijving}”`).join(' en ')
+    return redirectWith(
+      request,
+      reply,
+      `/catalogi/zaaktypen/${uuidOf(last.url)}`,
+      `${names} ${made.length === 1 ? 'is' : 'zijn'} gemaakt, als concept. Pas aan wat u anders wilt en publiceer.`,
+    )
+  })
+
+  app.get('/catalogi/selectielijst', { config: kijken }, async (_request, reply) => {
+    const listed = await selectielijst.list('ProcesType')
+    const years =
+      listed.kind === 'ok' ? [...new Set(listed.items.map(({ jaar }) => String(jaar)))].toSorted().reverse() : []
+    return reply.pagina('catalogi-selectielijst', {
+      titel: 'Selectielijst',
+      kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }],
+      listed,
+      years,
+    })
+  })
+
+  async function requireCatalogus(request: FastifyRequest) {
+    const catalogus = await app.read
+      .selectFrom('catalogus')
+      .where('uuid', '=', uuidParam(request))
+      .select(['id', 'uuid', 'naam', 'domein'])
+      .executeTakeFirst()
+    if (!catalogus) throw notFound('Deze catalogus bestaat niet.')
+    return catalogus
+  }
+}

@@ -1,0 +1,196 @@
+import { type Example, tekst, USUAL } from './definition.ts'
+
+/** A permit with a decision, and the objection that may follow it. */
+export const PERMIT: Example = {
+  key: 'vergunning',
+  title: 'Vergunning met bezwaar: evenement',
+  summary:
+    'Een vergunning met een besluit en zes weken bezwaartermijn, en het bezwaar zelf als zaaktype dat erop kan volgen.',
+  documenttypen: [
+    {
+      omschrijving: 'Aanvraag',
+      informatieobjectcategorie: 'aanvraag',
+      vertrouwelijkheidaanduiding: 'zaakvertrouwelijk',
+    },
+    {
+      omschrijving: 'Plattegrond',
+      informatieobjectcategorie: 'tekening',
+      vertrouwelijkheidaanduiding: 'beperkt_openbaar',
+    },
+    { omschrijving: 'Advies', informatieobjectcategorie: 'rapport', vertrouwelijkheidaanduiding: 'intern' },
+    { omschrijving: 'Beschikking', informatieobjectcategorie: 'besluit', vertrouwelijkheidaanduiding: 'openbaar' },
+    {
+      omschrijving: 'Bezwaarschrift',
+      informatieobjectcategorie: 'brief',
+      vertrouwelijkheidaanduiding: 'zaakvertrouwelijk',
+    },
+    {
+      omschrijving: 'Verslag hoorzitting',
+      informatieobjectcategorie: 'verslag',
+      vertrouwelijkheidaanduiding: 'intern',
+    },
+  ],
+  besluittypen: [
+    {
+      omschrijving: 'Besluit op aanvraag vergunning',
+      besluitcategorie: 'beschikking',
+      reactietermijn: 'P6W',
+      publicatieIndicatie: true,
+      publicatietekst: 'Burgemeester en wethouders hebben op de aanvraag beslist.',
+      informatieobjecttypen: ['Beschikking'],
+    },
+    {
+      omschrijving: 'Besluit op bezwaar',
+      besluitcategorie: 'beschikking',
+      reactietermijn: 'P6W',
+      publicatieIndicatie: false,
+      informatieobjecttypen: ['Beschikking'],
+    },
+  ],
+  zaaktypen: [
+    {
+      zaaktype: {
+        ...USUAL,
+        identificatie: 'BEZWAAR',
+        omschrijving: 'Behandelen bezwaarschrift',
+        doel: 'Een besluit heroverwegen.',
+        aanleiding: 'Een belanghebbende maakt bezwaar tegen een besluit.',
+        handelingInitiator: 'indienen',
+        onderwerp: 'bezwaarschrift',
+        doorlooptijd: 'P12W',
+        verlengingMogelijk: true,
+        verlengingstermijn: 'P6W',
+        referentieproces: { naam: 'Behandelen bezwaar' },
+        verantwoordelijke: 'Juridische zaken',
+        trefwoorden: ['bezwaar'],
+      },
+      procestype: '1e12ad30-b900-4e7f-b3b7-569673cee0b0',
+      besluittypen: ['Besluit op bezwaar'],
+      vervolg: [],
+      statustypen: [
+        { omschrijving: 'Ontvangen', informeren: true, statustekst: 'We hebben uw bezwaarschrift ontvangen.' },
+        { omschrijving: 'Ontvankelijk', doorlooptijd: 'P2W' },
+        { omschrijving: 'Gehoord' },
+        { omschrijving: 'Besloten', informeren: true, statustekst: 'We hebben op uw bezwaar beslist.' },
+      ],
+      roltypen: [
+        { omschrijving: 'Bezwaarmaker', omschrijvingGeneriek: 'initiator' },
+        { omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' },
+        { omschrijving: 'Adviescommissie', omschrijvingGeneriek: 'adviseur' },
+        { omschrijving: 'Beslisser', omschrijvingGeneriek: 'beslisser' },
+      ],
+      eigenschappen: [
+        {
+          naam: 'bestreden_besluit',
+          definitie: 'Het kenmerk van het besluit waartegen bezwaar is gemaakt.',
+          specificatie: tekst(50),
+          status: 'Ontvankelijk',
+        },
+        {
+          naam: 'datum_hoorzitting',
+          definitie: 'De dag van de hoorzitting.',
+          specificatie: { formaat: 'datum', lengte: '8', kardinaliteit: '1' },
+        },
+      ],
+      documenten: [
+        { naam: 'Bezwaarschrift', richting: 'inkomend', status: 'Ontvangen' },
+        { naam: 'Verslag hoorzitting', richting: 'intern', status: 'Gehoord' },
+        { naam: 'Beschikking', richting: 'uitgaand', status: 'Besloten' },
+      ],
+      resultaattypen: [
+        { omschrijving: 'Gegrond', generiek: 'Gegrond', archiefnominatie: 'vernietigen', archiefactietermijn: 'P10Y' },
+        {
+          omschrijving: 'Ongegrond',
+          generiek: 'Afgewezen',
+          archiefnominatie: 'vernietigen',
+          archiefactietermijn: 'P10Y',
+        },
+        {
+          omschrijving: 'Ingetrokken',
+          generiek: 'Ingetrokken',
+          archiefnominatie: 'vernietigen',
+          archiefactietermijn: 'P5Y',
+        },
+      ],
+    },
+    {
+      zaaktype: {
+        ...USUAL,
+        identificatie: 'EVENEMENT',
+        omschrijving: 'Aanvraag evenementenvergunning',
+        doel: 'Bepalen of een evenement veilig kan worden gehouden.',
+        aanleiding: 'Een organisator wil een evenement houden.',
+        onderwerp: 'evenementenvergunning',
+        doorlooptijd: 'P8W',
+        servicenorm: 'P6W',
+        verlengingMogelijk: true,
+        verlengingstermijn: 'P8W',
+        publicatieIndicatie: true,
+        publicatietekst: 'Er is een vergunning aangevraagd voor een evenement.',
+        referentieproces: { naam: 'Behandelen aanvraag vergunning' },
+        verantwoordelijke: 'Vergunningen',
+        trefwoorden: ['evenement', 'vergunning'],
+      },
+      procestype: '7ff2b005-4d84-47fe-983a-732bfa958ff5',
+      besluittypen: ['Besluit op aanvraag vergunning'],
+      vervolg: ['BEZWAAR'],
+      statustypen: [
+        { omschrijving: 'Ontvangen', informeren: true, statustekst: 'We hebben uw aanvraag ontvangen.' },
+        { omschrijving: 'Compleet', doorlooptijd: 'P2W' },
+        { omschrijving: 'Advies gevraagd', doorlooptijd: 'P3W' },
+        { omschrijving: 'Besloten', informeren: true, statustekst: 'We hebben op uw aanvraag beslist.' },
+        { omschrijving: 'Afgehandeld' },
+      ],
+      roltypen: [
+        { omschrijving: 'Organisator', omschrijvingGeneriek: 'initiator' },
+        { omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' },
+        { omschrijving: 'Adviseur veiligheid', omschrijvingGeneriek: 'adviseur' },
+        { omschrijving: 'Omwonende', omschrijvingGeneriek: 'belanghebbende' },
+        { omschrijving: 'Beslisser', omschrijvingGeneriek: 'beslisser' },
+      ],
+      eigenschappen: [
+        { naam: 'locatie', definitie: 'Waar het evenement is.', specificatie: tekst(200), status: 'Compleet' },
+        {
+          naam: 'datum_evenement',
+          definitie: 'De eerste dag van het evenement.',
+          specificatie: { formaat: 'datum', lengte: '8', kardinaliteit: '1' },
+          status: 'Compleet',
+        },
+        {
+          naam: 'aantal_bezoekers',
+          definitie: 'Hoeveel bezoekers ten hoogste worden verwacht.',
+          specificatie: { formaat: 'getal', lengte: '6', kardinaliteit: '1' },
+        },
+      ],
+      documenten: [
+        { naam: 'Aanvraag', richting: 'inkomend', status: 'Ontvangen' },
+        { naam: 'Plattegrond', richting: 'inkomend', status: 'Compleet' },
+        { naam: 'Advies', richting: 'intern' },
+        { naam: 'Beschikking', richting: 'uitgaand', status: 'Besloten' },
+      ],
+      resultaattypen: [
+        {
+          omschrijving: 'Verleend',
+          generiek: 'Verleend',
+          klasse: '5038528b-0eb7-4502-a415-a3093987d69b',
+          archiefnominatie: 'vernietigen',
+          archiefactietermijn: 'P1Y',
+        },
+        {
+          omschrijving: 'Geweigerd',
+          generiek: 'Geweigerd',
+          klasse: 'f572cb0e-244a-4682-b57e-0c044c468387',
+          archiefnominatie: 'vernietigen',
+          archiefactietermijn: 'P1Y',
+        },
+        {
+          omschrijving: 'Afgebroken',
+          generiek: 'Afgebroken',
+          klasse: '0d978967-6bf2-452f-951a-c16bff338f42',
+          archiefnominatie: 'vernietigen',
+          archiefactietermijn: 'P1Y',
+        },
+      ],
+    },
+  ],
+}
