@@ -1,0 +1,51 @@
+// What the documents name is there: files and scripts of npm.
+import { access, glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+
+const ROOT = join(import.meta.dirname, '..')
+const names = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...(await Array.fromAsync(glob('docs/*.md', { cwd: ROOT }))),
+]
+const documents = await Promise.all(
+  names.sort().map(async (name) => ({ name, text: await readFile(join(ROOT, name), 'utf8') })),
+)
+
+/** What the pattern finds in code of the documents (between backquotes, or in a block), with where it stands. */
+function found(pattern: RegExp): Map<string, string> {
+  const all = new Map<string, string>()
+  for (const { name, text } of documents)
+    for (const [code] of text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g))
+      for (const [whole, part] of code.matchAll(pattern)) all.set(part ?? whole, name)
+  return all
+}
+
+t.test('every file that a document names is there', async (t) => {
+  const files = found(/(?<![\w./*<-])(?:src|test|tasks|sql|bench|docs|patches|deploy)\/[\w./-]*\w/g)
+  t.ok(files.size > 10)
+  for (const [file, name] of files) {
+    // A name without its ending, as `src/http`, is a folder or a file of ours.
+    const there = await Promise.all(
+      ['', '.ts'].map((ending) =>
+        access(join(ROOT, file + ending)).then(
+          () => true,
+          () => false,
+        ),
+      ),
+    )
+    t.ok(there.includes(true), `${file} in ${name}`)
+  }
+  for (const { name, text } of documents)
+    for (const [, link] of text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g))
+      await t.resolves(access(join(ROOT, name, '..', link!)), `${link} in ${name}`)
+})
+
+t.test('every script of npm that a document names is there', async (t) => {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const named = found(/npm run (?:--silent |-s )?([a-z]+)/g)
+  t.ok(named.size > 5)
+  for (const [script, name] of named) t.ok(scripts[script], `npm run ${script} in ${name}`)
+})

@@ -1,0 +1,110 @@
+// What `npm run mutants` runs: each deliberate break of list.ts is put into a copy of the project, and the test files that are
+// concerned have to notice it. A break that they do not notice survived: then a test is missing.
+//
+//   npm run mutants                        all of them
+//   npm run mutants -- --part 3            those of one tenth (0 to 9); `--part today` takes turns
+//   npm run mutants -- --minutes 2         begin no more of them after this time
+//   npm run mutants -- --check             only say which breaks no longer fit the code
+//   npm run mutants -- drc-009             those with this in their name or file
+//
+// A break whose text is not found, or found twice, is a failure: the code has moved and the break has to follow it.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { prepareServer } from '../setup.ts'
+import { MUTANTS, type Mutant } from './list.ts'
+
+const ROOT = new URL('../../', import.meta.url).pathname
+const DAY = 24 * 3600 * 1000
+const LIMIT = 5 * 60_000 // for the tests of one break
+
+const { values: options, positionals: names } = parseArgs({
+  options: { part: { type: 'string' }, minutes: { type: 'string' }, check: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const part = options.part === 'today' ? Math.floor(Date.now() / DAY) % 10 : options.part && Number(options.part)
+const chosen = MUTANTS.filter(
+  ({ what, file }, place) =>
+    (part === undefined || place % 10 === part) &&
+    (names.length === 0 || names.some((name) => what.includes(name) || file.includes(name))),
+)
+
+const lost: string[] = []
+const fitting: { mutant: Mutant; text: string }[] = []
+for (const mutant of chosen) {
+  const text = await readFile(join(ROOT, mutant.file), 'utf8').catch(() => '')
+  const times = text.split(mutant.search).length - 1
+  if (times === 1) fitting.push({ mutant, text })
+  else lost.push(`${mutant.file}: "${mutant.search}" is there ${times} times (${mutant.what})`)
+}
+const survived: string[] = []
+let noticed = 0
+if (!options.check) await run()
+for (const line of lost) console.log(`does not fit   ${line}`)
+console.log(
+  `\n${noticed} noticed, ${survived.length} survived, ${lost.length} no longer fit, of ${chosen.length} chosen`,
+)
+process.exitCode = survived.length + lost.length > 0 ? 1 : 0
+
+async function run(): Promise<void> {
+  const until = options.minutes ? performance.now() + Number(options.minutes) * 60_000 : Number.POSITIVE_INFINITY
+  const copy = await mkdtemp(join(tmpdir(), 'zaakstroom-mutants-'))
+  const server = await prepareServer()
+  try {
+    await chmod(copy, 0o711)
+    await copyProject(copy)
+    for (const { mutant, text } of fitting) {
+      if (performance.now() > until) {
+        console.log('the time is over: the rest is left for another run')
+        break
+      }
+      const file = join(copy, mutant.file)
+      await writeFile(
+        file,
+        text.replace(mutant.search, () => mutant.replace),
+      )
+      const killed = await fails(copy, mutant.tests, server.url)
+      await writeFile(file, text)
+      if (killed) noticed++
+      else survived.push(mutant.what)
+      console.log(`${killed ? 'noticed       ' : 'SURVIVED      '} ${mutant.what} (${mutant.file})`)
+    }
+  } finally {
+    await server.stop()
+    await rm(copy, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function copyProject(copy: string): Promise<void> {
+  const { stdout } = await promisify(execFile)('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT })
+  for (const name of stdout.split('\0').filter((name) => name !== '')) {
+    await mkdir(dirname(join(copy, name)), { recursive: true })
+    await cp(join(ROOT, name), join(copy, name)).catch(() => {}) // removed, and not yet committed
+  }
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+}
+
+/** Whether an assertion of these files fails in the copy, or they do not come to an end. */
+async function fails(copy: string, tests: string[], url: string): Promise<boolean> {
+  const child = spawn(process.execPath, ['test/run.ts', ...tests], {
+    cwd: copy,
+    env: { ...process.env, TEST_DATABASE_URL: url, TEST_TEMPLATE: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk))
+  let late = false
+  const limit = setTimeout(() => {
+    late = true
+    child.kill('SIGTERM')
+  }, LIMIT)
+  await once(child, 'close')
+  clearTimeout(limit)
+  if (late) return true
+  const [, failed] = /(\d+) failed[^\n]*\s*$/.exec(output) ?? []
+  if (failed === undefined) throw new Error(`the tests told nothing:\n${output}`)
+  return failed !== '0'
+}
