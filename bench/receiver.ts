@@ -41,7 +41,7 @@ export async function startReceiver(options: { port?: number } = {}): Promise<Re
       at: performance.timeOrigin + performance.now(),
       path: request.url ?? '',
       headers: request.headers,
-      body: payload ? JSON.parse(payload) : {},
+      body: /json/.test(request.headers['content-type'] ?? '') && payload ? JSON.parse(payload) : {},
     }
     receiver.received.push(received)
     receiver.answer(response, received, request)

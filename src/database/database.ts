@@ -23,7 +23,7 @@ export type Database = {
  */
 export function openDatabase(
   url: string,
-  options: { max: number; name: string; settings?: Record<string, string>; prepare?: boolean },
+  options: { max: number; name: string; settings?: Record<string, string> },
 ): Database {
   const sql = postgres(url, {
     max: options.max,
@@ -31,7 +31,6 @@ export function openDatabase(
     connect_timeout: 5,
     backoff: () => 0.2, // a database that is back is used at once; the default waits up to 20 s
     onnotice: () => {},
-    prepare: options.prepare ?? true,
     connection: {
       application_name: `zaakstroom ${options.name}`,
       TimeZone: 'UTC',

@@ -31,11 +31,12 @@ import {
   type Released,
   record,
   releaseStuck,
+  renewPlans,
 } from './outbox.ts'
 
 export type SenderParts = {
   config: Config
-  /** Opens the connections; again when those that are open may hang. */
+  /** Opens a connection; again when one that is open may hang. */
   open: () => Database
   box: SecretBox
   log: Logger
@@ -76,9 +77,11 @@ type Loop = { poolId: string; wake(): void; stopping: boolean }
 /** Opens the sender of a process. All that it sends, from wherever it was started, shares the same few connections. */
 export function openSender(parts: SenderParts): Sender {
   const { config, box, log } = parts
+  // One to look with, one to record with: neither waits for the other.
   let database = parts.open()
+  let recording = parts.open()
   const delivery: Deliver = openDelivery(config, box)
-  const recordTogether = together(COLLECT_MS, (ended: Ended[]) => record(database, ended))
+  const recordTogether = together(COLLECT_MS, (ended: Ended[]) => record(recording, ended))
   const busy = new Map<string, Claimed>()
   const delivering = new Set<Promise<void>>()
   let posting = 0
@@ -116,12 +119,13 @@ export function openSender(parts: SenderParts): Sender {
       }
     },
     cut() {
-      const old = database
+      const old = [database, recording]
       database = parts.open()
-      void old.sql.end({ timeout: 0 })
+      recording = parts.open()
+      for (const { sql } of old) void sql.end({ timeout: 0 })
     },
     close: async () => {
-      await Promise.all([delivery.close(), database.close()])
+      await Promise.all([delivery.close(), database.close(), recording.close()])
     },
   }
 
@@ -139,6 +143,7 @@ export function openSender(parts: SenderParts): Sender {
       const pause = await patiently(async (): Promise<number | undefined> => {
         if (asleepFrom === undefined && performance.now() - confirmed > CONFIRM_MS) {
           await sayAwake(worker)
+          await Promise.all([renewPlans(database), renewPlans(recording)])
           confirmed = performance.now()
         }
         signal.clear()

@@ -1,0 +1,232 @@
+// Deliveries to the abonnementen of the notifications service that is built in.
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { subscriberOwner } from '../../src/notificaties/deliver.ts'
+import { openSenderDatabase } from '../../src/notificaties/outbox.ts'
+import { openSender } from '../../src/notificaties/sender.ts'
+import { type TestApp, testApp } from '../app.ts'
+import { elapse, forgetMessages, givenReceiver, givenWijziging, type TestLike } from './given.ts'
+
+t.test('every abonnement that fits gets the message once, signed, with an id that stays', async (t) => {
+  const test = await givenBuiltIn(t)
+  const receiver = await givenReceiver(t)
+  const secrets = [randomBytes(24), randomBytes(24)]
+  const one = await givenAbonnement(test, receiver.root, {
+    filters: [{}, { bronorganisatie: '517439943' }],
+    signedWith: secrets.map((secret) => `whsec_${secret.toString('base64')}`),
+  })
+  await givenAbonnement(test, `${receiver.root}other`, { filters: [{ bronorganisatie: '000000000' }] })
+  receiver.answer = (response) => response.writeHead(500).end()
+  const uuid = await givenWijziging(test)
+  await test.runJobs()
+  receiver.answer = (response) => response.writeHead(204).end()
+  await elapse(test, 100)
+  await test.runJobs()
+  t.equal(receiver.received.length, 2, 'one receiver, two attempts, however many filters fit')
+  for (const [index, { headers, body, path }] of receiver.received.entries()) {
+    t.match(headers, { authorization: 'geheim', 'webhook-id': uuid, 'x-attempt': String(index + 1) })
+    t.equal(path, '/api/v1/')
+    const signed = `${uuid}.${headers['webhook-timestamp']}.${JSON.stringify(body)}`
+    t.equal(
+      headers['webhook-signature'],
+      secrets.map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`).join(' '),
+    )
+  }
+  t.equal((await test.database.sql`select from levering`).length, 0)
+  t.match(await stateOf(test, one), { fouten: 0, storingSinds: null })
+})
+
+t.test(
+  'filters: all keys, any group, absent kenmerken, *, names and hosts as they come, #resource and #actie',
+  async (t) => {
+    const { database } = await givenBuiltIn(t)
+    const object = randomUUID()
+    const message = {
+      bronorganisatie: '1',
+      'zaaktype.catalogus': `http://a.nl/catalogi/api/v1/catalogussen/${object}`,
+      verantwoordelijkeOrganisatie: '2',
+    }
+    const cases: [object, string, boolean][] = [
+      [{}, 'create', true],
+      [{ bronorganisatie: '1' }, 'create', true],
+      [{ bronorganisatie: '1', verantwoordelijkeOrganisatie: '3' }, 'create', false],
+      [{ verantwoordelijke_organisatie: '2' }, 'create', true],
+      [{ bronorganisatie: '*' }, 'create', true],
+      [{ zaaktype: 'x' }, 'create', true],
+      [{ 'zaaktype.catalogus': `https://b.nl/prefix/catalogussen/${object}` }, 'create', true],
+      [{ 'zaaktype.catalogus': `https://b.nl/catalogussen/${randomUUID()}` }, 'create', false],
+      [{ '#resource': 'status,zaak' }, 'create', true],
+      [{ '#resource': 'status' }, 'create', false],
+      [{ '#actie': 'update' }, 'partial_update', true],
+      [{ '#actie': 'partial_update' }, 'update', false],
+    ]
+    for (const [filters, actie, expected] of cases) {
+      const [row] = await database.sql`
+      select filters_passen(${database.sql.json(filters as never)}, ${database.sql.json(message)}, 'zaak', ${actie}) as fits`
+      t.equal(row!.fits, expected, JSON.stringify(filters))
+    }
+  },
+)
+
+t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
+  const test = await givenBuiltIn(t)
+  const good = await givenReceiver(t)
+  const slow = await givenReceiver(t)
+  slow.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 3_000)
+  const dead = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => dead.once('listening', resolve))
+  const { port } = dead.address() as AddressInfo
+  await new Promise((resolve) => dead.close(resolve))
+  await givenAbonnement(test, good.root)
+  await givenAbonnement(test, slow.root)
+  const off = await givenAbonnement(test, `http://127.0.0.1:${port}/`)
+  for (let n = 0; n < 100; n++) await givenWijziging(test)
+  const running = await startSender(t, test)
+  const began = performance.now()
+  while (good.received.length < 100 && performance.now() - began < 60_000) await sleep(10)
+  t.equal(good.received.length, 100)
+  t.ok(slow.received.length < 50, 'while the slow one is at its first messages')
+  t.ok(Number((await stateOf(test, off)).fouten) >= 5)
+  const [tried] = await test.database.sql`
+    select count(*)::int as n from notificatie_poging where abonnement_id = ${off} and uitkomst = 'refused'`
+  t.ok(tried!.n < 15, `the dead one is probed: ${tried!.n} attempts`)
+  const [waiting] = await test.database.sql`
+    select count(*)::int as n from levering where abonnement_id = ${off} and poging = 0`
+  t.equal(waiting!.n, 100 - tried!.n, 'and what waits for it keeps its attempts')
+  await running.stop()
+})
+
+t.test('an abonnement that answers again gets everything that waited, in order per main object', async (t) => {
+  const test = await givenBuiltIn(t)
+  const receiver = await givenReceiver(t)
+  receiver.answer = (response) => response.writeHead(500).end()
+  const id = await givenAbonnement(test, receiver.root)
+  const object = randomUUID()
+  const uuids = [await givenWijziging(test, object)]
+  for (let n = 0; n < 10; n++) uuids.push(await givenWijziging(test, object, 'update'))
+  for (let n = 0; n < 6; n++) await givenWijziging(test)
+  await test.runJobs()
+  t.ok(Number((await stateOf(test, id)).fouten) >= 5)
+  receiver.received.length = 0
+  receiver.answer = (response) => response.writeHead(204).end()
+  await elapse(test, 1000)
+  await test.runJobs()
+  t.equal(receiver.received.length, 0, 'not before the next probe')
+  await test.database.sql`update abonnement set niet_voor = now()`
+  await test.runJobs()
+  t.equal(receiver.received.length, 17)
+  t.same(
+    receiver.received.map(({ headers }) => headers['webhook-id']).filter((uuid) => uuids.includes(String(uuid))),
+    uuids,
+  )
+  t.match(await stateOf(test, id), { fouten: 0, storingSinds: null })
+})
+
+t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tried again and known', async (t) => {
+  const test = await givenBuiltIn(t)
+  const receiver = await givenReceiver(t)
+  const id = await givenAbonnement(test, receiver.root)
+  receiver.answer = (response) => response.writeHead(429, { 'retry-after': '120' }).end()
+  await givenWijziging(test)
+  await test.runJobs()
+  await givenWijziging(test)
+  await test.runJobs()
+  t.equal(receiver.received.length, 1, 'nothing else goes there meanwhile')
+  const [rest] = await test.database.sql`
+    select extract(epoch from niet_voor - now())::float8 as s, (select extract(epoch from max(volgende_poging_op) - now())::float8 from levering) as due
+    from abonnement where id = ${id}`
+  t.ok(rest!.s > 110 && rest!.s <= 120)
+  t.ok(rest!.due > 110 && rest!.due <= 120)
+  receiver.answer = (response) => response.writeHead(401).end()
+  await test.database.sql`update abonnement set niet_voor = null`
+  await test.runJobs()
+  t.match(await stateOf(test, id), { status: 'actief', laatsteUitkomst: 'http', laatsteHttpStatus: 401 })
+  receiver.answer = (response) => response.writeHead(410).end()
+  await elapse(test, 1000)
+  await test.runJobs()
+  t.match(await stateOf(test, id), { status: 'opgezegd', reden: /410/ })
+  t.equal((await test.database.sql`select from levering where status = 'gepland'`).length, 2)
+  await givenWijziging(test)
+  t.equal((await test.database.sql`select from levering`).length, 2, 'and it gets no new ones')
+})
+
+t.test('a client that authenticates by JWT or OAuth2, and one that wants cloud events', async (t) => {
+  const test = await givenBuiltIn(t)
+  const receiver = await givenReceiver(t)
+  let asked = 0
+  receiver.answer = (response, { path }) => {
+    if (path !== '/api/v1/token') return void response.writeHead(204).end()
+    asked++
+    response.writeHead(200).end(JSON.stringify({ access_token: 'van-oauth', expires_in: 3600 }))
+  }
+  await givenAbonnement(test, `${receiver.root}jwt`, { more: { authenticatie: 'jwt', uitgaand_client_id: 'wij' } })
+  await givenAbonnement(test, `${receiver.root}oauth`, {
+    more: { authenticatie: 'oauth2', uitgaand_client_id: 'wij', token_url: `${receiver.root}token` },
+  })
+  await givenAbonnement(test, `${receiver.root}events`, { more: { cloudevents: true } })
+  const uuid = await givenWijziging(test)
+  await givenWijziging(test)
+  await test.runJobs()
+  const of = (name: string) => receiver.received.filter(({ path }) => path === `/api/v1/${name}`)
+  t.match(of('jwt')[0]!.headers.authorization, /^Bearer ey/)
+  t.match(of('oauth')[1]!.headers.authorization, 'Bearer van-oauth')
+  t.equal(asked, 1, 'a token is used as long as it holds')
+  t.match(of('events')[0], {
+    headers: { 'content-type': 'application/cloudevents+json' },
+    body: { specversion: '1.0', id: uuid, type: 'nl.overheid.documenten.enkelvoudiginformatieobject.create' },
+  })
+})
+
+/** An application whose messages go to its own abonnementen. */
+async function givenBuiltIn(t: TestLike): Promise<TestApp> {
+  const test = await testApp(t)
+  await forgetMessages(test)
+  await test.database.sql`update notificatie_instelling set modus = 'ingebouwd', backoff = '3'`
+  await test.database.sql`insert into kanaal (naam) values ('documenten')`
+  return test
+}
+
+async function givenAbonnement(
+  { database, config }: TestApp,
+  callbackUrl: string,
+  { filters = [{}], signedWith = [], more = {} }: { filters?: object[]; signedWith?: string[]; more?: object } = {},
+): Promise<number> {
+  const box = secretBox(config.secretKey!)
+  const uuid = randomUUID()
+  const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
+  const values = { uuid, callback_url: callbackUrl, auth: seal('geheim'), ...more }
+  const [row] = await database.sql`insert into abonnement ${database.sql(values as never)} returning id`
+  for (const secret of signedWith)
+    await database.sql`update abonnement set ondertekening = ondertekening || ${seal(secret)}::bytea where id = ${row!.id}`
+  for (const filter of filters)
+    await database.sql`insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
+      select ${row!.id}, id, ${database.sql.json(filter as never)} from kanaal`
+  return row!.id
+}
+
+async function stateOf({ database }: TestApp, id: number): Promise<Record<string, unknown>> {
+  const [row] = await database.sql`
+    select status, reden, fouten, storing_sinds as "storingSinds", laatste_uitkomst as "laatsteUitkomst",
+      laatste_http_status as "laatsteHttpStatus" from abonnement where id = ${id}`
+  return row!
+}
+
+async function startSender(t: TestLike, test: TestApp): Promise<{ stop(): Promise<void> }> {
+  const pool = randomUUID()
+  await test.database.sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, ${pool})`
+  const sender = openSender({ ...test.parts, open: () => openSenderDatabase(test.databaseUrl) })
+  const running = sender.run(pool)
+  const stop = async () => {
+    sender.stop()
+    await running
+  }
+  t.teardown(async () => {
+    await stop()
+    await sender.close()
+  })
+  return { stop }
+}
