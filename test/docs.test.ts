@@ -1,8 +1,12 @@
-// What the documents name is there: files and scripts of npm.
+// In a process of its own: it starts the program.
+// What the documents name is there: files, scripts of npm and commands of the program.
+import { execFile } from 'node:child_process'
 import { access, glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 
+t.setTimeout(300_000)
 const ROOT = join(import.meta.dirname, '..')
 const names = [
   'README.md',
@@ -48,4 +52,25 @@ t.test('every script of npm that a document names is there', async (t) => {
   const named = found(/npm run (?:--silent |-s )?([a-z]+)/g)
   t.ok(named.size > 5)
   for (const [script, name] of named) t.ok(scripts[script], `npm run ${script} in ${name}`)
+})
+
+t.test('every command of the program that a document names runs, and has its options', async (t) => {
+  const commands = new Map<string, Set<string>>()
+  for (const line of found(
+    /(?:(?:^|[`\n(]|&& )zaakstroom|npm run (?:--silent )?cli --) ([a-z][a-z-]*(?: [a-z][a-z-]*)*(?:[^`\n|&#]*))/g,
+  ).keys()) {
+    const [words] = /^[a-z][a-z-]*(?: [a-z][a-z-]*)?/.exec(line)!
+    const options = commands.get(words!) ?? new Set()
+    commands.set(words!, options)
+    for (const [option] of line.matchAll(/--[a-z][a-z-]*/g)) options.add(option)
+  }
+  t.ok(commands.size > 5)
+  await Promise.all(
+    [...commands].map(async ([words, options]) => {
+      const main = join(ROOT, 'src/main.ts')
+      const { stdout } = await promisify(execFile)(process.execPath, [main, ...words.split(' '), '--help'], { env: {} })
+      t.match(stdout, `zaakstroom ${words.split(' ')[0]}`, words)
+      for (const option of options) t.ok(stdout.includes(option), `zaakstroom ${words} ${option}`)
+    }),
+  )
 })
