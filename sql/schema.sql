@@ -96,6 +96,18 @@ create table applicatie_client (
 CREATE INDEX applicatie_client_applicatie_id_idx ON applicatie_client USING btree (applicatie_id);
 CREATE TRIGGER applicatie_client_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
 
+-- Further applications of a client id, as they were taken over: the client has their rights too.
+create table applicatie_client_ook (
+  applicatie_id bigint not null, -- A further application.
+  client_id text not null, -- The client id, with its secrets at its first application.
+  volgorde integer not null default 0, -- Position in clientIds of that application.
+  constraint applicatie_client_ook_pkey PRIMARY KEY (client_id, applicatie_id),
+  constraint applicatie_client_ook_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
+  constraint applicatie_client_ook_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX applicatie_client_ook_applicatie_id_idx ON applicatie_client_ook USING btree (applicatie_id);
+CREATE TRIGGER applicatie_client_ook_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client_ook FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
+
 -- Signing secrets of a client id. Two may be valid at once, for rotation.
 create table applicatie_geheim (
   client_id text not null, -- The client id that signs with it.
@@ -235,6 +247,7 @@ create table besluit (
   besluittype_url text, -- The decision type when it stands elsewhere.
   bestuursorgaan text not null default ''::text, -- Who took it.
   datum date not null, -- Day on which it was taken.
+  dubbel integer not null default 0, -- 0, or the place among decisions that were taken over with the same number.
   id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
   identificatie text not null, -- Number; unique together with verantwoordelijke_organisatie, and never changes (brc-002).
   ingangsdatum date not null, -- Day from which it holds.
@@ -249,7 +262,7 @@ create table besluit (
   zaak_id bigint, -- The case in which it was taken, if that is one of ours. A case with decisions is not deleted: the reference does not cascade.
   zaak_url text, -- The case in which it was taken, if that stands elsewhere.
   constraint besluit_pkey PRIMARY KEY (id),
-  constraint besluit_identificatie_uniek UNIQUE (identificatie, verantwoordelijke_organisatie),
+  constraint besluit_identificatie_uniek UNIQUE (identificatie, verantwoordelijke_organisatie, dubbel),
   constraint besluit_uuid_uniek UNIQUE (uuid),
   constraint besluit_besluittype_id_fkey FOREIGN KEY (besluittype_id) REFERENCES besluittype(id),
   constraint besluit_zaak_bestaat FOREIGN KEY (zaak_id) REFERENCES zaak(id),
@@ -322,7 +335,7 @@ create table bestand (
   gemaakt_op timestamp with time zone not null default now(), -- When it was stored.
   id bigint not null generated always as identity, -- Internal key.
   omvang bigint not null, -- Size in bytes.
-  sha256 bytea not null, -- SHA-256 of the bytes.
+  sha256 bytea, -- SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
   sleutel text not null, -- Key in that storage, made by us.
   vermist_sinds timestamp with time zone, -- When its bytes were first not found in the store; empty: they were there when last asked for.
   constraint bestand_pkey PRIMARY KEY (id),
@@ -467,6 +480,7 @@ CREATE INDEX eigenschap_statustype_id_idx ON eigenschap USING btree (statustype_
 -- A document: what stays the same over its versions, and of the latest version what rights and lists need.
 create table enkelvoudiginformatieobject (
   bronorganisatie text not null, -- RSIN of the organisation that made it (latest version).
+  dubbel integer not null default 0, -- 0, or the place among documents that were taken over with the same number.
   id bigint not null generated always as identity, -- Internal key; order of lists.
   identificatie text not null, -- Number, unique within bronorganisatie (latest version).
   informatieobjecttype_id bigint, -- Its type, when that is one of ours (latest version).
@@ -477,7 +491,7 @@ create table enkelvoudiginformatieobject (
   versie integer not null default 1, -- Number of the latest version.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality (latest version).
   constraint enkelvoudiginformatieobject_pkey PRIMARY KEY (id),
-  constraint enkelvoudiginformatieobject_identificatie_uniek UNIQUE (identificatie, bronorganisatie),
+  constraint enkelvoudiginformatieobject_identificatie_uniek UNIQUE (identificatie, bronorganisatie, dubbel),
   constraint enkelvoudiginformatieobject_uuid_uniek UNIQUE (uuid),
   constraint enkelvoudiginformatieobject_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id),
   constraint enkelvoudiginformatieobject_een_type CHECK ((num_nonnulls(informatieobjecttype_id, informatieobjecttype_url) = 1))
@@ -856,6 +870,129 @@ create table objectinformatieobject (
 CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USING btree (object_url) WHERE (object_url IS NOT NULL);
 CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
 
+-- Takeovers of other installations. One row as long as it lasts, however often it is run.
+create table overneming (
+  alleen_lezen boolean not null default true, -- Whether the APIs refuse changes of what was taken over, until the switch.
+  bron text not null, -- Where it comes from, without user or password.
+  fase integer not null default 0, -- Steps of one phase run side by side; the next begins when all are complete.
+  geheim bytea not null, -- Secret of the client or address of the database, encrypted with SECRET_KEY.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  id bigint not null generated always as identity, -- Internal key.
+  instellingen jsonb not null default '{}'::jsonb, -- How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+  momentopname text, -- Exported snapshot of the database that this round reads.
+  omgeschakeld_op timestamp with time zone, -- When this side came in charge.
+  proef boolean not null default false, -- Dry run: all is written to shadow tables that are thrown away, for the report.
+  ronde integer not null default 1, -- Number of the round: each brings what changed since the one before.
+  ronde_begonnen_op timestamp with time zone not null default now(), -- When this round began.
+  ronde_klaar_op timestamp with time zone, -- When this round was complete.
+  soort text not null, -- api (through the APIs of the standard) or open-zaak (from its database).
+  status text not null default 'loopt'::text, -- loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
+  uuid uuid not null default gen_random_uuid(), -- Part of its URL in the beheer.
+  constraint overneming_pkey PRIMARY KEY (id),
+  constraint overneming_uuid_uniek UNIQUE (uuid),
+  constraint overneming_soort_check CHECK ((soort = ANY (ARRAY['api'::text, 'open-zaak'::text]))),
+  constraint overneming_status_check CHECK ((status = ANY (ARRAY['loopt'::text, 'klaar'::text, 'gestopt'::text, 'omgeschakeld'::text])))
+);
+CREATE UNIQUE INDEX overneming_een_bron ON overneming USING btree (bron, proef) WHERE (status <> 'omgeschakeld'::text);
+CREATE INDEX overneming_id_idx ON overneming USING btree (id) WHERE (alleen_lezen AND (NOT proef) AND (status <> 'omgeschakeld'::text));
+
+-- Bytes at the source, by their path there: two versions of a document may share one.
+create table overneming_bestand (
+  bestand_id bigint, -- The bytes here.
+  id bigint not null generated always as identity, -- Internal key.
+  omvang bigint, -- Size that the source states.
+  overneming_id bigint not null, -- The takeover.
+  pad text not null, -- Path below the root of the old store, or below the APIs.
+  staat text not null default 'wacht'::text, -- wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
+  constraint overneming_bestand_pkey PRIMARY KEY (id),
+  constraint overneming_bestand_uniek UNIQUE (overneming_id, pad),
+  constraint overneming_bestand_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id) ON DELETE SET NULL,
+  constraint overneming_bestand_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE,
+  constraint overneming_bestand_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
+);
+CREATE INDEX overneming_bestand_bestand_id_idx ON overneming_bestand USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
+CREATE INDEX overneming_bestand_overneming_id_id_idx ON overneming_bestand USING btree (overneming_id, id) WHERE (staat <> 'klaar'::text);
+
+-- Which version of a document has which bytes at the source.
+create table overneming_inhoud (
+  enkelvoudiginformatieobject_id bigint not null, -- The document.
+  overneming_bestand_id bigint not null, -- The bytes.
+  versie integer not null, -- The version.
+  constraint overneming_inhoud_pkey PRIMARY KEY (enkelvoudiginformatieobject_id, versie),
+  constraint overneming_inhoud_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
+  constraint overneming_inhoud_overneming_bestand_id_fkey FOREIGN KEY (overneming_bestand_id) REFERENCES overneming_bestand(id) ON DELETE CASCADE
+);
+CREATE INDEX overneming_inhoud_overneming_bestand_id_idx ON overneming_inhoud USING btree (overneming_bestand_id);
+
+-- The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.
+create table overneming_melding (
+  code text not null, -- What is the matter, for filters.
+  gemaakt_op timestamp with time zone not null default now(), -- When it was first found.
+  id bigint not null generated always as identity, -- Internal key.
+  overneming_id bigint not null, -- The takeover.
+  ronde integer not null, -- The last round that found it.
+  sleutel text not null, -- uuid of the object, or what it is known by at the source.
+  soort text not null, -- Kind of object.
+  tekst text not null, -- What is the matter, for people.
+  uitkomst text not null, -- geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
+  veld text not null default ''::text, -- The field, when it is about one.
+  constraint overneming_melding_pkey PRIMARY KEY (id),
+  constraint overneming_melding_uniek UNIQUE (overneming_id, soort, sleutel, code, veld),
+  constraint overneming_melding_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE,
+  constraint overneming_melding_uitkomst_check CHECK ((uitkomst = ANY (ARRAY['geweigerd'::text, 'gemarkeerd'::text, 'verschil'::text])))
+);
+
+-- What was taken over, with a checksum of how it was: a later round writes what differs and removes what is gone.
+create table overneming_object (
+  gewijzigd integer not null, -- The last round in which it was new or changed.
+  hash bytea not null, -- Checksum of the object at the source.
+  overneming_id bigint not null, -- Where it came from.
+  ronde integer not null, -- The last round that saw it.
+  soort text not null, -- Kind of object.
+  uuid uuid not null, -- The object.
+  constraint overneming_object_pkey PRIMARY KEY (uuid, soort),
+  constraint overneming_object_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE
+);
+
+-- Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.
+create table overneming_stap (
+  begonnen_op timestamp with time zone, -- When its first portion began.
+  bijgewerkt_op timestamp with time zone, -- When its last portion was committed.
+  fase integer not null, -- Which steps it runs beside.
+  fout text, -- Why its last portion failed; empty again when it went on.
+  gelezen bigint not null default 0, -- How many were read.
+  geschreven bigint not null default 0, -- Of these, how many were new or changed.
+  geweigerd bigint not null default 0, -- Of these, how many could not be written.
+  id bigint not null generated always as identity, -- Internal key.
+  klaar_op timestamp with time zone, -- When it was complete.
+  naam text not null, -- What is read.
+  ongewijzigd bigint not null default 0, -- Of these, how many were as before.
+  overneming_id bigint not null, -- The takeover.
+  positie text, -- How far it came: the last key, or page, that was committed.
+  ronde integer not null, -- The round.
+  tot text, -- Keys up to this one; empty: to the last.
+  van text, -- Keys above this one; empty: from the first.
+  verwacht bigint not null default 0, -- How many there are about.
+  verwijderd bigint not null default 0, -- How many are gone at the source, and were removed.
+  volgorde integer not null, -- Its place in the list of steps; steps side by side are divided by it.
+  constraint overneming_stap_pkey PRIMARY KEY (id),
+  constraint overneming_stap_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE
+);
+CREATE INDEX overneming_stap_overneming_id_ronde_fase_idx ON overneming_stap USING btree (overneming_id, ronde, fase);
+
+-- Objects that refer to one that was not there yet; they are tried again at the end of the round.
+create table overneming_uitstel (
+  id bigint not null generated always as identity, -- Internal key; order in which they are tried.
+  object jsonb not null, -- The object as it was read.
+  ontbreekt text not null, -- What it refers to.
+  overneming_id bigint not null, -- The takeover.
+  soort text not null, -- Kind of object.
+  uuid uuid not null, -- The object.
+  constraint overneming_uitstel_pkey PRIMARY KEY (id),
+  constraint overneming_uitstel_uniek UNIQUE (overneming_id, soort, uuid),
+  constraint overneming_uitstel_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE
+);
+
 -- Outcome of a case (Zaken API, Resultaat); a case has one at most.
 create table resultaat (
   id bigint not null generated always as identity, -- Internal key.
@@ -1149,6 +1286,7 @@ create table zaak (
   bronorganisatie text not null, -- RSIN of the organisation that gave the number.
   communicatiekanaal text not null default ''::text, -- URL of the channel through which it came.
   communicatiekanaal_naam text not null default ''::text, -- Name of that channel.
+  dubbel integer not null default 0, -- 0, or the place among cases that were taken over with the same number.
   einddatum date, -- Day on which it was closed; empty: open. Only statuses set it.
   einddatum_gepland date, -- Planned end.
   hoofdzaak_id bigint, -- The case that this one is part of; it is no part itself (zrc-013). Deleted with it (zrc-023).
@@ -1189,7 +1327,7 @@ create table zaak (
   zaaktype_omschrijving text, -- omschrijving of a type elsewhere, when the case was made; lists are filtered by it.
   zaaktype_url text, -- The version of the case type, when it stands elsewhere; rights compare it as it was written.
   constraint zaak_pkey PRIMARY KEY (id),
-  constraint zaak_identificatie_uniek UNIQUE (identificatie, bronorganisatie),
+  constraint zaak_identificatie_uniek UNIQUE (identificatie, bronorganisatie, dubbel),
   constraint zaak_uuid_uniek UNIQUE (uuid),
   constraint zaak_hoofdzaak_id_fkey FOREIGN KEY (hoofdzaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint zaak_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id),
@@ -1509,6 +1647,18 @@ create table zaakverzoek (
   constraint zaakverzoek_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX zaakverzoek_verzoek_idx ON zaakverzoek USING btree (verzoek);
+
+-- The client ids of an application, those included that have another application too.
+create view applicatie_client_alle as
+ SELECT applicatie_client.client_id,
+    applicatie_client.applicatie_id,
+    applicatie_client.volgorde
+   FROM applicatie_client
+UNION ALL
+ SELECT applicatie_client_ook.client_id,
+    applicatie_client_ook.applicatie_id,
+    applicatie_client_ook.volgorde
+   FROM applicatie_client_ook;
 
 -- The types that rights can be about, with what versions of one type have in common (sleutel).
 create view autorisatie_type as
@@ -1979,6 +2129,198 @@ begin
     ) f
     where a.id = f.receiver;
   return ours;
+-- Takes jobs that deliver messages, begins their attempts, and gives what is to be sent.
+CREATE OR REPLACE FUNCTION neem_notificaties(p_pool text, p_aantal integer, p_wakker boolean)
+ RETURNS TABLE(job bigint, id bigint, nummer integer, herhalingen integer, uuid uuid, kanaal text, hoofd_object text, resource text, resource_url text, actie text, aanmaakdatum timestamp with time zone, kenmerken jsonb, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst_uuid uuid, api_root text, authenticatie text, client_id text, header text, geheim bytea, gebruikers_id text, gebruikers_weergave text, termijn_ms integer)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  jobs bigint[];
+  ids bigint[];
+  sloten integer[];
+begin
+  if p_wakker and not exists (
+    select from notificatie_zender where wakker_tot > clock_timestamp() + interval '150 milliseconds')
+  then
+    insert into notificatie_zender (wakker_tot) values (clock_timestamp() + interval '300 milliseconds')
+      on conflict (enig) do update set wakker_tot = excluded.wakker_tot;
+  end if;
+  with aan_de_beurt as materialized (
+    select j.id, (j.payload ->> 'id')::bigint as bericht
+    from graphile_worker._private_jobs j
+    where j.is_available and j.run_at <= now()
+      and j.task_id = (select t.id from graphile_worker._private_tasks t where t.identifier = 'verstuur-notificatie')
+    order by j.priority, j.run_at limit p_aantal for update skip locked
+  )
+  select array_agg(a.id), array_agg(a.bericht), array_agg(distinct hashtext(n.hoofd_object_uuid::text))
+    into jobs, ids, sloten
+    from aan_de_beurt a
+    left join lateral (select hoofd_object_uuid from notificatie where notificatie.id = a.bericht offset 0) n on true;
+  if jobs is null then return; end if;
+  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
+  -- There may be more: for a sender that has its hands free.
+  if cardinality(jobs) = p_aantal then perform pg_notify('notificatie', ''); end if;
+  return query
+  with gevraagd as materialized (
+    select v.job, v.id, n.status, n.volgende_poging_op, n.hoofd_object_uuid, n.herhalingen, n.uuid, n.kanaal, n.hoofd_object,
+      n.resource, n.resource_url, n.actie, n.aanmaakdatum, n.kenmerken,
+      p.nummer as laatste, p.nummer is not null and p.uitkomst is null as open, p.job_id as van, row_number() over (partition by v.id order by v.job) as keer
+    from unnest(jobs, ids) as v(job, id)
+    left join lateral (select * from notificatie where notificatie.id = v.id offset 0) n on true
+    left join lateral (
+      select * from notificatie_poging p where p.notificatie_id = v.id order by p.nummer desc limit 1) p on true
+  ), beoordeeld as materialized (
+    select g.*, i.max_retries, i.backoff, i.backoff_max, i.base_factor, i.dienst_id,
+      case
+        when g.status is distinct from 'gepland' or g.keer > 1 then 'weg'
+        when g.volgende_poging_op > clock_timestamp() then 'later'
+        when i.dienst_id is null or i.op_volgorde and (
+          select n.id from notificatie n
+          where n.hoofd_object_uuid = g.hoofd_object_uuid and n.status = 'gepland' order by n.id limit 1) < g.id
+          then 'wacht'
+        when g.open and g.van <> g.job and exists (
+          select from graphile_worker._private_jobs j where j.id = g.van and j.locked_at is not null) then 'weg'
+        else 'nu'
+      end as wat
+    from gevraagd g cross join notificatie_instelling i
+  ), weg as (
+    delete from graphile_worker._private_jobs j
+      where j.id = any(array(select b.job from beoordeeld b where b.wat in ('weg', 'wacht')))
+  ), later as (
+    update graphile_worker._private_jobs j
+      set run_at = (select b.volgende_poging_op from beoordeeld b where b.job = j.id)
+      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'later'))
+  ), wacht as (
+    update notificatie n set volgende_poging_op = null
+      where n.id = any(array(select b.id from beoordeeld b where b.wat = 'wacht'))
+  ), verloren as (
+    update notificatie_poging p set uitkomst = 'lost'
+      where p.notificatie_id = any(array(select b.id from beoordeeld b where b.wat = 'nu' and b.open)) and p.uitkomst is null
+  ), genomen as (
+    update graphile_worker._private_jobs j set attempts = j.attempts + 1, locked_by = p_pool, locked_at = now()
+      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'nu'))
+  ), begonnen as (
+    insert into notificatie_poging (notificatie_id, nummer, job_id)
+      select b.id, coalesce(b.laatste, 0) + 1, b.job from beoordeeld b where b.wat = 'nu'
+  )
+  select b.job, b.id, case when b.wat = 'nu' then coalesce(b.laatste, 0) + 1 end, b.herhalingen, b.uuid, b.kanaal, b.hoofd_object, b.resource, b.resource_url,
+    b.actie, b.aanmaakdatum, b.kenmerken, b.max_retries, b.backoff, b.backoff_max, b.base_factor, d.uuid, d.api_root,
+    d.authenticatie, d.client_id, d.header, d.geheim, d.gebruikers_id, d.gebruikers_weergave, d.termijn_ms
+  from beoordeeld b left join dienst d on d.id = b.dienst_id order by b.id;
+end $function$;
+
+-- Ends attempts to deliver messages: writes the outcome, and plans what follows.
+CREATE OR REPLACE FUNCTION noteer_notificatie_pogingen(p_jobs bigint[], p_ids bigint[], p_nummers integer[], p_uitkomsten text[], p_http_statussen integer[], p_antwoorden text[], p_duren_ms integer[], p_wachten double precision[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  onze integer[]; -- places
+  klaar integer[]; -- of these, for the last time
+  opnieuw integer[]; -- to be tried again
+  sloten integer[];
+  hoofden uuid[];
+  moment timestamptz;
+  volgende bigint;
+begin
+  -- The jobs before the locks, as when they are taken.
+  perform from graphile_worker._private_jobs where id = any(p_jobs) order by id for update;
+  select array_agg(distinct hashtext(n.hoofd_object_uuid::text)) into sloten
+    from unnest(p_ids) as v(id), lateral (select hoofd_object_uuid from notificatie where id = v.id offset 0) n;
+  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
+  with genoteerd as (
+    update notificatie_poging p set
+      uitkomst = p_uitkomsten[array_position(p_ids, p.notificatie_id)],
+      http_status = p_http_statussen[array_position(p_ids, p.notificatie_id)],
+      antwoord = p_antwoorden[array_position(p_ids, p.notificatie_id)],
+      duur_ms = p_duren_ms[array_position(p_ids, p.notificatie_id)]
+    where p.notificatie_id = any(p_ids) and p.uitkomst is null
+      and p.nummer = p_nummers[array_position(p_ids, p.notificatie_id)]
+    returning array_position(p_ids, p.notificatie_id) as plaats
+  )
+  select array_agg(plaats), array_agg(plaats) filter (where p_uitkomsten[plaats] = 'delivered' or p_wachten[plaats] is null),
+      array_agg(plaats) filter (where p_uitkomsten[plaats] <> 'delivered' and p_wachten[plaats] is not null)
+    into onze, klaar, opnieuw from genoteerd;
+  moment := clock_timestamp();
+  if opnieuw is not null then
+    update notificatie n set herhalingen = n.herhalingen + 1,
+        volgende_poging_op = moment + p_wachten[array_position(p_ids, n.id)] * interval '1 second'
+      where n.id = any(array(select p_ids[plaats] from unnest(opnieuw) as plaats));
+    update graphile_worker._private_jobs j set attempts = 0, locked_at = null, locked_by = null,
+        run_at = moment + p_wachten[array_position(p_jobs, j.id)] * interval '1 second'
+      where j.id = any(array(select p_jobs[plaats] from unnest(opnieuw) as plaats));
+  end if;
+  if klaar is null then return coalesce(onze, '{}'); end if;
+  delete from graphile_worker._private_jobs j where j.id = any(array(select p_jobs[plaats] from unnest(klaar) as plaats));
+  with beeindigd as (
+    update notificatie n set volgende_poging_op = null, beeindigd_op = moment,
+        status = case p_uitkomsten[array_position(p_ids, n.id)] when 'delivered' then 'afgeleverd' else 'mislukt' end
+      where n.id = any(array(select p_ids[plaats] from unnest(klaar) as plaats))
+      returning n.hoofd_object_uuid
+  )
+  select array_agg(distinct hoofd_object_uuid) into hoofden from beeindigd;
+  for volgende in
+    update notificatie n set volgende_poging_op = moment
+    where n.id = any(array(
+      select eerste.id from unnest(hoofden) as h(hoofd), lateral (
+        select id, volgende_poging_op from notificatie
+        where hoofd_object_uuid = h.hoofd and status = 'gepland' order by id limit 1) eerste
+      where eerste.volgende_poging_op is null))
+    returning n.id
+  loop
+    perform plan_notificatie(volgende);
+  end loop;
+  return onze;
+end $function$;
+
+-- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
+CREATE OR REPLACE FUNCTION overgenomen(object uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  gesloten boolean;
+begin
+  if not exists (select from overneming where status <> 'omgeschakeld' and not proef) then return false; end if;
+  select bool_or(o.alleen_lezen) into gesloten
+  from overneming_object w join overneming o on o.id = w.overneming_id
+  where w.uuid = object and o.status <> 'omgeschakeld';
+  if gesloten then
+    raise exception 'taken over, and read-only until the switch'
+      using errcode = 'integrity_constraint_violation', constraint = 'overneming_alleen_lezen';
+  end if;
+  return gesloten is not null;
+end $function$;
+
+-- Adds the job that delivers a message, and wakes the sender when it sleeps.
+CREATE OR REPLACE FUNCTION plan_notificatie(p_id bigint, p_moment timestamp with time zone DEFAULT now())
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into graphile_worker._private_jobs (task_id, payload, run_at)
+    select id, json_build_object('id', p_id), p_moment from graphile_worker._private_tasks
+    where identifier = 'verstuur-notificatie';
+  if not found then -- somebody cleaned up
+    perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', p_id), run_at => p_moment);
+  end if;
+  if not exists (select from notificatie_zender where wakker_tot > clock_timestamp()) then
+    perform pg_notify('notificatie', '');
+  end if;
 end $function$;
 
 -- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).

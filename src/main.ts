@@ -21,6 +21,7 @@ import {
 } from './cli/processes.ts'
 import { applySetup, readSetup, SetupError } from './cli/setup.ts'
 import { addStorageCommands } from './cli/storage.ts'
+import { addTakeoverCommands } from './cli/takeover.ts'
 import { type Config, ConfigError, describeConfig, readConfig, SECRETS } from './config.ts'
 import { type Database, openDatabase, type ReadDb } from './database/database.ts'
 import { DriverUnpatched, requirePatchedDriver } from './database/driver.ts'
@@ -328,6 +329,7 @@ program
 
 addStorageCommands(program, withDatabase)
 addAccountCommands(program, withDatabase, (message) => new UsageError(message))
+addTakeoverCommands(program, withDatabase, (message) => new UsageError(message))
 
 const catalogus = program.command('catalogus').description('catalogues and zaaktypen as ZIP files')
 catalogus

@@ -3,6 +3,7 @@ import type { Config } from '../src/config.ts'
 import type { BatchParts } from '../src/documenten/import/batch.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { CRON } from '../src/jobs/retention.ts'
+import type { portionRunner } from '../src/overnemen/portions.ts'
 import type { Services } from '../src/services/services.ts'
 import { foldCounts } from './fold-counts.ts'
 import { importBatch } from './import-batch.ts'
@@ -13,8 +14,10 @@ import { removeDraft } from './remove-draft.ts'
 import { removeFile } from './remove-file.ts'
 import { removeImport } from './remove-import.ts'
 import { bewaartermijnen } from './retention.ts'
+import { overneemStap } from './takeover-step.ts'
 
-export type TaskParts = BatchParts & Stores & { config: Config; services: Services }
+export type TaskParts = BatchParts &
+  Stores & { config: Config; services: Services; runner: ReturnType<typeof portionRunner> }
 
 /** Every kind of job, by the name under which it is queued, but for `verstuur-notificaties`: that has a worker of its own. */
 export function taskList(parts: TaskParts): TaskList {
@@ -27,6 +30,7 @@ export function taskList(parts: TaskParts): TaskList {
     'verwijder-bytes': removeBytes(parts),
     'vouw-documentaantallen': foldCounts(parts),
     bewaartermijnen: bewaartermijnen(parts),
+    'overneem-stap': overneemStap(parts),
     ...remoteRelationTasks(parts),
   }
 }

@@ -15,6 +15,7 @@ import { type Database, openDatabase } from '../src/database/database.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
 import { prepareFilesystemStore } from '../src/documenten/storage/filesystem.ts'
 import { openSender } from '../src/notificaties/sender.ts'
+import { portionRunner } from '../src/overnemen/portions.ts'
 import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { taskList } from '../tasks/index.ts'
@@ -72,9 +73,11 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   })
   const app = await buildApp(parts)
   const kopieer = openCopy(config, parts.store)
+  const runner = portionRunner(parts)
   t.teardown(async () => {
     await app.close()
     await kopieer.stop()
+    await runner.close()
     await credentials.close()
     await services.close()
     await database.close()
@@ -113,7 +116,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        const tasks = taskList({ ...parts, kopieer: kopieer.kopieer })
+        const tasks = taskList({ ...parts, kopieer: kopieer.kopieer, runner })
         const wake = { 'verstuur-notificaties': async () => {} }
         await runTaskListOnce({ logger: QUIET }, { ...tasks, ...wake }, client as never)
         await openSender({ ...parts, open: () => database }).once()

@@ -170,7 +170,7 @@ function ours(request: FastifyRequest): string[] {
 function withAllClients(clientIds: string[] | undefined): RawBuilder<boolean> {
   if (clientIds === undefined) return sql<boolean>`true`
   const wanted = [...new Set(clientIds)]
-  return sql<boolean>`(select count(*) from applicatie_client c where c.applicatie_id = a.id and c.client_id = any(${wanted}::text[])) = ${wanted.length}`
+  return sql<boolean>`(select count(*) from applicatie_client_alle c where c.applicatie_id = a.id and c.client_id = any(${wanted}::text[])) = ${wanted.length}`
 }
 
 // ---- reading ----
@@ -195,7 +195,7 @@ async function selectApplicaties(
   const { rows } = await sql<ApplicatieRow>`
     select a.id, a.uuid, a.label, a.heeft_alle_autorisaties, a.alleen_is_gereed_voor_publicatie,
       coalesce((select jsonb_agg(c.client_id order by c.volgorde, c.client_id)
-        from applicatie_client c where c.applicatie_id = a.id), '[]') as client_ids,
+        from applicatie_client_alle c where c.applicatie_id = a.id), '[]') as client_ids,
       coalesce((select jsonb_agg(jsonb_build_object('component', r.component, 'scopes', r.scopes, 'typeUrl', r.type_url,
           'typeUuid', r.type_uuid, 'max', r.max_vertrouwelijkheidaanduiding) order by r.id)
         from autorisatie r where r.applicatie_id = a.id), '[]') as rechten,
@@ -353,7 +353,21 @@ async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | 
     .selectFrom('applicatieClient as c')
     .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
     .where('c.clientId', 'in', clientIds)
-    .$if(ownId !== null, (query) => query.where('a.id', '!=', ownId!))
+    .$if(ownId !== null, (query) =>
+      query
+        .where('a.id', '!=', ownId!)
+        // Taken over with both.
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('applicatieClientOok as o')
+                .whereRef('o.clientId', '=', 'c.clientId')
+                .where('o.applicatieId', '=', ownId!)
+                .select('o.clientId'),
+            ),
+          ),
+        ),
+    )
     .select(['c.clientId', 'a.uuid'])
     .execute()
   if (taken.length === 0) return []
@@ -393,14 +407,20 @@ async function writeClientIds(m: Mutation, applicatieId: number, clientIds: stri
     .where('applicatieId', '=', applicatieId)
     .where('clientId', 'not in', clientIds)
     .execute()
+  await m.trx
+    .deleteFrom('applicatieClientOok')
+    .where('applicatieId', '=', applicatieId)
+    .where('clientId', 'not in', clientIds)
+    .execute()
   await sql`insert into applicatie_client (client_id, applicatie_id, volgorde)
     select n.client_id, ${applicatieId}, n.volgorde - 1
     from unnest(${clientIds}::text[]) with ordinality as n(client_id, volgorde)
+    where not exists (select from applicatie_client_ook o where o.client_id = n.client_id and o.applicatie_id = ${applicatieId})
     on conflict (client_id) do update set volgorde = excluded.volgorde where applicatie_client.applicatie_id = excluded.applicatie_id`.execute(
     m.trx,
   )
   const [{ n } = { n: 0 }] = await m.trx
-    .selectFrom('applicatieClient')
+    .selectFrom('applicatieClientAlle')
     .where('applicatieId', '=', applicatieId)
     .select(({ fn }) => fn.countAll<number>().as('n'))
     .execute()

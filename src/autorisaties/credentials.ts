@@ -66,6 +66,13 @@ async function loadCredential(
     .select(['a.id', 'a.uuid', 'a.label', 'a.heeftAlleAutorisaties', 'a.alleenIsGereedVoorPublicatie'])
     .executeTakeFirst()
   if (!applicatie) return undefined
+  // Applications that were taken over may share a client id: it has the rights of all.
+  const others = await database.db
+    .selectFrom('applicatieClientOok as c')
+    .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
+    .where('c.clientId', '=', clientId)
+    .select(['a.id', 'a.heeftAlleAutorisaties'])
+    .execute()
   const [geheimen, rights] = await Promise.all([
     database.db
       .selectFrom('applicatieGeheim')
@@ -73,7 +80,7 @@ async function loadCredential(
       .where((eb) => eb.or([eb('verlooptOp', 'is', null), eb('verlooptOp', '>', sql<string>`now()`)]))
       .select(['id', 'geheim'])
       .execute(),
-    loadRights(database.db, applicatie.id),
+    loadRights(database.db, [applicatie.id, ...others.map(({ id }) => id)]),
   ])
   const secrets = geheimen.flatMap(({ id, geheim }) => {
     try {
@@ -89,29 +96,29 @@ async function loadCredential(
     secrets,
     applicatieUuid: applicatie.uuid,
     applicatieLabel: applicatie.label,
-    alleAutorisaties: applicatie.heeftAlleAutorisaties,
+    alleAutorisaties: [applicatie, ...others].some(({ heeftAlleAutorisaties }) => heeftAlleAutorisaties),
     alleenGereedVoorPublicatie: applicatie.alleenIsGereedVoorPublicatie,
     autorisaties: rights,
   }
 }
 
 /**
- * All rights of an application in one query, with the key of every type that is ours. A right for a catalogue or a type
+ * All rights of applications in one query, with the key of every type that is ours. A right for a catalogue or a type
  * becomes one for each version that it reaches at this moment; triggers announce when that changes. One that reaches
  * nothing yet stays as a right for a type that cannot exist: its scopes open lists, but it is no right without a type.
  */
-async function loadRights(db: Db, applicatieId: number): Promise<Autorisatie[]> {
+async function loadRights(db: Db, applicatieIds: number[]): Promise<Autorisatie[]> {
   const { rows } = await sql<Omit<Autorisatie, 'scopes'> & { scopes: string[] }>`
     select r.component, r.scopes, r.type_url, r.type_uuid, t.id as type_id, r.max_vertrouwelijkheidaanduiding as max
     from autorisatie r
     left join autorisatie_type t on t.component = r.component and t.uuid = r.type_uuid
-    where r.applicatie_id = ${applicatieId}
+    where r.applicatie_id = any(${applicatieIds}::bigint[])
     union all
     select k.component, k.scopes, case when t.id is null then 'urn:uuid:' || c.uuid else '' end, t.uuid, t.id, k.max_vertrouwelijkheidaanduiding
     from catalogus_autorisatie k
     join catalogus c on c.id = k.catalogus_id
     left join autorisatie_type t on t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)
-    where k.applicatie_id = ${applicatieId}`.execute(db)
+    where k.applicatie_id = any(${applicatieIds}::bigint[])`.execute(db)
   const sets = new Map<string, ReadonlySet<string>>()
   return rows.map(({ scopes, ...right }) => {
     const key = scopes.join(' ')

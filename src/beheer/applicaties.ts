@@ -279,7 +279,7 @@ async function selectList(
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { rows } = await sql<Rij>`
     select a.id, lower(a.label) as sleutel, a.uuid, a.label, a.heeft_alle_autorisaties,
-      array(select c.client_id from applicatie_client c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
+      array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as rechten,
       (select count(*) from applicatie_client c join applicatie_geheim g on g.client_id = c.client_id
@@ -287,7 +287,7 @@ async function selectList(
     from applicatie a
     where ${place} and ${RECHTEN[rechten]?.kept ?? sql<boolean>`true`}
       and (${zoek} = '' or a.label ilike ${pattern}
-        or exists (select from applicatie_client c where c.applicatie_id = a.id and c.client_id ilike ${pattern}))
+        or exists (select from applicatie_client_alle c where c.applicatie_id = a.id and c.client_id ilike ${pattern}))
     order by ${order} limit ${limit}`.execute(app.read as never)
   return rows
 }
@@ -309,7 +309,7 @@ export async function requireApplicatie(app: FastifyInstance, request: FastifyRe
   if (!UUID.test(uuid)) throw notFound('Deze applicatie bestaat niet (meer).')
   const { rows } = await sql<Applicatie>`
     select a.id, a.uuid, a.label, a.heeft_alle_autorisaties, a.alleen_is_gereed_voor_publicatie, a.gemaakt_op,
-      array(select c.client_id from applicatie_client c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
+      array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as aantal_rechten
     from applicatie a where a.uuid = ${uuid}`.execute(app.read as never)

@@ -27,6 +27,7 @@ import { startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/outbox.ts'
 import { openSender } from '../notificaties/sender.ts'
 import { fillInstellingen } from '../notificaties/settings.ts'
+import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
 import { SIDE_SERVER, startMetrics } from '../telemetry/metrics.ts'
 
@@ -179,7 +180,8 @@ export async function runWorker(
     const { store } = opslagen
     const pool = openCopy(config, store)
     const services = openServices(database, box, config, log)
-    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, services, log })
+    const runner = portionRunner({ config, database, box, store, log })
+    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, services, runner, log })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,
@@ -197,6 +199,7 @@ export async function runWorker(
       failed: NEVER,
       stop: async () => {
         await Promise.all([worker.stop(), notifications.stop()])
+        await runner.close()
         await services.close()
         await pool.stop()
         await database.close()

@@ -139,7 +139,7 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
   const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
   await sql`
     with wijziging as materialized (
-      select * from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as (
+      select r.*, overgenomen(r.hoofd_object_uuid) as stil from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as (
         bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
         resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean
       )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
@@ -155,7 +155,7 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
       select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken
-      from wijziging where kanaal is not null order by volgnummer
+      from wijziging where kanaal is not null and not stil order by volgnummer
       returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken
     )
     ${planDeliveries(sql)}`.execute()

@@ -197,6 +197,27 @@ export interface ApplicatieClient {
   volgorde: Generated<number>;
 }
 
+export interface ApplicatieClientAlle {
+  applicatieId: number | null;
+  clientId: string | null;
+  volgorde: number | null;
+}
+
+export interface ApplicatieClientOok {
+  /**
+   * A further application.
+   */
+  applicatieId: number;
+  /**
+   * The client id, with its secrets at its first application.
+   */
+  clientId: string;
+  /**
+   * Position in clientIds of that application.
+   */
+  volgorde: Generated<number>;
+}
+
 export interface ApplicatieGeheim {
   /**
    * The client id that signs with it.
@@ -533,6 +554,10 @@ export interface Besluit {
    */
   datum: string;
   /**
+   * 0, or the place among decisions that were taken over with the same number.
+   */
+  dubbel: Generated<number>;
+  /**
    * Internal key; order of lists, newest first.
    */
   id: Generated<number>;
@@ -701,9 +726,9 @@ export interface Bestand {
    */
   omvang: number;
   /**
-   * SHA-256 of the bytes.
+   * SHA-256 of the bytes; empty for bytes that were taken over as they lie and not read yet.
    */
-  sha256: Buffer;
+  sha256: Buffer | null;
   /**
    * Key in that storage, made by us.
    */
@@ -996,6 +1021,10 @@ export interface Enkelvoudiginformatieobject {
    * RSIN of the organisation that made it (latest version).
    */
   bronorganisatie: string;
+  /**
+   * 0, or the place among documents that were taken over with the same number.
+   */
+  dubbel: Generated<number>;
   /**
    * Internal key; order of lists.
    */
@@ -1873,6 +1902,291 @@ export interface Objectinformatieobject {
   uuid: Generated<string>;
 }
 
+export interface Overneming {
+  /**
+   * Whether the APIs refuse changes of what was taken over, until the switch.
+   */
+  alleenLezen: Generated<boolean>;
+  /**
+   * Where it comes from, without user or password.
+   */
+  bron: string;
+  /**
+   * Steps of one phase run side by side; the next begins when all are complete.
+   */
+  fase: Generated<number>;
+  /**
+   * Secret of the client or address of the database, encrypted with SECRET_KEY.
+   */
+  geheim: Buffer;
+  /**
+   * When it was made.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * How it is read: {"clientId", "oudeUrls", "bestanden", "bytes", "naast", "tempo"}.
+   */
+  instellingen: Generated<unknown>;
+  /**
+   * Exported snapshot of the database that this round reads.
+   */
+  momentopname: string | null;
+  /**
+   * When this side came in charge.
+   */
+  omgeschakeldOp: string | null;
+  /**
+   * Dry run: all is written to shadow tables that are thrown away, for the report.
+   */
+  proef: Generated<boolean>;
+  /**
+   * Number of the round: each brings what changed since the one before.
+   */
+  ronde: Generated<number>;
+  /**
+   * When this round began.
+   */
+  rondeBegonnenOp: Generated<string>;
+  /**
+   * When this round was complete.
+   */
+  rondeKlaarOp: string | null;
+  /**
+   * api (through the APIs of the standard) or open-zaak (from its database).
+   */
+  soort: string;
+  /**
+   * loopt (a round is under way), klaar (the round is complete), gestopt (cannot go on) or omgeschakeld (this side is in charge now).
+   */
+  status: Generated<string>;
+  /**
+   * Part of its URL in the beheer.
+   */
+  uuid: Generated<string>;
+}
+
+export interface OvernemingBestand {
+  /**
+   * The bytes here.
+   */
+  bestandId: number | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Size that the source states.
+   */
+  omvang: number | null;
+  /**
+   * The takeover.
+   */
+  overnemingId: number;
+  /**
+   * Path below the root of the old store, or below the APIs.
+   */
+  pad: string;
+  /**
+   * wacht (not here yet), klaar or ontbreekt (the source has no such bytes).
+   */
+  staat: Generated<string>;
+}
+
+export interface OvernemingInhoud {
+  /**
+   * The document.
+   */
+  enkelvoudiginformatieobjectId: number;
+  /**
+   * The bytes.
+   */
+  overnemingBestandId: number;
+  /**
+   * The version.
+   */
+  versie: number;
+}
+
+export interface OvernemingMelding {
+  /**
+   * What is the matter, for filters.
+   */
+  code: string;
+  /**
+   * When it was first found.
+   */
+  gemaaktOp: Generated<string>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The takeover.
+   */
+  overnemingId: number;
+  /**
+   * The last round that found it.
+   */
+  ronde: number;
+  /**
+   * uuid of the object, or what it is known by at the source.
+   */
+  sleutel: string;
+  /**
+   * Kind of object.
+   */
+  soort: string;
+  /**
+   * What is the matter, for people.
+   */
+  tekst: string;
+  /**
+   * geweigerd (not taken), gemarkeerd (taken, with this remark) or verschil (found by the comparison).
+   */
+  uitkomst: string;
+  /**
+   * The field, when it is about one.
+   */
+  veld: Generated<string>;
+}
+
+export interface OvernemingObject {
+  /**
+   * The last round in which it was new or changed.
+   */
+  gewijzigd: number;
+  /**
+   * Checksum of the object at the source.
+   */
+  hash: Buffer;
+  /**
+   * Where it came from.
+   */
+  overnemingId: number;
+  /**
+   * The last round that saw it.
+   */
+  ronde: number;
+  /**
+   * Kind of object.
+   */
+  soort: string;
+  /**
+   * The object.
+   */
+  uuid: string;
+}
+
+export interface OvernemingStap {
+  /**
+   * When its first portion began.
+   */
+  begonnenOp: string | null;
+  /**
+   * When its last portion was committed.
+   */
+  bijgewerktOp: string | null;
+  /**
+   * Which steps it runs beside.
+   */
+  fase: number;
+  /**
+   * Why its last portion failed; empty again when it went on.
+   */
+  fout: string | null;
+  /**
+   * How many were read.
+   */
+  gelezen: Generated<number>;
+  /**
+   * Of these, how many were new or changed.
+   */
+  geschreven: Generated<number>;
+  /**
+   * Of these, how many could not be written.
+   */
+  geweigerd: Generated<number>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * When it was complete.
+   */
+  klaarOp: string | null;
+  /**
+   * What is read.
+   */
+  naam: string;
+  /**
+   * Of these, how many were as before.
+   */
+  ongewijzigd: Generated<number>;
+  /**
+   * The takeover.
+   */
+  overnemingId: number;
+  /**
+   * How far it came: the last key, or page, that was committed.
+   */
+  positie: string | null;
+  /**
+   * The round.
+   */
+  ronde: number;
+  /**
+   * Keys up to this one; empty: to the last.
+   */
+  tot: string | null;
+  /**
+   * Keys above this one; empty: from the first.
+   */
+  van: string | null;
+  /**
+   * How many there are about.
+   */
+  verwacht: Generated<number>;
+  /**
+   * How many are gone at the source, and were removed.
+   */
+  verwijderd: Generated<number>;
+  /**
+   * Its place in the list of steps; steps side by side are divided by it.
+   */
+  volgorde: number;
+}
+
+export interface OvernemingUitstel {
+  /**
+   * Internal key; order in which they are tried.
+   */
+  id: Generated<number>;
+  /**
+   * The object as it was read.
+   */
+  object: unknown;
+  /**
+   * What it refers to.
+   */
+  ontbreekt: string;
+  /**
+   * The takeover.
+   */
+  overnemingId: number;
+  /**
+   * Kind of object.
+   */
+  soort: string;
+  /**
+   * The object.
+   */
+  uuid: string;
+}
+
 export interface Resultaat {
   /**
    * Internal key.
@@ -2545,6 +2859,10 @@ export interface Zaak {
    * Name of that channel.
    */
   communicatiekanaalNaam: Generated<string>;
+  /**
+   * 0, or the place among cases that were taken over with the same number.
+   */
+  dubbel: Generated<number>;
   /**
    * Day on which it was closed; empty: open. Only statuses set it.
    */
@@ -3292,6 +3610,8 @@ export interface DB {
   abonnementKanaal: AbonnementKanaal;
   applicatie: Applicatie;
   applicatieClient: ApplicatieClient;
+  applicatieClientAlle: ApplicatieClientAlle;
+  applicatieClientOok: ApplicatieClientOok;
   applicatieGeheim: ApplicatieGeheim;
   audit: Audit;
   autorisatie: Autorisatie;
@@ -3335,6 +3655,13 @@ export interface DB {
   notificatiePoging: NotificatiePoging;
   notificatieZender: NotificatieZender;
   objectinformatieobject: Objectinformatieobject;
+  overneming: Overneming;
+  overnemingBestand: OvernemingBestand;
+  overnemingInhoud: OvernemingInhoud;
+  overnemingMelding: OvernemingMelding;
+  overnemingObject: OvernemingObject;
+  overnemingStap: OvernemingStap;
+  overnemingUitstel: OvernemingUitstel;
   resultaat: Resultaat;
   resultaatRegeling: ResultaatRegeling;
   resultaattype: Resultaattype;

@@ -252,6 +252,11 @@ export function toProblem(error: unknown): Problem {
     return invalid('nonFieldErrors', 'invalid', 'De tekst bevat een teken dat niet kan worden bewaard.')
   if (code === '22003' || code === '22008')
     return invalid('nonFieldErrors', 'invalid', 'Een getal of datum is groter dan kan worden bewaard.')
+  if (constraint_name === 'overneming_alleen_lezen')
+    return new Problem(409, {
+      code: 'overneming-alleen-lezen',
+      detail: 'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.',
+    })
   if (code === '40001' || code === '40P01') return new Problem(409, { headers: { 'retry-after': '1' } })
   if (isUnavailable(error) || error instanceof WrongKey || error instanceof StoreUnavailable)
     return new Problem(503, { headers: { 'retry-after': '5' } })

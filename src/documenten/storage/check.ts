@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { Stores } from './choose.ts'
 import { GRACE_MS, neededKeys, usedBackends } from './files.ts'
 import { type Backend, isOwnKey, type Store } from './index.ts'
-import { hasChecksum, inParallel } from './migrate.ts'
+import { checksumOf, hasChecksum, inParallel } from './migrate.ts'
 
 /**
  * `orphan`: bytes of ours without a document. `missing`: a document without bytes. `size` and `damaged`: bytes that are not
@@ -36,7 +36,7 @@ export type CheckOptions = {
 }
 type Parts = Stores & { database: Database }
 type Stored = { sleutel: string; omvang: number; gewijzigd: Date }
-type Bestand = { id: number; sleutel: string; omvang: number; sha256: Buffer }
+type Bestand = { id: number; sleutel: string; omvang: number; sha256: Buffer | null }
 
 const PAGE = 1000
 const VERIFY_AT_ONCE = 4
@@ -121,7 +121,7 @@ async function checkBackend(
       so.documents++
       const suspect = bestand.gevonden !== bestand.omvang
       if (!suspect && !options.verify) return
-      const kind = await faultOf(store, bestand, options.verify === true)
+      const kind = await faultOf(parts.database, store, bestand, options.verify === true)
       // It may have been deleted or moved since.
       if (!kind || !(await isStillThere(parts.database, backend, bestand))) return
       found(kind, bestand.sleutel, options.repair && (await restore(parts, backend, bestand)))
@@ -130,12 +130,17 @@ async function checkBackend(
   }
 }
 
-async function faultOf(store: Store, { sleutel, omvang, sha256 }: Bestand, verify: boolean) {
+/** Bytes that were taken over as they lie get their checksum the first time that they are read. */
+async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, sha256 }: Bestand, verify: boolean) {
   const there = await store.read(sleutel)
   there?.stream.destroy()
   if (!there) return 'missing'
   if (there.omvang !== omvang) return 'size'
-  return verify && !(await hasChecksum(store, sleutel, sha256)) ? 'damaged' : undefined
+  if (!verify) return undefined
+  if (sha256) return (await hasChecksum(store, sleutel, sha256)) ? undefined : 'damaged'
+  const checksum = await checksumOf(store, sleutel)
+  if (checksum) await sql`update bestand set sha256 = ${checksum} where id = ${id} and sleutel = ${sleutel} and sha256 is null`
+  return checksum ? undefined : 'missing'
 }
 
 async function isStillThere({ sql }: Database, backend: Backend, { id, sleutel }: Bestand): Promise<boolean> {
@@ -146,7 +151,7 @@ async function isStillThere({ sql }: Database, backend: Backend, { id, sleutel }
 /** A document that was moved, or restored from a copy, may have its bytes under the same key in another store. */
 async function restore(parts: Parts, backend: Backend, { id, sleutel, sha256 }: Bestand): Promise<boolean> {
   for (const other of await usedBackends(parts)) {
-    if (other === backend || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
+    if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
     const rows = await parts.database.sql`
       update bestand b set backend = ${other} where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
         and not exists (select from bestand o where o.backend = ${other} and o.sleutel = ${sleutel})

@@ -19,7 +19,7 @@ export type Moved = {
 }
 export type Defect = 'missing' | 'damaged'
 
-type Bestand = { id: number; backend: string; sleutel: string; omvang: number; sha256: Buffer }
+type Bestand = { id: number; backend: string; sleutel: string; omvang: number; sha256: Buffer | null }
 
 const PAGE = 100
 const AT_ONCE = 4
@@ -74,8 +74,9 @@ async function move(
   const found = await storeFor(backend).read(sleutel)
   if (!found) return (await isThere(database, bestand)) ? 'missing' : 'gone'
   const copy = await target.write(sleutel, found.stream, signal && { signal }).finally(() => found.stream.destroy())
-  const same = copy.sha256 === sha256.toString('hex')
-  if (!same || !(await hasChecksum(target, copy.sleutel, sha256))) {
+  const expected = sha256 ?? Buffer.from(copy.sha256, 'hex') // bytes that were taken over as they lie may have none yet
+  const same = copy.sha256 === expected.toString('hex')
+  if (!same || !(await hasChecksum(target, copy.sleutel, expected))) {
     await target.remove(copy.sleutel)
     if (same) throw new StoreUnavailable('copy-damaged')
     return 'damaged'
@@ -83,7 +84,7 @@ async function move(
   if (copy.sleutel !== sleutel) await removeLeftOver(database, target, sleutel)
   const switched = await database.sql.begin(async (connection) => {
     const [row] = await connection`
-      update bestand set backend = ${target.backend}, sleutel = ${copy.sleutel}
+      update bestand set backend = ${target.backend}, sleutel = ${copy.sleutel}, sha256 = ${expected}
       where id = ${id} and backend = ${backend} and sleutel = ${sleutel} returning id`
     const runAt = new Date(Date.now() + KEEP_OLD_MS)
     const jobKey = removalKey(backend, sleutel)
@@ -107,11 +108,15 @@ async function isThere({ sql }: Database, { id, backend, sleutel }: Bestand): Pr
 
 /** Reads all of it. False also when there is nothing. */
 export async function hasChecksum(store: Store, sleutel: string, sha256: Buffer): Promise<boolean> {
+  return (await checksumOf(store, sleutel))?.equals(sha256) === true
+}
+
+export async function checksumOf(store: Store, sleutel: string): Promise<Buffer | undefined> {
   const found = await store.read(sleutel)
-  if (!found) return false
+  if (!found) return undefined
   const hash = createHash('sha256')
   for await (const chunk of found.stream) hash.update(chunk)
-  return hash.digest().equals(sha256)
+  return hash.digest()
 }
 
 /** Some at once, until one fails; then what runs is waited for. */

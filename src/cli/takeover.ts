@@ -1,0 +1,303 @@
+// The subcommands that take over another installation. Jobs do the work: those of this process, and of every worker.
+
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { format } from 'fast-csv'
+import { overneemStap } from '../../tasks/takeover-step.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { openStores, prepareNewStore } from '../documenten/storage/choose.ts'
+import { startWorker } from '../jobs/worker.ts'
+import { SourceUnavailable } from '../overnemen/api/client.ts'
+import { TooFewRights } from '../overnemen/api/source.ts'
+import { NoContents, openContents } from '../overnemen/contents.ts'
+import { NotOpenZaak } from '../overnemen/open-zaak/source.ts'
+import { portionRunner } from '../overnemen/portions.ts'
+import { beginRound, faultsOf, type Progress, progressOf } from '../overnemen/round.ts'
+import { nameOf, switchOver, type Takeover, type TakeoverParts } from '../overnemen/takeover.ts'
+import { openLog } from '../telemetry/log.ts'
+import { findSecretBox } from './processes.ts'
+
+type WithDatabase = <T>(work: (database: Database, config: Config) => Promise<T>) => Promise<T>
+type Fail = (message: string) => Error
+
+type Options = {
+  proef: boolean
+  oudeUrl: string[]
+  naast: string
+  tempo?: string
+  bytes: string
+  schrijfbaar: boolean
+  rapport?: string
+  json: boolean
+}
+
+export function addTakeoverCommands(program: Command, withDatabase: WithDatabase, usage: Fail): void {
+  const overnemen = program
+    .command('overnemen')
+    .description('take over the data of another installation')
+    .addHelpText(
+      'after',
+      `
+Run it as often as needed: each round brings what changed since the one before and removes what is gone. A round that was
+cut short goes on where it was. Exit code 0: the round is complete; 1: it is not; 64, 69: see zaakstroom --help.`,
+    )
+
+  common(
+    overnemen
+      .command('open-zaak')
+      .description('from the database of Open Zaak (1.2x to 1.30) and its document store')
+      .requiredOption('--database <url>', 'its database, with a role that may only read')
+      .option('--bestanden <place>', 'its document store: a directory, s3://bucket/prefix or azure://container/prefix'),
+  ).action(async (options: Options & { database: string; bestanden?: string }) => {
+    const url = readUrl(options.database, ['postgres:', 'postgresql:'], '--database', usage)
+    await takeOver(options, { soort: 'open-zaak', url, secret: options.database, bestanden: options.bestanden })
+  })
+
+  common(
+    overnemen
+      .command('api')
+      .description('from any service of the standard, through its APIs')
+      .argument('<url>', 'its address, before /zaken/api/v1')
+      .requiredOption('--client <id>', 'client id there, with heeftAlleAutorisaties')
+      .requiredOption('--secret-stdin', 'read the secret of that client from standard input'),
+  ).action(async (address: string, options: Options & { client: string }) => {
+    const url = readUrl(address, ['http:', 'https:'], 'the address', usage)
+    await takeOver(options, { soort: 'api', url, secret: await readSecret(usage), clientId: options.client })
+  })
+
+  overnemen
+    .command('status')
+    .description('how far the takeovers are')
+    .option('--json', 'print JSON', false)
+    .action(async (options: { json: boolean }) => {
+      await withDatabase(async (database) => {
+        const takeovers = await database.sql<Takeover[]>`select * from overneming order by id`
+        for (const takeover of takeovers) {
+          const steps = await progressOf({ database }, takeover)
+          const faults = await faultsOf({ database }, takeover)
+          if (options.json) console.log(JSON.stringify({ ...publicOf(takeover), steps, faults }))
+          else console.log([headline(takeover), ...steps.map(line), ...faults.map(faultLine)].join('\n'))
+        }
+        if (takeovers.length === 0 && !options.json) console.log('There is no takeover.')
+      })
+    })
+
+  overnemen
+    .command('rapport')
+    .description('write the report of a takeover as CSV: one row per object and remark')
+    .argument('<bron>', 'the source, as `overnemen status` shows it')
+    .argument('<file>', 'CSV file to write')
+    .option('--proef', 'of the dry run', false)
+    .action(async (bron: string, file: string, options: { proef: boolean }) => {
+      await withDatabase(async (database) => {
+        const takeover = await requireTakeover(database, bron, options.proef, usage)
+        console.log(`Wrote ${await writeReport(database, takeover, file)} rows to ${file}.`)
+      })
+    })
+
+  overnemen
+    .command('omschakelen')
+    .description('the switch: what was taken over may be changed here from now on, and changes are announced')
+    .argument('<bron>', 'the source, as `overnemen status` shows it')
+    .option('--json', 'print JSON', false)
+    .action(async (bron: string, options: { json: boolean }) => {
+      await withDatabase(async (database) => {
+        const takeover = await requireTakeover(database, bron, false, usage)
+        if (takeover.status === 'loopt') throw usage('its round is not complete: run `overnemen` to its end first')
+        const removed = await switchOver(database, takeover)
+        console.log(
+          options.json
+            ? JSON.stringify({ switched: true, removed })
+            : `Switched. ${removed} messages that waited were thrown away.`,
+        )
+      })
+    })
+
+  function common(command: Command): Command {
+    return command
+      .option('--proef', 'dry run: only the report, nothing is kept', false)
+      .option('--oude-url <url>', 'address by which the old one names itself in its data (again for more)', collect, [])
+      .option('--naast <n>', 'how much is done side by side', '2')
+      .option('--tempo <n>', 'ask the source for at most so many rows or requests a second')
+      .option('--bytes <how>', 'kopieren (into our store) or laten (taken as they lie in it)', 'kopieren')
+      .option('--schrijfbaar', 'let what is taken over be changed here before the switch', false)
+      .option('--rapport <file>', 'write the report to this CSV file')
+      .option('--json', 'print JSON', false)
+  }
+
+  async function takeOver(
+    options: Options,
+    from: { soort: Takeover['soort']; url: string; secret: string; bestanden?: string | undefined; clientId?: string },
+  ): Promise<void> {
+    const naast = readNumber(options.naast, '--naast', 1, 32, usage)
+    const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000, usage)
+    if (options.bytes !== 'kopieren' && options.bytes !== 'laten') throw usage('--bytes is kopieren or laten')
+    const oudeUrls = options.oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url', usage))
+    await withDatabase(async (database, config) => {
+      const box = await findSecretBox(config, true)
+      const log = openLog(config.logLevel)
+      const parts: TakeoverParts = { database, config, box }
+      await prepareNewStore(config, database, config.documentenBackend)
+      const { store } = openStores(config, log)
+      try {
+        if (from.bestanden && options.bytes === 'kopieren') openContents(from.bestanden, config)
+      } catch (error) {
+        throw error instanceof NoContents ? usage(error.message) : error
+      }
+      const round = await beginRound(parts, {
+        ...from,
+        proef: options.proef,
+        alleenLezen: !options.schrijfbaar,
+        settings: {
+          clientId: from.clientId,
+          oudeUrls,
+          bestanden: from.bestanden,
+          bytes: options.bytes as 'laten',
+          naast,
+          tempo,
+        },
+      }).catch((error) => {
+        throw error instanceof NotOpenZaak || error instanceof TooFewRights || error instanceof SourceUnavailable ? usage(error.message) : error
+      })
+      if (!options.json)
+        console.error(
+          `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.ronde}${options.proef ? ' (dry run)' : ''} from ${round.takeover.bron}`,
+        )
+      const runner = portionRunner({ ...parts, store, log })
+      const worker = await startWorker({
+        databaseUrl: database.url,
+        name: 'overnemen',
+        taskList: { 'overneem-stap': overneemStap({ database, runner }) },
+        concurrency: naast,
+        log,
+      })
+      const stopped = new AbortController()
+      for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopped.abort())
+      let state = round.takeover
+      try {
+        while (!stopped.signal.aborted) {
+          await sleep(500, undefined, { signal: stopped.signal }).catch(() => {})
+          state = await round.state()
+          if (!options.json) tell(await progressOf(parts, state))
+          if (state.status !== 'loopt') break
+        }
+      } finally {
+        await worker.stop()
+        await runner.close()
+        await round.release()
+      }
+      const steps = await progressOf(parts, state)
+      const faults = await faultsOf(parts, state)
+      if (options.rapport) await writeReport(database, state, options.rapport)
+      if (options.json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
+      else console.log([headline(state), ...steps.map(line), ...faults.map(faultLine)].join('\n'))
+      if (state.status !== 'klaar') process.exitCode = 1
+    })
+  }
+}
+
+const collect = (value: string, all: string[]) => [...all, value]
+
+function readUrl(value: string, protocols: string[], option: string, usage: Fail): string {
+  const url = URL.parse(value)
+  if (!url || !protocols.includes(url.protocol)) throw usage(`${option} is a URL (${protocols.join(' or ')}//…)`)
+  return value
+}
+
+function readNumber(value: string, option: string, least: number, most: number, usage: Fail): number {
+  const number = Number(value)
+  if (!Number.isInteger(number) || number < least || number > most)
+    throw usage(`${option} is a whole number from ${least} to ${most}`)
+  return number
+}
+
+/** @returns the client's secret, as it stands on standard input */
+async function readSecret(usage: Fail): Promise<string> {
+  const secret = (await text(process.stdin)).replace(/\r?\n$/, '')
+  if (secret === '') throw usage('the secret on standard input is empty')
+  return secret
+}
+
+async function requireTakeover(database: Database, bron: string, proef: boolean, usage: Fail): Promise<Takeover> {
+  const name = URL.canParse(bron) ? nameOf(bron) : bron
+  const [takeover] = await database.sql<Takeover[]>`
+    select * from overneming where (bron = ${name} or uuid::text = ${bron}) and proef = ${proef}
+    order by (status <> 'omgeschakeld') desc, id desc limit 1`
+  if (!takeover) throw usage(`there is no takeover from ${bron}`)
+  return takeover
+}
+
+const publicOf = ({ uuid, soort, bron, proef, status, ronde }: Takeover) => ({
+  uuid,
+  soort,
+  bron,
+  proef,
+  status,
+  ronde,
+})
+const headline = ({ bron, status, ronde, proef }: Takeover) =>
+  `${bron}: round ${ronde}${proef ? ' (dry run)' : ''} ${status}`
+
+function line({
+  naam,
+  gelezen,
+  geschreven,
+  ongewijzigd,
+  geweigerd,
+  verwijderd,
+  seconden,
+  klaar,
+  fout,
+}: Progress): string {
+  const rate = seconden ? `${Math.round(gelezen / seconden)}/s` : ''
+  const parts = [
+    `${gelezen} read`,
+    `${geschreven} written`,
+    ongewijzigd > 0 ? `${ongewijzigd} as before` : '',
+    geweigerd > 0 ? `${geweigerd} REFUSED` : '',
+    verwijderd > 0 ? `${verwijderd} removed` : '',
+    rate,
+    klaar ? '' : 'not complete',
+    fout ? `last fault: ${fout}` : '',
+  ]
+  return `  ${naam.padEnd(30)}${parts.filter(Boolean).join(', ')}`
+}
+
+const faultLine = ({ uitkomst, soort, code, aantal, voorbeeld }: Awaited<ReturnType<typeof faultsOf>>[number]) =>
+  `  ${uitkomst.padEnd(11)} ${String(aantal).padStart(8)}  ${soort} ${code}: ${voorbeeld}`
+
+let told = 0
+/** A line on stderr, at most every two seconds. */
+function tell(steps: Progress[]): void {
+  if (performance.now() - told < 2000) return
+  told = performance.now()
+  const read = steps.reduce((sum, { gelezen }) => sum + gelezen, 0)
+  const expected = steps.reduce((sum, { verwacht, gelezen }) => sum + Math.max(verwacht, gelezen), 0)
+  const busy = steps.find(({ klaar, seconden }) => !klaar && seconden !== null)
+  console.error(
+    `${read} of about ${expected} rows${busy ? `, at ${busy.naam}` : ''}${busy?.fout ? ` (${busy.fout})` : ''}`,
+  )
+}
+
+async function writeReport(database: Database, takeover: Takeover, file: string): Promise<number> {
+  const out = format({ headers: ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst'] })
+  const stream = createWriteStream(file, { mode: 0o600 })
+  out.pipe(stream)
+  let rows = 0
+  const cursor = database.sql<Record<string, string>[]>`
+    select soort, sleutel, uitkomst, code, veld, tekst from overneming_melding
+    where overneming_id = ${takeover.id} order by soort, code, id`.cursor(1000)
+  for await (const page of cursor) {
+    for (const row of page) {
+      rows++
+      if (!out.write(row)) await once(out, 'drain')
+    }
+  }
+  out.end()
+  await once(stream, 'finish')
+  return rows
+}

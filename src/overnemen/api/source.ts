@@ -1,0 +1,289 @@
+// Reads any service of the standard through its APIs. Lists are read page by page, and what has no list of its own (parts of
+// a case, relations of a document, audit trails) below each object that was new or changed in this round.
+import type postgres from 'postgres'
+import { inParallel } from '../../documenten/storage/migrate.ts'
+import { PATHS } from '../../http/links.ts'
+import type { Taken } from '../kinds.ts'
+import type { AuditRow, Portion, Source, Step, StepPlan } from '../source.ts'
+import type { Melding } from '../write.ts'
+import { apiClient, type Json, SourceUnavailable } from './client.ts'
+import { applicatieFromApi, auditFromApi, documentFromApi, fromApi, uuidIn } from './shape.ts'
+
+const PAGE_SIZE = 500
+const BELOW_AT_ONCE = 4
+const PARENTS = 50
+
+type ListOf = { naam: string; path: string; query?: string; soorten: string[]; oldestFirst?: boolean }
+const list = (naam: keyof typeof PATHS, soorten: string[] = [naam], query = ''): ListOf => ({
+  naam: soorten[0]!,
+  path: PATHS[naam],
+  query,
+  soorten,
+})
+const ALLES = 'status=alles'
+
+/** Lists that may be read side by side; each line needs those above it. */
+const LISTS: ListOf[][] = [
+  [list('catalogus')],
+  [list('informatieobjecttype', ['informatieobjecttype'], ALLES)],
+  [list('besluittype', ['besluittype'], ALLES)],
+  [list('zaaktype', ['zaaktype', 'zaaktyperelatie'], ALLES)],
+  [
+    list('statustype', ['statustype'], ALLES),
+    list('roltype', ['roltype'], ALLES),
+    list('resultaattype', ['resultaattype'], ALLES),
+  ],
+  [
+    list('eigenschap', ['eigenschap'], ALLES),
+    list('zaaktypeinformatieobjecttype', ['zaaktype_informatieobjecttype'], ALLES),
+    list('zaakobjecttype'),
+    { naam: 'applicatie', path: PATHS.applicatie, soorten: [] },
+  ],
+  [{ ...list('enkelvoudiginformatieobject', ['document']), oldestFirst: true }, list('zaak', ['zaak', 'zaakrelatie'])],
+  [
+    list('rol'),
+    list('resultaat'),
+    list('zaakobject'),
+    list('klantcontact'),
+    list('zaaknotitie'),
+    list('besluit'),
+    list('verzending'),
+  ],
+  [list('status')],
+  [list('substatus')],
+]
+
+/** What hangs below objects: read for those that changed. */
+const BELOW: Record<string, { of: string; audit: string; lists: { soort: string; path(uuid: string, url: string): string; column: string }[] }> = {
+  zaakdelen: {
+    of: 'zaak',
+    audit: PATHS.zaak,
+    lists: [
+      { soort: 'zaakeigenschap', path: (uuid) => `${PATHS.zaak}/${uuid}/zaakeigenschappen`, column: 'zaak_id' },
+      { soort: 'zaakbesluit', path: (uuid) => `${PATHS.zaak}/${uuid}/besluiten`, column: 'zaak_id' },
+      { soort: 'zaakinformatieobject', path: (_, url) => `${PATHS.zaakinformatieobject}?zaak=${url}`, column: 'zaak_id' },
+      { soort: 'zaakcontactmoment', path: (_, url) => `${PATHS.zaakcontactmoment}?zaak=${url}`, column: 'zaak_id' },
+      { soort: 'zaakverzoek', path: (_, url) => `${PATHS.zaakverzoek}?zaak=${url}`, column: 'zaak_id' },
+    ],
+  },
+  documentdelen: {
+    of: 'document',
+    audit: PATHS.enkelvoudiginformatieobject,
+    lists: [
+      {
+        soort: 'gebruiksrecht',
+        path: (_, url) => `${PATHS.gebruiksrechten}?informatieobject=${url}`,
+        column: 'enkelvoudiginformatieobject_id',
+      },
+      {
+        soort: 'objectinformatieobject',
+        path: (_, url) => `${PATHS.objectinformatieobject}?informatieobject=${url}`,
+        column: 'enkelvoudiginformatieobject_id',
+      },
+    ],
+  },
+  besluitdelen: {
+    of: 'besluit',
+    audit: PATHS.besluit,
+    lists: [
+      {
+        soort: 'besluitinformatieobject',
+        path: (_, url) => `${PATHS.besluitinformatieobject}?besluit=${url}`,
+        column: 'besluit_id',
+      },
+    ],
+  },
+}
+
+const listOf = new Map(LISTS.flat().map((one) => [one.naam, one]))
+
+/** The client may not read everything: lists would silently lack rows. */
+export class TooFewRights extends Error {
+  override name = 'TooFewRights'
+}
+
+type Options = {
+  url: string
+  clientId: string
+  secret: string
+  naast: number
+  tempo?: number | undefined
+  /** Our database: what changed in this round is read from it. */
+  sql: postgres.Sql
+  takeover: { id: number; proefSchema?: string | undefined }
+}
+
+export function apiSource(options: Options): Source {
+  const base = options.url.replace(/\/+$/, '')
+  const client = apiClient({ ...options, connections: options.naast * BELOW_AT_ONCE })
+
+  async function page(one: ListOf, query: string, number: number): Promise<{ status: number; results: Json[]; next: boolean }> {
+    const parameters = [query, `page=${number}`].filter(Boolean).join('&')
+    const { status, body } = await client.get(`${one.path}?${parameters}`)
+    const { results = [], next = null } = (body ?? {}) as { results?: Json[]; next?: string | null }
+    if (Array.isArray(body)) return { status, results: body as Json[], next: false } // not paged there
+    return { status, results, next: next !== null }
+  }
+
+  /** How the list is asked for, and its last page. Not every service takes every parameter. */
+  async function measure(one: ListOf): Promise<{ query: string; last: number; size: number; count: number } | undefined> {
+    const sized = [one.query, `pageSize=${PAGE_SIZE}`].filter(Boolean).join('&')
+    for (const query of [sized, one.query ?? '', '']) {
+      const parameters = [query, 'page=1'].filter(Boolean).join('&')
+      const { status, body } = await client.get(`${one.path}?${parameters}`)
+      if (status === 400) continue
+      if (status === 404) return undefined
+      if (status === 403) throw new TooFewRights(`the client may not read ${one.path}`)
+      if (Array.isArray(body)) return { query, last: 1, size: body.length, count: body.length }
+      const { results = [], next = null, count = 0 } = (body ?? {}) as { results?: Json[]; next?: string; count?: number }
+      if (status === 500) return { query, last: Math.ceil(count / PAGE_SIZE) || 1, size: PAGE_SIZE, count }
+      if (next === null) return { query, last: 1, size: results.length, count: results.length }
+      let last = Math.max(2, Math.ceil(count / results.length))
+      while ((await page(one, query, last)).next) last++ // a count may be a lower bound
+      return { query, last, size: results.length, count }
+    }
+    return undefined
+  }
+
+  /** One row that the source cannot show fails its page: then the rows are asked one by one. */
+  async function pageOrRows(one: ListOf, query: string, number: number, size: number, faults: Melding[]): Promise<Json[]> {
+    const whole = await page(one, query, number)
+    if (whole.status === 200) return whole.results
+    if (whole.status === 404) return [] // rows went away, and the page with them
+    if (whole.status !== 500) throw new SourceUnavailable(`${whole.status} for ${one.path}`)
+    const rows: Json[] = []
+    const single = [one.query, 'pageSize=1'].filter(Boolean).join('&')
+    for (let place = (number - 1) * size + 1; place <= number * size; place++) {
+      const { status, results } = await page(one, single, place)
+      if (status === 404) break
+      if (status === 200) rows.push(...results)
+      else
+        faults.push({
+          soort: one.naam,
+          sleutel: `rij ${place}`,
+          uitkomst: 'geweigerd',
+          code: 'bron-fout',
+          tekst: `De bron kan deze rij van de lijst niet tonen (${status}).`,
+        })
+    }
+    return rows
+  }
+
+  async function readList(one: ListOf, step: Step): Promise<Portion> {
+    const [query, size, last] = JSON.parse(step.van!) as [string, number, number]
+    const number = Number(step.positie ?? (one.oldestFirst ? 1 : last))
+    const faults: Melding[] = []
+    const rows = await pageOrRows(one, query, number, size, faults)
+    // Newest first there: read from the end, so that our keys rise as theirs.
+    const ordered = one.oldestFirst ? rows : rows.toReversed()
+    const following = one.oldestFirst ? number + 1 : number - 1
+    const next = following < 1 || following > last ? null : String(following)
+    if (one.naam === 'applicatie') return { objects: [], applicaties: ordered.map(applicatieFromApi), faults, next }
+    if (one.naam === 'document') return { objects: await documents(ordered, faults), faults, next }
+    const objects = ordered.flatMap((json) => one.soorten.map((soort) => ({ soort, object: fromApi(soort, json) })))
+    return { objects, faults, next }
+  }
+
+  /** Documents with all their versions: a list shows the latest only. */
+  async function documents(rows: Json[], faults: Melding[]): Promise<{ soort: string; object: Taken }[]> {
+    const made = new Map<Json, Taken>()
+    await inParallel(rows, BELOW_AT_ONCE, async (latest) => {
+      const uuid = uuidIn(latest.url)
+      const versions: Json[] = []
+      for (let versie = 1; versie < Number(latest.versie); versie++) {
+        const { status, body } = await client.get(`${PATHS.enkelvoudiginformatieobject}/${uuid}?versie=${versie}`)
+        if (status === 200) versions.push(body as Json)
+        else if (status !== 404) throw new SourceUnavailable(`${status} for a version of a document`)
+      }
+      if (latest.locked === true && !(latest.bestandsdelen as Json[] | undefined)?.length)
+        faults.push({
+          soort: 'document',
+          sleutel: uuid,
+          uitkomst: 'gemarkeerd',
+          code: 'slot-onbekend',
+          veld: 'lock',
+          tekst: 'Het document is op slot; de bron toont het slot niet. Het is zonder slot overgenomen.',
+        })
+      made.set(latest, documentFromApi([...versions, latest]))
+    })
+    return rows.map((row) => ({ soort: 'document', object: made.get(row)! }))
+  }
+
+  async function readBelow(naam: string, step: Step): Promise<Portion> {
+    const { of, audit: trail, lists } = BELOW[naam]!
+    const { id, proefSchema } = options.takeover
+    const table = proefSchema ? options.sql`${options.sql(proefSchema)}.overneming_object` : options.sql`overneming_object`
+    const parents = await options.sql<{ uuid: string }[]>`
+      select uuid from ${table}
+      where overneming_id = ${id} and soort = ${of} and gewijzigd = ${step.ronde}
+        and uuid > ${step.positie ?? '00000000-0000-0000-0000-000000000000'} order by uuid limit ${PARENTS}`
+    const portion: Portion = {
+      objects: [],
+      audit: [],
+      complete: [],
+      faults: [],
+      next: parents.length < PARENTS ? null : parents.at(-1)!.uuid,
+    }
+    const audit: AuditRow[] = portion.audit!
+    await inParallel([...parents], BELOW_AT_ONCE, async ({ uuid }) => {
+      const url = encodeURIComponent(`${base}${trail}/${uuid}`)
+      for (const { soort, path, column } of lists) {
+        const { status, body } = await client.get(path(uuid, url))
+        const rows = Array.isArray(body) ? body : ((body as { results?: Json[] } | undefined)?.results ?? [])
+        if (status === 200) {
+          for (const json of rows as Json[])
+            portion.objects.push({ soort, object: fromApi(soort, { [of]: uuid, ...json }) })
+          portion.complete!.push({ soort, parent: uuid, column })
+        } else if (status !== 404 && status !== 400)
+          portion.faults!.push({
+            soort: of,
+            sleutel: uuid,
+            uitkomst: 'geweigerd',
+            code: 'bron-fout',
+            veld: soort,
+            tekst: `De bron kan de lijst onder dit object niet tonen (${status}).`,
+          })
+      }
+      const { status, body } = await client.get(`${trail}/${uuid}/audittrail`)
+      if (status === 200 && Array.isArray(body)) audit.push(...(body as Json[]).map(auditFromApi))
+    })
+    return portion
+  }
+
+  return {
+    ownUrls: [base],
+    swept: [...listOf.values()].flatMap(({ soorten }) => soorten),
+    contents: (pad) => client.download(`${PATHS.enkelvoudiginformatieobject}/${pad}`),
+
+    async plan() {
+      const consumer = await client.get(`${PATHS.applicatie}/consumer?clientId=${encodeURIComponent(options.clientId)}`)
+      if (consumer.status === 403 || (consumer.status === 200 && (consumer.body as Json).heeftAlleAutorisaties !== true))
+        throw new TooFewRights('the client needs heeftAlleAutorisaties: with less, lists lack rows without saying so')
+      const steps: StepPlan[] = []
+      for (const [fase, lists] of LISTS.entries())
+        for (const one of lists) {
+          const measured = await measure(one)
+          if (!measured) continue
+          const { query, size, last, count } = measured
+          steps.push({ fase, naam: one.naam, van: JSON.stringify([query, size, last]), verwacht: count })
+        }
+      for (const naam of Object.keys(BELOW)) steps.push({ fase: LISTS.length, naam, verwacht: 0 })
+      return steps
+    },
+
+    async read(step) {
+      const one = listOf.get(step.naam)
+      return one ? readList(one, step) : readBelow(step.naam, step)
+    },
+
+    /** A row that moved while a list was read is in no page: only what the source denies is gone. */
+    async isGone(soort, uuid) {
+      const one = LISTS.flat().find(({ soorten, naam }) => naam === soort || soorten.includes(soort))
+      if (!one) return true
+      const { status } = await client.get(`${one.path}/${uuid}`)
+      return status === 404 || status === 410
+    },
+
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,143 @@
+// Applicaties with their client ids, rights and secrets. An applicatie without secrets at the source keeps those it has here.
+import { createHash } from 'node:crypto'
+import { isShort, type SecretBox } from '../autorisaties/secret-box.ts'
+import type { Addresses } from './addresses.ts'
+import { isUuid } from './normalise.ts'
+import type { ApplicatieRow } from './source.ts'
+import type { Melding, Sql, Written } from './write.ts'
+
+type Options = { overneming: number; ronde: number; addresses: Addresses }
+
+export async function writeApplicaties(
+  sql: Sql,
+  box: SecretBox,
+  given: ApplicatieRow[],
+  { overneming, ronde, addresses }: Options,
+  meldingen: Melding[],
+): Promise<Written> {
+  const counts: Written = { gelezen: given.length, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
+  for (const applicatie of given) {
+    const { uuid } = applicatie
+    const remark = (code: string, tekst: string, veld = '') =>
+      meldingen.push({ soort: 'applicatie', sleutel: uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
+    const rights = applicatie.autorisaties.map(({ type, ...right }) => {
+      const place = addresses.toUuid(type)
+      return {
+        ...right,
+        type_uuid: isUuid(place) ? place : null,
+        type_url: isUuid(place) ? addresses.rewrite(type) : place,
+      }
+    })
+    const { geheimen, ...shown } = applicatie
+    // Secrets are in no checksum: who could read it might find a weak one by trying.
+    const hash = createHash('sha256')
+      .update(JSON.stringify({ ...shown, rights }))
+      .digest()
+      .subarray(0, 16)
+    const [known] = await sql<{ hash: Buffer }[]>`
+      select hash from overneming_object where soort = 'applicatie' and uuid = ${uuid}`
+    const same = known?.hash.equals(hash) === true
+    if (!same) {
+      const [row] = await sql<{ id: number }[]>`
+        insert into applicatie (uuid, label, heeft_alle_autorisaties)
+        values (${uuid}, ${applicatie.label}, ${applicatie.heeft_alle_autorisaties})
+        on conflict (uuid) do update set label = excluded.label, heeft_alle_autorisaties = excluded.heeft_alle_autorisaties
+        returning id`
+      await writeClients(sql, row!.id, applicatie, remark)
+      await writeRights(sql, row!.id, rights, applicatie)
+      counts.geschreven++
+    } else counts.ongewijzigd++
+    await sql`
+      insert into overneming_object (soort, uuid, overneming_id, hash, ronde, gewijzigd)
+      values ('applicatie', ${uuid}, ${overneming}, ${hash}, ${ronde}, ${ronde})
+      on conflict (uuid, soort) do update set hash = excluded.hash, ronde = excluded.ronde,
+        gewijzigd = case when overneming_object.hash = excluded.hash then overneming_object.gewijzigd else excluded.gewijzigd end`
+    if (geheimen) await writeSecrets(sql, box, applicatie.client_ids, geheimen, remark)
+    else remark('geheim-onbekend', 'De bron toont geen geheimen: geef de clients nieuwe, of neem over uit de database.')
+  }
+  return counts
+}
+
+async function writeClients(
+  sql: Sql,
+  applicatieId: number,
+  { client_ids }: ApplicatieRow,
+  remark: (code: string, tekst: string, veld?: string) => void,
+): Promise<void> {
+  await sql`delete from applicatie_client where applicatie_id = ${applicatieId} and client_id <> all(${client_ids}::text[])`
+  await sql`delete from applicatie_client_ook where applicatie_id = ${applicatieId}`
+  for (const [volgorde, clientId] of client_ids.entries()) {
+    if (clientId === '' || clientId.length > 50) {
+      remark('client-id', 'Een client-id is leeg of langer dan 50 tekens, en is weggelaten.', 'clientIds')
+      continue
+    }
+    const [own] = await sql`
+      insert into applicatie_client (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${volgorde})
+      on conflict (client_id) do update set volgorde = excluded.volgorde
+        where applicatie_client.applicatie_id = excluded.applicatie_id
+      returning client_id`
+    if (own) continue
+    await sql`
+      insert into applicatie_client_ook (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${volgorde})
+      on conflict do nothing`
+    remark(
+      'client-id-dubbel',
+      `Client-id ${clientId} hoort ook bij een andere applicatie: hij heeft de rechten van beide.`,
+      'clientIds',
+    )
+  }
+}
+
+type Right = { component: string; scopes: string[]; type_uuid: string | null; type_url: string; max: string | null }
+
+async function writeRights(sql: Sql, applicatieId: number, rights: Right[], applicatie: ApplicatieRow): Promise<void> {
+  await sql`delete from autorisatie where applicatie_id = ${applicatieId}`
+  await sql`
+    insert into autorisatie (applicatie_id, component, scopes, type_url, type_uuid, max_vertrouwelijkheidaanduiding)
+    select ${applicatieId}, r.component, r.scopes, r.type_url, r.type_uuid, r.max
+    from rows from (jsonb_to_recordset(${JSON.stringify(rights)}::text::jsonb) as (component text, scopes text[],
+      type_url text, type_uuid uuid, max vertrouwelijkheidaanduiding))
+      with ordinality as r(component, scopes, type_url, type_uuid, max, volgnummer)
+    order by r.volgnummer`
+  await sql`delete from catalogus_autorisatie where applicatie_id = ${applicatieId}`
+  await sql`
+    insert into catalogus_autorisatie (applicatie_id, component, catalogus_id, scopes, max_vertrouwelijkheidaanduiding)
+    select ${applicatieId}, r.component, c.id, r.scopes, r.max
+    from rows from (jsonb_to_recordset(${JSON.stringify(applicatie.catalogus_autorisaties)}::text::jsonb) as (component text,
+      scopes text[], catalogus uuid, max vertrouwelijkheidaanduiding))
+      with ordinality as r(component, scopes, catalogus, max, volgnummer)
+    join catalogus c on c.uuid = r.catalogus
+    order by r.volgnummer`
+}
+
+async function writeSecrets(
+  sql: Sql,
+  box: SecretBox,
+  clientIds: string[],
+  secrets: { client_id: string; geheim: string }[],
+  remark: (code: string, tekst: string) => void,
+): Promise<void> {
+  for (const clientId of clientIds) {
+    const secret = secrets.find(({ client_id }) => client_id === clientId)?.geheim
+    if (secret === undefined || secret === '') {
+      remark('geheim-leeg', `Client-id ${clientId} heeft in de bron geen geheim.`)
+      continue
+    }
+    if (isShort(secret))
+      remark('geheim-kort', `Het geheim van client-id ${clientId} is makkelijk te raden: vervang het.`)
+    const stored = await sql<{ geheim: Buffer }[]>`
+      select geheim from applicatie_geheim where client_id = ${clientId} and (verloopt_op is null or verloopt_op > now())`
+    const known = stored.some(({ geheim }) => {
+      try {
+        return box.open(geheim, clientId) === secret
+      } catch {
+        return false // of another SECRET_KEY
+      }
+    })
+    if (known) continue
+    await sql`delete from applicatie_geheim where client_id = ${clientId}`
+    await sql`
+      insert into applicatie_geheim (client_id, geheim)
+      select client_id, ${box.seal(secret, clientId)} from applicatie_client where client_id = ${clientId}`
+  }
+}

@@ -1,0 +1,141 @@
+// The bytes of documents: by the path that the source knows them by, each once, however many versions name it. They are
+// copied into our store, or taken as they lie there when it is the same store.
+
+import { newKey, type Store } from '../documenten/storage/index.ts'
+import { inParallel } from '../documenten/storage/migrate.ts'
+import type { Contents } from './source.ts'
+import type { Takeover } from './takeover.ts'
+import type { Melding, Sql } from './write.ts'
+
+const PORTION = 50
+const AT_ONCE = 4
+type Waiting = { id: number; pad: string; omvang: number | null }
+type Outcome = Waiting & { stored?: { backend: string; sleutel: string; omvang: number; sha256: string | null } }
+
+/** Notes which versions have which bytes, and gives those that are here already to their versions. */
+export async function linkContents(
+  sql: Sql,
+  overneming: number,
+  versions: { uuid: string; versie: number; pad: string; bestandsomvang: number | null }[],
+): Promise<void> {
+  if (versions.length === 0) return
+  const rows = JSON.stringify(versions)
+  await sql`
+    insert into overneming_bestand (overneming_id, pad, omvang)
+    select distinct on (pad) ${overneming}::bigint, pad, bestandsomvang
+    from json_to_recordset(${rows}::text::json) as r(pad text, bestandsomvang bigint)
+    on conflict (overneming_id, pad) do nothing`
+  await sql`
+    with gegeven as (
+      insert into overneming_inhoud (overneming_bestand_id, enkelvoudiginformatieobject_id, versie)
+      select b.id, e.id, r.versie
+      from json_to_recordset(${rows}::text::json) as r(uuid uuid, versie integer, pad text)
+      join enkelvoudiginformatieobject e on e.uuid = r.uuid
+      join overneming_bestand b on b.overneming_id = ${overneming}::bigint and b.pad = r.pad
+      on conflict (enkelvoudiginformatieobject_id, versie) do update set overneming_bestand_id = excluded.overneming_bestand_id
+      returning *
+    )
+    update enkelvoudiginformatieobject_versie v set bestand_id = b.bestand_id
+    from gegeven g join overneming_bestand b on b.id = g.overneming_bestand_id
+    where b.bestand_id is not null and v.enkelvoudiginformatieobject_id = g.enkelvoudiginformatieobject_id and v.versie = g.versie`
+}
+
+/**
+ * Brings a portion of the bytes that are not here. They are stored before the transaction; without a row they are swept away.
+ * @returns what writes their rows
+ */
+export async function bringContents(
+  read: Sql | import('postgres').Sql,
+  store: Store,
+  takeover: Takeover,
+  step: { positie: string | null; van: string | null; tot: string | null },
+  contents: Contents | undefined,
+): Promise<
+  (
+    sql: Sql,
+  ) => Promise<{ gelezen: number; geschreven: number; geweigerd: number; meldingen: Melding[]; next: string | null }>
+> {
+  const waiting = await read<Waiting[]>`
+    select b.id, b.pad, b.omvang from overneming_bestand b
+    where b.overneming_id = ${takeover.id} and b.staat <> 'klaar' and b.id > ${Number(step.positie ?? 0)}
+      and b.id % ${Number(step.tot ?? 1)} = ${Number(step.van ?? 0)}
+      and exists (select from overneming_inhoud i where i.overneming_bestand_id = b.id)
+    order by b.id limit ${PORTION}`
+  const outcomes: Outcome[] = []
+  const stay = takeover.instellingen.bytes === 'laten'
+  if (stay || contents)
+    await inParallel([...waiting], AT_ONCE, async (one) => {
+      const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
+      outcomes.push({ ...one, ...(stored && { stored }) })
+    })
+  return async (sql) => {
+    const meldingen: Melding[] = []
+    for (const { id, pad, omvang, stored } of outcomes) {
+      if (!stored) {
+        await sql`update overneming_bestand set staat = 'ontbreekt' where id = ${id}`
+        for (const { uuid, versie } of await versionsOf(sql, id))
+          meldingen.push({
+            soort: 'bestand',
+            sleutel: uuid,
+            uitkomst: 'geweigerd',
+            code: 'bestand-ontbreekt',
+            veld: `versie ${versie}`,
+            tekst: `De bron heeft de inhoud niet: ${pad}.`,
+          })
+        continue
+      }
+      const [bestand] = await sql<{ id: number }[]>`
+        insert into bestand (backend, sleutel, omvang, sha256)
+        values (${stored.backend}, ${stored.sleutel}, ${stored.omvang}, ${stored.sha256 && Buffer.from(stored.sha256, 'hex')})
+        on conflict (sleutel, backend) do update set omvang = excluded.omvang
+        returning id`
+      await sql`update overneming_bestand set staat = 'klaar', bestand_id = ${bestand!.id} where id = ${id}`
+      await sql`
+        update enkelvoudiginformatieobject_versie v set bestand_id = ${bestand!.id}
+        from overneming_inhoud i
+        where i.overneming_bestand_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
+          and v.versie = i.versie`
+      if (omvang !== null && omvang !== stored.omvang)
+        for (const { uuid, versie } of await versionsOf(sql, id))
+          meldingen.push({
+            soort: 'bestand',
+            sleutel: uuid,
+            uitkomst: 'gemarkeerd',
+            code: 'omvang-anders',
+            veld: `versie ${versie}`,
+            tekst: `De bron noemt ${omvang} bytes, en heeft er ${stored.omvang}.`,
+          })
+    }
+    const brought = outcomes.filter(({ stored }) => stored).length
+    return {
+      gelezen: outcomes.length,
+      geschreven: brought,
+      geweigerd: outcomes.length - brought,
+      meldingen,
+      next: waiting.length < PORTION ? null : String(waiting.at(-1)!.id),
+    }
+  }
+}
+
+async function copy(store: Store, contents: Contents, { pad }: Waiting) {
+  const found = await contents(pad)
+  if (!found) return undefined
+  const stored = await store.write(newKey(), found.stream)
+  if (found.omvang !== undefined && found.omvang !== stored.omvang) {
+    await store.remove(stored.sleutel)
+    throw new Error(`the source ended after ${stored.omvang} of ${found.omvang} bytes`)
+  }
+  return { backend: store.backend, ...stored }
+}
+
+async function asItLies(store: Store, { pad }: Waiting) {
+  const found = await store.read(pad)
+  found?.stream.destroy()
+  return found && { backend: store.backend, sleutel: pad, omvang: found.omvang, sha256: null }
+}
+
+function versionsOf(sql: Sql, id: number) {
+  return sql<{ uuid: string; versie: number }[]>`
+    select e.uuid, i.versie from overneming_inhoud i
+    join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id where i.overneming_bestand_id = ${id}`
+}

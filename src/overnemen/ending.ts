@@ -1,0 +1,176 @@
+// How a round ends: what is gone at the source goes here, sequences of numbers move past the highest that was taken, and the
+// report loses what was mended.
+import type postgres from 'postgres'
+import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
+import type { Portion, Source } from './source.ts'
+import { kyselyOn } from '../database/database.ts'
+import { isOwnKey } from '../documenten/storage/index.ts'
+import { enqueue } from '../jobs/queue.ts'
+import type { Takeover } from './takeover.ts'
+import type { Melding, Sql } from './write.ts'
+
+const PORTION = 2000
+const NIL = '00000000-0000-0000-0000-000000000000'
+type Ended = { meldingen: Melding[]; next: string | null; verwijderd?: number }
+
+/** Tables whose rows keep a document, a case or a type from being removed; they are removed before it. */
+const order = () => [...KINDS].sort((a, b) => placeOf(b.name) - placeOf(a.name)).map(({ name }) => name)
+
+/**
+ * Finds a portion of what this round did not see, the last kinds first.
+ * @returns what removes it
+ */
+export async function removeGone(
+  read: postgres.Sql,
+  takeover: Takeover,
+  source: Pick<Source, 'swept' | 'isGone'>,
+  position: string | null,
+): Promise<(sql: Sql) => Promise<Ended>> {
+  // In a dry run every round is the first.
+  if (takeover.proef) return async () => ({ meldingen: [], next: null })
+  const names = ['applicatie', ...order().filter((name) => source.swept.includes(name))]
+  const [at, after] = (position ?? `0:${NIL}`).split(':') as [string, string]
+  const soort = names[Number(at)]
+  if (!soort) return async () => ({ meldingen: [], next: null })
+  const unseen = await read<{ uuid: string }[]>`
+    select uuid from overneming_object
+    where overneming_id = ${takeover.id} and soort = ${soort} and ronde < ${takeover.ronde} and uuid > ${after}
+    order by uuid limit ${PORTION}`
+  const gone: string[] = []
+  for (const { uuid } of unseen) if (!source.isGone || (await source.isGone(soort, uuid))) gone.push(uuid)
+  const last = unseen.at(-1)?.uuid
+  return async (sql) => {
+    if (gone.length > 0) await removeObjects(sql, soort, gone)
+    return { meldingen: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, verwijderd: gone.length }
+  }
+}
+
+/** Removes what hung below these objects and does so no more: all that hangs there now is in the portion. */
+export async function removeBelow(
+  sql: Sql,
+  complete: NonNullable<Portion['complete']>,
+  objects: { soort: string; object: Taken }[],
+): Promise<void> {
+  for (const [soort, parents] of Map.groupBy(complete, (one) => one.soort)) {
+    const { table, refs } = kindOf(soort)
+    const { column } = parents[0]!
+    const parentTable = kindOf(refs.find(({ id }) => id === column)!.kind!).table
+    const kept = objects.filter((one) => one.soort === soort).map(({ object }) => object.uuid)
+    const gone = await sql<{ uuid: string }[]>`
+      select x.uuid from ${sql(table)} x join ${sql(parentTable)} p on p.id = x.${sql(column)}
+      join overneming_object o on o.uuid = x.uuid and o.soort = ${soort}
+      where p.uuid = any(${parents.map(({ parent }) => parent)}::uuid[]) and x.uuid <> all(${kept}::uuid[])`
+    if (gone.length > 0)
+      await removeObjects(
+        sql,
+        soort,
+        gone.map(({ uuid }) => uuid),
+      )
+  }
+}
+
+/** Removes objects and their places in the register. A row that something of ours hangs on stays, and is ours from then on. */
+export async function removeObjects(sql: Sql, soort: string, uuids: string[]): Promise<void> {
+  await sql`delete from overneming_object where soort = ${soort} and uuid = any(${uuids}::uuid[])`
+  await sql`delete from overneming_melding where soort = ${soort} and sleutel = any(${uuids}::text[])`
+  const kind = soort === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(soort)
+  if (kind.of) return // its row is that of another kind, and goes with it
+  if (soort === 'document') await forgetBytes(sql, uuids)
+  // What refers to it goes first: a source that has no list of those does not tell that they are gone.
+  for (const below of order().map(kindOf).filter(({ of }) => !of))
+    for (const { id, kind: target, optional } of below.refs) {
+      if (target !== soort || optional) continue
+      const rows = await sql<{ uuid: string }[]>`
+        select x.uuid from ${sql(below.table)} x join ${sql(kind.table)} p on p.id = x.${sql(id)}
+        join overneming_object o on o.uuid = x.uuid and o.soort = ${below.name}
+        where p.uuid = any(${uuids}::uuid[])`
+      if (rows.length > 0)
+        await removeObjects(
+          sql,
+          below.name,
+          rows.map(({ uuid }) => uuid),
+        )
+    }
+  for (const uuid of await removable(sql, kind.table, uuids)) {
+    try {
+      await sql.savepoint((inner) => inner`delete from ${inner(kind.table)} where uuid = ${uuid}`)
+    } catch (error) {
+      if ((error as { code?: string }).code !== '23503') throw error
+    }
+  }
+  if (['zaak', 'document', 'besluit'].includes(soort))
+    await sql`delete from audit where hoofd_object_uuid = any(${uuids}::uuid[])`
+}
+
+/** All at once when nothing stands in the way, which is nearly always. @returns those that have to be tried one by one */
+async function removable(sql: Sql, table: string, uuids: string[]): Promise<string[]> {
+  try {
+    await sql.savepoint((inner) => inner`delete from ${inner(table)} where uuid = any(${uuids}::uuid[])`)
+    return []
+  } catch (error) {
+    if ((error as { code?: string }).code !== '23503') throw error
+    return uuids
+  }
+}
+
+/** Copies of bytes that no version names any more are removed by the job that also does so after a delete through the API. */
+async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
+  const rows = await sql<{ id: number; sleutel: string }[]>`
+    select distinct b.id, b.sleutel from enkelvoudiginformatieobject e
+    join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
+    join bestand b on b.id = v.bestand_id where e.uuid = any(${uuids}::uuid[])`
+  const copies = rows.filter(({ sleutel }) => isOwnKey(sleutel)).map(({ id }) => id)
+  if (copies.length > 0) await enqueue(kyselyOn(sql), 'verwijder-bestand', { bestanden: copies })
+}
+
+/** The last step of a round. */
+export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
+  const meldingen: Melding[] = []
+  // Unpublished types that are in use: allowed there by a setting.
+  const concepts = await sql<{ uuid: string; soort: string }[]>`
+    select t.uuid, 'zaaktype' as soort from zaaktype t where t.concept and exists (select from zaak z where z.zaaktype_id = t.id)
+    union all
+    select t.uuid, 'informatieobjecttype' from informatieobjecttype t
+      where t.concept and exists (select from enkelvoudiginformatieobject e where e.informatieobjecttype_id = t.id)
+    union all
+    select t.uuid, 'besluittype' from besluittype t where t.concept and exists (select from besluit b where b.besluittype_id = t.id)`
+  for (const { uuid, soort } of concepts)
+    meldingen.push({
+      soort,
+      sleutel: uuid,
+      uitkomst: 'gemarkeerd',
+      code: 'concept-in-gebruik',
+      veld: 'concept',
+      tekst: 'Dit type is niet gepubliceerd en wel in gebruik.',
+    })
+  await sql`
+    delete from overneming_melding
+    where overneming_id = ${takeover.id} and ronde < ${takeover.ronde} and uitkomst <> 'verschil'`
+  if (takeover.proef) return { meldingen, next: null }
+  // What was reserved and has become a case or document since.
+  await sql`
+    delete from zaaknummer_reservering r using zaak z
+    where z.identificatie = r.identificatie and z.bronorganisatie = r.bronorganisatie`
+  await sql`
+    delete from documentnummer_reservering r using enkelvoudiginformatieobject e
+    where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
+  await raiseSequences(sql)
+  await sql`select vouw_documentaantallen()`
+  return { meldingen, next: null }
+}
+
+/** Our sequences count for all years together, so each goes past the highest number of any year, reserved ones included. */
+export async function raiseSequences(sql: Sql): Promise<void> {
+  for (const [sequence, prefix, sources] of [
+    ['zaak_nummer', 'ZAAK', ['zaak', 'zaaknummer_reservering']],
+    ['document_nummer', 'DOCUMENT', ['enkelvoudiginformatieobject', 'documentnummer_reservering']],
+    ['besluit_nummer', 'BESLUIT', ['besluit']],
+  ] as const) {
+    const all = sources.map((table) => `select identificatie from ${table} where identificatie like '${prefix}-%'`)
+    await sql.unsafe(`
+      select setval('${sequence}', h.hoogste) from (
+        select max(substring(identificatie from '^${prefix}-\\d{4}-(\\d{10,15})$')::bigint) as hoogste
+        from (${all.join(' union all ')}) n) h
+      where h.hoogste > (select last_value from ${sequence})`)
+  }
+}

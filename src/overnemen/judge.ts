@@ -1,0 +1,66 @@
+// What is taken over although our rules would not let it be made: a remark in the report for each.
+import { judgeGeometrie } from '../zaken/zaak/geometry.ts'
+import type { Kind, Taken } from './kinds.ts'
+import type { Melding } from './write.ts'
+
+/** Whether a number of nine digits passes the test of eleven, as an RSIN or BSN does. */
+export function passesEleven(text: string): boolean {
+  if (!/^\d{9}$/.test(text) || text === '000000000') return false
+  const sum = [...text].reduce((total, digit, place) => total + Number(digit) * (place === 8 ? -1 : 9 - place), 0)
+  return sum % 11 === 0
+}
+
+const RSIN: Record<string, string[]> = {
+  catalogus: ['rsin'],
+  zaak: ['bronorganisatie', 'verantwoordelijke_organisatie', 'opdrachtgevende_organisatie'],
+  besluit: ['verantwoordelijke_organisatie'],
+}
+
+export function judge(kind: Kind, object: Taken): Melding[] {
+  const found: Melding[] = []
+  const remark = (code: string, veld: string, tekst: string) =>
+    found.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
+  const rsin = (veld: string, value: unknown) => {
+    if (typeof value === 'string' && value !== '' && !passesEleven(value))
+      remark('elfproef', veld, `${value} voldoet niet aan de elfproef.`)
+  }
+  for (const veld of RSIN[kind.name] ?? []) rsin(veld, object[veld])
+  if (kind.name === 'zaak' && object.archiefstatus !== 'nog_te_archiveren' && object.einddatum === null)
+    remark('gearchiveerd-open', 'archiefstatus', 'De zaak is gearchiveerd en niet afgesloten.')
+  if (kind.name === 'rol') {
+    const { inpBsn, innNnpId } = (object.betrokkene_identificatie ?? {}) as Record<string, unknown>
+    for (const [veld, value] of Object.entries({ inpBsn, innNnpId }))
+      if (typeof value === 'string' && value !== '' && !passesEleven(value))
+        remark('elfproef', veld, 'Het nummer voldoet niet aan de elfproef.') // without it: it is of a person
+  }
+  if (kind.name === 'document') {
+    const versions = object.versies as Record<string, unknown>[]
+    rsin('bronorganisatie', versions.at(-1)?.bronorganisatie)
+    for (const { versie, pad, bestandsomvang, link } of versions)
+      if (!pad && !link)
+        remark(
+          'zonder-inhoud',
+          `versie ${String(versie)}`,
+          bestandsomvang
+            ? `De bron heeft geen inhoud, maar noemt ${String(bestandsomvang)} bytes.`
+            : 'De bron heeft geen inhoud.',
+        )
+  }
+  return found
+}
+
+/** The object with its geometry as ours, or without one that is none. */
+export function judgeGeometry(soort: string, object: Taken, meldingen: Melding[]): Taken {
+  if (soort !== 'zaak' || !object.zaakgeometrie) return object
+  const { geometrie, faults } = judgeGeometrie('zaakgeometrie', object.zaakgeometrie)
+  if (faults.length > 0)
+    meldingen.push({
+      soort,
+      sleutel: object.uuid,
+      uitkomst: 'gemarkeerd',
+      code: 'geometrie',
+      veld: 'zaakgeometrie',
+      tekst: 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.',
+    })
+  return { ...object, zaakgeometrie: geometrie }
+}

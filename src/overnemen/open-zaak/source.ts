@@ -1,0 +1,331 @@
+// Reads the database of Open Zaak with a role that only reads. All portions of a round see one snapshot, as long as the
+// process that exported it holds its transaction.
+import type postgres from 'postgres'
+import { openDatabase } from '../../database/database.ts'
+import type { Taken } from '../kinds.ts'
+import { paced } from '../pace.ts'
+import type { ApplicatieRow, AuditRow, Contents, Portion, Reservering, Source, Step, StepPlan } from '../source.ts'
+import type { Melding } from '../write.ts'
+import { fromEwkb } from './geometry.ts'
+import { camelize, identities } from './persons.ts'
+import { AUDIT, QUERIES, type Query, type Schema } from './queries.ts'
+
+const PORTION = 2000
+/** A table of fewer rows is not worth dividing. */
+const DIVIDED_FROM = 20_000
+
+/** Kinds that may be read side by side; each line needs those above it. */
+export const PHASES: string[][] = [
+  ['catalogus'],
+  ['informatieobjecttype'],
+  ['besluittype'],
+  ['zaaktype'],
+  ['zaaktyperelatie', 'statustype', 'roltype', 'resultaattype'],
+  ['eigenschap', 'zaaktype_informatieobjecttype', 'zaakobjecttype', 'applicatie'],
+  ['document', 'zaak'],
+  [
+    'rol',
+    'zaakrelatie',
+    'resultaat',
+    'zaakobject',
+    'zaakeigenschap',
+    'klantcontact',
+    'zaakcontactmoment',
+    'zaakverzoek',
+    'zaaknotitie',
+    'besluit',
+    'gebruiksrecht',
+    'verzending',
+  ],
+  ['status'],
+  [
+    'substatus',
+    'zaakinformatieobject',
+    'besluitinformatieobject',
+    'objectinformatieobject',
+    'zaakbesluit',
+    'reservering',
+    'audit',
+  ],
+]
+
+type Options = {
+  naast: number
+  tempo?: number | undefined
+  momentopname?: string | undefined
+  contents?: Contents | undefined
+}
+
+export async function openZaakSource(url: string, options: Options): Promise<Source> {
+  const database = openDatabase(url, {
+    max: options.naast + 1,
+    name: 'overnemen',
+    settings: {
+      default_transaction_read_only: 'on',
+      IntervalStyle: 'iso_8601',
+      statement_timeout: '600000',
+      idle_in_transaction_session_timeout: '0',
+    },
+  })
+  const wait = paced(options.tempo)
+  let schema: Schema | undefined
+  let ownUrls: string[] = []
+  try {
+    const rows = await database.sql<{ name: string }[]>`
+      select table_name || '.' || column_name as name from information_schema.columns where table_schema = current_schema()`
+    schema = new Set(rows.map(({ name }) => name))
+    if (!schema.has('zaken_zaak.identificatie_ptr_id')) throw new NotOpenZaak()
+    if (schema.has('django_site.domain')) {
+      const sites = await database.sql<{ domain: string }[]>`select domain from django_site`
+      ownUrls = sites.map(({ domain }) => `http://${domain}`)
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  const known = schema
+
+  /** Work in the snapshot of the round; without it each portion sees its own moment. */
+  async function inSnapshot<T>(work: (sql: postgres.TransactionSql) => Promise<T>): Promise<T> {
+    const { momentopname } = options
+    return database.sql.begin('isolation level repeatable read read only', async (sql) => {
+      if (momentopname) await sql.unsafe(`set transaction snapshot '${momentopname.replaceAll("'", '')}'`)
+      return work(sql)
+    }) as Promise<T>
+  }
+
+  async function readKind(query: Query, step: Step): Promise<Portion> {
+    const after = Number(step.positie ?? step.van ?? -1)
+    return inSnapshot(async (sql) => {
+      const rows = await sql.unsafe<(Taken & { sleutel: number })[]>(
+        `select x.${query.key} as sleutel, ${query.select(known)} from ${query.table} x ${query.joins ?? ''}
+         where x.${query.key} > $1 and x.${query.key} <= $2 ${query.where ? `and ${query.where}` : ''}
+         order by x.${query.key} limit ${PORTION}`,
+        [after, Number(step.tot ?? Number.MAX_SAFE_INTEGER)],
+        { prepare: true },
+      )
+      const faults: Melding[] = []
+      await complete(sql, query.kind, rows, faults)
+      return {
+        objects: rows.map((object) => ({ soort: query.kind, object })),
+        faults,
+        next: rows.length < PORTION ? null : String(rows.at(-1)!.sleutel),
+      }
+    })
+  }
+
+  /** What a query does not say as our form does. */
+  async function complete(
+    sql: postgres.TransactionSql,
+    kind: string,
+    rows: (Taken & { sleutel: number })[],
+    faults: Melding[],
+  ): Promise<void> {
+    const read = identities(sql, known)
+    if (kind === 'zaak')
+      for (const row of rows) {
+        const hex = row.zaakgeometrie as string | null
+        try {
+          row.zaakgeometrie = hex && fromEwkb(hex)
+        } catch {
+          row.zaakgeometrie = null
+          faults.push({
+            soort: kind,
+            sleutel: row.uuid,
+            uitkomst: 'gemarkeerd',
+            code: 'geometrie',
+            veld: 'zaakgeometrie',
+            tekst: 'De geometrie kan niet worden gelezen; de zaak is zonder overgenomen.',
+          })
+        }
+      }
+    if (kind === 'rol') {
+      const found = await read(
+        'rol_id',
+        rows.map((row) => ({ id: row.sleutel, kind: String(row.betrokkene_type) })),
+      )
+      for (const row of rows) {
+        row.betrokkene_identificatie = found.get(row.sleutel) ?? null
+        row.authenticatie_context = camelize(row.authenticatie_context)
+      }
+    }
+    if (kind === 'zaakobject') {
+      const found = await read(
+        'zaakobject_id',
+        rows.map((row) => ({ id: row.sleutel, kind: String(row.object_type) })),
+      )
+      for (const row of rows) {
+        row.object_identificatie = found.get(row.sleutel) ?? null
+        row.object_type_overige_definitie = camelize(row.object_type_overige_definitie)
+      }
+    }
+  }
+
+  async function readApplicaties(): Promise<Portion> {
+    return inSnapshot(async (sql) => {
+      const perCatalogus = known.has('autorisaties_catalogusautorisatie.id')
+      const rows = await sql<Omit<ApplicatieRow, 'geheimen'>[]>`
+        select a.uuid, a.label, a.heeft_alle_autorisaties, a.client_ids,
+          coalesce((select json_agg(json_build_object('component', r.component, 'scopes', r.scopes,
+              'type', coalesce(nullif(r.zaaktype, ''), nullif(r.informatieobjecttype, ''), nullif(r.besluittype, ''), ''),
+              'max', nullif(r.max_vertrouwelijkheidaanduiding, '')) order by r.id)
+            from authorizations_autorisatie r where r.applicatie_id = a.id), '[]') as autorisaties,
+          ${
+            perCatalogus
+              ? sql`coalesce((select json_agg(json_build_object('component', r.component, 'scopes', r.scopes,
+                  'catalogus', c.uuid, 'max', nullif(r.max_vertrouwelijkheidaanduiding, '')) order by r.id)
+                from autorisaties_catalogusautorisatie r join catalogi_catalogus c on c.id = r.catalogus_id
+                where r.applicatie_id = a.id), '[]')`
+              : sql`'[]'::json`
+          } as catalogus_autorisaties
+        from authorizations_applicatie a order by a.id`
+      const secrets = await sql<{ client_id: string; geheim: string }[]>`
+        select identifier as client_id, secret as geheim from vng_api_common_jwtsecret order by id`
+      const faults: Melding[] = []
+      const used = new Set(rows.flatMap(({ client_ids }) => client_ids))
+      for (const { client_id } of secrets)
+        if (!used.has(client_id))
+          faults.push({
+            soort: 'geheim',
+            sleutel: client_id,
+            uitkomst: 'geweigerd',
+            code: 'geheim-zonder-applicatie',
+            tekst: 'Geen applicatie heeft dit client-id: het geheim is niet overgenomen.',
+          })
+      const applicaties = rows.map((row) => ({
+        ...row,
+        geheimen: secrets.filter(({ client_id }) => row.client_ids.includes(client_id)),
+      }))
+      return { objects: [], applicaties, faults, next: null }
+    })
+  }
+
+  async function readAudit(step: Step): Promise<Portion> {
+    const after = Number(step.positie ?? step.van ?? -1)
+    return inSnapshot(async (sql) => {
+      const rows = await sql.unsafe<(AuditRow & { sleutel: number })[]>(
+        `${AUDIT} where x.id > $1 and x.id <= $2 order by x.id limit ${PORTION}`,
+        [after, Number(step.tot ?? Number.MAX_SAFE_INTEGER)],
+        { prepare: true },
+      )
+      return { objects: [], audit: [...rows], next: rows.length < PORTION ? null : String(rows.at(-1)!.sleutel) }
+    })
+  }
+
+  async function readReserveringen(): Promise<Portion> {
+    return inSnapshot(async (sql) => {
+      const zaken = await sql<Reservering[]>`
+        select 'zaak' as soort, i.identificatie, i.bronorganisatie, null as moment from zaken_zaakidentificatie i
+        where not exists (select from zaken_zaak z where z.identificatie_ptr_id = i.id) order by i.id`
+      const documenten = known.has('documenten_reserveddocument.id')
+        ? await sql<Reservering[]>`
+            select 'document' as soort, identificatie, bronorganisatie, date_created as moment
+            from documenten_reserveddocument order by id`
+        : []
+      return { objects: [], reserveringen: [...zaken, ...documenten], next: null }
+    })
+  }
+
+  return {
+    ownUrls,
+    ...(options.contents && { contents: options.contents }),
+    swept: QUERIES.map(({ kind }) => kind),
+
+    async plan() {
+      return inSnapshot(async (sql) => {
+        const steps: StepPlan[] = []
+        for (const [fase, names] of PHASES.entries()) {
+          for (const naam of names) {
+            const query = QUERIES.find(({ kind }) => kind === naam)
+            const table = naam === 'audit' ? 'audittrails_audittrail' : query?.table
+            if (!table) {
+              steps.push({ fase, naam, verwacht: 0 })
+              continue
+            }
+            const key = query?.key ?? 'id'
+            if (!known.has(`${table}.${key}`)) continue
+            const [bounds] = await sql.unsafe<{ first: number | null; last: number; total: number }[]>(
+              `select min(${key})::bigint as first, max(${key})::bigint as last, count(*)::bigint as total from ${table}`,
+            )
+            const { first, last, total } = bounds!
+            const parts = total < DIVIDED_FROM ? 1 : options.naast
+            if (first === null) continue
+            for (let part = 0; part < parts; part++) {
+              const edge = (at: number) => Math.floor(first - 1 + ((last - first + 1) * at) / parts)
+              const van = edge(part)
+              steps.push({
+                fase,
+                naam,
+                van: String(van),
+                tot: String(part === parts - 1 ? last : edge(part + 1)),
+                verwacht: Math.round(total / parts),
+              })
+            }
+          }
+        }
+        return steps
+      })
+    },
+
+    async read(step) {
+      const portion = await readStep(step)
+      await wait(Math.max(1, portion.objects.length))
+      return portion
+    },
+
+    close: () => database.close(),
+  }
+
+  function readStep(step: Step): Promise<Portion> {
+    if (step.naam === 'applicatie') return readApplicaties()
+    if (step.naam === 'audit') return readAudit(step)
+    if (step.naam === 'reservering') return readReserveringen()
+    const query = QUERIES.find(({ kind }) => kind === step.naam)
+    if (!query) throw new Error(`there is no step ${step.naam}`)
+    return readKind(query, step)
+  }
+}
+
+/** The database that was named holds no Open Zaak. */
+export class NotOpenZaak extends Error {
+  override name = 'NotOpenZaak'
+  constructor() {
+    super('this database holds no tables of Open Zaak from version 1.2x on (zaken_zaak, zaken_zaakidentificatie)')
+  }
+}
+
+/**
+ * Exports a snapshot of the database and holds it.
+ * @returns its name, and what lets it go
+ */
+export async function holdSnapshot(url: string): Promise<{ name: string; release(): Promise<void> }> {
+  const database = openDatabase(url, {
+    max: 1,
+    name: 'overnemen snapshot',
+    settings: { default_transaction_read_only: 'on', idle_in_transaction_session_timeout: '0', statement_timeout: '0' },
+  })
+  const released = Promise.withResolvers<void>()
+  const exported = Promise.withResolvers<string>()
+  const done = database.sql
+    .begin('isolation level repeatable read read only', async (sql) => {
+      const [row] = await sql<{ name: string }[]>`select pg_export_snapshot() as name`
+      exported.resolve(row!.name)
+      await released.promise
+    })
+    .then(
+      () => {},
+      (error) => exported.reject(error),
+    )
+  const name = await exported.promise.catch(async (error) => {
+    await database.close()
+    throw error
+  })
+  return {
+    name,
+    async release() {
+      released.resolve()
+      await done
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,226 @@
+// Does the steps of a takeover, portion by portion. Each portion is one transaction with its position: a crash loses a
+// portion that was not committed, and a job that comes back late finds that the position moved on without it.
+import type { Logger } from 'pino'
+import type { Store } from '../documenten/storage/index.ts'
+import { type Addresses, addresses, adopt } from './addresses.ts'
+import { writeApplicaties } from './applicaties.ts'
+import { bringContents } from './bytes.ts'
+import { finish, removeBelow, removeGone } from './ending.ts'
+import { judge, judgeGeometry } from './judge.ts'
+import { kindOf } from './kinds.ts'
+import type { Portion, Source } from './source.ts'
+import { findTakeover, openSource, queueSteps, shadowSchema, type Takeover, type TakeoverParts } from './takeover.ts'
+import { writeAudit, writeReserveringen } from './trail.ts'
+import { type Melding, type Sql, type Written, writeObjects } from './write.ts'
+
+export type PortionParts = TakeoverParts & { store: Store; log: Logger }
+export type StepRow = {
+  id: number
+  overneming_id: number
+  ronde: number
+  fase: number
+  naam: string
+  van: string | null
+  tot: string | null
+  positie: string | null
+  klaar_op: string | null
+}
+type Open = { source: Source; addresses: Addresses; key: string }
+type Done = Partial<Written> & { verwijderd?: number; meldingen: Melding[]; next: string | null }
+
+/** How long a job goes on with its step before it makes place for another. */
+const STRETCH_MS = 10_000
+const NOTHING: Written = { gelezen: 0, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
+
+/** The sources that this process reads, opened when a step asks for them. */
+export function portionRunner(parts: PortionParts) {
+  const opened = new Map<number, Promise<Open>>()
+
+  async function open(takeover: Takeover): Promise<Open> {
+    const key = JSON.stringify([takeover.ronde, takeover.momentopname, takeover.instellingen, takeover.bron])
+    const existing = await opened.get(takeover.id)?.catch(() => undefined)
+    if (existing?.key === key) return existing
+    const opening = (async () => {
+      await existing?.source.close()
+      const source = await openSource(parts, takeover)
+      const old = [...source.ownUrls, ...takeover.instellingen.oudeUrls]
+      return { source, key, addresses: addresses(old, takeover.instellingen.eigenUrl) }
+    })()
+    opened.set(takeover.id, opening)
+    return opening
+  }
+
+  /** Goes on with a step for a while. @returns whether it has to go on later */
+  async function runStep(id: number, signal?: AbortSignal): Promise<boolean> {
+    const until = performance.now() + STRETCH_MS
+    for (let ahead: { at: string | null; portion: Promise<Portion> } | undefined; ; ) {
+      const [step] = await parts.database.sql<StepRow[]>`select * from overneming_stap where id = ${id}`
+      const takeover = step && (await findTakeover(parts.database, step.overneming_id))
+      if (!step || !takeover || step.klaar_op || step.ronde !== takeover.ronde || takeover.status !== 'loopt') {
+        ahead?.portion.catch(() => {})
+        return false
+      }
+      const own = OWN[step.naam]
+      let work: (sql: Sql) => Promise<Done>
+      if (own) work = await own(parts, takeover, step, open)
+      else {
+        const { source, addresses } = await open(takeover)
+        const portion = await (ahead && ahead.at === step.positie ? ahead.portion : source.read(step))
+        ahead = undefined
+        // The next portion is read while this one is written.
+        if (portion.next !== null) {
+          ahead = { at: portion.next, portion: source.read({ ...step, positie: portion.next }) }
+          ahead.portion.catch(() => {})
+        }
+        work = (sql) => writePortion(sql, parts, takeover, portion, addresses)
+      }
+      const finished = await commitPortion(parts, takeover, step, work)
+      if (finished) return false
+      if (performance.now() > until || signal?.aborted) {
+        ahead?.portion.catch(() => {})
+        return true
+      }
+    }
+  }
+
+  return {
+    runStep,
+    async close() {
+      const all = [...opened.values()]
+      opened.clear()
+      for (const opening of all) await opening.then(({ source }) => source.close()).catch(() => {})
+    },
+  }
+}
+
+/** One transaction: what the portion writes, its report, and the position. @returns whether the step has come to its end */
+async function commitPortion(
+  parts: PortionParts,
+  takeover: Takeover,
+  step: StepRow,
+  work: (sql: Sql) => Promise<Done>,
+): Promise<boolean> {
+  return parts.database.sql.begin(async (sql) => {
+    await sql`set local statement_timeout = '10min'`
+    await sql`set local idle_in_transaction_session_timeout = '10min'`
+    // What a crash of the server undoes is done again: the position is in the same transaction.
+    await sql`set local synchronous_commit = off`
+    if (takeover.proef) await sql.unsafe(`set local search_path = ${shadowSchema(takeover)}, public`)
+    const [current] = await sql<StepRow[]>`select * from overneming_stap where id = ${step.id} for update`
+    if (!current || current.klaar_op || current.positie !== step.positie) return false // another did it: look again
+    const done = await work(sql)
+    const { gelezen, geschreven, ongewijzigd, geweigerd } = { ...NOTHING, ...done }
+    await report(sql, takeover, done.meldingen)
+    await sql`
+      update overneming_stap set positie = ${done.next ?? step.positie}, klaar_op = ${done.next === null ? sql`clock_timestamp()` : null},
+        begonnen_op = coalesce(begonnen_op, now()), bijgewerkt_op = clock_timestamp(), fout = null,
+        gelezen = gelezen + ${gelezen}, geschreven = geschreven + ${geschreven}, ongewijzigd = ongewijzigd + ${ongewijzigd},
+        geweigerd = geweigerd + ${geweigerd}, verwijderd = verwijderd + ${done.verwijderd ?? 0}
+      where id = ${step.id}`
+    if (done.next !== null) return false
+    const [locked] = await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`
+    const [open] = await sql`
+      select from overneming_stap
+      where overneming_id = ${takeover.id} and ronde = ${step.ronde} and fase = ${step.fase} and klaar_op is null limit 1`
+    if (!open) await queueSteps(sql, locked!)
+    return true
+  }) as Promise<boolean>
+}
+
+async function report(sql: Sql, takeover: Takeover, meldingen: Melding[]): Promise<void> {
+  if (meldingen.length === 0) return
+  const rows = new Map<string, object>()
+  for (const { veld = '', ...rest } of meldingen) {
+    const row = { ...rest, veld }
+    rows.set(JSON.stringify([row.soort, row.sleutel, row.code, row.veld]), row)
+  }
+  await sql`
+    insert into overneming_melding (overneming_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
+    select ${takeover.id}, soort, sleutel, uitkomst, code, veld, left(tekst, 1000), ${takeover.ronde}
+    from jsonb_to_recordset(${JSON.stringify([...rows.values()])}::text::jsonb)
+      as r(soort text, sleutel text, uitkomst text, code text, veld text, tekst text)
+    on conflict (overneming_id, soort, sleutel, code, veld) do update set uitkomst = excluded.uitkomst,
+      tekst = excluded.tekst, ronde = excluded.ronde`
+}
+
+async function writePortion(
+  sql: Sql,
+  parts: PortionParts,
+  takeover: Takeover,
+  portion: Portion,
+  addresses: Addresses,
+  last = false,
+): Promise<Done> {
+  const meldingen: Melding[] = [...(portion.faults ?? [])]
+  const options = { overneming: takeover.id, ronde: takeover.ronde, judge, last }
+  const adopted = portion.objects.map(({ soort, object }) => ({
+    soort,
+    object: judgeGeometry(soort, adopt(kindOf(soort), object, addresses), meldingen),
+  }))
+  const counts: Written = await writeObjects(sql, adopted, options, meldingen)
+  const add = (more: Written) => {
+    for (const name of Object.keys(counts) as (keyof Written)[]) counts[name] += more[name]
+  }
+  if (portion.complete) await removeBelow(sql, portion.complete, adopted)
+  if (portion.applicaties)
+    add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, meldingen))
+  if (portion.reserveringen) add(await writeReserveringen(sql, portion.reserveringen))
+  if (portion.audit) add(await writeAudit(sql, portion.audit, addresses, meldingen))
+  return { ...counts, meldingen, next: portion.next }
+}
+
+// ---- steps of our own ----
+
+/** What it does outside of the transaction comes first; what it returns writes. */
+type OwnStep = (
+  parts: PortionParts,
+  takeover: Takeover,
+  step: StepRow,
+  open: (takeover: Takeover) => Promise<Open>,
+) => Promise<(sql: Sql) => Promise<Done>>
+
+const PUT_OFF = 1000
+
+const OWN: Record<string, OwnStep> = {
+  /** What referred to something that came later. Again and again, as long as some of it can be written. */
+  async uitstel(_parts, takeover, step) {
+    const [pass, after, progress, end] = (step.positie ?? '0:0:0:0').split(':').map(Number) as [number, number, number, number]
+    return async (sql) => {
+      // What cannot be written yet is put off anew, behind the end of this pass.
+      const [highest] = await sql<{ id: number }[]>`
+        select coalesce(max(id), 0)::bigint as id from overneming_uitstel where overneming_id = ${takeover.id}`
+      const until = end || highest!.id
+      const rows = await sql<{ id: number; soort: string; object: never }[]>`
+        select id, soort, object from overneming_uitstel
+        where overneming_id = ${takeover.id} and id > ${after} and id <= ${until} order by id limit ${PUT_OFF}`
+      if (rows.length === 0) {
+        if (pass === 1) return { meldingen: [], next: null }
+        return { meldingen: [], next: `${progress > 0 ? 0 : 1}:0:0:0` }
+      }
+      const meldingen: Melding[] = []
+      await sql`delete from overneming_uitstel where id = any(${rows.map(({ id }) => id)})`
+      const counts = await writeObjects(
+        sql,
+        rows.map(({ soort, object }) => ({ soort, object })),
+        { overneming: takeover.id, ronde: takeover.ronde, judge, last: pass === 1 },
+        meldingen,
+      )
+      return {
+        ...counts,
+        meldingen,
+        next: `${pass}:${rows.at(-1)!.id}:${progress + counts.geschreven + counts.ongewijzigd}:${until}`,
+      }
+    }
+  },
+  async verdwenen(parts, takeover, step, open) {
+    const { source } = await open(takeover)
+    return removeGone(parts.database.sql, takeover, source, step.positie)
+  },
+  async bestanden(parts, takeover, step, open) {
+    const { source } = await open(takeover)
+    return bringContents(parts.database.sql, parts.store, takeover, step, source.contents)
+  },
+  async afronden(_parts, takeover) {
+    return (sql) => finish(sql, takeover)
+  },
+}

@@ -1,0 +1,88 @@
+// Begins a round: what is read, the snapshot that all of it sees, and the jobs that do it.
+import {
+  beginTakeover,
+  dropShadow,
+  findTakeover,
+  openSource,
+  startRound,
+  type Takeover,
+  type TakeoverParts,
+  takeSnapshot,
+} from './takeover.ts'
+
+export type Round = {
+  takeover: Takeover
+  /** The round of an earlier run goes on. */
+  resumed: boolean
+  /** As it is now. */
+  state(): Promise<Takeover>
+  /** To call when the round is complete, or left to the workers. */
+  release(): Promise<void>
+}
+
+/** @throws when the source cannot be read; then nothing was queued */
+export async function beginRound(parts: TakeoverParts, given: Parameters<typeof beginTakeover>[1]): Promise<Round> {
+  const { takeover, resumed } = await beginTakeover(parts, given)
+  const snapshot = await takeSnapshot(parts, takeover)
+  try {
+    const source = await openSource(parts, takeover)
+    try {
+      await startRound(parts, takeover, await source.plan(takeover.ronde))
+    } finally {
+      await source.close()
+    }
+  } catch (error) {
+    await snapshot.release()
+    throw error
+  }
+  return {
+    takeover,
+    resumed,
+    async state() {
+      return (await findTakeover(parts.database, takeover.id))!
+    },
+    async release() {
+      await snapshot.release()
+      const last = await findTakeover(parts.database, takeover.id)
+      if (last?.proef && last.status === 'klaar') await dropShadow(parts.database.sql, last)
+    },
+  }
+}
+
+export type Progress = {
+  naam: string
+  verwacht: number
+  gelezen: number
+  geschreven: number
+  ongewijzigd: number
+  geweigerd: number
+  verwijderd: number
+  klaar: boolean
+  fout: string | null
+  seconden: number | null
+}
+
+/** The steps of the present round, parts of one kind together, in their order. */
+export async function progressOf(
+  { database }: Pick<TakeoverParts, 'database'>,
+  takeover: Takeover,
+): Promise<Progress[]> {
+  return database.sql<Progress[]>`
+    select naam, sum(verwacht)::bigint as verwacht, sum(gelezen)::bigint as gelezen, sum(geschreven)::bigint as geschreven,
+      sum(ongewijzigd)::bigint as ongewijzigd, sum(geweigerd)::bigint as geweigerd, sum(verwijderd)::bigint as verwijderd,
+      bool_and(klaar_op is not null) as klaar, max(fout) as fout,
+      extract(epoch from max(coalesce(klaar_op, bijgewerkt_op)) - min(begonnen_op))::float8 as seconden
+    from overneming_stap where overneming_id = ${takeover.id} and ronde = ${takeover.ronde}
+    group by naam order by min(volgorde)`
+}
+
+/** How many objects have each remark, by kind and code. */
+export async function faultsOf(
+  { database }: Pick<TakeoverParts, 'database'>,
+  takeover: Pick<Takeover, 'id'>,
+): Promise<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]> {
+  return database.sql`
+    select uitkomst, soort, code, count(*)::bigint as aantal, min(tekst) as voorbeeld
+    from overneming_melding where overneming_id = ${takeover.id}
+    group by 1, 2, 3 order by uitkomst desc, aantal desc, soort, code`
+}

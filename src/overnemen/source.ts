@@ -1,0 +1,72 @@
+// What a reader of another installation offers: the steps of a round, and each step in portions from a position.
+import type { Taken } from './kinds.ts'
+import type { Melding } from './write.ts'
+
+/** A line of the audit trail as it was. Its urls still name the old host. */
+export type AuditRow = {
+  uuid: string
+  bron: string
+  applicatie_id: string
+  applicatie_weergave: string
+  gebruikers_id: string
+  gebruikers_weergave: string
+  actie: string
+  resultaat: number
+  hoofd_object: string
+  resource: string
+  resource_url: string
+  resource_weergave: string
+  toelichting: string
+  logrecord_id: string
+  aanmaakdatum: string
+  /** JSON as text. */
+  oud: string | null
+  nieuw: string | null
+}
+export type ApplicatieRow = {
+  uuid: string
+  label: string
+  heeft_alle_autorisaties: boolean
+  client_ids: string[]
+  autorisaties: { component: string; scopes: string[]; type: string; max: string | null }[]
+  catalogus_autorisaties: { component: string; scopes: string[]; catalogus: string; max: string | null }[]
+  /** Undefined: the source does not show them. */
+  geheimen?: { client_id: string; geheim: string }[]
+}
+export type Reservering = {
+  soort: 'zaak' | 'document'
+  identificatie: string
+  bronorganisatie: string
+  moment: string | null
+}
+
+export type Portion = {
+  objects: { soort: string; object: Taken }[]
+  applicaties?: ApplicatieRow[]
+  audit?: AuditRow[]
+  reserveringen?: Reservering[]
+  /** All that hangs on these objects was read: what we have beside it is gone at the source. */
+  complete?: { soort: string; parent: string; column: string }[]
+  /** What the source could not give. */
+  faults?: Melding[]
+  /** Position of the next portion; null: this was the last. */
+  next: string | null
+}
+export type StepPlan = { fase: number; naam: string; van?: string; tot?: string; verwacht: number }
+export type Step = { naam: string; van: string | null; tot: string | null; positie: string | null; ronde: number }
+
+/** Bytes by the path that versions of documents name. Undefined: there are none. */
+export type Contents = (pad: string) => Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>
+
+export type Source = {
+  plan(ronde: number): Promise<StepPlan[]>
+  read(step: Step): Promise<Portion>
+  contents?: Contents
+  /** Kinds of which a round sees every object, so that those it did not see are gone. */
+  swept: string[]
+  /** Whether an object that a round did not see is gone; absent: it is. */
+  isGone?(soort: string, uuid: string): Promise<boolean>
+  /** Beginnings of the URLs by which the installation names itself. */
+  ownUrls: string[]
+  close(): Promise<void>
+}

@@ -1,0 +1,279 @@
+// A takeover as rows: what is taken from where, the rounds and their steps, and the switch at the end.
+import type postgres from 'postgres'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
+import type { Config } from '../config.ts'
+import { type Database, type Db, kyselyOn } from '../database/database.ts'
+import { ownAddress } from '../http/links.ts'
+import { enqueue } from '../jobs/queue.ts'
+import { apiSource } from './api/source.ts'
+import { openContents } from './contents.ts'
+import { holdSnapshot, openZaakSource } from './open-zaak/source.ts'
+import type { Source, StepPlan } from './source.ts'
+
+export type Settings = {
+  /** Client of the source, for the APIs. */
+  clientId?: string | undefined
+  /** Beginnings of URLs by which the source names itself, beside those it says. */
+  oudeUrls: string[]
+  /** Our own address: what those become. */
+  eigenUrl: string
+  /** Where the bytes of documents are, for a database: a directory, s3://bucket/prefix or azure://container/prefix. */
+  bestanden?: string | undefined
+  /** Whether bytes are copied into our store, or taken as they lie in it. */
+  bytes: 'kopieren' | 'laten'
+  /** How much is done side by side. */
+  naast: number
+  /** Requests or rows a second that the source is asked at most, in every process. */
+  tempo?: number | undefined
+}
+export type Takeover = {
+  id: number
+  uuid: string
+  soort: 'api' | 'open-zaak'
+  bron: string
+  instellingen: Settings
+  geheim: Buffer
+  proef: boolean
+  status: 'loopt' | 'klaar' | 'gestopt' | 'omgeschakeld'
+  ronde: number
+  fase: number
+  alleen_lezen: boolean
+  momentopname: string | null
+}
+export type TakeoverParts = { config: Config; database: Database; box: SecretBox }
+
+/** Schema of the shadow tables of a dry run. */
+export const shadowSchema = ({ id }: Pick<Takeover, 'id'>): string => `overneming_proef_${id}`
+
+const ownerOf = (uuid: string) => `overneming ${uuid}`
+
+/** Where it comes from as people may read it: no user, no password. */
+export function nameOf(url: string): string {
+  const parsed = new URL(url)
+  parsed.username = ''
+  parsed.password = ''
+  parsed.search = ''
+  return parsed.href.replace(/\/$/, '')
+}
+
+/**
+ * Begins a takeover, or the next round of one from the same source. A round that was cut short goes on where it was.
+ * @param secret secret of the client, or the whole address of the database
+ */
+export async function beginTakeover(
+  { database, box, config }: TakeoverParts,
+  given: {
+    soort: Takeover['soort']
+    url: string
+    secret: string
+    proef: boolean
+    alleenLezen: boolean
+    settings: Omit<Settings, 'eigenUrl'>
+  },
+): Promise<{ takeover: Takeover; resumed: boolean }> {
+  const settings = { ...given.settings, eigenUrl: ownAddress(config) }
+  const bron = nameOf(given.url)
+  return database.sql.begin(async (sql) => {
+    await sql`select pg_advisory_xact_lock(hashtext('overneming'))`
+    const [found] = await sql<Takeover[]>`
+      select * from overneming where bron = ${bron} and proef = ${given.proef} and status <> 'omgeschakeld' for update`
+    const resumed = found?.status === 'loopt' && !given.proef
+    if (found?.proef) await dropShadow(sql, found)
+    const uuid = found?.uuid ?? crypto.randomUUID()
+    const geheim = box.seal(given.secret, ownerOf(uuid))
+    const [takeover] = found
+      ? await sql<Takeover[]>`
+          update overneming set instellingen = ${sql.json(settings as never)}, geheim = ${geheim},
+            alleen_lezen = ${given.alleenLezen}, status = 'loopt', ronde = ronde + ${resumed ? 0 : 1},
+            fase = ${resumed ? sql`fase` : 0}, ronde_begonnen_op = ${resumed ? sql`ronde_begonnen_op` : sql`now()`},
+            ronde_klaar_op = null, momentopname = null
+          where id = ${found.id} returning *`
+      : await sql<Takeover[]>`
+          insert into overneming (uuid, soort, bron, instellingen, geheim, proef, alleen_lezen)
+          values (${uuid}, ${given.soort}, ${bron}, ${sql.json(settings as never)}, ${geheim}, ${given.proef}, ${given.alleenLezen})
+          returning *`
+    if (found?.proef) await sql`delete from overneming_melding where overneming_id = ${takeover!.id}`
+    if (given.proef) await makeShadow(sql, takeover!)
+    return { takeover: takeover!, resumed }
+  }) as Promise<{ takeover: Takeover; resumed: boolean }>
+}
+
+/** Plans the steps of a round that has none yet, and queues those of its phase. */
+export async function startRound(parts: TakeoverParts, takeover: Takeover, plans: StepPlan[]): Promise<void> {
+  const { database } = parts
+  await database.sql.begin(async (sql) => {
+    const [locked] = await sql<Takeover[]>`select * from overneming where id = ${takeover.id} for update`
+    const [planned] =
+      await sql`select from overneming_stap where overneming_id = ${takeover.id} and ronde = ${locked!.ronde} limit 1`
+    if (!planned) {
+      const last = Math.max(...plans.map(({ fase }) => fase), 0)
+      const all = [...plans, ...ownSteps(locked!).map((step) => ({ ...step, fase: step.fase + last + 1 }))]
+      for (const [volgorde, { fase, naam, van, tot, verwacht }] of all.entries())
+        await sql`
+          insert into overneming_stap (overneming_id, ronde, fase, volgorde, naam, van, tot, verwacht)
+          values (${takeover.id}, ${locked!.ronde}, ${fase}, ${volgorde}, ${naam}, ${van ?? null}, ${tot ?? null}, ${verwacht})`
+    }
+    await queueSteps(sql, locked!)
+  })
+}
+
+/** What every round ends with, after all was read. */
+function ownSteps({ instellingen: { naast }, proef }: Takeover): StepPlan[] {
+  const steps: StepPlan[] = [
+    { fase: 0, naam: 'uitstel', verwacht: 0 },
+    { fase: 1, naam: 'verdwenen', verwacht: 0 },
+  ]
+  if (!proef)
+    for (let part = 0; part < naast; part++)
+      steps.push({ fase: 2, naam: 'bestanden', van: String(part), tot: String(naast), verwacht: 0 })
+  return [...steps, { fase: 3, naam: 'afronden', verwacht: 0 }]
+}
+
+/** Queues the open steps of the phase, so many side by side as was asked; goes to the next phase when there are none. */
+export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeover): Promise<void> {
+  const { id, uuid, ronde, instellingen } = takeover
+  const [next] = await sql<{ fase: number }[]>`
+    select min(fase) as fase from overneming_stap where overneming_id = ${id} and ronde = ${ronde} and klaar_op is null`
+  if (next?.fase === null || next?.fase === undefined) {
+    await sql`update overneming set status = 'klaar', ronde_klaar_op = now(), momentopname = null where id = ${id}`
+    return
+  }
+  await sql`update overneming set fase = ${next.fase} where id = ${id}`
+  const steps = await sql<{ id: number; volgorde: number }[]>`
+    select id, volgorde from overneming_stap
+    where overneming_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and klaar_op is null order by volgorde`
+  for (const [place, step] of steps.entries())
+    await queueStep(kyselyOn(sql), step.id, `overnemen ${uuid} ${place % instellingen.naast}`)
+}
+
+/** @param queue jobs of one queue run one after another, so that as many run side by side as there are queues */
+export function queueStep(trx: Db, stap: number, queue: string): Promise<void> {
+  const options = { jobKey: `overneem-stap ${stap}`, queueName: queue, maxAttempts: 25 }
+  return enqueue(trx, 'overneem-stap', { stap, rij: queue }, options)
+}
+
+export async function findTakeover(database: Database, id: number): Promise<Takeover | undefined> {
+  const [row] = await database.sql<Takeover[]>`select * from overneming where id = ${id}`
+  return row
+}
+
+/** Opens the source of a takeover for reading. */
+export async function openSource(parts: TakeoverParts, takeover: Takeover): Promise<Source> {
+  const secret = parts.box.open(takeover.geheim, ownerOf(takeover.uuid))
+  const { naast, tempo, bestanden, bytes, clientId = '' } = takeover.instellingen
+  if (takeover.soort === 'api')
+    return apiSource({
+      url: takeover.bron,
+      clientId,
+      secret,
+      naast,
+      tempo,
+      sql: parts.database.sql,
+      takeover: { id: takeover.id, proefSchema: takeover.proef ? shadowSchema(takeover) : undefined },
+    })
+  return openZaakSource(secret, {
+    naast,
+    tempo,
+    momentopname: takeover.momentopname ?? undefined,
+    contents: bytes === 'kopieren' && bestanden ? openContents(bestanden, parts.config) : undefined,
+  })
+}
+
+/**
+ * Exports a snapshot that all portions of this round read, and holds it until `release`. Without one, as after a crash of
+ * the process that held it, portions read what is there at their moment, and the next round brings what changed between.
+ */
+export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Promise<{ release(): Promise<void> }> {
+  if (takeover.soort === 'api') return { release: async () => {} }
+  const { name, release } = await holdSnapshot(parts.box.open(takeover.geheim, ownerOf(takeover.uuid)))
+  await parts.database.sql`update overneming set momentopname = ${name} where id = ${takeover.id}`
+  takeover.momentopname = name
+  return {
+    async release() {
+      await parts.database
+        .sql`update overneming set momentopname = null where id = ${takeover.id} and momentopname = ${name}`
+      await release()
+    },
+  }
+}
+
+/**
+ * This side takes charge: what was taken over may be changed, changes are announced, and nothing waits in the outbox.
+ * @returns how many messages were thrown away
+ */
+export async function switchOver(database: Database, takeover: Takeover): Promise<number> {
+  return database.sql.begin(async (sql) => {
+    await sql`update overneming set status = 'omgeschakeld', omgeschakeld_op = now() where id = ${takeover.id}`
+    const gone = await sql`delete from notificatie where status = 'gepland' returning id`
+    return gone.length
+  }) as Promise<number>
+}
+
+// ---- dry run ----
+
+/** Tables that a takeover writes. A dry run has its own under the same names, found first by the search path. */
+const SHADOWED = [
+  'catalogus',
+  'informatieobjecttype',
+  'besluittype',
+  'besluittype_informatieobjecttype',
+  'zaaktype',
+  'zaaktype_besluittype',
+  'zaaktype_deelzaaktype',
+  'zaaktype_gerelateerd_zaaktype',
+  'statustype',
+  'resultaattype',
+  'resultaattype_besluittype',
+  'resultaattype_informatieobjecttype',
+  'roltype',
+  'eigenschap',
+  'zaaktype_informatieobjecttype',
+  'zaakobjecttype',
+  'enkelvoudiginformatieobject',
+  'enkelvoudiginformatieobject_versie',
+  'bestandsdeel',
+  'gebruiksrecht',
+  'verzending',
+  'zaak',
+  'zaak_andere_zaak',
+  'zaak_gerelateerde_zaak',
+  'rol',
+  'status',
+  'substatus',
+  'resultaat',
+  'zaakeigenschap',
+  'zaakobject',
+  'klantcontact',
+  'zaakcontactmoment',
+  'zaakverzoek',
+  'zaaknotitie',
+  'besluit',
+  'zaakinformatieobject',
+  'besluitinformatieobject',
+  'objectinformatieobject',
+  'zaakbesluit',
+  'applicatie',
+  'applicatie_client',
+  'applicatie_client_ook',
+  'applicatie_geheim',
+  'autorisatie',
+  'catalogus_autorisatie',
+  'audit',
+  'zaaknummer_reservering',
+  'documentnummer_reservering',
+  'overneming_object',
+  'overneming_uitstel',
+  'overneming_bestand',
+  'overneming_inhoud',
+]
+
+async function makeShadow(sql: postgres.TransactionSql, takeover: Takeover): Promise<void> {
+  const schema = shadowSchema(takeover)
+  await sql`create schema ${sql(schema)}`
+  for (const table of SHADOWED)
+    await sql`create unlogged table ${sql(schema)}.${sql(table)} (like ${sql('public')}.${sql(table)} including all)`
+}
+
+export async function dropShadow(sql: postgres.TransactionSql | postgres.Sql, takeover: Takeover): Promise<void> {
+  await sql`drop schema if exists ${sql(shadowSchema(takeover))} cascade`
+}

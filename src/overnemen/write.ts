@@ -1,0 +1,423 @@
+// Writes a portion of objects into our tables, below the APIs: no rule of creation is applied, and no audit record or message
+// is made. What the database itself refuses is found row by row, and reported.
+import type postgres from 'postgres'
+import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
+import { linkContents } from './bytes.ts'
+import { type Column, type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
+import { fingerprint, isUuid, normalise } from './normalise.ts'
+
+export type Sql = postgres.TransactionSql
+/** Why an object was not taken, or was taken with a remark. */
+export type Melding = {
+  soort: string
+  sleutel: string
+  uitkomst: 'geweigerd' | 'gemarkeerd'
+  code: string
+  veld?: string
+  tekst: string
+}
+export type Written = { gelezen: number; geschreven: number; ongewijzigd: number; geweigerd: number }
+type Row = Record<string, unknown>
+export type WriteOptions = {
+  overneming: number
+  ronde: number
+  /** Objects whose references are not there are refused; otherwise they are put off to the end of the round. */
+  last?: boolean
+  /** Remarks on an object that do not keep it from being taken. */
+  judge?: (kind: Kind, object: Taken) => Melding[]
+}
+
+/**
+ * Writes what is new or differs from the last time. Objects of several kinds may come together: they are written in the order
+ * in which they need each other.
+ */
+export async function writeObjects(
+  sql: Sql,
+  portion: { soort: string; object: Taken }[],
+  options: WriteOptions,
+  meldingen: Melding[],
+): Promise<Written> {
+  const counts: Written = { gelezen: 0, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
+  const groups = new Map<string, Taken[]>()
+  for (const { soort, object } of portion) {
+    const group = groups.get(soort)
+    if (group) group.push(object)
+    else groups.set(soort, [object])
+  }
+  for (const soort of [...groups.keys()].sort((a, b) => placeOf(a) - placeOf(b))) {
+    const written = await writeKind(sql, kindOf(soort), groups.get(soort)!, options, meldingen)
+    for (const name of Object.keys(counts) as (keyof Written)[]) counts[name] += written[name]
+  }
+  return counts
+}
+
+async function writeKind(
+  sql: Sql,
+  kind: Kind,
+  given: Taken[],
+  options: WriteOptions,
+  meldingen: Melding[],
+): Promise<Written> {
+  const refused = (object: Taken, code: string, tekst: string, veld = '') =>
+    meldingen.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'geweigerd', code, veld, tekst })
+  const objects = new Map<string, { object: Taken; hash: Buffer }>()
+  let geweigerd = 0
+  for (const taken of given) {
+    const object = normalise(kind, taken)
+    if (objects.has(object.uuid)) {
+      // The same object in two pages of a list that moved; two objects with one uuid differ.
+      if (objects.get(object.uuid)!.hash.equals(fingerprint(kind, object))) continue
+      refused(object, 'uuid-dubbel', 'Een ander object heeft dezelfde uuid.')
+      geweigerd++
+      continue
+    }
+    objects.set(object.uuid, { object, hash: fingerprint(kind, object) })
+  }
+  const known = await sql<{ uuid: string; hash: Buffer }[]>`
+    select uuid, hash from overneming_object where soort = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
+  const same: string[] = []
+  for (const { uuid, hash } of known) if (objects.get(uuid)!.hash.equals(hash)) same.push(uuid)
+  if (same.length > 0) {
+    await sql`
+      update overneming_object set ronde = ${options.ronde}
+      where soort = ${kind.name} and uuid = any(${same}::uuid[]) and ronde <> ${options.ronde}`
+    await sql`
+      update overneming_melding set ronde = ${options.ronde}
+      where overneming_id = ${options.overneming} and soort = ${kind.name} and sleutel = any(${same}::text[])
+        and ronde <> ${options.ronde}`
+    for (const uuid of same) objects.delete(uuid)
+  }
+  let geschreven = 0
+  if (objects.size > 0) {
+    const before = meldingen.length
+    const ready = await resolve(sql, kind, [...objects.values()], options, refused)
+    geweigerd += meldingen.length - before
+    const written = await insert(sql, kind, ready, options.overneming, (one, error) => {
+      refused(one.object, codeOf(error), wordsOf(error), (error as { column_name?: string }).column_name ?? '')
+      geweigerd++
+    })
+    for (const { object } of written) meldingen.push(...(options.judge?.(kind, object) ?? []))
+    meldingen.push(
+      ...written.flatMap(({ object, remarks }) => remarks.map((one) => ({ ...one, sleutel: object.uuid }))),
+    )
+    await sql`
+      insert into overneming_object (soort, uuid, overneming_id, hash, ronde, gewijzigd)
+      select ${kind.name}, uuid, ${options.overneming}, decode(hash, 'hex'), ${options.ronde}, ${options.ronde}
+      from unnest(${written.map(({ object }) => object.uuid)}::uuid[], ${written.map(({ hash }) => hash.toString('hex'))}::text[])
+        as r(uuid, hash)
+      on conflict (uuid, soort) do update set overneming_id = excluded.overneming_id, hash = excluded.hash,
+        ronde = excluded.ronde, gewijzigd = excluded.gewijzigd`
+    geschreven = written.length
+  }
+  return { gelezen: given.length, geschreven, ongewijzigd: same.length, geweigerd }
+}
+
+// ---- references ----
+
+type Ready = { object: Taken; hash: Buffer; row: Row; lists: Map<string, Row[]>; remarks: Omit<Melding, 'sleutel'>[] }
+
+/** Finds our keys of what the objects refer to. What refers to something absent is put off, or refused. */
+async function resolve(
+  sql: Sql,
+  kind: Kind,
+  objects: { object: Taken; hash: Buffer }[],
+  options: WriteOptions,
+  refused: (object: Taken, code: string, tekst: string, veld?: string) => void,
+): Promise<Ready[]> {
+  const keys = new Map<string, Map<string, number>>()
+  const wanted = (name: string) => {
+    const found = keys.get(name) ?? new Map<string, number>()
+    keys.set(name, found)
+    return found
+  }
+  const collect = (refs: Ref[], from: Row) => {
+    for (const { kind: target, name } of refs) {
+      const value = from[name]
+      if (target && typeof value === 'string' && isUuid(value)) wanted(target).set(value, 0)
+    }
+  }
+  for (const { object } of objects) {
+    collect(kind.refs, object)
+    for (const list of kind.lists) for (const item of object[list.name] as Row[]) collect(list.refs, item)
+    if (kind.of) wanted(kind.of).set(object.uuid, 0)
+  }
+  for (const [target, found] of keys) {
+    const { table } = kindOf(target)
+    const rows = await sql<{ uuid: string; id: number }[]>`
+      select uuid, id from ${sql(table)} where uuid = any(${[...found.keys()]}::uuid[])`
+    for (const { uuid, id } of rows) found.set(uuid, id)
+  }
+
+  const ready: Ready[] = []
+  const putOff: { object: Taken; missing: string }[] = []
+  for (const { object, hash } of objects) {
+    const remarks: Ready['remarks'] = []
+    let missing: string | undefined
+    const place = (into: Row, refs: Ref[], from: Row, context: string) => {
+      for (const one of refs) {
+        const value = from[one.name] as string | null
+        const local = value !== null && isUuid(value)
+        let id = local ? (one.kind ? keys.get(one.kind)!.get(value) || null : value) : null
+        const url = local ? null : value
+        if (local && id === null) {
+          missing ??= `${one.name} ${value}`
+          id = null
+        }
+        if (url !== null && !one.url) {
+          missing ??= `${one.name} ${url}`
+        }
+        if (value === null && !one.optional) missing ??= one.name
+        into[one.id] = id
+        if (one.url) into[one.url] = url
+        for (const [name, empty] of Object.entries(one.elsewhere ?? {}))
+          into[name] = url === null ? null : (from[name] ?? empty)
+        if (url !== null && one.elsewhere)
+          remarks.push({
+            soort: kind.name,
+            uitkomst: 'gemarkeerd',
+            code: 'type-elders',
+            veld: one.name,
+            tekst: `Het ${one.name} staat in een andere installatie: ${context}${url}. Wat Zaakstroom daarvan bewaart is nog leeg.`,
+          })
+      }
+    }
+    const row: Row = { uuid: object.uuid }
+    for (const { name } of kind.columns) row[name] = object[name]
+    place(row, kind.refs, object, '')
+    const lists = new Map<string, Row[]>()
+    for (const list of kind.lists) {
+      const items = (object[list.name] as Row[]).map((item, index) => {
+        const placed: Row = { uuid: object.uuid, ...(list.order && { [list.order]: index }) }
+        for (const { name } of list.columns) placed[name === 'uuid' ? 'eigen_uuid' : name] = item[name]
+        if (item.pad) placed.pad = item.pad
+        place(placed, list.refs, item, '')
+        return placed
+      })
+      lists.set(list.name, items)
+    }
+    if (kind.of && !keys.get(kind.of)!.get(object.uuid)) missing ??= `${kind.of} ${object.uuid}`
+    if (missing === undefined) ready.push({ object, hash, row, lists, remarks })
+    else if (options.last)
+      refused(object, 'verwijzing-ontbreekt', `Verwijst naar iets dat er niet is: ${missing}.`, missing.split(' ')[0])
+    else putOff.push({ object, missing })
+  }
+  if (putOff.length > 0)
+    await sql`
+      insert into overneming_uitstel (overneming_id, soort, uuid, object, ontbreekt)
+      select ${options.overneming}, ${kind.name}, uuid, object, ontbreekt
+      from jsonb_to_recordset(${JSON.stringify(putOff.map(({ object, missing }) => ({ uuid: object.uuid, object, ontbreekt: missing })))}::text::jsonb)
+        as r(uuid uuid, object jsonb, ontbreekt text)
+      on conflict (overneming_id, soort, uuid) do update set object = excluded.object, ontbreekt = excluded.ontbreekt`
+  return ready
+}
+
+// ---- rows ----
+
+/** Writes all at once; when the database refuses, halves, until it is known which one it is. */
+async function insert(
+  sql: Sql,
+  kind: Kind,
+  ready: Ready[],
+  overneming: number,
+  refused: (one: Ready, error: unknown) => void,
+): Promise<Ready[]> {
+  if (ready.length === 0) return []
+  try {
+    await sql.savepoint((inner) => insertRows(inner, kind, ready, overneming))
+    return ready
+  } catch (error) {
+    if (!isFaultOfData(error)) throw error
+    if (ready.length === 1) {
+      refused(ready[0]!, error)
+      return []
+    }
+  }
+  const half = ready.length >> 1
+  return [
+    ...(await insert(sql, kind, ready.slice(0, half), overneming, refused)),
+    ...(await insert(sql, kind, ready.slice(half), overneming, refused)),
+  ]
+}
+
+async function insertRows(sql: Sql, kind: Kind, ready: Ready[], overneming: number): Promise<void> {
+  const uuids = ready.map(({ object }) => object.uuid)
+  if (kind.number) await findPlaces(sql, kind, ready)
+  const columns = columnsOf(kind)
+  const rows = JSON.stringify(ready.map(({ row }) => row))
+  if (kind.of) {
+    if (columns.length > 0)
+      await sql.unsafe(
+        `update ${kind.table} t set ${columns.map(({ name }) => `${name} = r.${name}`).join(', ')}
+         from json_to_recordset($1::text::json) as r(uuid uuid, ${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})
+         where t.uuid = r.uuid`,
+        [rows],
+        { prepare: true },
+      )
+  } else {
+    const names = ['uuid', ...columns.map(({ name }) => name)]
+    await sql.unsafe(
+      `insert into ${kind.table} (${names.join(', ')})
+       select ${names.join(', ')} from json_to_recordset($1::text::json)
+         as r(uuid uuid, ${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})
+       on conflict (uuid) do update set ${columns.map(({ name }) => `${name} = excluded.${name}`).join(', ') || 'uuid = excluded.uuid'}`,
+      [rows],
+      { prepare: true },
+    )
+  }
+  for (const list of kind.lists)
+    await insertList(
+      sql,
+      kind,
+      list,
+      uuids,
+      ready.flatMap(({ lists }) => lists.get(list.name)!),
+    )
+  if (kind.name === 'document')
+    await linkContents(
+      sql,
+      overneming,
+      ready.flatMap(({ lists }) => lists.get('versies')!.filter(({ pad }) => pad)) as never,
+    )
+  if (kind.name === 'besluit' || kind.name === 'zaakbesluit')
+    await sql`
+      update zaakbesluit r set ingangsdatum = b.ingangsdatum, vervaldatum = b.vervaldatum
+      from besluit b where b.uuid = r.besluit_uuid and (r.uuid = any(${uuids}::uuid[]) or b.uuid = any(${uuids}::uuid[]))
+        and (r.ingangsdatum, r.vervaldatum) is distinct from (b.ingangsdatum, b.vervaldatum)`
+}
+
+async function insertList(sql: Sql, kind: Kind, list: List, uuids: string[], rows: Row[]): Promise<void> {
+  const owner = kind.table
+  await sql.unsafe(
+    `delete from ${list.table} where ${list.parent} in (select id from ${owner} where uuid = any($1::uuid[]))`,
+    [uuids],
+    { prepare: true },
+  )
+  if (rows.length === 0) return
+  const columns = [
+    ...columnsOf(list).filter(({ name }) => name !== 'uuid'),
+    ...(list.order ? [{ name: list.order, type: 'integer' }] : []),
+  ]
+  const own = list.columns.some(({ name }) => name === 'uuid')
+  const names = [list.parent, ...columns.map(({ name }) => name), ...(own ? ['uuid'] : [])]
+  await sql.unsafe(
+    `insert into ${list.table} (${names.join(', ')})
+     select o.id, ${[...columns.map(({ name }) => `r.${name}`), ...(own ? ['r.eigen_uuid'] : [])].join(', ')}
+     from json_to_recordset($1::text::json) as r(uuid uuid, ${[
+       ...columns.map(({ name, type }) => `${name} ${type}`),
+       ...(own ? ['eigen_uuid uuid'] : []),
+     ].join(', ')}) join ${owner} o on o.uuid = r.uuid`,
+    [JSON.stringify(rows)],
+    { prepare: true },
+  )
+}
+
+const TYPES: Record<Column['type'], string> = {
+  text: 'text',
+  'text?': 'text',
+  flag: 'boolean',
+  boolean: 'boolean',
+  integer: 'integer',
+  bigint: 'bigint',
+  date: 'date',
+  moment: 'timestamptz',
+  duration: 'text',
+  texts: 'text[]',
+  json: 'jsonb',
+  items: 'jsonb',
+  vertrouwelijkheid: 'vertrouwelijkheidaanduiding',
+}
+const OF_ELSEWHERE: Record<string, string> = { is_eindstatus: 'boolean', resultaattype_elders: 'jsonb' }
+
+/** The columns that are written, with their types. */
+function columnsOf(kind: Kind | List): { name: string; type: string }[] {
+  return [
+    ...kind.columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
+    ...kind.refs.flatMap((one) => [
+      { name: one.id, type: one.kind ? 'bigint' : 'uuid' },
+      ...(one.url ? [{ name: one.url, type: 'text' }] : []),
+      ...Object.keys(one.elsewhere ?? {}).map((name) => ({ name, type: OF_ELSEWHERE[name] ?? 'text' })),
+    ]),
+    ...('name' in kind ? (DERIVED[kind.name] ?? []) : []),
+    ...('number' in kind && kind.number ? [{ name: 'dubbel', type: 'integer' }] : []),
+  ]
+}
+
+/** What our rows hold beside what the source says. */
+const DERIVED: Record<string, { name: string; type: string }[]> = {
+  zaak: [{ name: 'zaakgeometrie_grenzen', type: 'box' }],
+  document: [
+    { name: 'bronorganisatie', type: 'text' },
+    { name: 'identificatie', type: 'text' },
+    { name: 'informatieobjecttype_id', type: 'bigint' },
+    { name: 'informatieobjecttype_url', type: 'text' },
+    { name: 'vertrouwelijkheidaanduiding', type: 'vertrouwelijkheidaanduiding' },
+    { name: 'versie', type: 'integer' },
+    { name: 'is_gereed_voor_publicatie', type: 'boolean' },
+  ],
+}
+
+/** Completes the rows, and finds those whose number another object has: they stand beside it, and are reported. */
+async function findPlaces(sql: Sql, kind: Kind, ready: Ready[]): Promise<void> {
+  for (const { row, lists } of ready) {
+    if (kind.name === 'document') {
+      const latest = lists.get('versies')!.at(-1) ?? {}
+      for (const { name } of DERIVED.document!) row[name] = latest[name] ?? null
+    }
+    if (kind.name === 'zaak')
+      row.zaakgeometrie_grenzen = row.zaakgeometrie ? boundingBox(row.zaakgeometrie as Geometrie) : null
+  }
+  const [number, organisation] = kind.number!
+  const taken = await sql.unsafe<{ uuid: string; nummer: string; organisatie: string; dubbel: number }[]>(
+    `select t.uuid, t.${number} as nummer, t.${organisation} as organisatie, t.dubbel
+     from unnest($1::text[], $2::text[]) as r(nummer, organisatie)
+     join ${kind.table} t on t.${number} = r.nummer and t.${organisation} = r.organisatie`,
+    [ready.map(({ row }) => row[number]) as string[], ready.map(({ row }) => row[organisation]) as string[]],
+    { prepare: true },
+  )
+  const places = new Map<string, Map<string, number>>()
+  const at = (nummer: unknown, organisatie: unknown) => {
+    const key = JSON.stringify([nummer, organisatie])
+    const found = places.get(key) ?? new Map<string, number>()
+    places.set(key, found)
+    return found
+  }
+  for (const { uuid, nummer, organisatie, dubbel } of taken) at(nummer, organisatie).set(uuid, dubbel)
+  for (const { object, row, remarks } of ready) {
+    const holders = at(row[number], row[organisation])
+    const place = holders.get(object.uuid) ?? (holders.size === 0 ? 0 : Math.max(...holders.values()) + 1)
+    holders.set(object.uuid, place)
+    row.dubbel = place
+    if (place > 0 && !remarks.some(({ code }) => code === 'identificatie-dubbel'))
+      remarks.push({
+        soort: kind.name,
+        uitkomst: 'gemarkeerd',
+        code: 'identificatie-dubbel',
+        veld: number,
+        tekst: `Nummer ${place + 1} met identificatie ${String(row[number])} van organisatie ${String(row[organisation])}.`,
+      })
+  }
+}
+
+/** Faults of what was written, not of the database: classes 22 (data) and 23 (constraints). */
+export function isFaultOfData(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && /^2[23]/.test(code)
+}
+
+function codeOf(error: unknown): string {
+  const { code, constraint_name } = error as { code: string; constraint_name?: string }
+  if (code === '23505') return `bestaat-al:${constraint_name ?? ''}`
+  if (code === '23502') return 'verplicht'
+  if (code.startsWith('22')) return 'waarde'
+  return `regel:${constraint_name ?? code}`
+}
+
+/** In words, without the values: they may be of persons. */
+function wordsOf(error: unknown): string {
+  const { code, constraint_name, column_name } = error as Record<string, string | undefined>
+  if (code === '23505') return `Een ander object is er al met dezelfde gegevens (${constraint_name}).`
+  if (code === '23502') return `Het veld ${column_name} is leeg.`
+  if (code === '22007' || code === '22008') return 'Een datum of moment bestaat niet.'
+  if (code?.startsWith('22')) return 'Een waarde past niet bij de soort van het veld.'
+  return `Een waarde is niet een van de mogelijke (${constraint_name ?? code}).`
+}
