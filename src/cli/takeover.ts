@@ -13,6 +13,7 @@ import { openStores, prepareNewStore } from '../documenten/storage/choose.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { SourceUnavailable } from '../overnemen/api/client.ts'
 import { TooFewRights } from '../overnemen/api/source.ts'
+import { type Compared, checkTakeover } from '../overnemen/check.ts'
 import { NoContents, openContents } from '../overnemen/contents.ts'
 import { NotOpenZaak } from '../overnemen/open-zaak/source.ts'
 import { portionRunner } from '../overnemen/portions.ts'
@@ -26,6 +27,8 @@ type Fail = (message: string) => Error
 
 type Options = {
   proef: boolean
+  controleer: boolean
+  steekproef: string
   oudeUrl: string[]
   naast: string
   tempo?: string
@@ -120,6 +123,8 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
   function common(command: Command): Command {
     return command
       .option('--proef', 'dry run: only the report, nothing is kept', false)
+      .option('--controleer', 'compare both sides instead of taking over; exit code 1 when they differ unlisted', false)
+      .option('--steekproef <n>', 'with --controleer: of how many files the bytes are compared', '1000')
       .option('--oude-url <url>', 'address by which the old one names itself in its data (again for more)', collect, [])
       .option('--naast <n>', 'how much is done side by side', '2')
       .option('--tempo <n>', 'ask the source for at most so many rows or requests a second')
@@ -148,6 +153,31 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       } catch (error) {
         throw error instanceof NoContents ? usage(error.message) : error
       }
+      if (options.controleer) {
+        const takeover = await requireTakeover(database, from.url, false, usage)
+        if (takeover.status === 'loopt') throw usage('its round is not complete: run it to its end first')
+        const files = readNumber(options.steekproef, '--steekproef', 0, 1_000_000_000, usage)
+        const proof = await checkTakeover({ ...parts, store }, takeover, {
+          files,
+          report: (difference) => {
+            if (options.json) console.log(JSON.stringify(difference))
+            else
+              console.log(
+                `${difference.code.padEnd(10)} ${difference.soort} ${difference.sleutel} ${difference.veld}: ${difference.tekst}`,
+              )
+          },
+          ...(!options.json && { progress: tellCheck }),
+        })
+        if (options.json) console.log(JSON.stringify(proof))
+        else
+          console.log(
+            [...proof.compared.map(comparedLine), `${proof.differences} differences that were not listed before.`].join(
+              '\n',
+            ),
+          )
+        if (proof.differences > 0) process.exitCode = 1
+        return
+      }
       const round = await beginRound(parts, {
         ...from,
         proef: options.proef,
@@ -161,7 +191,9 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
           tempo,
         },
       }).catch((error) => {
-        throw error instanceof NotOpenZaak || error instanceof TooFewRights || error instanceof SourceUnavailable ? usage(error.message) : error
+        throw error instanceof NotOpenZaak || error instanceof TooFewRights || error instanceof SourceUnavailable
+          ? usage(error.message)
+          : error
       })
       if (!options.json)
         console.error(
@@ -270,7 +302,16 @@ function line({
 const faultLine = ({ uitkomst, soort, code, aantal, voorbeeld }: Awaited<ReturnType<typeof faultsOf>>[number]) =>
   `  ${uitkomst.padEnd(11)} ${String(aantal).padStart(8)}  ${soort} ${code}: ${voorbeeld}`
 
+const comparedLine = ({ soort, daar, hier, gelijk, verschillen, bekend }: Compared) =>
+  `  ${soort.padEnd(30)}${daar} there, ${hier} here, ${gelijk} equal${verschillen ? `, ${verschillen} DIFFERENCES` : ''}${bekend ? `, ${bekend} known from the report` : ''}`
+
 let told = 0
+function tellCheck(soort: string, read: number): void {
+  if (performance.now() - told < 2000) return
+  told = performance.now()
+  console.error(`comparing ${soort}: ${read}`)
+}
+
 /** A line on stderr, at most every two seconds. */
 function tell(steps: Progress[]): void {
   if (performance.now() - told < 2000) return

@@ -1,11 +1,11 @@
 // How a round ends: what is gone at the source goes here, sequences of numbers move past the highest that was taken, and the
 // report loses what was mended.
 import type postgres from 'postgres'
-import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
-import type { Portion, Source } from './source.ts'
 import { kyselyOn } from '../database/database.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
 import { enqueue } from '../jobs/queue.ts'
+import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
+import type { Portion, Source } from './source.ts'
 import type { Takeover } from './takeover.ts'
 import type { Melding, Sql } from './write.ts'
 
@@ -77,7 +77,9 @@ export async function removeObjects(sql: Sql, soort: string, uuids: string[]): P
   if (kind.of) return // its row is that of another kind, and goes with it
   if (soort === 'document') await forgetBytes(sql, uuids)
   // What refers to it goes first: a source that has no list of those does not tell that they are gone.
-  for (const below of order().map(kindOf).filter(({ of }) => !of))
+  for (const below of order()
+    .map(kindOf)
+    .filter(({ of }) => !of))
     for (const { id, kind: target, optional } of below.refs) {
       if (target !== soort || optional) continue
       const rows = await sql<{ uuid: string }[]>`

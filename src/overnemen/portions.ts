@@ -184,7 +184,12 @@ const PUT_OFF = 1000
 const OWN: Record<string, OwnStep> = {
   /** What referred to something that came later. Again and again, as long as some of it can be written. */
   async uitstel(_parts, takeover, step) {
-    const [pass, after, progress, end] = (step.positie ?? '0:0:0:0').split(':').map(Number) as [number, number, number, number]
+    const [pass, after, progress, end] = (step.positie ?? '0:0:0:0').split(':').map(Number) as [
+      number,
+      number,
+      number,
+      number,
+    ]
     return async (sql) => {
       // What cannot be written yet is put off anew, behind the end of this pass.
       const [highest] = await sql<{ id: number }[]>`

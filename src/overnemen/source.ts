@@ -53,7 +53,15 @@ export type Portion = {
   next: string | null
 }
 export type StepPlan = { fase: number; naam: string; van?: string; tot?: string; verwacht: number }
-export type Step = { naam: string; van: string | null; tot: string | null; positie: string | null; ronde: number }
+export type Step = {
+  naam: string
+  van: string | null
+  tot: string | null
+  positie:
+    | string
+    | null /** 0: what hangs below objects is read of all, and not only of those that this round changed. */
+  ronde: number
+}
 
 /** Bytes by the path that versions of documents name. Undefined: there are none. */
 export type Contents = (pad: string) => Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>

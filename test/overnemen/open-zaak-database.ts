@@ -33,7 +33,10 @@ export const KIND = {
 } as const
 
 /** Makes the tables and fills them. Every second case is closed; every case has a document when `documents` is so many. */
-export async function fillOpenZaak(url: string, counts: { zaken: number; documents: number; audit?: number }): Promise<void> {
+export async function fillOpenZaak(
+  url: string,
+  counts: { zaken: number; documents: number; audit?: number },
+): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {
     await sql.unsafe(createTables())

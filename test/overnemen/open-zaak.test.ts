@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import t from 'tap'
+import { signToken } from '../../src/autorisaties/clients.ts'
 import { fromEwkb } from '../../src/overnemen/open-zaak/geometry.ts'
 import { beginRound, progressOf, type Round } from '../../src/overnemen/round.ts'
 import { switchOver } from '../../src/overnemen/takeover.ts'
-import { signToken } from '../../src/autorisaties/clients.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, KIND, OLD, RSIN, uuidOf } from './open-zaak-database.ts'
@@ -19,7 +19,8 @@ async function givenOpenZaak(t: { teardown(work: () => unknown): unknown }) {
   await fillOpenZaak(url, { zaken: ZAKEN, documents: DOCUMENTS })
   const files = await mkdtemp(join(tmpdir(), 'zaakstroom-oud-'))
   await mkdir(join(files, 'uploads/2024/01'), { recursive: true })
-  for (let n = 1; n <= DOCUMENTS; n++) await writeFile(join(files, `uploads/2024/01/${n}.bin`), `inhoud ${n}`.padEnd(10, '.'))
+  for (let n = 1; n <= DOCUMENTS; n++)
+    await writeFile(join(files, `uploads/2024/01/${n}.bin`), `inhoud ${n}`.padEnd(10, '.'))
   const old = postgres(url, { max: 2, onnotice: () => {} })
   t.teardown(async () => {
     await old.end()
@@ -126,14 +127,16 @@ t.test('documents come over with their versions and bytes, each path copied once
   t.equal(files!.n, DOCUMENTS - 1)
   t.ok((await remarks(test)).includes('geweigerd bestand bestand-ontbreekt'))
   t.equal(
-    (await test.call('GET', `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 2)}/download`)).status,
+    (await test.call('GET', `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 2)}/download`))
+      .status,
     204,
   )
   // The file is found later.
   await writeFile(join(source.files, 'uploads/2024/01/2.bin'), '1234567890')
   await round(test, source)
   t.equal(
-    (await test.call('GET', `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 2)}/download`)).text,
+    (await test.call('GET', `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 2)}/download`))
+      .text,
     '1234567890',
   )
   t.notOk((await remarks(test)).includes('geweigerd bestand bestand-ontbreekt'))
@@ -164,8 +167,12 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
     'geweigerd rol verwijzing-ontbreekt',
     'geweigerd status verwijzing-ontbreekt',
     'geweigerd zaak regel:zaak_archiefstatus_check',
+    'geweigerd zaakrelatie verwijzing-ontbreekt',
   ])
-  const list = await test.call('GET', '/documenten/api/v1/enkelvoudiginformatieobjecten?identificatie=DOCUMENT-2024-0000000001')
+  const list = await test.call(
+    'GET',
+    '/documenten/api/v1/enkelvoudiginformatieobjecten?identificatie=DOCUMENT-2024-0000000001',
+  )
   t.equal(list.body.count, 2)
   const elsewhere = await test.call('GET', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 7)}`, undefined, {
     headers: { 'accept-crs': 'EPSG:4326' },
@@ -182,12 +189,19 @@ t.test('a client id in two applicaties has the rights of both, with the secret i
   await round(test, await givenOpenZaak(t))
   const token = signToken('portaal', 'geheim-van-het-portaal-1234567890abcdef')
   const get = async (url: string) =>
-    (await test.app.inject({ url, headers: { authorization: `Bearer ${token}`, host: 'localhost', 'accept-crs': 'EPSG:4326' } })).json()
+    (
+      await test.app.inject({
+        url,
+        headers: { authorization: `Bearer ${token}`, host: 'localhost', 'accept-crs': 'EPSG:4326' },
+      })
+    ).json()
   t.equal((await get('/zaken/api/v1/zaken')).count, ZAKEN) // of the first
   t.equal((await get('/documenten/api/v1/enkelvoudiginformatieobjecten')).count, DOCUMENTS) // of the second
   const shown = await test.call('GET', `/autorisaties/api/v1/applicaties/${uuidOf(KIND.applicatie, 2)}`)
   t.same(shown.body.clientIds, ['portaal', 'Balie'])
-  const [stored] = await test.database.sql<{ geheim: Buffer }[]>`select geheim from applicatie_geheim where client_id = 'portaal'`
+  const [stored] = await test.database.sql<
+    { geheim: Buffer }[]
+  >`select geheim from applicatie_geheim where client_id = 'portaal'`
   t.notOk(stored!.geheim.toString('latin1').includes('geheim-van-het-portaal'))
 })
 
@@ -195,7 +209,8 @@ t.test('a later round writes what changed, removes what is gone, and leaves the 
   const test = await testApp(t)
   const source = await givenOpenZaak(t)
   await round(test, source)
-  const rows = () => test.database.sql<{ uuid: string; xmin: string }[]>`select uuid, xmin::text from zaak order by uuid`
+  const rows = () =>
+    test.database.sql<{ uuid: string; xmin: string }[]>`select uuid, xmin::text from zaak order by uuid`
   const before = await rows()
   await source.old`update zaken_zaak set omschrijving = 'anders' where identificatie_ptr_id = 1`
   await source.old`delete from zaken_status where zaak_id = 4`
@@ -209,7 +224,10 @@ t.test('a later round writes what changed, removes what is gone, and leaves the 
   const second = await round(test, source)
   const after = await rows()
   const changed = after.filter(({ uuid, xmin }) => before.find((row) => row.uuid === uuid)?.xmin !== xmin)
-  t.same(changed.map(({ uuid }) => uuid), [uuidOf(KIND.zaak, 1)])
+  t.same(
+    changed.map(({ uuid }) => uuid),
+    [uuidOf(KIND.zaak, 1)],
+  )
   t.equal(after.length, ZAKEN - 1)
   t.notOk(after.some(({ uuid }) => uuid === uuidOf(KIND.zaak, 4)))
   const [trail] = await test.database.sql<{ n: number }[]>`
@@ -260,25 +278,33 @@ t.test('a dry run gives the report and keeps nothing', async (t) => {
   t.equal(schemas.length, 0)
 })
 
-t.test('until the switch what was taken over is read-only and silent; then it can change, from a clean outbox', async (t) => {
-  const test = await testApp(t)
-  const source = await givenOpenZaak(t)
-  const taken = await round(test, source)
-  const messages = async () => (await test.database.sql<{ n: number }[]>`select count(*) as n from notificatie`)[0]!.n
-  t.equal(await messages(), 0)
-  const change = () =>
-    test.call('PATCH', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`, { omschrijving: 'hier' }, {
-      headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' },
-    })
-  t.match(await change(), { status: 409, body: { code: 'overneming-alleen-lezen' } })
-  await round(test, source, { alleenLezen: false })
-  t.equal((await change()).status, 200)
-  t.equal(await messages(), 0)
-  await switchOver(test.database, taken.takeover)
-  t.equal(await messages(), 0)
-  t.equal((await change()).status, 200)
-  t.equal(await messages(), 1)
-})
+t.test(
+  'until the switch what was taken over is read-only and silent; then it can change, from a clean outbox',
+  async (t) => {
+    const test = await testApp(t)
+    const source = await givenOpenZaak(t)
+    const taken = await round(test, source)
+    const messages = async () => (await test.database.sql<{ n: number }[]>`select count(*) as n from notificatie`)[0]!.n
+    t.equal(await messages(), 0)
+    const change = () =>
+      test.call(
+        'PATCH',
+        `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`,
+        { omschrijving: 'hier' },
+        {
+          headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' },
+        },
+      )
+    t.match(await change(), { status: 409, body: { code: 'overneming-alleen-lezen' } })
+    await round(test, source, { alleenLezen: false })
+    t.equal((await change()).status, 200)
+    t.equal(await messages(), 0)
+    await switchOver(test.database, taken.takeover)
+    t.equal(await messages(), 0)
+    t.equal((await change()).status, 200)
+    t.equal(await messages(), 1)
+  },
+)
 
 t.test('new cases and documents get numbers above all that were taken, reserved ones included', async (t) => {
   const test = await testApp(t)
@@ -300,7 +326,15 @@ t.test('geometry is read as PostGIS stores it, whatever its kind', async (t) => 
     ),
     {
       type: 'GeometryCollection',
-      geometries: [{ type: 'LineString', coordinates: [[5, 52], [5.1, 52.1125]] }],
+      geometries: [
+        {
+          type: 'LineString',
+          coordinates: [
+            [5, 52],
+            [5.1, 52.1125],
+          ],
+        },
+      ],
     },
   )
 })

@@ -139,7 +139,8 @@ async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, s
   if (!verify) return undefined
   if (sha256) return (await hasChecksum(store, sleutel, sha256)) ? undefined : 'damaged'
   const checksum = await checksumOf(store, sleutel)
-  if (checksum) await sql`update bestand set sha256 = ${checksum} where id = ${id} and sleutel = ${sleutel} and sha256 is null`
+  if (checksum)
+    await sql`update bestand set sha256 = ${checksum} where id = ${id} and sleutel = ${sleutel} and sha256 is null`
   return checksum ? undefined : 'missing'
 }
 

@@ -54,14 +54,21 @@ const LISTS: ListOf[][] = [
 ]
 
 /** What hangs below objects: read for those that changed. */
-const BELOW: Record<string, { of: string; audit: string; lists: { soort: string; path(uuid: string, url: string): string; column: string }[] }> = {
+const BELOW: Record<
+  string,
+  { of: string; audit: string; lists: { soort: string; path(uuid: string, url: string): string; column: string }[] }
+> = {
   zaakdelen: {
     of: 'zaak',
     audit: PATHS.zaak,
     lists: [
       { soort: 'zaakeigenschap', path: (uuid) => `${PATHS.zaak}/${uuid}/zaakeigenschappen`, column: 'zaak_id' },
       { soort: 'zaakbesluit', path: (uuid) => `${PATHS.zaak}/${uuid}/besluiten`, column: 'zaak_id' },
-      { soort: 'zaakinformatieobject', path: (_, url) => `${PATHS.zaakinformatieobject}?zaak=${url}`, column: 'zaak_id' },
+      {
+        soort: 'zaakinformatieobject',
+        path: (_, url) => `${PATHS.zaakinformatieobject}?zaak=${url}`,
+        column: 'zaak_id',
+      },
       { soort: 'zaakcontactmoment', path: (_, url) => `${PATHS.zaakcontactmoment}?zaak=${url}`, column: 'zaak_id' },
       { soort: 'zaakverzoek', path: (_, url) => `${PATHS.zaakverzoek}?zaak=${url}`, column: 'zaak_id' },
     ],
@@ -117,7 +124,11 @@ export function apiSource(options: Options): Source {
   const base = options.url.replace(/\/+$/, '')
   const client = apiClient({ ...options, connections: options.naast * BELOW_AT_ONCE })
 
-  async function page(one: ListOf, query: string, number: number): Promise<{ status: number; results: Json[]; next: boolean }> {
+  async function page(
+    one: ListOf,
+    query: string,
+    number: number,
+  ): Promise<{ status: number; results: Json[]; next: boolean }> {
     const parameters = [query, `page=${number}`].filter(Boolean).join('&')
     const { status, body } = await client.get(`${one.path}?${parameters}`)
     const { results = [], next = null } = (body ?? {}) as { results?: Json[]; next?: string | null }
@@ -126,7 +137,9 @@ export function apiSource(options: Options): Source {
   }
 
   /** How the list is asked for, and its last page. Not every service takes every parameter. */
-  async function measure(one: ListOf): Promise<{ query: string; last: number; size: number; count: number } | undefined> {
+  async function measure(
+    one: ListOf,
+  ): Promise<{ query: string; last: number; size: number; count: number } | undefined> {
     const sized = [one.query, `pageSize=${PAGE_SIZE}`].filter(Boolean).join('&')
     for (const query of [sized, one.query ?? '', '']) {
       const parameters = [query, 'page=1'].filter(Boolean).join('&')
@@ -135,7 +148,11 @@ export function apiSource(options: Options): Source {
       if (status === 404) return undefined
       if (status === 403) throw new TooFewRights(`the client may not read ${one.path}`)
       if (Array.isArray(body)) return { query, last: 1, size: body.length, count: body.length }
-      const { results = [], next = null, count = 0 } = (body ?? {}) as { results?: Json[]; next?: string; count?: number }
+      const {
+        results = [],
+        next = null,
+        count = 0,
+      } = (body ?? {}) as { results?: Json[]; next?: string; count?: number }
       if (status === 500) return { query, last: Math.ceil(count / PAGE_SIZE) || 1, size: PAGE_SIZE, count }
       if (next === null) return { query, last: 1, size: results.length, count: results.length }
       let last = Math.max(2, Math.ceil(count / results.length))
@@ -146,7 +163,13 @@ export function apiSource(options: Options): Source {
   }
 
   /** One row that the source cannot show fails its page: then the rows are asked one by one. */
-  async function pageOrRows(one: ListOf, query: string, number: number, size: number, faults: Melding[]): Promise<Json[]> {
+  async function pageOrRows(
+    one: ListOf,
+    query: string,
+    number: number,
+    size: number,
+    faults: Melding[],
+  ): Promise<Json[]> {
     const whole = await page(one, query, number)
     if (whole.status === 200) return whole.results
     if (whole.status === 404) return [] // rows went away, and the page with them
@@ -212,10 +235,12 @@ export function apiSource(options: Options): Source {
   async function readBelow(naam: string, step: Step): Promise<Portion> {
     const { of, audit: trail, lists } = BELOW[naam]!
     const { id, proefSchema } = options.takeover
-    const table = proefSchema ? options.sql`${options.sql(proefSchema)}.overneming_object` : options.sql`overneming_object`
+    const table = proefSchema
+      ? options.sql`${options.sql(proefSchema)}.overneming_object`
+      : options.sql`overneming_object`
     const parents = await options.sql<{ uuid: string }[]>`
       select uuid from ${table}
-      where overneming_id = ${id} and soort = ${of} and gewijzigd = ${step.ronde}
+      where overneming_id = ${id} and soort = ${of} and ${step.ronde} in (0, gewijzigd)
         and uuid > ${step.positie ?? '00000000-0000-0000-0000-000000000000'} order by uuid limit ${PARENTS}`
     const portion: Portion = {
       objects: [],
@@ -257,7 +282,10 @@ export function apiSource(options: Options): Source {
 
     async plan() {
       const consumer = await client.get(`${PATHS.applicatie}/consumer?clientId=${encodeURIComponent(options.clientId)}`)
-      if (consumer.status === 403 || (consumer.status === 200 && (consumer.body as Json).heeftAlleAutorisaties !== true))
+      if (
+        consumer.status === 403 ||
+        (consumer.status === 200 && (consumer.body as Json).heeftAlleAutorisaties !== true)
+      )
         throw new TooFewRights('the client needs heeftAlleAutorisaties: with less, lists lack rows without saying so')
       const steps: StepPlan[] = []
       for (const [fase, lists] of LISTS.entries())

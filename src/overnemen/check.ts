@@ -1,0 +1,302 @@
+// The proof: both sides are read in the intermediate form and compared, object by object. What the report of the takeover
+// already names is no surprise; every other difference is.
+import { createHash } from 'node:crypto'
+import type postgres from 'postgres'
+import type { Store } from '../documenten/storage/index.ts'
+import { addresses, adopt } from './addresses.ts'
+import { judgeGeometry } from './judge.ts'
+import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
+import { fingerprint, isUuid, normalise } from './normalise.ts'
+import type { AuditRow, Source } from './source.ts'
+import { openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
+import type { Melding } from './write.ts'
+
+export type Difference = {
+  soort: string
+  sleutel: string
+  code: 'ontbreekt' | 'te-veel' | 'verschilt'
+  veld: string
+  tekst: string
+}
+export type Compared = {
+  soort: string
+  daar: number
+  hier: number
+  gelijk: number
+  verschillen: number
+  bekend: number
+}
+export type Proof = { compared: Compared[]; differences: number }
+/** Parts are read below every object, and not only below those that changed in one round. */
+const EVERY_ROUND = 0
+
+export type CheckOptions = {
+  /** How many files are read on both sides and compared; the sizes of all others are. */
+  files: number
+  report?: (difference: Difference) => void
+  progress?: (soort: string, read: number) => void
+}
+
+/** Objects as they stand here, in the intermediate form. */
+export async function readBack(
+  sql: postgres.Sql | postgres.ReservedSql,
+  kind: Kind,
+  uuids: string[],
+): Promise<Map<string, Taken>> {
+  const rows = await sql.unsafe<Taken[]>(
+    `select t.uuid, ${[...valuesOf(kind, 't'), ...kind.lists.map(listOf)].join(', ') || '1 as niets'}
+     from ${kind.table} t where t.uuid = any($1::uuid[])`,
+    [uuids],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.uuid, normalise(kind, row)]))
+}
+
+function valuesOf({ columns, refs }: Pick<Kind, 'columns' | 'refs'>, alias: string): string[] {
+  return [
+    ...columns.map(({ name }) => `${alias}.${name}`),
+    ...refs.map(({ name, kind, id, url }) => {
+      const own = kind
+        ? `(select r.uuid::text from ${kindOf(kind).table} r where r.id = ${alias}.${id})`
+        : `${alias}.${id}::text`
+      return `${url ? `coalesce(${own}, ${alias}.${url})` : own} as ${name}`
+    }),
+  ]
+}
+
+function listOf(list: List): string {
+  return `coalesce((select json_agg(l) from (
+    select ${valuesOf(list, 'x').join(', ')} from ${list.table} x where x.${list.parent} = t.id
+    ${list.order ? `order by x.${list.order}` : ''}) l), '[]') as ${list.name}`
+}
+
+/** @throws when the source cannot be read */
+export async function checkTakeover(
+  parts: TakeoverParts & { store: Store },
+  takeover: Takeover,
+  options: CheckOptions,
+): Promise<Proof> {
+  const snapshot = await takeSnapshot(parts, takeover)
+  const source = await openSource(parts, takeover)
+  const connection = await parts.database.sql.reserve()
+  const compared = new Map<string, Compared>()
+  const of = (soort: string) => {
+    const found = compared.get(soort) ?? { soort, daar: 0, hier: 0, gelijk: 0, verschillen: 0, bekend: 0 }
+    compared.set(soort, found)
+    return found
+  }
+  const found: Difference[] = []
+  let differences = 0
+  const differ = async (difference: Difference) => {
+    const [listed] = await connection`
+      select from overneming_melding where overneming_id = ${takeover.id} and uitkomst <> 'verschil'
+        and soort = ${difference.soort} and sleutel = ${difference.sleutel} limit 1`
+    if (listed) {
+      of(difference.soort).bekend++
+      return
+    }
+    of(difference.soort).verschillen++
+    differences++
+    found.push(difference)
+    options.report?.(difference)
+    if (found.length >= 500) await keep()
+  }
+  const keep = async () => {
+    await connection`
+      insert into overneming_melding (overneming_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
+      select ${takeover.id}, soort, sleutel, 'verschil', code, veld, tekst, ${takeover.ronde}
+      from jsonb_to_recordset(${JSON.stringify(found)}::text::jsonb)
+        as r(soort text, sleutel text, code text, veld text, tekst text)
+      on conflict (overneming_id, soort, sleutel, code, veld) do nothing`
+    found.length = 0
+  }
+  try {
+    await connection`set statement_timeout = 0`
+    await connection`delete from overneming_melding where overneming_id = ${takeover.id} and uitkomst = 'verschil'`
+    await connection`create temporary table gezien (soort text, uuid uuid)`
+    const old = addresses([...source.ownUrls, ...takeover.instellingen.oudeUrls], takeover.instellingen.eigenUrl)
+    for (const step of await source.plan(EVERY_ROUND)) {
+      for (let positie: string | null = null; ; ) {
+        const portion = await source.read({
+          naam: step.naam,
+          van: step.van ?? null,
+          tot: step.tot ?? null,
+          positie,
+          ronde: EVERY_ROUND,
+        })
+        for (const [soort, objects] of Map.groupBy(portion.objects, (one) => one.soort)) {
+          const kind = kindOf(soort)
+          const ignored: Melding[] = []
+          const there = objects.map(({ object }) =>
+            normalise(kind, judgeGeometry(soort, adopt(kind, object, old), ignored)),
+          )
+          const uuids = there.map(({ uuid }) => uuid)
+          const here = await readBack(connection, kind, uuids)
+          await connection`insert into gezien select ${soort}, unnest(${uuids}::uuid[])`
+          of(soort).daar += there.length
+          of(soort).hier += here.size
+          for (const object of there) {
+            const mine = here.get(object.uuid)
+            if (!mine)
+              await differ({
+                soort,
+                sleutel: object.uuid,
+                code: 'ontbreekt',
+                veld: '',
+                tekst: 'Staat in de bron en niet hier.',
+              })
+            else if (fingerprint(kind, object).equals(fingerprint(kind, mine))) of(soort).gelijk++
+            else
+              for (const veld of fieldsThatDiffer(kind, object, mine))
+                await differ({
+                  soort,
+                  sleutel: object.uuid,
+                  code: 'verschilt',
+                  veld,
+                  tekst: 'De waarde is in de bron anders dan hier.',
+                })
+          }
+          options.progress?.(soort, of(soort).daar)
+        }
+        if (portion.audit) await compareAudit(portion.audit)
+        if (portion.applicaties) await compareApplicaties(portion.applicaties)
+        if (portion.next === null) break
+        positie = portion.next
+      }
+    }
+    // What is here and was not seen there.
+    for (const { name, table, of: owner } of KINDS) {
+      if (owner || !compared.has(name)) continue
+      const extra = await connection<{ uuid: string }[]>`
+        select o.uuid from overneming_object o join ${connection(table)} x on x.uuid = o.uuid
+        where o.overneming_id = ${takeover.id} and o.soort = ${name}
+          and not exists (select from gezien g where g.soort = ${name} and g.uuid = o.uuid)`
+      for (const { uuid } of extra)
+        await differ({
+          soort: name,
+          sleutel: uuid,
+          code: 'te-veel',
+          veld: '',
+          tekst: 'Staat hier en niet meer in de bron.',
+        })
+    }
+    await compareFiles(source)
+    await keep()
+  } finally {
+    await connection`drop table if exists gezien`.catch(() => {})
+    await connection`reset statement_timeout`.catch(() => {})
+    connection.release()
+    await source.close()
+    await snapshot.release()
+  }
+  return { compared: [...compared.values()], differences }
+
+  async function compareAudit(rows: AuditRow[]): Promise<void> {
+    const usable = rows.filter(({ hoofd_object }) => isUuid(hoofd_object.split('/').at(-1)!))
+    of('audit').daar += rows.length
+    const missing = await connection<{ uuid: string; hier: boolean }[]>`
+      select r.uuid, a.uuid is not null as hier
+      from json_to_recordset(${JSON.stringify(usable)}::text::json)
+        as r(uuid uuid, actie text, aanmaakdatum timestamptz, oud text, nieuw text)
+      left join audit a on a.uuid = r.uuid
+      where a.uuid is null or a.actie <> r.actie or a.aanmaakdatum <> r.aanmaakdatum
+        or a.oud is distinct from r.oud::jsonb or a.nieuw is distinct from r.nieuw::jsonb`
+    of('audit').hier += usable.length - missing.filter(({ hier }) => !hier).length
+    of('audit').gelijk += usable.length - missing.length
+    for (const { uuid, hier } of missing)
+      await differ({
+        soort: 'audit',
+        sleutel: uuid,
+        code: hier ? 'verschilt' : 'ontbreekt',
+        veld: '',
+        tekst: hier ? 'De regel is in de bron anders dan hier.' : 'Staat in de bron en niet hier.',
+      })
+  }
+
+  async function compareApplicaties(
+    rows: NonNullable<Awaited<ReturnType<Source['read']>>['applicaties']>,
+  ): Promise<void> {
+    for (const { uuid, label, client_ids, heeft_alle_autorisaties, autorisaties, catalogus_autorisaties } of rows) {
+      const [mine] = await connection<{ gelijk: boolean }[]>`
+        select a.label = ${label} and a.heeft_alle_autorisaties = ${heeft_alle_autorisaties}
+          and (select count(*) from autorisatie r where r.applicatie_id = a.id) = ${autorisaties.length}
+          and (select count(*) from catalogus_autorisatie r where r.applicatie_id = a.id) = ${catalogus_autorisaties.length}
+          and array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by 1) =
+            array(select unnest(${client_ids}::text[]) order by 1) as gelijk
+        from applicatie a where a.uuid = ${uuid}`
+      of('applicatie').daar++
+      if (mine) of('applicatie').hier++
+      if (mine?.gelijk) of('applicatie').gelijk++
+      else
+        await differ({
+          soort: 'applicatie',
+          sleutel: uuid,
+          code: mine ? 'verschilt' : 'ontbreekt',
+          veld: '',
+          tekst: mine ? 'Naam, client-ids of rechten zijn anders.' : 'Staat in de bron en niet hier.',
+        })
+    }
+  }
+
+  /** Bytes that are not here, and for a sample a second reading of both sides. */
+  async function compareFiles(source: Source): Promise<void> {
+    const waiting = await connection<{ uuid: string; versie: number }[]>`
+      select e.uuid, i.versie from overneming_bestand b
+      join overneming_inhoud i on i.overneming_bestand_id = b.id
+      join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
+      where b.overneming_id = ${takeover.id} and b.staat <> 'klaar'`
+    for (const { uuid, versie } of waiting)
+      await differ({
+        soort: 'bestand',
+        sleutel: uuid,
+        code: 'ontbreekt',
+        veld: `versie ${versie}`,
+        tekst: 'De inhoud is niet hier.',
+      })
+    const [counted] = await connection<{ daar: number; hier: number }[]>`
+      select count(*)::bigint as daar, count(bestand_id)::bigint as hier from overneming_bestand b
+      where b.overneming_id = ${takeover.id} and exists (select from overneming_inhoud i where i.overneming_bestand_id = b.id)`
+    Object.assign(of('bestand'), counted)
+    if (!source.contents) return
+    const sample = await connection<
+      { id: number; pad: string; sleutel: string; sha256: Buffer | null; uuid: string; versie: number }[]
+    >`
+      select b.id, b.pad, f.sleutel, f.sha256, e.uuid, i.versie from (
+        select * from overneming_bestand where overneming_id = ${takeover.id} and staat = 'klaar'
+        order by md5(id::text) limit ${options.files}) b
+      join bestand f on f.id = b.bestand_id
+      join lateral (select * from overneming_inhoud i where i.overneming_bestand_id = b.id limit 1) i on true
+      join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id`
+    for (const { pad, sleutel, uuid, versie } of sample) {
+      const [there, here] = [await source.contents(pad), await parts.store.read(sleutel)]
+      const [a, b] = [there && (await digest(there.stream)), here && (await digest(here.stream))]
+      if (a !== undefined && a === b) of('bestand').gelijk++
+      else
+        await differ({
+          soort: 'bestand',
+          sleutel: uuid,
+          code: 'verschilt',
+          veld: `versie ${versie}`,
+          tekst: 'De inhoud is in de bron anders dan hier.',
+        })
+    }
+  }
+}
+
+async function digest(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of stream) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+function fieldsThatDiffer(kind: Kind, a: Taken, b: Taken): string[] {
+  const names = [...kind.columns, ...kind.refs, ...kind.lists].map(({ name }) => name)
+  const without = (value: unknown) =>
+    JSON.stringify(value, (key, inner: unknown) => {
+      if (key === 'pad') return undefined
+      return inner && typeof inner === 'object' && !Array.isArray(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)))
+        : inner
+    })
+  return names.filter((name) => without(a[name]) !== without(b[name]))
+}

