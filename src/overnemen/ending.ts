@@ -76,6 +76,7 @@ export async function removeObjects(sql: Sql, soort: string, uuids: string[]): P
   const kind = soort === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(soort)
   if (kind.of) return // its row is that of another kind, and goes with it
   if (soort === 'document') await forgetBytes(sql, uuids)
+  if (soort === 'zaakinformatieobject' || soort === 'besluitinformatieobject') await removeOtherSide(sql, soort, uuids)
   // What refers to it goes first: a source that has no list of those does not tell that they are gone.
   for (const below of order()
     .map(kindOf)
@@ -113,6 +114,22 @@ async function removable(sql: Sql, table: string, uuids: string[]): Promise<stri
     if ((error as { code?: string }).code !== '23503') throw error
     return uuids
   }
+}
+
+/** That a document belongs to a case or a decision stands on both sides, and goes from both. */
+async function removeOtherSide(sql: Sql, soort: string, uuids: string[]): Promise<void> {
+  const owner = soort === 'zaakinformatieobject' ? 'zaak' : 'besluit'
+  const rows = await sql<{ uuid: string }[]>`
+    select o.uuid from ${sql(soort)} x join ${sql(owner)} p on p.id = x.${sql(`${owner}_id`)}
+    join objectinformatieobject o
+      on o.enkelvoudiginformatieobject_id = x.enkelvoudiginformatieobject_id and o.object_uuid = p.uuid
+    where x.uuid = any(${uuids}::uuid[])`
+  if (rows.length > 0)
+    await removeObjects(
+      sql,
+      'objectinformatieobject',
+      rows.map(({ uuid }) => uuid),
+    )
 }
 
 /** Copies of bytes that no version names any more are removed by the job that also does so after a delete through the API. */

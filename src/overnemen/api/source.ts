@@ -238,10 +238,26 @@ export function apiSource(options: Options): Source {
     const table = proefSchema
       ? options.sql`${options.sql(proefSchema)}.overneming_object`
       : options.sql`overneming_object`
+    const after = step.positie ?? '00000000-0000-0000-0000-000000000000'
+    // A relation of a document shows in no field of the document.
+    const related =
+      of === 'document' && !proefSchema
+        ? options.sql`union
+            select e.uuid from overneming_object o
+            join zaakinformatieobject x on x.uuid = o.uuid
+            join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
+            where o.overneming_id = ${id} and o.soort = 'zaakinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}
+            union
+            select e.uuid from overneming_object o
+            join besluitinformatieobject x on x.uuid = o.uuid
+            join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
+            where o.overneming_id = ${id} and o.soort = 'besluitinformatieobject' and o.gewijzigd = ${step.ronde} and e.uuid > ${after}`
+        : options.sql``
     const parents = await options.sql<{ uuid: string }[]>`
       select uuid from ${table}
-      where overneming_id = ${id} and soort = ${of} and ${step.ronde} in (0, gewijzigd)
-        and uuid > ${step.positie ?? '00000000-0000-0000-0000-000000000000'} order by uuid limit ${PARENTS}`
+      where overneming_id = ${id} and soort = ${of} and ${step.ronde} in (0, gewijzigd) and uuid > ${after}
+      ${related}
+      order by uuid limit ${PARENTS}`
     const portion: Portion = {
       objects: [],
       audit: [],
@@ -295,7 +311,8 @@ export function apiSource(options: Options): Source {
           const { query, size, last, count } = measured
           steps.push({ fase, naam: one.naam, van: JSON.stringify([query, size, last]), verwacht: count })
         }
-      for (const naam of Object.keys(BELOW)) steps.push({ fase: LISTS.length, naam, verwacht: 0 })
+      for (const naam of ['zaakdelen', 'besluitdelen']) steps.push({ fase: LISTS.length, naam, verwacht: 0 })
+      steps.push({ fase: LISTS.length + 1, naam: 'documentdelen', verwacht: 0 })
       return steps
     },
 
