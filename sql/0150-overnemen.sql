@@ -32,7 +32,7 @@ create table applicatie_client_ook (
   volgorde integer not null default 0,
   primary key (client_id, applicatie_id)
 );
-create index on applicatie_client_ook (applicatie_id);
+create index applicatie_client_ook_applicatie on applicatie_client_ook (applicatie_id);
 comment on table applicatie_client_ook is 'Further applications of a client id, as they were taken over: the client has their rights too.';
 comment on column applicatie_client_ook.client_id is 'The client id, with its secrets at its first application.';
 comment on column applicatie_client_ook.applicatie_id is 'A further application.';
@@ -51,12 +51,12 @@ comment on view applicatie_client_alle is 'The client ids of an application, tho
 create table overneming (
   id bigint generated always as identity primary key,
   uuid uuid not null default gen_random_uuid() constraint overneming_uuid_uniek unique,
-  soort text not null check (soort in ('api', 'open-zaak')),
+  soort text not null constraint overneming_soort_check check (soort in ('api', 'open-zaak')),
   bron text not null,
   instellingen jsonb not null default '{}',
   geheim bytea not null,
   proef boolean not null default false,
-  status text not null default 'loopt' check (status in ('loopt', 'klaar', 'gestopt', 'omgeschakeld')),
+  status text not null default 'loopt' constraint overneming_status_check check (status in ('loopt', 'klaar', 'gestopt', 'omgeschakeld')),
   ronde integer not null default 1,
   fase integer not null default 0,
   alleen_lezen boolean not null default true,
@@ -67,7 +67,6 @@ create table overneming (
   omgeschakeld_op timestamptz
 );
 create unique index overneming_een_bron on overneming (bron, proef) where status <> 'omgeschakeld';
-create index on overneming (id) where alleen_lezen and not proef and status <> 'omgeschakeld';
 comment on table overneming is 'Takeovers of other installations. One row as long as it lasts, however often it is run.';
 comment on column overneming.id is 'Internal key.';
 comment on column overneming.uuid is 'Part of its URL in the beheer.';
@@ -107,7 +106,7 @@ create table overneming_stap (
   klaar_op timestamptz,
   fout text
 );
-create index on overneming_stap (overneming_id, ronde, fase);
+create index overneming_stap_fase on overneming_stap (overneming_id, ronde, fase);
 comment on table overneming_stap is 'Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.';
 comment on column overneming_stap.id is 'Internal key.';
 comment on column overneming_stap.overneming_id is 'The takeover.';
@@ -151,7 +150,7 @@ create table overneming_melding (
   overneming_id bigint not null references overneming on delete cascade,
   soort text not null,
   sleutel text not null,
-  uitkomst text not null check (uitkomst in ('geweigerd', 'gemarkeerd', 'verschil')),
+  uitkomst text not null constraint overneming_melding_uitkomst_check check (uitkomst in ('geweigerd', 'gemarkeerd', 'verschil')),
   code text not null,
   veld text not null default '',
   tekst text not null,
@@ -194,11 +193,11 @@ create table overneming_bestand (
   pad text not null,
   omvang bigint,
   bestand_id bigint references bestand on delete set null,
-  staat text not null default 'wacht' check (staat in ('wacht', 'klaar', 'ontbreekt')),
+  staat text not null default 'wacht' constraint overneming_bestand_staat_check check (staat in ('wacht', 'klaar', 'ontbreekt')),
   constraint overneming_bestand_uniek unique (overneming_id, pad)
 );
-create index on overneming_bestand (overneming_id, id) where staat <> 'klaar';
-create index on overneming_bestand (bestand_id) where bestand_id is not null;
+create index overneming_bestand_open on overneming_bestand (overneming_id, id) where staat <> 'klaar';
+create index overneming_bestand_bestand on overneming_bestand (bestand_id) where bestand_id is not null;
 comment on table overneming_bestand is 'Bytes at the source, by their path there: two versions of a document may share one.';
 comment on column overneming_bestand.id is 'Internal key.';
 comment on column overneming_bestand.overneming_id is 'The takeover.';
@@ -213,7 +212,7 @@ create table overneming_inhoud (
   versie integer not null,
   primary key (enkelvoudiginformatieobject_id, versie)
 );
-create index on overneming_inhoud (overneming_bestand_id);
+create index overneming_inhoud_bestand on overneming_inhoud (overneming_bestand_id);
 comment on table overneming_inhoud is 'Which version of a document has which bytes at the source.';
 comment on column overneming_inhoud.overneming_bestand_id is 'The bytes.';
 comment on column overneming_inhoud.enkelvoudiginformatieobject_id is 'The document.';

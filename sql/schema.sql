@@ -105,7 +105,7 @@ create table applicatie_client_ook (
   constraint applicatie_client_ook_applicatie_id_fkey FOREIGN KEY (applicatie_id) REFERENCES applicatie(id) ON DELETE CASCADE,
   constraint applicatie_client_ook_client_id_fkey FOREIGN KEY (client_id) REFERENCES applicatie_client(client_id) ON UPDATE CASCADE ON DELETE CASCADE
 );
-CREATE INDEX applicatie_client_ook_applicatie_id_idx ON applicatie_client_ook USING btree (applicatie_id);
+CREATE INDEX applicatie_client_ook_applicatie ON applicatie_client_ook USING btree (applicatie_id);
 CREATE TRIGGER applicatie_client_ook_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON applicatie_client_ook FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
 
 -- Signing secrets of a client id. Two may be valid at once, for rotation.
@@ -894,7 +894,6 @@ create table overneming (
   constraint overneming_status_check CHECK ((status = ANY (ARRAY['loopt'::text, 'klaar'::text, 'gestopt'::text, 'omgeschakeld'::text])))
 );
 CREATE UNIQUE INDEX overneming_een_bron ON overneming USING btree (bron, proef) WHERE (status <> 'omgeschakeld'::text);
-CREATE INDEX overneming_id_idx ON overneming USING btree (id) WHERE (alleen_lezen AND (NOT proef) AND (status <> 'omgeschakeld'::text));
 
 -- Bytes at the source, by their path there: two versions of a document may share one.
 create table overneming_bestand (
@@ -910,8 +909,8 @@ create table overneming_bestand (
   constraint overneming_bestand_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE,
   constraint overneming_bestand_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
 );
-CREATE INDEX overneming_bestand_bestand_id_idx ON overneming_bestand USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
-CREATE INDEX overneming_bestand_overneming_id_id_idx ON overneming_bestand USING btree (overneming_id, id) WHERE (staat <> 'klaar'::text);
+CREATE INDEX overneming_bestand_bestand ON overneming_bestand USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
+CREATE INDEX overneming_bestand_open ON overneming_bestand USING btree (overneming_id, id) WHERE (staat <> 'klaar'::text);
 
 -- Which version of a document has which bytes at the source.
 create table overneming_inhoud (
@@ -922,7 +921,7 @@ create table overneming_inhoud (
   constraint overneming_inhoud_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
   constraint overneming_inhoud_overneming_bestand_id_fkey FOREIGN KEY (overneming_bestand_id) REFERENCES overneming_bestand(id) ON DELETE CASCADE
 );
-CREATE INDEX overneming_inhoud_overneming_bestand_id_idx ON overneming_inhoud USING btree (overneming_bestand_id);
+CREATE INDEX overneming_inhoud_bestand ON overneming_inhoud USING btree (overneming_bestand_id);
 
 -- The report: what did not fit, one row per object and reason. A row goes when a later round finds the object mended.
 create table overneming_melding (
@@ -978,7 +977,7 @@ create table overneming_stap (
   constraint overneming_stap_pkey PRIMARY KEY (id),
   constraint overneming_stap_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE
 );
-CREATE INDEX overneming_stap_overneming_id_ronde_fase_idx ON overneming_stap USING btree (overneming_id, ronde, fase);
+CREATE INDEX overneming_stap_fase ON overneming_stap USING btree (overneming_id, ronde, fase);
 
 -- Objects that refer to one that was not there yet; they are tried again at the end of the round.
 create table overneming_uitstel (
@@ -2304,23 +2303,6 @@ begin
       using errcode = 'integrity_constraint_violation', constraint = 'overneming_alleen_lezen';
   end if;
   return gesloten is not null;
-end $function$;
-
--- Adds the job that delivers a message, and wakes the sender when it sleeps.
-CREATE OR REPLACE FUNCTION plan_notificatie(p_id bigint, p_moment timestamp with time zone DEFAULT now())
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into graphile_worker._private_jobs (task_id, payload, run_at)
-    select id, json_build_object('id', p_id), p_moment from graphile_worker._private_tasks
-    where identifier = 'verstuur-notificatie';
-  if not found then -- somebody cleaned up
-    perform graphile_worker.add_job('verstuur-notificatie', json_build_object('id', p_id), run_at => p_moment);
-  end if;
-  if not exists (select from notificatie_zender where wakker_tot > clock_timestamp()) then
-    perform pg_notify('notificatie', '');
-  end if;
 end $function$;
 
 -- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).

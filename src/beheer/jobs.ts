@@ -33,6 +33,7 @@ const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = {
   'vouw-documentaantallen': 'Aantallen documenten bijwerken',
   'voltooi-spiegeling': 'Verwijzing bij een andere dienst afmaken',
   'ruim-spiegel': 'Verwijzing bij een andere dienst verwijderen',
+  'overneem-stap': 'Een andere installatie overnemen',
   bewaartermijnen: 'Opruimen na de bewaartermijn',
 }
 

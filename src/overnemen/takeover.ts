@@ -204,7 +204,7 @@ export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Pr
 export async function switchOver(database: Database, takeover: Takeover): Promise<number> {
   return database.sql.begin(async (sql) => {
     await sql`update overneming set status = 'omgeschakeld', omgeschakeld_op = now() where id = ${takeover.id}`
-    const gone = await sql`delete from notificatie where status = 'gepland' returning id`
+    const gone = await sql`delete from levering where status = 'gepland' returning 1`
     return gone.length
   }) as Promise<number>
 }

@@ -92,7 +92,7 @@ t.test('a case comes over with its uuid, dates, parts and audit trail, and its o
   t.match(trail.body, [
     {
       uuid: uuidOf(KIND.audit, 1),
-      bron: 'zrc',
+      bron: 'ZRC',
       hoofdObject: `https://nieuw.example/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`,
       aanmaakdatum: '2024-01-01T09:00:00Z',
       wijzigingen: { nieuw: { url: `${OLD}/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}` } }, // evidence stays as it was
