@@ -10,7 +10,7 @@ import {
   PackageFault,
   readPackage,
 } from '../../catalogi/zip.ts'
-import type { Mutate } from '../../database/mutate.ts'
+import type { Change, Mutate } from '../../database/mutate.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import { requireToken } from '../csrf-token.ts'
@@ -18,7 +18,7 @@ import type { Fouten } from '../form.ts'
 import { queryText, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { beheerActor } from '../session.ts'
-import { beheren, kijken } from './context.ts'
+import { beheren, kijken, today } from './context.ts'
 
 export async function registerTransfer(app: FastifyInstance, selectielijst: Selectielijst): Promise<void> {
   app.get('/catalogi/:uuid/export.zip', { config: kijken }, async (request, reply) => {
@@ -26,7 +26,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     if (!bytes) throw notFound('Deze catalogus bestaat niet.')
     return reply
       .type('application/zip')
-      .header('content-disposition', 'attachment; filename="catalogus.zip"')
+      .header('content-disposition', `attachment; filename="catalogus-${today()}.zip"`)
       .send(bytes)
   })
   app.get('/catalogi/zaaktypen/:uuid/export.zip', { config: kijken }, async (request, reply) => {
@@ -34,7 +34,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     if (!bytes) throw notFound('Dit zaaktype bestaat niet.')
     return reply
       .type('application/zip')
-      .header('content-disposition', 'attachment; filename="zaaktype.zip"')
+      .header('content-disposition', `attachment; filename="zaaktype-${today()}.zip"`)
       .send(bytes)
   })
 
@@ -51,7 +51,9 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       const invoer: Record<string, string> = {}
       let bytes: Buffer | undefined
       const fouten: Fouten = {}
-      for await (const part of request.parts({ limits: { fileSize: MAX_ZIP, files: 1, fields: 10 } })) {
+      for await (const part of request.parts({
+        limits: { fileSize: MAX_ZIP, fieldSize: 2 * MAX_CARRIED, files: 1, fields: 10 },
+      })) {
         if (part.type === 'field') {
           invoer[part.fieldname] = String(part.value)
           continue
@@ -60,9 +62,12 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         bytes = await part.toBuffer()
       }
       await requireToken(request, reply, invoer._csrf ?? '')
+      if (!bytes?.length && invoer.inhoud) bytes = Buffer.from(invoer.inhoud, 'base64')
       if (!bytes?.length) fouten.bestand = 'Kies een ZIP-bestand.'
       else {
         try {
+          if (invoer.stap !== 'importeren')
+            return reply.pagina('catalogi-importvoorbeeld', await preview(request, bytes, invoer))
           const imported = await importeer(request, bytes, invoer)
           const aantal = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
           if (imported.changes.length > 0) return reply.pagina('catalogi-geimporteerd', changesPage(aantal, imported))
@@ -83,6 +88,47 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     })
   })
 
+  /** What an import would make: it is done, looked at, and undone, so that it is what happens when it is done. */
+  async function preview(request: FastifyRequest, bytes: Buffer, invoer: Record<string, string>) {
+    const made: { soort: string; naam: string }[] = []
+    const mutate: Mutate = (_actor, work) =>
+      mutateFromPage(request, async (m) => {
+        const record = (change: Change) => {
+          if (change.actie === 'create')
+            made.push({ soort: NAMES[change.resource] ?? change.resource, naam: change.weergave })
+        }
+        throw new Undone((await work({ ...m, record })) as Imported)
+      })
+    const imported = await importPackage(
+      mutate,
+      beheerActor(request),
+      selectielijst,
+      await readPackage(bytes),
+      options(invoer),
+    ).catch((error: unknown) => {
+      if (error instanceof Undone) return error.imported
+      throw error
+    })
+    return {
+      ...changesPage(made.length, imported),
+      titel: 'Wat de import doet',
+      kruimels: [...IMPORT.kruimels, { pad: '/catalogi/importeren', naam: 'Importeren' }],
+      gemaakt: Object.entries(Object.groupBy(made, ({ soort }) => soort)).map(([soort, items]) => ({
+        soort,
+        namen: items!.map(({ naam }) => naam).slice(0, MAX_CHANGES),
+        aantal: items!.length,
+      })),
+      invoer,
+      inhoud: bytes.length <= MAX_CARRIED ? bytes.toString('base64') : '',
+    }
+  }
+
+  const options = (invoer: Record<string, string>) => ({
+    keepUuids: invoer.uuidsBehouden === 'true',
+    newTypes: invoer.nieuweTypen === 'true',
+    ...(invoer.catalogus && { catalogusUuid: invoer.catalogus }),
+  })
+
   async function importeer(request: FastifyRequest, bytes: Buffer, invoer: Record<string, string>): Promise<Imported> {
     const mutate: Mutate = (_actor, work) =>
       mutateFromPage(request, async (m) => {
@@ -96,11 +142,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         })
         return done
       })
-    return importPackage(mutate, beheerActor(request), selectielijst, await readPackage(bytes), {
-      keepUuids: invoer.uuidsBehouden === 'true',
-      newTypes: invoer.nieuweTypen === 'true',
-      ...(invoer.catalogus && { catalogusUuid: invoer.catalogus }),
-    })
+    return importPackage(mutate, beheerActor(request), selectielijst, await readPackage(bytes), options(invoer))
   }
 
   async function catalogussen(): Promise<[string, string][]> {
@@ -117,6 +159,29 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
   }
 }
 
+/** Carries what was done out of a transaction that is undone. */
+class Undone extends Error {
+  imported: Imported
+  constructor(imported: Imported) {
+    super('undone, it was only a preview')
+    this.imported = imported
+  }
+}
+
+const NAMES: Record<string, string> = {
+  catalogus: 'Catalogus',
+  zaaktype: 'Zaaktypen',
+  informatieobjecttype: 'Documenttypen',
+  besluittype: 'Besluittypen',
+  statustype: 'Statustypen',
+  resultaattype: 'Resultaattypen',
+  roltype: 'Roltypen',
+  eigenschap: 'Eigenschappen',
+  zaaktypeinformatieobjecttype: 'Documenttypen bij zaaktypen',
+  zaakobjecttype: 'Zaakobjecttypen',
+}
+/** Files up to this size go along with the preview; larger ones are chosen once more. */
+const MAX_CARRIED = 1024 * 1024
 const IMPORT = { titel: 'Catalogus importeren', kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }] }
 const MAX_ZIP = 50 * 1024 * 1024
 const MAX_CHANGES = 200

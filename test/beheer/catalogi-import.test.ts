@@ -1,0 +1,40 @@
+// Importing a ZIP in the pages: what it would do is seen first, and is what happens then.
+import t from 'tap'
+import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, uuidOf } from '../app.ts'
+import { alsBeheerder, needsBrowser, opstelling, toegankelijkheid } from './browser.ts'
+
+t.test(
+  'an import is looked at first, writes nothing until then, and makes what it said',
+  await needsBrowser(),
+  async (t) => {
+    const test = await opstelling(t)
+    const catalogus = await givenCatalogus(test, { domein: 'VAN' })
+    const documenttype = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Brief' })
+    const zaaktype = await givenZaaktype(test, {
+      catalogus,
+      omschrijving: 'Melding',
+      statustypen: ['Ontvangen', 'Klaar'],
+      informatieobjecttypen: [documenttype],
+    })
+    const other = await givenCatalogus(test, { domein: 'NAAR' })
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    const zip = await pagina.request.get(`/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}/export.zip`)
+    await pagina.goto(`/beheer/catalogi/importeren?catalogus=${uuidOf(other)}`)
+    await pagina.setInputFiles('#veld-bestand', {
+      name: 'zaaktype.zip',
+      mimeType: 'application/zip',
+      buffer: await zip.body(),
+    })
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForSelector('text=Er is nog niets overgenomen')
+    const said = (await pagina.textContent('main'))!.replace(/\s+/g, ' ')
+    t.match(said, /Zaaktypen \(1\) ?.*Melding/)
+    t.match(said, /Statustypen \(2\) ?Ontvangen, Klaar/)
+    t.same(await toegankelijkheid(pagina), [])
+    const count = async () => (await test.call('GET', other)).body.zaaktypen.length
+    t.equal(await count(), 0, 'looking writes nothing')
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForSelector('text=overgenomen, als concept')
+    t.equal(await count(), 1)
+  },
+)
