@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-// The program: picks the subcommand, and ends orderly on a signal.
+
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
@@ -31,6 +31,8 @@ import { mutator } from './database/mutate.ts'
 import { StoreUnavailable } from './documenten/storage/index.ts'
 import { systemActor } from './http/access.ts'
 import { ownAddress } from './http/links.ts'
+// The program: picks the subcommand, and ends orderly on a signal.
+import { isUuid } from './http/uuid.ts'
 import { isConnectionFault } from './jobs/worker.ts'
 import { GeenDienst, KANALEN, registerKanalen, testNotificatie } from './notificaties/kanalen.ts'
 import { resendFailed } from './notificaties/resend.ts'
@@ -296,8 +298,7 @@ notifications
     const [van, tot] = [options.from, options.to ?? new Date().toISOString()].map((moment) => new Date(moment ?? 0))
     if (Number.isNaN(van!.getTime()) || Number.isNaN(tot!.getTime()))
       throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
-    if (ids.some((id) => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)))
-      throw new UsageError('an id is a uuid')
+    if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
     const selectie = ids.length > 0 ? { uuids: ids } : { van: van!.toISOString(), tot: tot!.toISOString() }
     const resent = await withDatabase((database) =>
       mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selectie)),
@@ -347,7 +348,7 @@ catalogus
     const uuid = options.catalogus ?? options.zaaktype ?? ''
     if ((options.catalogus === undefined) === (options.zaaktype === undefined))
       throw new UsageError('give either --catalogus or --zaaktype')
-    if (!UUID.test(uuid)) throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
+    if (!isUuid(uuid)) throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
     const { exportCatalogus, exportZaaktype } = await import('./catalogi/zip.ts')
     const bytes = await withDatabase((database, config) =>
       (options.catalogus ? exportCatalogus : exportZaaktype)(
@@ -374,7 +375,7 @@ catalogus
       file: string,
       options: { catalogus?: string; keepUuids: boolean; newTypes: boolean; prefix?: string; json?: boolean },
     ) => {
-      if (options.catalogus !== undefined && !UUID.test(options.catalogus))
+      if (options.catalogus !== undefined && !isUuid(options.catalogus))
         throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
       const { importPackage, readPackage } = await import('./catalogi/zip.ts')
       const { openSelectielijst } = await import('./catalogi/selectielijst.ts')
@@ -407,8 +408,6 @@ catalogus
       print(options, imported, ['Made, as concepts:', ...lines].join('\n'))
     },
   )
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** What the caller asked cannot be done. */
 class UsageError extends Error {}

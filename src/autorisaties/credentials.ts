@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Database, Db } from '../database/database.ts'
-import type { Autorisatie, Component } from '../http/access.ts'
+import type { Autorisatie, Component } from '../http/actor.ts'
 import { listen } from '../http/listen.ts'
 import type { SecretBox } from './secret-box.ts'
 import { WrongKey } from './secret-key.ts'

@@ -15,7 +15,7 @@
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { json, type Mutation } from '../database/mutate.ts'
-import type { Component } from '../http/access.ts'
+import type { Component } from '../http/actor.ts'
 import { OptionalChoice, Text, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { type InvalidParam, throwFaults } from '../http/problem.ts'

@@ -1,5 +1,5 @@
 // applicatie-woorden: what rights mean, in words. The scopes are those of the standard; one that is not here is shown as it is.
-import type { Component } from '../http/access.ts'
+import type { Component } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 
 export const COMPONENTEN: Record<Component, string> = {

@@ -4,10 +4,11 @@ import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type ApplicatieInput, changeApplicatie } from '../autorisaties/applicaties.ts'
 import type { ReadDb } from '../database/database.ts'
-import type { Component } from '../http/access.ts'
+import type { Component } from '../http/actor.ts'
 import { OptionalChoice, VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { notFound, Problem } from '../http/problem.ts'
+import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
 import {
   COMPONENTEN,
   hasMax,
@@ -17,14 +18,6 @@ import {
   TYPEN,
   VERTROUWELIJKHEID,
 } from './applicatie-labels.ts'
-import {
-  type Applicatie,
-  administering,
-  breadcrumbsOf,
-  type Params,
-  requireApplicatie,
-  viewing,
-} from './applicaties.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import type { Cursor } from './keyset-list.ts'

@@ -1,12 +1,12 @@
 // applicaties: who may use the APIs: list, detail, new, change, delete.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { changeApplicatie, createApplicatie, deleteApplicatie } from '../autorisaties/applicaties.ts'
 import { createSecret } from '../autorisaties/client-secrets.ts'
 import { isShort } from '../autorisaties/secret-box.ts'
 import { OptionalText, Text } from '../http/input.ts'
-import { notFound } from '../http/problem.ts'
+import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
 import { COMPONENTEN } from './applicatie-labels.ts'
 import { registerApplicatieRechten, selectCatalogusRechten, selectRechten } from './applicatie-rights.ts'
 import { registerApplicatieGeheimen, showSecrets } from './applicatie-secrets.ts'
@@ -14,10 +14,6 @@ import { mutateFromPage } from './change.ts'
 import { type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
 import { redirectWith } from './page.ts'
-
-export const viewing = { access: 'beheer', rol: 'viewer' } as const
-export const administering = { access: 'beheer', rol: 'administrator' } as const
-export type Params = { Params: { uuid: string } }
 
 const Formulier = Type.Object({
   label: Text(100, { minLength: 1 }),
@@ -197,11 +193,6 @@ const changePage = (applicatie: Applicatie) => ({
   applicatie,
 })
 
-export const breadcrumbsOf = ({ uuid, label }: Applicatie) => [
-  { pad: '/applicaties', naam: 'Applicaties' },
-  { pad: `/applicaties/${uuid}`, naam: label },
-]
-
 /** What would be lost with a change, in sentences. */
 function whatLapses(applicatie: Applicatie, clientIds: string[], alles: boolean): string[] {
   const gone = applicatie.clientIds.filter((clientId) => !clientIds.includes(clientId))
@@ -291,33 +282,6 @@ async function selectList(
     order by ${order} limit ${limit}`.execute(app.read as never)
   return rows
 }
-
-export type Applicatie = {
-  id: number
-  uuid: string
-  label: string
-  heeftAlleAutorisaties: boolean
-  alleenIsGereedVoorPublicatie: boolean
-  gemaaktOp: string
-  clientIds: string[]
-  aantalRechten: number
-}
-
-/** The application of this address. @throws Problem 404 */
-export async function requireApplicatie(app: FastifyInstance, request: FastifyRequest): Promise<Applicatie> {
-  const { uuid } = request.params as { uuid: string }
-  if (!UUID.test(uuid)) throw notFound('Deze applicatie bestaat niet (meer).')
-  const { rows } = await sql<Applicatie>`
-    select a.id, a.uuid, a.label, a.heeft_alle_autorisaties, a.alleen_is_gereed_voor_publicatie, a.gemaakt_op,
-      array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
-      (select count(*) from autorisatie r where r.applicatie_id = a.id)
-        + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as aantal_rechten
-    from applicatie a where a.uuid = ${uuid}`.execute(app.read as never)
-  if (!rows[0]) throw notFound('Deze applicatie bestaat niet (meer).')
-  return rows[0]
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 type Client = {
   clientId: string

@@ -1,6 +1,7 @@
 // woorden: what an import, and a dry run, look like on the pages.
 import type { Concept } from '../documenten/import/draft.ts'
-import { GEANNULEERD, type ImportRow } from '../documenten/import/index.ts'
+import { GEANNULEERD } from '../documenten/import/index.ts'
+import type { ImportRow } from '../documenten/import/rows.ts'
 import type { StreamState } from './event-stream.ts'
 import { formatDuration, formatNumber } from './format.ts'
 

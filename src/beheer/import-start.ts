@@ -12,8 +12,8 @@ import {
   requireConcept,
   startDraft,
 } from '../documenten/import/draft.ts'
-import { imported } from '../documenten/import/index.ts'
 import { csvStream } from '../documenten/import/report.ts'
+import { imported } from '../documenten/import/rows.ts'
 import { Problem } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import { requireToken } from './csrf-token.ts'

@@ -2,17 +2,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { listConcepten } from '../documenten/import/draft.ts'
-import {
-  cancelImport,
-  deleteImport,
-  hasReport,
-  type ImportRow,
-  imported,
-  requireImport,
-  sendReport,
-} from '../documenten/import/index.ts'
+import { cancelImport, deleteImport, hasReport, sendReport } from '../documenten/import/index.ts'
 import { csvStream } from '../documenten/import/report.ts'
 import { failedRows } from '../documenten/import/report-rows.ts'
+import { type ImportRow, imported, requireImport } from '../documenten/import/rows.ts'
 import { notFound } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'

@@ -4,9 +4,10 @@ import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
+import { UUID_PATTERN } from '../http/uuid.ts'
 import { type Bladzij, type Cursor, keysetPage } from './keyset-list.ts'
 
-const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+const UUID = new RegExp(UUID_PATTERN, 'i')
 
 /** The uuid in what somebody typed or pasted: a uuid, or an address that ends in one. */
 export function uuidIn(text: string): string | undefined {

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countAttempts } from '../autorisaties/attempts.ts'
+import { isUuid } from '../http/uuid.ts'
 import { checkPassword, claimAttempt, deleteTotp, setPassword } from './accounts.ts'
 import { mutateFromPage } from './change.ts'
 import { formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
@@ -139,7 +140,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
   app.post<{ Body: { sessie?: string } }>('/mijn-account/sessies', { config }, async (request, reply) => {
     const { id, uuid, gebruikersnaam } = request.beheerder!
     const sessie = String(request.body?.sessie ?? '')
-    const which = UUID.test(sessie) ? { uuid: sessie } : { behalve: request.sessie!.id }
+    const which = isUuid(sessie) ? { uuid: sessie } : { behalve: request.sessie!.id }
     const count = await mutateFromPage(request, async (m) => {
       const ended = await endSessions(m.trx, id, which)
       m.vastleggen({
@@ -156,7 +157,6 @@ export function registerMijnAccount(app: FastifyInstance): void {
   })
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const CODES_WEG = {
   titel: 'Eenmalige codes verwijderen',
   kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],

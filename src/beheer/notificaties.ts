@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
+import { isUuid, UUID_PATTERN } from '../http/uuid.ts'
 import { type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
 import { resendFailed, sendNow } from '../notificaties/resend.ts'
@@ -176,7 +177,7 @@ export function registerNotificaties(app: FastifyInstance): void {
 
   async function gekozen(request: FastifyRequest, reply: FastifyReply, wat: 'herzenden' | 'nu'): Promise<FastifyReply> {
     const form = (request.body ?? {}) as Formulier
-    const uuids = [form.uuid ?? []].flat().filter((uuid) => UUID.test(uuid))
+    const uuids = [form.uuid ?? []].flat().filter((uuid) => isUuid(uuid))
     const terug = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
     if (uuids.length === 0) return redirectWith(request, reply, terug, 'Kies eerst een of meer berichten.', 'fout')
     const aantal = await doe(request, wat, uuids)
@@ -214,10 +215,8 @@ const NU = (aantal: number) =>
       ? 'Het bericht wordt nu geprobeerd.'
       : `${formatNumber(aantal)} berichten worden nu geprobeerd.`
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 async function requireMessage(app: FastifyInstance, uuid: string) {
-  const bericht = UUID.test(uuid)
+  const bericht = isUuid(uuid)
     ? await app.read.selectFrom('notificatie').where('uuid', '=', uuid).selectAll().executeTakeFirst()
     : undefined
   if (!bericht) throw notFound('Dit bericht bestaat niet (meer). Na de bewaartermijn worden berichten opgeruimd.')
@@ -276,7 +275,7 @@ function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
   for (const naam of ['van', 'tot'] as const)
     if (tekst(naam) !== '' && velden[naam] === '') fouten[naam] = 'Vul een datum in als jjjj-mm-dd.'
   // Of a URL the last one: that is the object, what comes before is what it belongs to.
-  const object = velden.object.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi)?.at(-1)
+  const object = velden.object.match(new RegExp(UUID_PATTERN, 'gi'))?.at(-1)
   if (velden.object !== '' && !object) fouten.object = 'Vul de URL of de UUID van een object in.'
   const { status, kanaal, van, tot } = velden
   const filter: NotificatieFilter = {

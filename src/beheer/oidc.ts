@@ -9,7 +9,7 @@ import { linkOidc } from './accounts.ts'
 import { writeAudit } from './change.ts'
 import { basePath } from './keyset-list.ts'
 import { cookieOptions, ROLLEN, type Rol } from './session.ts'
-import { afterFirstStep, everyone, ownPath } from './sign-in.ts'
+import { afterFirstStep, everyone, ownPath } from './sign-in-steps.ts'
 
 const SECONDS = 600
 const TIMEOUT_SECONDS = 10

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../database/database.ts'
 import { json } from '../database/mutate.ts'
-import type { Actor } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 
 export const ROLLEN = ['viewer', 'operator', 'administrator'] as const

@@ -1,7 +1,8 @@
 // Finding besluiten. Every query on them begins here: `b` is the besluit, `t` its type, `i` one of its documents.
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
-import { type Actor, isAllowed, reach, type Subject } from '../http/access.ts'
+import { isAllowed, reach, type Subject } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import { link } from '../http/links.ts'
 import { forbidden, notFound } from '../http/problem.ts'
 import { type Besluit, type Besluitinformatieobject, VERVALREDENEN, type Vervalreden } from './columns.ts'

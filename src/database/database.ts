@@ -85,6 +85,12 @@ export function isUnavailable(error: unknown): boolean {
   return typeof code === 'string' && (UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('57P'))
 }
 
+/** Concurrent transactions were in each other's way: a serialization failure or a deadlock. The same work may go through now. */
+export function isConflict(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return code === '40001' || code === '40P01'
+}
+
 const UNAVAILABLE = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type postgres from 'postgres'
-import type { Actor, Component } from '../http/access.ts'
+import type { Actor, Component } from '../http/actor.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import { planDeliveries } from '../notificaties/outbox.ts'
-import { type Database, type Db, kyselyOn, type ReadDb } from './database.ts'
+import { type Database, type Db, isConflict, kyselyOn, type ReadDb } from './database.ts'
 
 export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
 
@@ -61,8 +61,7 @@ export function mutator(database: Database, { announces = true, committed = () =
       try {
         return await once(database, actor, work, { announces, committed })
       } catch (error) {
-        const code = (error as { code?: string }).code
-        if (attempt === 3 || (code !== '40001' && code !== '40P01')) throw error
+        if (attempt === 3 || !isConflict(error)) throw error
       }
     }
   }

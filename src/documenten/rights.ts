@@ -1,6 +1,7 @@
 // The scopes of the Documenten API, and which documents the rights of an applicatie reach.
 import { type RawBuilder, sql } from 'kysely'
-import { type Actor, isAllowed, reach, type Subject } from '../http/access.ts'
+import { isAllowed, reach, type Subject } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { forbidden } from '../http/problem.ts'
 

@@ -1,39 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { countAttempts } from '../autorisaties/attempts.ts'
 import type { CredentialStore } from '../autorisaties/credentials.ts'
 import { authenticate, rememberTokens } from '../autorisaties/token.ts'
 import type { Config } from '../config.ts'
+import type { Actor, Autorisatie, Component } from './actor.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from './input.ts'
 import { forbidden } from './problem.ts'
-
-/** The last three are of other services: rights in them are kept for whoever asks, and mean nothing here. */
-export type Component = 'ac' | 'nrc' | 'zrc' | 'ztc' | 'drc' | 'brc' | 'kc' | 'cmc' | 'vrc'
-
-/** A right: scopes within a component, for one type (`typeId` when it is ours) and up to one confidentiality. */
-export type Autorisatie = {
-  component: Component
-  scopes: ReadonlySet<string>
-  typeUrl: string
-  typeUuid: string | null
-  typeId: number | null
-  max: Vertrouwelijkheidaanduiding | null
-}
-
-/** Who acts, as audit records name him, and with which rights. */
-export type Actor = {
-  clientId: string
-  userId: string
-  userRepresentation: string
-  applicatieUuid: string
-  applicatieLabel: string
-  alleAutorisaties: boolean
-  alleenGereedVoorPublicatie: boolean
-  autorisaties: readonly Autorisatie[]
-  /** Our address as the caller knows it: links in answers, audit records and notifications begin with it. */
-  base: string
-  toelichting: string
-  logrecordId: string
-}
 
 /** What a route asks of the caller: nothing, a session, an application with all rights, or one of these scopes. */
 export type Access =
@@ -193,10 +165,4 @@ export function systemActor(name: string, base = ''): Actor {
     toelichting: '',
     logrecordId: '',
   }
-}
-
-/** The text of a header, when it came once. */
-export function header(request: FastifyRequest, name: string): string {
-  const value = request.headers[name]
-  return typeof value === 'string' ? value : ''
 }

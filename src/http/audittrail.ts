@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { ReadDb } from '../database/database.ts'
-import type { Component } from './access.ts'
+import type { Component } from './actor.ts'
 import { Moment, Url, Uuid } from './input.ts'
 import { LIMITS } from './limits.ts'
 import { notFound } from './problem.ts'

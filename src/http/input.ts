@@ -7,6 +7,7 @@ import { Settings } from 'typebox/system'
 import { isDuration, isZeroDuration, MAX_TERM_YEARS } from './duration.ts'
 import { LIMITS } from './limits.ts'
 import { type InvalidParam, invalid, invalidAll, notFound, Problem } from './problem.ts'
+import { isUuid } from './uuid.ts'
 
 Settings.Set({ maxErrors: 2 * LIMITS.faults }) // all faults are reported at once, as far as anyone reads them
 
@@ -74,7 +75,7 @@ const FORMATS: Record<
   date: { test: isDate, code: () => 'invalid', reason: 'Dit is geen geldige datum (JJJJ-MM-DD).' },
   'date-time': { test: isMoment, code: () => 'invalid', reason: 'Dit is geen geldig moment (ISO 8601).' },
   uuid: {
-    test: (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
+    test: isUuid,
     code: () => 'invalid',
     reason: 'Dit is geen geldige UUID.',
   },

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
+import { UUID_PATTERN } from './uuid.ts'
 
 /** Where each resource lives. The key is its name in notifications and audit records. */
 export const PATHS = {
@@ -75,8 +76,7 @@ function placesOf(base: string) {
   return { base, host, starts }
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
+const UUID = new RegExp(`^${UUID_PATTERN}$`) // links of ours are in lower case
 /** The uuid in a URL of ours of this kind, undefined for any other URL: what filters on a relation need. */
 export function localUuid(url: string, base: string, resource: Resource): string | undefined {
   const target = resolveLink(url, base)

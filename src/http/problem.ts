@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WrongKey } from '../autorisaties/secret-key.ts'
-import { isUnavailable } from '../database/database.ts'
+import { isConflict, isUnavailable } from '../database/database.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { LIMITS } from './limits.ts'
 
@@ -257,7 +257,7 @@ export function toProblem(error: unknown): Problem {
       code: 'overneming-alleen-lezen',
       detail: 'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.',
     })
-  if (code === '40001' || code === '40P01') return new Problem(409, { headers: { 'retry-after': '1' } })
+  if (isConflict(error)) return new Problem(409, { headers: { 'retry-after': '1' } })
   if (isUnavailable(error) || error instanceof WrongKey || error instanceof StoreUnavailable)
     return new Problem(503, { headers: { 'retry-after': '5' } })
   if (

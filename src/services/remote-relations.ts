@@ -11,7 +11,8 @@
 // which the other server, looking here, does not see.
 
 import type { Change, Mutate, Mutation } from '../database/mutate.ts'
-import { type Actor, systemActor } from '../http/access.ts'
+import { systemActor } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import type { Services } from './services.ts'
 

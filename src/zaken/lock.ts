@@ -1,7 +1,7 @@
 // The case of a change: found and locked, so that it does not change or close halfway.
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
-import type { Actor } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import { resolveLink } from '../http/links.ts'
 import { forbidden, type InvalidParam, invalid, notFound, onObject } from '../http/problem.ts'
 import { GEFORCEERD, mayDo, requireMay, type Scopes } from './rights.ts'

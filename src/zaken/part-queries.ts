@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
-import type { Actor } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { expand, expandEach } from '../http/expand.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'

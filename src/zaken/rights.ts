@@ -1,6 +1,7 @@
 // The scopes of the Zaken API, and which cases the rights of an applicatie reach.
 import { type RawBuilder, sql } from 'kysely'
-import { type Actor, isAllowed, reach, requireAllowed, type Subject } from '../http/access.ts'
+import { isAllowed, reach, requireAllowed, type Subject } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 
 export type Scopes = readonly string[]

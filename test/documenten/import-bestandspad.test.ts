@@ -33,7 +33,8 @@ import {
   checkPath,
   openBeneath,
 } from '../../src/documenten/import/bestandspad.ts'
-import { type Copied, copyPool, copyToStore, type TeKopieren } from '../../src/documenten/import/copy.ts'
+import { copyPool, copyToStore } from '../../src/documenten/import/copy.ts'
+import type { Copied, TeKopieren } from '../../src/documenten/import/source-file.ts'
 import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 

@@ -16,8 +16,9 @@ import {
   type Version,
 } from './context.ts'
 import { differences, type Field } from './fields.ts'
+import type { Item, PartKind } from './part.ts'
 import { itemsOf } from './part-pages.ts'
-import { type Item, PARTS, type PartKind } from './parts.ts'
+import { PARTS } from './parts.ts'
 import { besluittypeGroups, DOCUMENTTYPE_GROUPS } from './type-fields.ts'
 import { versionsOf } from './versions.ts'
 import { ZAAKTYPE_FIELDS } from './zaaktype-fields.ts'

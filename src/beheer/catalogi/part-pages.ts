@@ -26,7 +26,8 @@ import {
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
 import { type FormPage, fieldsOf, refuse, showForm, submitForm } from './edit.ts'
 import { changedState, inWords, lowerFirst, memberOf } from './fields.ts'
-import { type Item, PARTS, type PartContext, type PartKind } from './parts.ts'
+import type { Item, PartContext, PartKind } from './part.ts'
+import { PARTS } from './parts.ts'
 import { zaaktypeHead } from './zaaktype-head.ts'
 
 type Params = { Params: { uuid: string; deel: string } }

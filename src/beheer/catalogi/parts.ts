@@ -1,5 +1,4 @@
 // What a zaaktype is made of below itself: per kind its form, its table, and the functions of the API that make and change it.
-import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { changeEigenschap, createEigenschap, deleteEigenschap } from '../../catalogi/zaaktype/eigenschappen.ts'
 import { changeRoltype, createRoltype, deleteRoltype } from '../../catalogi/zaaktype/roltypen.ts'
 import { changeStatustype, createStatustype, deleteStatustype } from '../../catalogi/zaaktype/statustypen.ts'
@@ -13,53 +12,12 @@ import {
   createZaaktypeInformatieobjecttype,
   deleteZaaktypeInformatieobjecttype,
 } from '../../catalogi/zaaktype/zaaktype-informatieobjecttypen.ts'
-import type { ReadDb } from '../../database/database.ts'
-import type { Mutation } from '../../database/mutate.ts'
-import type { Resource as ResourceName } from '../../http/links.ts'
-import { statusChoices, typeChoices, type Version } from './context.ts'
+import { statusChoices, typeChoices } from './context.ts'
 import { durationInWords } from './duration.ts'
 import type { Choice, Field, Group } from './fields.ts'
 import { FORMATEN, RICHTINGEN, ROLLEN } from './labels.ts'
+import type { PartKind } from './part.ts'
 import { RESULTAATTYPEN } from './resultaattype.ts'
-
-export type Item = Record<string, any> & { url: string }
-/** What a form of a part depends on. */
-export type PartContext = {
-  db: ReadDb
-  base: string
-  selectielijst: Selectielijst
-  zaaktype: Version
-  /** The part itself when it is changed; all that there are of its kind. */
-  item: Item | undefined
-  items: Item[]
-}
-export type PartKind = {
-  path: string
-  resource: ResourceName
-  table: string
-  /** Members of the zaaktype that names them; left out where it names none. */
-  one: string
-  name: string
-  help: string
-  columns: readonly string[]
-  row(item: Item, choices: { status: readonly Choice[]; types: readonly Choice[] }): string[]
-  nameOf(item: Item): string
-  groups(context: PartContext): Promise<Group[]>
-  /** What an empty form begins with. */
-  initial?(context: PartContext): object
-  /** What the form shows of what is stored, where that is not the same. */
-  toForm?(item: Item): object
-  /** The body of the API for what the form says. */
-  toApi?(body: Record<string, unknown>, item: Item | undefined): Record<string, unknown>
-  /** What is asked elsewhere before the transaction. */
-  prepare?(body: Record<string, unknown>, context: PartContext): Promise<unknown>
-  create(m: Mutation, body: any, prepared: any): Promise<Item>
-  change(m: Mutation, uuid: string, body: any, prepared: any): Promise<Item>
-  remove(m: Mutation, uuid: string): Promise<void>
-  /** May still be added when the zaaktype is published: cases that there are keep on being right. */
-  extendable: boolean
-  ordered?: boolean
-}
 
 const fields = (key: string, list: Field[]): Group[] => [{ key, title: '', fields: list }]
 const first = (choices: readonly Choice[], value: unknown) =>

@@ -11,7 +11,7 @@ import { typeChoices } from './context.ts'
 import { durationFields, durationInWords } from './duration.ts'
 import type { Choice, Field, Group } from './fields.ts'
 import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
-import type { Item, PartContext, PartKind } from './parts.ts'
+import type { Item, PartContext, PartKind } from './part.ts'
 
 /** Generic outcomes of the national list, for when no selectielijst is configured. */
 const KNOWN_OMSCHRIJVINGEN = Object.entries(GENERIEK).map(

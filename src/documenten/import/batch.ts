@@ -3,12 +3,13 @@
 // The order of the file decides all the same: what prepare finds depends on the row alone, and whether its uuid and number
 // are still free is decided by commit, when all earlier rows are written. So the report depends neither on the size of
 // the batches nor on the moments at which work was interrupted and repeated.
+
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
 import type { Config } from '../../config.ts'
-import { type Database, type Db, isUnavailable, kyselyOn } from '../../database/database.ts'
+import { type Database, type Db, isConflict, isUnavailable, kyselyOn } from '../../database/database.ts'
 import { readInput } from '../../http/input.ts'
 import { localUuid } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
@@ -20,8 +21,8 @@ import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
 import { publishedFault } from '../type.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { columnOf, rowToDocument, valuesOf } from './columns.ts'
-import type { Copied, TeKopieren } from './copy.ts'
 import { type Batch, enqueueBatch, finishWhenDone, noteWaiting } from './progress.ts'
+import type { Copied, TeKopieren } from './source-file.ts'
 
 export type BatchParts = {
   config: Config
@@ -335,7 +336,7 @@ async function commit(parts: BatchParts, row: ActiveImport, batch: Batch, prepar
       const made = await parts.database.sql.begin((connection) => writeBatch(parts, connection, row, batch, prepared))
       return made ? prepared.kandidaten.filter(({ nummer }) => !made.has(nummer)) : prepared.kandidaten
     } catch (error) {
-      if (attempt === 3 || !isRetryable(error)) throw error
+      if (attempt === 3 || !isConflict(error)) throw error
     }
   }
 }
@@ -463,17 +464,12 @@ async function insertAll(
     return { inserted }
   } catch (error) {
     if (error === NOT_ALL) return {}
-    if (isUnavailable(error) || isRetryable(error)) throw error
+    if (isUnavailable(error) || isConflict(error)) throw error
     return { error }
   }
 }
 
 const NOT_ALL = new Error('some rows were skipped')
-
-function isRetryable(error: unknown): boolean {
-  const { code } = error as { code?: string }
-  return code === '40001' || code === '40P01'
-}
 
 /** What the database says of a row. A text of its own is shown only when somebody wrote it for that (`raise`). */
 function refusal(error: unknown): string {

@@ -1,3 +1,4 @@
+import { isUuid } from '../../http/uuid.ts'
 /** The columns that every import CSV has, in the order of the documentation; a file may have them in any order. */
 export const KOLOMMEN = [
   'uuid',
@@ -151,7 +152,7 @@ function toTrefwoorden(text: string): string[] {
 /** Any version and either case, as RFC 9562 asks of readers. */
 function toUuid(text: string): string | null | undefined {
   if (text === '') return null
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text.toLowerCase() : undefined
+  return isUuid(text) ? text.toLowerCase() : undefined
 }
 
 /** The column that a name in invalidParams stands for: the same, but for the single words of trefwoorden. */

@@ -8,15 +8,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { FILE_MODE, filesystemLayout, storeFault } from '../storage/filesystem.ts'
 import { requireKey, StoreUnavailable } from '../storage/index.ts'
 import { type Bronbestand, beneath } from './bestandspad.ts'
-import { Bronfout, type Copied, checksumOf, requireUnchanged, type TeKopieren } from './copy.ts'
-
-export type Threaddata = { baseDir: string; opslagRoot: string; stop: Int32Array }
-export type Plaatsing = { temp: string; sleutel: string }
-export type Opdracht = { kopieer: TeKopieren[] } | { plaats: Plaatsing[] }
-export type Antwoord =
-  | { resultaten: Copied[]; plaatsingen: Plaatsing[] }
-  | { onbeschikbaar: string; wat: string }
-  | { gestopt: true }
+import type { Antwoord, Opdracht, Plaatsing, Threaddata } from './copy-messages.ts'
+import { Bronfout, type Copied, checksumOf, requireUnchanged, type TeKopieren } from './source-file.ts'
 
 const CHUNK = 1024 * 1024
 

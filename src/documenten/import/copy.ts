@@ -1,22 +1,13 @@
 // The file work of an import batch: from the import directory to storage, with size and checksums. A row whose file is
 // at fault gets a refusal; a store at fault rejects the whole call, because no row is to blame for it.
-import { createHash, getHashes } from 'node:crypto'
-import { closeSync, fstatSync, read, type Stats } from 'node:fs'
+import { closeSync, read } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { crc32 } from 'node:zlib'
 import { type Store, StoreUnavailable } from '../storage/index.ts'
-import { type Bronbestand, beneath, type Geweigerd, type PathFault, pathFault } from './bestandspad.ts'
-import type { Antwoord, Opdracht, Plaatsing, Threaddata } from './copy-thread.ts'
-
-/** `algoritme` is that of `integriteit`; `sleutel` is new for every attempt, so that no other attempt writes it too. */
-export type TeKopieren = { nummer: number; bestandspad: string; sleutel: string; algoritme?: string }
-
-/** `sleutel` is where the bytes are; `controle` is there when Node knows the algorithm that was asked for. */
-export type Copied =
-  | { nummer: number; sleutel: string; omvang: number; sha256: string; controle?: string }
-  | { nummer: number; fout: PathFault }
+import { type Bronbestand, beneath, type Geweigerd, type PathFault } from './bestandspad.ts'
+import type { Antwoord, Opdracht, Plaatsing, Threaddata } from './copy-messages.ts'
+import { Bronfout, type Copied, checksumOf, requireUnchanged, type TeKopieren } from './source-file.ts'
 
 // ---- the filesystem backend: threads ----
 
@@ -233,54 +224,3 @@ export async function* bytesOf(source: Bronbestand): AsyncGenerator<Buffer, void
 }
 
 const readAt = promisify(read)
-
-// ---- what both have in common ----
-
-/** The source file is at fault. */
-export class Bronfout extends Error {
-  readonly fout: PathFault
-
-  constructor(code: PathFault['code']) {
-    super(code)
-    this.fout = pathFault(code)
-  }
-}
-
-/** To be asked after the last byte: exactly the file that was opened has been read. */
-export function requireUnchanged({ fd, size, mtimeMs }: Bronbestand): void {
-  let now: Stats
-  try {
-    now = fstatSync(fd)
-  } catch {
-    throw new Bronfout('file-unreadable') // a network file system can lose a file that is open
-  }
-  if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Bronfout('file-changed')
-}
-
-type Controle = { update(bytes: Uint8Array): void; digest(): string }
-
-const HASHES = new Map([
-  ['md5', 'md5'],
-  ['sha_1', 'sha1'],
-  ['sha_256', 'sha256'],
-  ['sha_512', 'sha512'],
-  ['sha_3', 'sha3-256'],
-])
-const AVAILABLE = new Set(getHashes()) // builds differ: one in FIPS mode has no md5
-
-/** Computes a checksum by the algorithms of `integriteit`; undefined for one that Node does not have. */
-export function checksumOf(algoritme = ''): Controle | undefined {
-  if (algoritme === 'crc_32') {
-    let crc = 0
-    return {
-      update: (bytes) => {
-        crc = crc32(bytes, crc)
-      },
-      digest: () => crc.toString(16).padStart(8, '0'),
-    }
-  }
-  const name = HASHES.get(algoritme)
-  if (!name || !AVAILABLE.has(name)) return undefined
-  const hash = createHash(name)
-  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest('hex') }
-}

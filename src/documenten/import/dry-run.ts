@@ -26,7 +26,8 @@ import {
   withZaak,
 } from './batch.ts'
 import { type Bronbestand, beneath, type Geweigerd } from './bestandspad.ts'
-import { Bronfout, bytesOf, checksumOf } from './copy.ts'
+import { bytesOf } from './copy.ts'
+import { Bronfout, checksumOf } from './source-file.ts'
 
 type Parts = { config: Config; database: Database }
 type Run = {

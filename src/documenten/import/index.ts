@@ -5,9 +5,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { Database, ReadDb } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
-import { header } from '../../http/access.ts'
+import { header } from '../../http/actor.ts'
 import { Moment, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
@@ -17,6 +17,7 @@ import { CsvFout, copyLines, readImportCsv } from './csv.ts'
 import { enqueueBatch, finishWhenDone, stopImport } from './progress.ts'
 import { reportCsv } from './report.ts'
 import { reportRows } from './report-rows.ts'
+import { type ImportRow, imported, requireImport } from './rows.ts'
 
 const IMPORT_STATUS = ['pending', 'active', 'finished', 'error'] as const
 const Urls = { url: Url(), uploadUrl: Url(), statusUrl: Url(), reportUrl: Url() }
@@ -194,17 +195,6 @@ export function readOn({ raw }: Pick<FastifyRequest, 'raw'>): void {
 }
 
 const LINGER_MS = 30_000
-
-export function imported(db: ReadDb) {
-  return db.selectFrom('import').where('verwijderdOp', 'is', null)
-}
-
-export async function requireImport(db: ReadDb, uuid: string) {
-  const row = await imported(db).where('uuid', '=', uuid).selectAll().executeTakeFirst()
-  if (!row) throw notFound()
-  return row
-}
-export type ImportRow = Awaited<ReturnType<typeof requireImport>>
 
 /**
  * The import, locked for a change of its state. One that another request holds is being uploaded right now: that is

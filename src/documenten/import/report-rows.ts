@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { KOLOMMEN } from './columns.ts'
-import type { ImportRow } from './index.ts'
 import type { Rapportrij } from './report.ts'
+import type { ImportRow } from './rows.ts'
 
 const PAGE = 2000
 

@@ -3,6 +3,7 @@
 // without a row at worst, and `sweep` removes those.
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { UUID_PATTERN } from '../../http/uuid.ts'
 
 /** What was written, under which key: blob stores add a suffix to a key that exists, so the one asked for may differ. */
 export type StoredBytes = { sleutel: string; omvang: number; sha256: string }
@@ -57,7 +58,7 @@ export function newKey(now = new Date()): string {
 }
 
 // The end is open because blob stores may have added a suffix.
-const EIGEN_SLEUTEL = /^\d{4}\/\d{2}\/\d{2}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+const EIGEN_SLEUTEL = new RegExp(`^\\d{4}/\\d{2}/\\d{2}/${UUID_PATTERN}`)
 
 /** Whether a key is one that `newKey` made, perhaps with something behind it. */
 export function isOwnKey(sleutel: string): boolean {

@@ -1,6 +1,6 @@
 // The headers that name the reference system of geometry.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { header } from '../../http/access.ts'
+import { header } from '../../http/actor.ts'
 import { Problem } from '../../http/problem.ts'
 
 /** Geometry is spoken in one reference system only, and both sides say so. @throws Problem 412 or 406 */

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
-import type { Actor } from '../../http/access.ts'
+import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
 import { eigenschapLink } from '../records.ts'
