@@ -4,7 +4,6 @@ import type { ReadDb } from '../database/database.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { isAllowedSomewhere } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
-import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { link, localUuid, type Resource, resolveLink } from '../http/links.ts'
 import {
   fault,
@@ -477,40 +476,6 @@ const KANALEN: Partial<Record<Resource, string>> = {
   zaaktype: 'zaaktypen',
   besluittype: 'besluittypen',
   informatieobjecttype: 'informatieobjecttypen',
-}
-
-// ---- what other components ask ----
-
-export type TypeInfo = Relatie & { catalogusUuid: string; vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding }
-
-/** The version of a zaaktype with this uuid, as far as cases need it; undefined when there is none. */
-export async function findZaaktypeInfo(db: ReadDb, uuid: string) {
-  return db
-    .selectFrom('zaaktype as z')
-    .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
-    .where('z.uuid', '=', uuid)
-    .select(['z.id', 'z.uuid', 'z.concept', 'z.catalogusId', 'z.identificatie', 'z.omschrijving'])
-    .select(['z.vertrouwelijkheidaanduiding', 'z.doorlooptijd', 'z.servicenorm', 'z.productenOfDiensten'])
-    .select(['z.selectielijstProcestype', 'z.verlengingMogelijk', 'z.opschortingEnAanhoudingMogelijk'])
-    .select('c.uuid as catalogusUuid')
-    .executeTakeFirst()
-}
-
-/** The version of an informatieobjecttype with this uuid; undefined when there is none. */
-export async function findInformatieobjecttypeInfo(db: ReadDb, uuid: string): Promise<TypeInfo | undefined> {
-  return db
-    .selectFrom('informatieobjecttype as t')
-    .innerJoin('catalogus as c', 'c.id', 't.catalogusId')
-    .where('t.uuid', '=', uuid)
-    .select([
-      't.id',
-      't.uuid',
-      't.concept',
-      't.catalogusId',
-      't.vertrouwelijkheidaanduiding',
-      'c.uuid as catalogusUuid',
-    ])
-    .executeTakeFirst()
 }
 
 /** The version of a besluittype with this uuid; undefined when there is none. */
