@@ -8,7 +8,8 @@ import packageJson from '../package.json' with { type: 'json' }
 import { listClients, revokeSecret, rotateSecret, UnknownClient } from './autorisaties/client-secrets.ts'
 import { ClientExists, createClient, tokenFor } from './autorisaties/clients.ts'
 import { generateSecret, isShort, type SecretBox } from './autorisaties/secret-box.ts'
-import { requireKey, WrongKey } from './autorisaties/secret-key.ts'
+import { requireKey } from './autorisaties/secret-key.ts'
+import { WrongKey } from './autorisaties/wrong-key.ts'
 import { addAccountCommands } from './cli/accounts.ts'
 import {
   findSecretBox,

@@ -4,7 +4,7 @@ import type { Database, Db } from '../database/database.ts'
 import type { Autorisatie, Component } from '../http/actor.ts'
 import { listen } from '../http/listen.ts'
 import type { SecretBox } from './secret-box.ts'
-import { WrongKey } from './secret-key.ts'
+import { WrongKey } from './wrong-key.ts'
 
 /** What a client id stands for: its valid secrets and the rights of its application. */
 export type Credential = {

@@ -4,16 +4,10 @@ import type { Logger } from 'pino'
 import type postgres from 'postgres'
 import { serviceOwner } from '../services/services.ts'
 import type { SecretBox } from './secret-box.ts'
+import { WrongKey } from './wrong-key.ts'
 
 const OWNER = 'secret key check'
 const TEXT = 'zaakstroom'
-
-/** Secrets were stored under another SECRET_KEY than the one that this process was given. */
-export class WrongKey extends Error {
-  constructor() {
-    super('SECRET_KEY is not the key with which this database was written')
-  }
-}
 
 /** @throws WrongKey */
 export async function requireKey(sql: postgres.Sql, box: SecretBox): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { WrongKey } from '../autorisaties/secret-key.ts'
+import { WrongKey } from '../autorisaties/wrong-key.ts'
 import { isConflict, isUnavailable } from '../database/database.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { LIMITS } from './limits.ts'
