@@ -31,6 +31,7 @@ import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
 import { kanalenPagina } from './notificaties/kanalen.ts'
+import { nrcApi } from './nrc/index.ts'
 import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
@@ -69,6 +70,7 @@ const VERSIONS: Record<string, string> = {
   catalogi: '1.4.0',
   besluiten: '1.1.0',
   autorisaties: '1.1.0',
+  notificaties: '1.0.0',
 }
 
 const SECURITY_HEADERS = {
@@ -165,6 +167,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(zakenApi, { prefix: '/api/v1' })
   await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
+  await app.register(nrcApi, { prefix: '/notificaties/api/v1' })
   await app.register(beheer, { prefix: '/beheer' })
   await openapi.serve()
   return app

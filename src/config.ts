@@ -206,6 +206,20 @@ const Environment = Type.Object({
     maximum: 500,
     description: 'notifications that one worker sends at once',
   }),
+  NOTIFICATIES_MODE: Type.Optional(
+    Type.Enum(['extern', 'ingebouwd', 'beide'], {
+      description:
+        'who gets our messages: extern (a notifications service elsewhere), ingebouwd (the abonnementen here) or beide; unset: as it is in the database, and ingebouwd for `start` without a service elsewhere',
+    }),
+  ),
+  NOTIFICATIES_HTTP_HOSTS: Type.String({
+    default: '',
+    description: 'hosts, with commas, whose callbacks may begin with http://; * for all. Loopback always may',
+  }),
+  TEST_CALLBACK_AUTH: Type.Boolean({
+    default: true,
+    description: 'false: a callback need not refuse a message without Authorization when an abonnement is made',
+  }),
   NOTIFICATION_NUMBER_OF_DAYS_RETAINED: Type.Integer({
     default: 60,
     minimum: 1,
@@ -333,6 +347,11 @@ export type Config = Readonly<{
   notificationsDisabled: boolean
   notificationsSource: string | undefined
   notificationsConcurrency: number
+  /** Who gets our messages; undefined: what the database says. */
+  notificatiesMode: 'extern' | 'ingebouwd' | 'beide' | undefined
+  /** Hosts of callbacks that may be called without TLS; `*`: all. */
+  notificatiesHttpHosts: string[]
+  notificatiesTestCallbackAuth: boolean
   notificationDaysRetained: number
   selectielijstApiRoot: string | undefined
   selectielijstBestand: string | undefined
@@ -464,6 +483,9 @@ export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' |
     notificationsDisabled: valid.NOTIFICATIONS_DISABLED,
     notificationsSource: valid.NOTIFICATIONS_SOURCE,
     notificationsConcurrency: valid.NOTIFICATIONS_CONCURRENCY,
+    notificatiesMode: valid.NOTIFICATIES_MODE,
+    notificatiesHttpHosts: valid.NOTIFICATIES_HTTP_HOSTS.split(',').map((host) => host.trim()),
+    notificatiesTestCallbackAuth: valid.TEST_CALLBACK_AUTH,
     notificationDaysRetained: valid.NOTIFICATION_NUMBER_OF_DAYS_RETAINED,
     selectielijstApiRoot: valid.SELECTIELIJST_API_ROOT,
     selectielijstBestand: valid.SELECTIELIJST_BESTAND ? resolve(valid.SELECTIELIJST_BESTAND) : undefined,

@@ -78,7 +78,7 @@ program
       return inOrder(server, async (add) => {
         await migrate(server.url)
         add(await runWorker(config, server.url, log))
-        const api = add(await runApi(config, server.url, box, log))
+        const api = add(await runApi(config, server.url, box, log, { alone: true }))
         add(await runMetrics(config, server.url, log))
         log.info({ address: api.address }, 'started')
       })

@@ -28,6 +28,7 @@ import { openSenderDatabase, wakeOverdue } from '../notificaties/outbox.ts'
 import { openSender } from '../notificaties/sender.ts'
 import { fillInstellingen } from '../notificaties/settings.ts'
 import { portionRunner } from '../overnemen/portions.ts'
+import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { openServices } from '../services/services.ts'
 import { SIDE_SERVER, startMetrics } from '../telemetry/metrics.ts'
 
@@ -115,12 +116,16 @@ export function openCopy(config: Config, store: Store): ReturnType<typeof copyPo
   }
 }
 
-/** Runs the HTTP side. Resolves when it listens; `address` is where. */
+/**
+ * Runs the HTTP side. Resolves when it listens; `address` is where.
+ * @param options.alone with a database of its own, for which nobody may have named a notifications service
+ */
 export async function runApi(
   config: Config,
   url: string,
   givenBox: SecretBox,
   log: Logger,
+  { alone = false } = {},
 ): Promise<Running & { address: string }> {
   const database = openDatabase(url, { max: config.databasePoolSize, name: 'api' })
   try {
@@ -134,6 +139,8 @@ export async function runApi(
     }
     if (config.bootstrapAdmin) await ensureBootstrapAdmin(database, config.bootstrapAdmin)
     if (isUsable) await fillInstellingen(database, box, config)
+    await prepareNrc(database, config)
+    if (alone) await preferBuiltIn(database, config)
     const credentials = await openCredentialStore(database, box, log)
     const services = openServices(database, box, config, log)
     const opslagen = await openStore(config, database, log)

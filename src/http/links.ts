@@ -32,6 +32,8 @@ export const PATHS = {
   zaakcontactmoment: '/zaken/api/v1/zaakcontactmomenten',
   zaakverzoek: '/zaken/api/v1/zaakverzoeken',
   zaaknotitie: '/zaken/api/v1/zaaknotities',
+  kanaal: '/notificaties/api/v1/kanaal',
+  abonnement: '/notificaties/api/v1/abonnement',
   besluit: '/besluiten/api/v1/besluiten',
   besluitinformatieobject: '/besluiten/api/v1/besluitinformatieobjecten',
 } as const

@@ -165,6 +165,7 @@ export const KINDS: Record<number, { name: string; code: string; title: string; 
 const CONSTRAINTS: Record<string, () => Problem> = {
   zaak_identificatie_uniek: () =>
     invalid('identificatie', 'identificatie-niet-uniek', 'Deze identificatie bestaat al binnen de bronorganisatie.'),
+  kanaal_naam_uniek: () => invalid('naam', 'unique', 'Er is al een kanaal met deze naam.'),
   resultaat_zaak_uniek: () => invalid('zaak', 'unique', 'De zaak heeft al een resultaat.'),
   status_moment_uniek: () => invalid('nonFieldErrors', 'unique', 'De zaak heeft al een status op dit moment.'),
   zaakinformatieobject_uniek: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij deze zaak.'),

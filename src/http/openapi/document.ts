@@ -27,6 +27,7 @@ export const TITLES: Record<string, string> = {
   catalogi: 'Catalogi API',
   besluiten: 'Besluiten API',
   autorisaties: 'Autorisaties API',
+  notificaties: 'Notificaties API',
 }
 
 /** The document of a component; servers and contact are added where its address is known. */

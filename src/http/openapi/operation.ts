@@ -82,6 +82,7 @@ const WORDS: Record<string, typeof SHORT_WORDS> = {
   besluiten: SHORT_WORDS,
   autorisaties: SHORT_WORDS,
   zaaknotities: SHORT_WORDS,
+  notificaties: SHORT_WORDS,
 }
 
 const SUBJECTS: Record<string, string> = { 'zaaktype-informatieobjecttypen': 'zaakinformatieobjecttype' }

@@ -1,0 +1,199 @@
+// The Notificaties API, as subscribers and publishers use it. What is sent to whom is in delivery.test.ts.
+import t from 'tap'
+import { givenClient, testApp } from '../app.ts'
+import { faultsOf } from '../zaken/given.ts'
+import { subscriber } from './subscriber.ts'
+
+const API = '/notificaties/api/v1'
+const test = await testApp(t)
+const { call } = test
+const consument = await givenClient(test, 'consument', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
+const ander = await givenClient(test, 'ander', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
+const uitgever = await givenClient(test, 'uitgever', [{ component: 'nrc', scopes: ['notificaties.publiceren'] }])
+await call('POST', `${API}/kanaal`, { naam: 'zaken', filters: ['bronorganisatie', 'zaaktype', 'zaaktype.catalogus'] })
+await call('POST', `${API}/kanaal`, { naam: 'documenten', filters: ['bronorganisatie'] })
+
+const message = {
+  kanaal: 'zaken',
+  hoofdObject: 'https://zaken.example/1',
+  resource: 'zaak',
+  resourceUrl: 'https://zaken.example/1',
+  actie: 'CREATE',
+  aanmaakdatum: '2024-05-01T10:00:00.123456+02:00',
+  kenmerken: {},
+}
+
+t.test('kanaal', async (t) => {
+  t.test('is found by its exact name, in a plain list', async (t) => {
+    const { status, body } = await call('GET', `${API}/kanaal?naam=zaken`, undefined, { as: consument })
+    t.equal(status, 200)
+    t.match(body, [
+      { naam: 'zaken', documentatieLink: '', filters: ['bronorganisatie', 'zaaktype', 'zaaktype.catalogus'] },
+    ])
+    t.strictSame((await call('GET', `${API}/kanaal?naam=niets`)).body, [])
+    t.strictSame((await call('GET', body[0].url)).body, body[0])
+    t.equal((await call('GET', `${API}/kanaal?soort=x`)).status, 400)
+  })
+
+  t.test('is made with a name alone, once', async (t) => {
+    const made = await call('POST', `${API}/kanaal`, { naam: 'objecten' }, { as: uitgever })
+    t.equal(made.status, 201)
+    t.strictSame(made.body, { url: made.headers.location, naam: 'objecten', documentatieLink: '', filters: [] })
+    t.strictSame(faultsOf(await call('POST', `${API}/kanaal`, { naam: 'objecten' })), ['naam: unique'])
+    t.equal((await call('POST', `${API}/kanaal`, { naam: 'x' }, { as: consument })).status, 403)
+  })
+
+  t.test('changes its filters, not its name', async (t) => {
+    const [{ url }] = (await call('GET', `${API}/kanaal?naam=objecten`)).body
+    const changed = await call('PUT', url, { naam: 'objecten', filters: ['object_type'] }, { as: uitgever })
+    t.strictSame([changed.status, changed.body.filters], [200, ['object_type']])
+    t.strictSame(faultsOf(await call('PATCH', url, { naam: 'anders' })), ['naam: wijzigen-niet-toegelaten'])
+    t.equal((await call('DELETE', url)).status, 405)
+  })
+})
+
+t.test('abonnement', async (t) => {
+  const { url: callbackUrl, received } = await subscriber(t, { auth: 'geheime sleutel zonder schema' })
+  const abonnement = { callbackUrl, auth: 'geheime sleutel zonder schema', kanalen: [{ naam: 'zaken' }] }
+
+  t.test('is made when the callback refuses without and accepts with auth, which is never shown', async (t) => {
+    const made = await call('POST', `${API}/abonnement`, abonnement, { as: consument })
+    t.equal(made.status, 201, made.text)
+    t.strictSame(made.body, {
+      url: made.headers.location,
+      callbackUrl,
+      kanalen: [{ naam: 'zaken', filters: {} }],
+      sendCloudevents: false,
+    })
+    t.match(received.splice(0), [
+      { authorization: undefined, body: { kanaal: 'test' } },
+      { authorization: 'geheime sleutel zonder schema', body: { kanaal: 'test' } },
+    ])
+    t.strictSame((await call('GET', made.body.url, undefined, { as: consument })).body, made.body)
+    const [row] = await test.database.sql`select auth from abonnement`
+    t.notMatch(row!.auth.toString('latin1'), 'geheime')
+    t.equal((await call('DELETE', made.body.url, undefined, { as: consument })).status, 204)
+    t.equal((await call('GET', made.body.url, undefined, { as: consument })).status, 404)
+  })
+
+  t.test('a PATCH of the kanalen alone asks nobody, and one of other fields keeps the kanalen', async (t) => {
+    const { body: made } = await call('POST', `${API}/abonnement`, abonnement, { as: consument })
+    received.length = 0
+    const kanalen = [{ naam: 'documenten', filters: { bronorganisatie: '*', '#actie': 'create' } }]
+    const changed = await call('PATCH', made.url, { kanalen }, { as: consument })
+    t.strictSame([changed.status, changed.body.kanalen], [200, kanalen])
+    t.strictSame(received, [])
+    const moved = await call('PATCH', made.url, { callbackUrl: `${callbackUrl}?x=1` }, { as: consument })
+    t.strictSame([moved.status, moved.body.kanalen], [200, kanalen])
+    t.equal(received.length, 2, 'the new address is asked, with the stored auth')
+    t.strictSame((await call('PATCH', made.url, { kanalen: [] }, { as: consument })).body.kanalen, [])
+  })
+
+  t.test('is that of the applicatie that made it', async (t) => {
+    const { body: made } = await call('POST', `${API}/abonnement`, abonnement, { as: consument })
+    const list = async (as: string) =>
+      (await call('GET', `${API}/abonnement`, undefined, { as })).body.map(({ url }: { url: string }) => url)
+    t.ok((await list(consument)).includes(made.url))
+    t.strictSame(await list(ander), [])
+    t.ok((await list('beheer')).includes(made.url), 'all rights see all')
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['PATCH', { kanalen: [] }],
+      ['PUT', abonnement],
+      ['DELETE', undefined],
+    ] as const) {
+      t.equal((await call(method, made.url, body, { as: ander })).status, 403, method)
+    }
+    t.equal((await call('POST', `${API}/abonnement`, abonnement, { as: uitgever })).status, 403)
+  })
+
+  t.test('names every fault before anybody is asked', async (t) => {
+    received.length = 0
+    const wrong = {
+      ...abonnement,
+      auth: 'a\r\nX: y',
+      kanalen: [{ naam: 'nergens' }, { naam: 'zaken', filters: { kleur: 'rood', bronorganisatie: '1' } }],
+    }
+    t.strictSame(faultsOf(await call('POST', `${API}/abonnement`, wrong, { as: consument })), [
+      'auth: invalid',
+      'kanalen.0.naam: kanaal_naam',
+      'kanalen.1.filters: inconsistent-abonnement-filters',
+    ])
+    for (const [field, code] of Object.entries({ callbackUrl: 'required', auth: 'required', kanalen: 'required' })) {
+      const { [field as 'auth']: _, ...rest } = abonnement
+      t.strictSame(faultsOf(await call('POST', `${API}/abonnement`, rest)), [`${field}: ${code}`])
+    }
+    t.strictSame(faultsOf(await call('POST', `${API}/abonnement`, { ...abonnement, kanalen: [] })), [
+      'kanalen: required',
+    ])
+    for (const address of ['http://intern.example/x', 'https://a:b@intern.example/', 'ftp://localhost/x'])
+      t.strictSame(faultsOf(await call('POST', `${API}/abonnement`, { ...abonnement, callbackUrl: address })), [
+        'callbackUrl: invalid',
+      ])
+    t.strictSame(received, [])
+  })
+
+  t.test('a filter may be written in camelCase or snake_case', async (t) => {
+    await call('POST', `${API}/kanaal`, { naam: 'gemengd', filters: ['verantwoordelijke_organisatie'] })
+    const kanalen = [{ naam: 'gemengd', filters: { verantwoordelijkeOrganisatie: '1' } }]
+    t.equal((await call('POST', `${API}/abonnement`, { ...abonnement, kanalen })).status, 201)
+  })
+
+  t.test('a callback that does not behave is explained', async (t) => {
+    for (const [open, guarded, fault] of [
+      [200, 200, 'callbackUrl: no-auth-on-callback-url'],
+      [404, 204, 'callbackUrl: no-auth-on-callback-url'],
+      [302, 204, 'callbackUrl: no-auth-on-callback-url'],
+      [401, 302, 'nonFieldErrors: invalid-callback-url'],
+      [403, 500, 'nonFieldErrors: invalid-callback-url'],
+      [403, 200, undefined],
+      [401, 204, undefined],
+    ] as const) {
+      const other = await subscriber(t, { auth: 'x', open, status: guarded })
+      const answer = await call('POST', `${API}/abonnement`, { ...abonnement, callbackUrl: other.url, auth: 'x' })
+      t.strictSame([answer.status, faultsOf(answer)], fault ? [400, [fault]] : [201, []], `${open} ${guarded}`)
+      if (fault)
+        t.match(
+          answer.body.invalidParams[0].reason,
+          String(open === 200 || open > 403 || open === 302 ? open : guarded),
+        )
+    }
+    const gone = await call('POST', `${API}/abonnement`, { ...abonnement, callbackUrl: 'http://127.0.0.1:1/x' })
+    t.strictSame(faultsOf(gone), ['callbackUrl: no-auth-on-callback-url'])
+    t.match(gone.body.invalidParams[0].reason, 'geweigerd')
+    const forbidden = await call('POST', `${API}/abonnement`, {
+      ...abonnement,
+      callbackUrl: 'https://169.254.169.254/x',
+    })
+    t.match(forbidden.body.invalidParams[0].reason, 'mag niet')
+  })
+})
+
+t.test('a message of another publisher', async (t) => {
+  t.test('is echoed with 201, with any actie', async (t) => {
+    const { status, body } = await call('POST', `${API}/notificaties`, message, { as: uitgever })
+    t.strictSame([status, body.actie, body.aanmaakdatum], [201, 'CREATE', message.aanmaakdatum])
+    t.equal((await call('POST', `${API}/notificaties`, message, { as: consument })).status, 403)
+  })
+
+  t.test('may have no kenmerken, or values that are no text', async (t) => {
+    const { kenmerken: _, ...bare } = message
+    t.strictSame((await call('POST', `${API}/notificaties`, bare)).body.kenmerken, {})
+    const mixed = { bronorganisatie: 12, zaaktype: null, 'zaaktype.catalogus': true }
+    t.strictSame((await call('POST', `${API}/notificaties`, { ...message, kenmerken: mixed })).body.kenmerken, {
+      bronorganisatie: '12',
+      zaaktype: '',
+      'zaaktype.catalogus': 'true',
+    })
+  })
+
+  t.test('is refused with the code of the standard', async (t) => {
+    const fault = async (change: object) =>
+      faultsOf(await call('POST', `${API}/notificaties`, { ...message, ...change }))
+    t.strictSame(await fault({ kanaal: 'nergens' }), ['kanaal: message_kanaal'])
+    t.strictSame(await fault({ kenmerken: { kleur: 'rood' } }), ['kenmerken: kenmerken_inconsistent'])
+    t.strictSame(await fault({ kenmerken: { zaaktype: { a: 1 } } }), ['kenmerken.zaaktype: invalid'])
+    t.strictSame(await fault({ aanmaakdatum: '2999-01-01T00:00:00Z' }), ['aanmaakdatum: future_not_allowed'])
+    t.strictSame(await fault({ hoofdObject: 'geen url' }), ['hoofdObject: invalid'])
+  })
+})

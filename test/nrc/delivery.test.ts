@@ -1,0 +1,127 @@
+// From a change to the subscribers of the notifications service that is built in.
+import t from 'tap'
+import { ensureOwnKanalen } from '../../src/nrc/kanalen.ts'
+import { prepareNrc } from '../../src/nrc/start.ts'
+import { givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { givenZaak } from '../zaken/given.ts'
+import { type Received, subscriber } from './subscriber.ts'
+
+const API = '/notificaties/api/v1'
+
+async function builtIn(t: Parameters<typeof testApp>[0]): Promise<TestApp> {
+  const test = await testApp(t, { NOTIFICATIES_MODE: 'ingebouwd' })
+  await prepareNrc(test.database, test.config)
+  return test
+}
+
+async function subscribe(test: TestApp, callbackUrl: string, kanalen: object[], more: object = {}): Promise<string> {
+  const { status, body, text } = await test.call('POST', `${API}/abonnement`, {
+    callbackUrl,
+    auth: 'x',
+    kanalen,
+    ...more,
+  })
+  if (status !== 201) throw new Error(text)
+  return body.url
+}
+
+const real = (received: Received[]) => received.filter(({ body }) => body.kanaal !== 'test')
+
+t.test('a change reaches the abonnementen that want it, each once', async (t) => {
+  const test = await builtIn(t)
+  const type = await givenZaaktype(test)
+  const all = await subscriber(t, { auth: 'x' })
+  const twice = await subscriber(t, { auth: 'x' })
+  const other = await subscriber(t, { auth: 'x' })
+  await subscribe(test, all.url, [{ naam: 'zaken' }])
+  await subscribe(test, twice.url, [
+    { naam: 'zaken', filters: { zaaktype: type } },
+    { naam: 'zaken', filters: { '#actie': 'create' } },
+  ])
+  await subscribe(test, other.url, [{ naam: 'zaken', filters: { zaaktype: `${type}0` } }, { naam: 'documenten' }])
+
+  const zaak = await givenZaak(test, { zaaktype: type })
+  await test.runJobs()
+  const [first] = real(all.received)
+  t.match(first!.body, {
+    kanaal: 'zaken',
+    resource: 'zaak',
+    actie: 'create',
+    hoofdObject: zaak.url,
+    kenmerken: { zaaktype: type },
+  })
+  t.match(first!.headers, { 'webhook-id': /^[0-9a-f-]{36}$/, 'webhook-timestamp': /^\d{10}$/, 'x-attempt': '1' })
+  t.equal(real(twice.received).length, 1, 'two groups that fit are one delivery')
+  t.strictSame(real(other.received), [])
+  t.equal((await test.database.sql`select from levering`).length, 0, 'nothing is left to do')
+})
+
+t.test('a message of another publisher is passed on as it was given', async (t) => {
+  const test = await builtIn(t)
+  const to = await subscriber(t, { auth: 'x' })
+  await test.call('POST', `${API}/kanaal`, { naam: 'objecten', filters: ['object_type'] })
+  await subscribe(test, to.url, [{ naam: 'objecten', filters: { objectType: 'a' } }])
+  const message = {
+    kanaal: 'objecten',
+    source: 'objecten-api',
+    hoofdObject: 'https://objecten.example/1',
+    resource: 'object',
+    resourceUrl: 'https://objecten.example/1',
+    actie: 'create',
+    aanmaakdatum: '2024-05-01T10:00:00.123456+02:00',
+    kenmerken: { object_type: 'a', kleur: 'rood' },
+  }
+  t.equal((await test.call('POST', `${API}/notificaties`, message)).status, 201)
+  t.equal((await test.call('POST', `${API}/notificaties`, { ...message, kenmerken: { object_type: 'b' } })).status, 201)
+  await test.runJobs()
+  t.strictSame(
+    real(to.received).map(({ body }) => body),
+    [message],
+  )
+})
+
+t.test('a subscriber that fails keeps its messages, with the same id at the next attempt', async (t) => {
+  const test = await builtIn(t)
+  const good = await subscriber(t, { auth: 'x' })
+  const bad = await subscriber(t, { auth: 'x' })
+  await subscribe(test, good.url, [{ naam: 'zaken' }])
+  await subscribe(test, bad.url, [{ naam: 'zaken' }])
+  bad.answer.status = 500
+  await givenZaak(test)
+  await test.runJobs()
+  t.equal(real(good.received).length, 1)
+  const [left] = await test.database.sql`select status, herhalingen from levering`
+  t.match(left, { status: 'gepland', herhalingen: 1 })
+  bad.answer.status = 204
+  await test.database.sql`update levering set volgende_poging_op = now()`
+  await test.database.sql`update abonnement set niet_voor = null`
+  await test.runJobs()
+  const ids = real(bad.received).map(({ headers }) => headers['webhook-id'])
+  t.equal(ids.length, 2)
+  t.equal(ids[0], ids[1])
+  t.equal((await test.database.sql`select from levering`).length, 0)
+})
+
+t.test('a deleted abonnement gets nothing more, also of what waited', async (t) => {
+  const test = await builtIn(t)
+  const to = await subscriber(t, { auth: 'x' })
+  const url = await subscribe(test, to.url, [{ naam: 'zaken' }])
+  await givenZaak(test)
+  t.equal((await test.call('DELETE', url)).status, 204)
+  await givenZaak(test)
+  await test.runJobs()
+  t.strictSame(real(to.received), [])
+})
+
+t.test('our own kanalen are made at the start, and what others added to their filters stays', async (t) => {
+  const test = await builtIn(t)
+  await Promise.all([1, 2, 3].map(() => ensureOwnKanalen(test.database, test.config)))
+  const [zaken] = (await test.call('GET', `${API}/kanaal?naam=zaken`)).body
+  t.match(zaken.filters, ['bronorganisatie', 'zaaktype', 'zaaktype.catalogus', 'vertrouwelijkheidaanduiding'])
+  const extra = [...zaken.filters, 'eigen_kenmerk']
+  t.equal((await test.call('PATCH', zaken.url, { filters: extra })).status, 200)
+  await ensureOwnKanalen(test.database, test.config)
+  t.strictSame((await test.call('GET', zaken.url)).body.filters, extra)
+  const shrunk = await test.call('PATCH', zaken.url, { filters: ['zaaktype'] })
+  t.match(shrunk.body.invalidParams, [{ name: 'filters', code: 'invalid' }])
+})
