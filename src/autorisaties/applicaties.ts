@@ -1,11 +1,13 @@
 // applicaties: who may use the APIs, and for what. The record of an application holds all its rights, so that every write
 // of them replaces the whole set.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { alias } from '../http/documented.ts'
 import { Patch, snakeCase, Text, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
@@ -60,7 +62,7 @@ const Filter = Type.Object({
   ...PageQuery,
   clientIds: Type.Optional(Type.Array(Type.String(), { description: 'Applicaties met al deze client-ids.' })),
   // The spelling that some clients send.
-  client_ids: Type.Optional(Type.Array(Type.String(), { description: 'Als clientIds.' })),
+  client_ids: Type.Optional(alias(Type.Array(Type.String()))),
 })
 const ConsumerQuery = Type.Object({ clientId: Type.String({ description: 'Een van de client-ids.' }) })
 const Params = Type.Object({ uuid: Uuid })
