@@ -1,5 +1,5 @@
 // Rights in the Notificaties API. They are not limited to types.
-import type { Actor } from '../http/access.ts'
+import type { Actor } from '../http/actor.ts'
 import { forbidden } from '../http/problem.ts'
 
 const CONSUMEREN = 'notificaties.consumeren'
