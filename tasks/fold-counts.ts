@@ -1,4 +1,4 @@
-// vouw-documentaantallen: every few minutes. Folds what was added to the counts of documents, so that a list adds up few
+// fold-counts: every few minutes. Folds what was added to the counts of documents, so that a list adds up few
 // rows. Running twice, or not at all, changes no count.
 import type { Task } from 'graphile-worker'
 import type { Database } from '../src/database/database.ts'
@@ -6,7 +6,7 @@ import type { Database } from '../src/database/database.ts'
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'vouw-documentaantallen': Record<string, never>
+      'fold-counts': Record<string, never>
     }
   }
 }

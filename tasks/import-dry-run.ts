@@ -1,4 +1,4 @@
-// import-proef: judges the rows of an uploaded CSV without importing them. Running twice is harmless: it begins anew, and an
+// import-dry-run: judges the rows of an uploaded CSV without importing them. Running twice is harmless: it begins anew, and an
 // older run that still goes on ends by itself.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
@@ -11,7 +11,7 @@ const Payload = Type.Object({ concept: Type.String({ format: 'uuid' }) })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'import-proef': Static<typeof Payload>
+      'import-dry-run': Static<typeof Payload>
     }
   }
 }

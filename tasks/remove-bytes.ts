@@ -1,4 +1,4 @@
-// verwijder-bytes: removes what is left where a document was before it moved. Running twice is harmless.
+// remove-bytes: removes what is left where a document was before it moved. Running twice is harmless.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
@@ -9,7 +9,7 @@ const Payload = Type.Object({ backend: Type.String(), sleutel: Type.String() })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'verwijder-bytes': Static<typeof Payload>
+      'remove-bytes': Static<typeof Payload>
     }
   }
 }

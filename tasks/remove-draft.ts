@@ -1,4 +1,4 @@
-// verwijder-concept: removes the rows of an uploaded CSV bit by bit, and then the upload. Running twice is harmless.
+// remove-draft: removes the rows of an uploaded CSV bit by bit, and then the upload. Running twice is harmless.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
@@ -8,7 +8,7 @@ const Payload = Type.Object({ id: Type.Integer() })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'verwijder-concept': Static<typeof Payload>
+      'remove-draft': Static<typeof Payload>
     }
   }
 }

@@ -1,4 +1,4 @@
-// verwijder-bestand: removes bytes that no row refers to any more. Running twice is harmless.
+// remove-file: removes bytes that no row refers to any more. Running twice is harmless.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
@@ -9,7 +9,7 @@ const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()) })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'verwijder-bestand': Static<typeof Payload>
+      'remove-file': Static<typeof Payload>
     }
   }
 }

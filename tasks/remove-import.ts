@@ -1,4 +1,4 @@
-// verwijder-import: removes the rows of a deleted import bit by bit, and then the import. Running twice is harmless.
+// remove-import: removes the rows of a deleted import bit by bit, and then the import. Running twice is harmless.
 import type { Task } from 'graphile-worker'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -9,7 +9,7 @@ const Payload = Type.Object({ id: Type.Integer() })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'verwijder-import': Static<typeof Payload>
+      'remove-import': Static<typeof Payload>
     }
   }
 }

@@ -1,4 +1,4 @@
-// bewaartermijnen: daily. Removes imports and notifications whose term is over, uploads that nobody imported, and stored bytes
+// retention: daily. Removes imports and notifications whose term is over, uploads that nobody imported, and stored bytes
 // that nothing refers to.
 import type { Task } from 'graphile-worker'
 import type { Updateable } from 'kysely'
@@ -21,7 +21,7 @@ const Payload = Type.Object({ door: Type.Optional(Type.String()) })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      bewaartermijnen: Static<typeof Payload>
+      retention: Static<typeof Payload>
     }
   }
 }
@@ -30,7 +30,7 @@ type Parts = Stores & { config: Config; database: Database; log: Logger }
 
 const RUNS = 100
 
-export function bewaartermijnen(parts: Parts): Task {
+export function retention(parts: Parts): Task {
   const { database, config, log } = parts
   return async (payload) => {
     const { door = '' } = readInput(Payload, payload)

@@ -1,4 +1,4 @@
-// overneem-stap: goes on with one step of a takeover. Running twice is harmless: the position of the step, read under its
+// takeover-step: goes on with one step of a takeover. Running twice is harmless: the position of the step, read under its
 // lock, says what is still to be done.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
@@ -11,7 +11,7 @@ const Payload = Type.Object({ stap: Type.Integer(), rij: Type.String() })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'overneem-stap': Static<typeof Payload>
+      'takeover-step': Static<typeof Payload>
     }
   }
 }

@@ -24,17 +24,17 @@ type Staat = keyof typeof STATEN
 /** What a kind of job is for. */
 const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = {
   'verstuur-notificaties': 'Notificaties versturen',
-  'import-proef': 'Een upload proefdraaien',
+  'import-dry-run': 'Een upload proefdraaien',
   'import-batch': 'Deel van een import verwerken',
-  'verwijder-import': 'Verwijderde import opruimen',
-  'verwijder-concept': 'Niet gestarte upload opruimen',
-  'verwijder-bestand': 'Bestand van een document verwijderen',
-  'verwijder-bytes': 'Opgeslagen bytes verwijderen',
-  'vouw-documentaantallen': 'Aantallen documenten bijwerken',
-  'voltooi-spiegeling': 'Verwijzing bij een andere dienst afmaken',
-  'ruim-spiegel': 'Verwijzing bij een andere dienst verwijderen',
-  'overneem-stap': 'Een andere installatie overnemen',
-  bewaartermijnen: 'Opruimen na de bewaartermijn',
+  'remove-import': 'Verwijderde import opruimen',
+  'remove-draft': 'Niet gestarte upload opruimen',
+  'remove-file': 'Bestand van een document verwijderen',
+  'remove-bytes': 'Opgeslagen bytes verwijderen',
+  'fold-counts': 'Aantallen documenten bijwerken',
+  'complete-relation': 'Verwijzing bij een andere dienst afmaken',
+  'remove-relation': 'Verwijzing bij een andere dienst verwijderen',
+  'takeover-step': 'Een andere installatie overnemen',
+  retention: 'Opruimen na de bewaartermijn',
 }
 
 function labelOf(taak: string): string {

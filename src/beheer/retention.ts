@@ -5,7 +5,7 @@ import { mutateFromPage } from './change.ts'
 import { redirectWith } from './page.ts'
 
 const PAD = '/bewaartermijnen'
-const TAAK = 'bewaartermijnen'
+const TAAK = 'retention'
 
 export function registerBewaartermijnen(app: FastifyInstance): void {
   const { config, database } = app.parts

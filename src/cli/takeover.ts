@@ -203,7 +203,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       const worker = await startWorker({
         databaseUrl: database.url,
         name: 'overnemen',
-        taskList: { 'overneem-stap': overneemStap({ database, runner }) },
+        taskList: { 'takeover-step': overneemStap({ database, runner }) },
         concurrency: naast,
         log,
       })

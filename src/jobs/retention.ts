@@ -1,4 +1,4 @@
-// bewaartermijnen: what is kept for how long, and what a clean-up removes. The task does it, the pages show it.
+// retention: what is kept for how long, and what a clean-up removes. The task does it, the pages show it.
 import { parseCrontab } from 'graphile-worker'
 import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../config.ts'
@@ -26,7 +26,7 @@ export async function teVerwijderen(db: Db, config: Termijnen): Promise<{ import
 
 /** The next moment at which the clock starts a run. */
 export function volgendeRun(now = new Date()): Date {
-  const [item] = parseCrontab(`${CRON} bewaartermijnen`)
+  const [item] = parseCrontab(`${CRON} retention`)
   const moment = new Date(now)
   moment.setUTCSeconds(0, 0)
   for (;;) {

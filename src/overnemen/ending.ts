@@ -139,7 +139,7 @@ async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
     join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id
     join bestand b on b.id = v.bestand_id where e.uuid = any(${uuids}::uuid[])`
   const copies = rows.filter(({ sleutel }) => isOwnKey(sleutel)).map(({ id }) => id)
-  if (copies.length > 0) await enqueue(kyselyOn(sql), 'verwijder-bestand', { bestanden: copies })
+  if (copies.length > 0) await enqueue(kyselyOn(sql), 'remove-file', { bestanden: copies })
 }
 
 /** The last step of a round. */

@@ -148,8 +148,8 @@ export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeove
 
 /** @param queue jobs of one queue run one after another, so that as many run side by side as there are queues */
 export function queueStep(trx: Db, stap: number, queue: string): Promise<void> {
-  const options = { jobKey: `overneem-stap ${stap}`, queueName: queue, maxAttempts: 25 }
-  return enqueue(trx, 'overneem-stap', { stap, rij: queue }, options)
+  const options = { jobKey: `takeover-step ${stap}`, queueName: queue, maxAttempts: 25 }
+  return enqueue(trx, 'takeover-step', { stap, rij: queue }, options)
 }
 
 export async function findTakeover(database: Database, id: number): Promise<Takeover | undefined> {

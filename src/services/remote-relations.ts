@@ -149,7 +149,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     // Not before whoever began it can have ended it himself: a call, and a look when it was refused, for each.
     const [longest] = await m.sql<{ ms: number }[]>`select coalesce(max(termijn_ms), 0) as ms from dienst`
     const runAt = new Date(Date.now() + 60_000 + 3 * longest!.ms * given.spiegels.length)
-    await m.enqueue('voltooi-spiegeling', { id }, { runAt, jobKey: `spiegeling-${id}` })
+    await m.enqueue('complete-relation', { id }, { runAt, jobKey: `spiegeling-${id}` })
     return id
   }
 
@@ -368,7 +368,7 @@ export async function releaseRemote(m: Mutation, bron: Bron, uuids: readonly str
 async function scheduleRelease(m: Mutation, rows: { id: number }[]): Promise<void> {
   for (const { id } of rows) {
     await m.sql`update spiegel set weg = true, spiegeling_id = null where id = ${id}`
-    await m.enqueue('ruim-spiegel', { id }, { jobKey: `spiegel-${id}` })
+    await m.enqueue('remove-relation', { id }, { jobKey: `spiegel-${id}` })
   }
 }
 

@@ -14,7 +14,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     values: { taak?: string; run_at?: string; attempts?: number; last_error?: string; locked_by?: string } = {},
   ) => {
     const [job] =
-      await sql`select id from graphile_worker.add_job(${values.taak ?? 'vouw-documentaantallen'}, run_at => ${values.run_at ?? null}::timestamptz, max_attempts => 5)`
+      await sql`select id from graphile_worker.add_job(${values.taak ?? 'fold-counts'}, run_at => ${values.run_at ?? null}::timestamptz, max_attempts => 5)`
     if (values.attempts) await failJob(sql, job!.id, values.attempts, values.last_error ?? '')
     if (values.locked_by) await lockJob(sql, job!.id, values.locked_by, 180)
     return job!.id as string
@@ -101,7 +101,7 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
   })
 
   t.test('a long queue goes a page at a time; a viewer only looks', async (t) => {
-    await sql`select graphile_worker.add_job('vouw-documentaantallen', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
+    await sql`select graphile_worker.add_job('fold-counts', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
     const { pagina, context, klachten } = await alsBeheerder(test, 'viewer', { width: 320 })
     await pagina.goto('/beheer/taken?staat=gepland')
     const seen = new Set<string>()

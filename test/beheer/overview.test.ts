@@ -44,7 +44,7 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await werken()
     await pagina.goto('/beheer/')
     await sql`update worker set gezien_op = now() - interval '1 minute' where pool_id = 'a'`
-    await sql`select graphile_worker.add_job('vouw-documentaantallen', run_at => now() - interval '2 minutes')`
+    await sql`select graphile_worker.add_job('fold-counts', run_at => now() - interval '2 minutes')`
     await pagina.waitForSelector('text=stil sinds 1 min', { timeout: 60_000 })
     t.match(await main(), 'Taken blijven liggen')
     await emptyQueue(sql)

@@ -56,7 +56,7 @@ t.test('mutate', async (t) => {
       mutate(actor, async (m) => {
         await insert(m, 'C')
         m.record(change())
-        await m.enqueue('bewaartermijnen', {})
+        await m.enqueue('retention', {})
         throw new Error('too bad')
       }),
       /too bad/,

@@ -285,7 +285,7 @@ t.test('the daily task also removes files that no document knows, when they are 
   const yesterday = new Date(Date.now() - 25 * 3600 * 1000)
   for (const file of await filesIn(documentenDir))
     if (!file.endsWith(names[1]!)) await utimes(file, yesterday, yesterday)
-  await database.sql`select graphile_worker.add_job('bewaartermijnen')`
+  await database.sql`select graphile_worker.add_job('retention')`
   await app.runJobs()
   const files = await filesIn(documentenDir)
   t.notOk(

@@ -74,7 +74,7 @@ const stored = async ({ parts }: TestApp, backend: Backend) =>
 /** Runs what waits for later as well. */
 async function runAllJobs(test: TestApp) {
   await test.database
-    .sql`select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs where task_identifier = 'verwijder-bytes'`
+    .sql`select graphile_worker.reschedule_jobs(array_agg(id), run_at => now()) from graphile_worker.jobs where task_identifier = 'remove-bytes'`
   await test.runJobs()
 }
 

@@ -63,10 +63,9 @@ t.test('a receiver that never answers holds up no other job', async (t) => {
   for (let i = 0; i < 60; i++) await givenWijziging(test)
   await startWorker(t, test)
   await until(() => test.receiver.received.length >= 20)
-  await test.database.sql`select graphile_worker.add_job('vouw-documentaantallen')`
+  await test.database.sql`select graphile_worker.add_job('fold-counts')`
   await until(async () => {
-    const jobs = await test.database
-      .sql`select from graphile_worker.jobs where task_identifier = 'vouw-documentaantallen'`
+    const jobs = await test.database.sql`select from graphile_worker.jobs where task_identifier = 'fold-counts'`
     return jobs.length === 0
   }, 8_000)
   t.equal(await waiting(test), 60)

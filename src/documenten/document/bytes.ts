@@ -63,5 +63,5 @@ export async function closeUpload(m: Mutation, documentId: number): Promise<void
 
 /** Leaves it to a job to remove bytes, as far as nothing refers to them by then. */
 export async function deleteFiles(m: Mutation, ids: number[]): Promise<void> {
-  if (ids.length > 0) await m.enqueue('verwijder-bestand', { bestanden: ids })
+  if (ids.length > 0) await m.enqueue('remove-file', { bestanden: ids })
 }

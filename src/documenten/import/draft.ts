@@ -126,14 +126,18 @@ export async function requestDryRun(m: Mutation, uuid: string): Promise<Concept>
     })
     .where('id', '=', concept.id)
     .execute()
-  await m.enqueue('import-proef', { concept: uuid }, { jobKey: `import-proef:${uuid}`, maxAttempts: PROEF_ATTEMPTS })
+  await m.enqueue(
+    'import-dry-run',
+    { concept: uuid },
+    { jobKey: `import-dry-run:${uuid}`, maxAttempts: PROEF_ATTEMPTS },
+  )
   return concept
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */
 async function removeConcept(trx: Db, id: number): Promise<void> {
   await trx.updateTable('importConcept').set({ verwijderdOp: sql`now()` }).where('id', '=', id).execute()
-  await enqueue(trx, 'verwijder-concept', { id }, { jobKey: `verwijder-concept:${id}` })
+  await enqueue(trx, 'remove-draft', { id }, { jobKey: `remove-draft:${id}` })
 }
 
 /** Uploads that nobody started within a day. */

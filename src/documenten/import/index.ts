@@ -305,7 +305,7 @@ export async function removeImport(m: Pick<Mutation, 'trx' | 'enqueue'>, id: num
     .set({ verwijderdOp: sql`now()`, status: sql`case status when 'pending' then 'error' else status end` })
     .where('id', '=', id)
     .execute()
-  await m.enqueue('verwijder-import', { id }, { jobKey: `verwijder-import:${id}` })
+  await m.enqueue('remove-import', { id }, { jobKey: `remove-import:${id}` })
 }
 
 function requireCsv(request: FastifyRequest): void {

@@ -88,7 +88,7 @@ async function move(
       where id = ${id} and backend = ${backend} and sleutel = ${sleutel} returning id`
     const runAt = new Date(Date.now() + KEEP_OLD_MS)
     const jobKey = removalKey(backend, sleutel)
-    if (row) await enqueue(kyselyOn(connection), 'verwijder-bytes', { backend, sleutel }, { runAt, jobKey })
+    if (row) await enqueue(kyselyOn(connection), 'remove-bytes', { backend, sleutel }, { runAt, jobKey })
     return row !== undefined
   })
   if (!switched) await target.remove(copy.sleutel) // the document was deleted meanwhile
