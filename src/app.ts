@@ -24,6 +24,7 @@ import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
 import { registerAccess } from './http/access.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
+import { allowOrigins } from './http/cors.ts'
 import { registerHealth } from './http/health.ts'
 import { validatorCompiler } from './http/input.ts'
 import { LIMITS } from './http/limits.ts'
@@ -134,6 +135,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     const version = Object.hasOwn(VERSIONS, root) ? VERSIONS[root] : undefined
     if (version) reply.header('api-version', version)
   })
+  await allowOrigins(app, parts.config)
   const requestLog = plainLog(parts.log)
   app.addHook('onResponse', async (request, reply) => {
     logRequest(requestLog, request, reply)

@@ -175,6 +175,17 @@ const Environment = Type.Object({
     default: false,
     description: 'true: the value of a zaakeigenschap has to fit the specificatie of its eigenschap',
   }),
+  ALLOW_UNPUBLISHED_TYPES: Type.Boolean({
+    default: false,
+    description:
+      'true: zaken, documenten and besluiten may be made of types that are still a concept; for test environments',
+  }),
+  CORS_ALLOWED_ORIGINS: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'origins whose scripts may call the APIs from a browser, with commas, or *; unset: none',
+    }),
+  ),
   WORKER_CONCURRENCY: Type.Integer({
     default: 10,
     minimum: 1,
@@ -340,6 +351,10 @@ export type Config = Readonly<{
   importRetentionDays: number
   zaakIdentificatieGenerator: (typeof NUMMERINGEN)[number]
   zaakEigenschapWaardeValidation: boolean
+  /** Whether a type that is still a concept may be used. */
+  allowUnpublishedTypes: boolean
+  /** Origins whose scripts may call the APIs: all, or these. */
+  corsOrigins: '*' | string[]
   workerConcurrency: number
   workerHealthPort: number | undefined
   /** What fills the settings of notifications at a first start. */
@@ -429,6 +444,8 @@ export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' |
     .map((one) => one.trim())
     .filter(Boolean)
   if (!trustProxy.every(isAddressRange)) faults.push('TRUST_PROXY must be addresses or CIDR ranges, with commas')
+  const corsOrigins = readOrigins(String(values.CORS_ALLOWED_ORIGINS ?? ''))
+  if (!corsOrigins) faults.push('CORS_ALLOWED_ORIGINS must be origins (https://example.nl), with commas, or *')
   // The message names the setting and the rule, never the value: it may be a secret.
   if (!check.Check(values)) {
     for (const error of check.Errors(values)) faults.push(`${error.instancePath.slice(1)} ${error.message}`)
@@ -471,6 +488,8 @@ export function readConfig(given: NodeJS.ProcessEnv, required: ('DATABASE_URL' |
     importRetentionDays: valid.IMPORT_RETENTION_DAYS,
     zaakIdentificatieGenerator: valid.ZAAK_IDENTIFICATIE_GENERATOR,
     zaakEigenschapWaardeValidation: valid.ZAAK_EIGENSCHAP_WAARDE_VALIDATION,
+    allowUnpublishedTypes: valid.ALLOW_UNPUBLISHED_TYPES,
+    corsOrigins: corsOrigins ?? [],
     workerConcurrency: valid.WORKER_CONCURRENCY,
     workerHealthPort: valid.WORKER_HEALTH_PORT,
     notifications: valid.NOTIFICATIONS_API_ROOT
@@ -517,6 +536,14 @@ function withSecretFiles(env: NodeJS.ProcessEnv, faults: string[]): NodeJS.Proce
     }
   }
   return { ...env, ...read }
+}
+
+/** Origins as browsers write them (RFC 6454): in lower case, without the port of their scheme. Undefined when one is none. */
+function readOrigins(text: string): '*' | string[] | undefined {
+  if (text === '*') return '*'
+  const given = text === '' ? [] : text.split(',').map((one) => one.trim())
+  const isOrigin = (one: string) => /^https?:\/\/[^/?#@]+$/.test(one) && URL.canParse(one)
+  return given.every(isOrigin) ? given.map((one) => new URL(one).origin) : undefined
 }
 
 function isAddressRange(text: string): boolean {

@@ -117,3 +117,16 @@ t.test(
     t.end()
   },
 )
+
+t.test('CORS_ALLOWED_ORIGINS is origins, as browsers write them, or all', (t) => {
+  t.same(readConfig({}).corsOrigins, [])
+  t.equal(readConfig({ CORS_ALLOWED_ORIGINS: '*' }).corsOrigins, '*')
+  const given = 'https://Portaal.example.nl:443, http://localhost:3000'
+  t.same(readConfig({ CORS_ALLOWED_ORIGINS: given }).corsOrigins, [
+    'https://portaal.example.nl',
+    'http://localhost:3000',
+  ])
+  for (const wrong of ['portaal.example.nl', 'https://a.nl/pad', 'https://a.nl,*', 'https://a.nl,', 'https://a:x'])
+    t.match(faultsOf({ CORS_ALLOWED_ORIGINS: wrong }), [/^CORS_ALLOWED_ORIGINS /], wrong)
+  t.end()
+})

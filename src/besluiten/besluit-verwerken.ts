@@ -35,7 +35,7 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
         fetchDocumentElsewhere(services, informatieobject, base),
       )
       const made = await spiegels.create(request.actor, async (m, elders) => {
-        const context = { elsewhere, leeway: config.jwtLeeway, zaakElders, elders }
+        const context = { elsewhere, config, zaakElders, elders }
         const zaakUuid = input.zaak ? (localUuid(input.zaak, base, 'zaak') ?? null) : null
         const was = await archivering(m, zaakUuid)
         const row = await within('besluit', () => createBesluit(m, input, context))

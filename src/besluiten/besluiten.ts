@@ -50,6 +50,7 @@ import {
   judgeZaak,
   publishedFaults,
   requireBesluittype,
+  type Settings,
   type ZaakElders,
   zaaktypeEldersFaults,
   zaaktypeFaults,
@@ -68,7 +69,6 @@ const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
 export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
   const { config, services } = app.parts
-  const leeway = config.jwtLeeway
   const spiegels = openRemoteRelations(app.mutate, services)
 
   app.get(
@@ -95,7 +95,7 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
       const elsewhere = await fetchBesluittypeElsewhere(services, request.body.besluittype, request.base)
       const zaakElders = await fetchZaakElsewhere(services, request.body.zaak, request.base)
       const row = await spiegels.create(request.actor, (m, elders) =>
-        createBesluit(m, request.body, { elsewhere, leeway, zaakElders, elders }),
+        createBesluit(m, request.body, { elsewhere, config, zaakElders, elders }),
       )
       const besluit = toBesluit(row, request.base)
       return reply.code(201).header('location', besluit.url).send(besluit)
@@ -144,7 +144,7 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     const type = typeUrl ? await fetchBesluittypeElsewhere(services, typeUrl, base) : undefined
     const zaaktypen = type && 'zaaktypen' in type ? type.zaaktypen : []
     return spiegels.create(actor, (m, elders) =>
-      changeBesluit(m, uuid, actie, given, { leeway, zaakElders, zaaktypen, elders }),
+      changeBesluit(m, uuid, actie, given, { config, zaakElders, zaaktypen, elders }),
     )
   }
 }
@@ -183,7 +183,7 @@ export async function createBesluit(
   input: BesluitInput,
   context: {
     elsewhere: Besluittype | InvalidParam | undefined
-    leeway: number
+    config: Settings
     zaakElders?: ZaakElders | InvalidParam | undefined
     elders?: RemoteChange
   },
@@ -200,9 +200,9 @@ export async function createBesluit(
       : await judgeZaak(m, input.zaak)
   throwFaults([
     ...(await identificatieFaults(m.read, input)), // brc-002
-    ...publishedFaults(type), // brc-001
+    ...publishedFaults(type, context.config), // brc-001
     ...faults,
-    ...datumFaults(input, context.leeway),
+    ...datumFaults(input, context.config),
     ...(await zaaktypeFaults(m.read, type, zaak)), // brc-007
   ])
   if (zaak) requireOpenZaak(zaak, m.actor)
@@ -285,7 +285,7 @@ async function changeBesluit(
   actie: Wijziging,
   given: BesluitPatch,
   context: {
-    leeway: number
+    config: Settings
     zaakElders: ZaakElders | InvalidParam | undefined
     zaaktypen: string[]
     elders: RemoteChange
@@ -295,7 +295,7 @@ async function changeBesluit(
   const before = await lockBesluit(m, uuid)
   requireMay(m.actor, BIJWERKEN, before)
   await requireSettled(m, 'besluit', uuid)
-  const { leeway, zaaktypen, elders } = context
+  const { config, zaaktypen, elders } = context
   const oud = toBesluit(before, base)
   const current = await zaakOf(m, before)
   const stays = before.zaakUrl !== null && given.zaak === before.zaakUrl
@@ -305,9 +305,9 @@ async function changeBesluit(
   const known = before.besluittypeUrl !== null && asked.zaak?.id === current?.id // judged when it was given
   throwFaults([
     ...identificatieChangeFaults(given, before), // brc-002
-    ...(await besluittypeChangeFaults(m.read, given, before, base)), // brc-001
+    ...(await besluittypeChangeFaults(m.read, given, before, base, config)), // brc-001
     ...asked.faults,
-    ...datumFaults(given, leeway),
+    ...datumFaults(given, config),
     ...(await zaaktypeFaults(m.read, { id: before.besluittypeId, zaaktypen }, known ? null : asked.zaak)), // brc-007
   ])
   for (const zaak of [current, asked.zaak]) if (zaak) requireOpenZaak(zaak, m.actor)

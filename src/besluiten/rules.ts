@@ -2,6 +2,7 @@
 // having no field for the nature of a relation, brc-005 and brc-006 where relations are written.
 import { findBesluittypeInfo } from '../catalogi/rules.ts'
 import { isBesluittypeOfZaaktype, isDocumenttypeOfBesluittype } from '../catalogi/type-relations.ts'
+import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { link, resolveLink } from '../http/links.ts'
@@ -82,18 +83,29 @@ export async function fetchBesluittypeElsewhere(
   return { id: null, besluittypeUuid: null, besluittypeUrl: url, concept, catalogusUrl: catalogus, zaaktypen: named }
 }
 
+/** What the rules ask of the settings. */
+export type Settings = Pick<Config, 'allowUnpublishedTypes' | 'jwtLeeway'>
+
 /** brc-001: besluiten are taken of a published type. Whether it is valid today does not matter. */
-export function publishedFaults(type: { concept: boolean }): InvalidParam[] {
-  return type.concept ? [fault('besluittype', 'not-published', 'Dit besluittype is nog een concept.')] : []
+export function publishedFaults(type: { concept: boolean }, { allowUnpublishedTypes }: Settings): InvalidParam[] {
+  return type.concept && !allowUnpublishedTypes
+    ? [fault('besluittype', 'not-published', 'Dit besluittype is nog een concept.')]
+    : []
 }
 
 /** brc-001: the type of a besluit stays. What else is wrong with the new one is said too. */
-export async function besluittypeChangeFaults(db: ReadDb, given: BesluitPatch, row: BesluitRow, base: string) {
+export async function besluittypeChangeFaults(
+  db: ReadDb,
+  given: BesluitPatch,
+  row: BesluitRow,
+  base: string,
+  config: Settings,
+) {
   const url = given.besluittype
   if (url === undefined || sameLink(url, besluittypeLink(row, base), base)) return []
   const found = resolveLink(url, base).kind === 'elsewhere' ? undefined : await findOwnBesluittype(db, url, base)
   if (found && 'code' in found) return [found]
-  return [...(found ? publishedFaults(found) : []), immutable('besluittype')]
+  return [...(found ? publishedFaults(found, config) : []), immutable('besluittype')]
 }
 
 // ---- the other fields ----
@@ -122,9 +134,9 @@ export function identificatieChangeFaults(given: BesluitPatch, row: BesluitRow):
   return faults
 }
 
-/** A besluit has been taken. `leeway` in seconds, of clocks that differ. */
-export function datumFaults({ datum }: { datum?: string | undefined }, leeway: number): InvalidParam[] {
-  const today = new Date(Date.now() + leeway * 1000).toISOString().slice(0, 10)
+/** A besluit has been taken. `jwtLeeway` in seconds, of clocks that differ. */
+export function datumFaults({ datum }: { datum?: string | undefined }, { jwtLeeway }: Settings): InvalidParam[] {
+  const today = new Date(Date.now() + jwtLeeway * 1000).toISOString().slice(0, 10)
   return datum !== undefined && datum > today
     ? [fault('datum', 'future_not_allowed', 'Deze datum ligt in de toekomst.')]
     : []

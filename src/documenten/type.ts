@@ -1,9 +1,13 @@
 // The informatieobjecttype of a document: ours, or at another server.
+import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import type { InvalidParam } from '../http/problem.ts'
 import type { Services } from '../services/services.ts'
+
+/** Whether a type that is still a concept may be used. */
+export type UnpublishedTypes = Pick<Config, 'allowUnpublishedTypes'>
 
 /** An informatieobjecttype as documents need it; `id` and `uuid` are empty when it stands elsewhere. */
 export type Documenttype = {
@@ -24,10 +28,11 @@ export async function judgeInformatieobjecttype(
   url: string,
   base: string,
   elsewhere: Documenttype | InvalidParam | undefined,
+  config: UnpublishedTypes,
 ): Promise<{ type: Documenttype; faults: [] } | { type: null; faults: InvalidParam[] }> {
   const found = elsewhere ?? (await findOwnType(db, url, base))
   if ('code' in found) return { type: null, faults: [found] }
-  const faults = publishedFault(found)
+  const faults = publishedFault(found, config)
   return faults.length > 0 ? { type: null, faults } : { type: found, faults: [] }
 }
 
@@ -75,8 +80,13 @@ export async function fetchTypeElsewhere(
 }
 
 /** drc-001: documents are made of a published type. */
-export function publishedFault(type: { concept: boolean }): InvalidParam[] {
-  return type.concept ? [typeFault('not-published', 'Dit informatieobjecttype is nog een concept.')] : []
+export function publishedFault(
+  type: { concept: boolean },
+  { allowUnpublishedTypes }: UnpublishedTypes,
+): InvalidParam[] {
+  return type.concept && !allowUnpublishedTypes
+    ? [typeFault('not-published', 'Dit informatieobjecttype is nog een concept.')]
+    : []
 }
 
 /** drc-007: what the client states wins; without a statement the type decides. */

@@ -359,7 +359,7 @@ export const MUTANTS: Mutant[] = [
   {
     what: 'brc-001 the besluittype is published',
     file: 'src/besluiten/besluiten.ts',
-    search: '    ...publishedFaults(type), // brc-001\n',
+    search: '    ...publishedFaults(type, context.config), // brc-001\n',
     replace: '',
     tests: ['test/besluiten/besluiten.test.ts'],
   },

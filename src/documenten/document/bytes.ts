@@ -1,13 +1,17 @@
 // The bytes of a document as rows: where they are, uploads in parts, and removing what nothing refers to.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import type { Config } from '../../config.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { invalid } from '../../http/problem.ts'
 import { newKey, type StoredBytes } from '../storage/index.ts'
 import type { DocumentPatch } from './columns.ts'
 
 const MAX_PARTS = 10_000
-export type UploadParts = { config: { uploadChunkSize: number }; store: { backend: string } }
+export type UploadParts = {
+  config: Pick<Config, 'uploadChunkSize' | 'allowUnpublishedTypes'>
+  store: { backend: string }
+}
 
 /** The content that came with a request. A size of 0 without content is an empty file: that is made here. */
 export async function receivedBytes(

@@ -27,7 +27,13 @@ export async function createDocument(
   { input, bytes, elsewhere }: { input: DocumentCreate; bytes: StoredBytes | null; elsewhere: TypeElsewhere },
 ): Promise<DocumentMetLock> {
   const { base } = m.actor
-  const { type, faults } = await judgeInformatieobjecttype(m.read, input.informatieobjecttype, base, elsewhere)
+  const { type, faults } = await judgeInformatieobjecttype(
+    m.read,
+    input.informatieobjecttype,
+    base,
+    elsewhere,
+    parts.config,
+  )
   if (!type) throw invalidAll(faults)
   const level = vertrouwelijkheidaanduidingOf(input.vertrouwelijkheidaanduiding, type)
   requireAllowed(m.actor, 'drc', SCOPES_AANMAKEN, { type: typeSubject(type), vertrouwelijkheidaanduiding: level })

@@ -18,7 +18,7 @@ import { judgeZaken, linkToZaken } from '../../zaken/import-links.ts'
 import { Metagegevens } from '../document/columns.ts'
 import { gebruiksrechtFault, statusFault } from '../rules.ts'
 import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
-import { publishedFault } from '../type.ts'
+import { publishedFault, type UnpublishedTypes } from '../type.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { columnOf, rowToDocument, valuesOf } from './columns.ts'
 import { type Batch, enqueueBatch, finishWhenDone, noteWaiting } from './progress.ts'
@@ -166,7 +166,7 @@ async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, aantal
     if ('fout' in result) fouten.set(nummer, result.fout)
     return 'fout' in result ? [] : [result]
   })
-  return { rows: regels.length, fouten, getypeerd: await judgeTypes(db, row.basisUrl, gelezen, fouten) }
+  return { rows: regels.length, fouten, getypeerd: await judgeTypes(db, parts.config, row.basisUrl, gelezen, fouten) }
 }
 
 /** The checks that need nothing but the row: the same fields and rules as a regular create. */
@@ -200,6 +200,7 @@ function readFields(body: Record<string, unknown>, report: (fault: InvalidParam)
 /** The checks of the type: one query, however many rows. */
 export async function judgeTypes(
   db: Db,
+  config: UnpublishedTypes,
   base: string,
   rows: GelezenRij[],
   fouten: Map<number, string>,
@@ -219,7 +220,7 @@ export async function judgeTypes(
   return rows.flatMap((row) => {
     const { nummer, uuid, input } = row
     const type = typeByUuid.get(typeUuid(input.informatieobjecttype) ?? '')
-    const fout = type ? publishedFault(type).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
+    const fout = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
     if (!type || fout) {
       fouten.set(nummer, fout ?? GEEN_TYPE)
       return []

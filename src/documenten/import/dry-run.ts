@@ -103,7 +103,7 @@ async function judge(config: Config, database: Database, run: Run, vanaf: number
     if ('fout' in result) fouten.set(nummer, result.fout)
     else gelezen.push(result)
   }
-  const rows = await judgeTypes(db, run.basisUrl, gelezen, fouten)
+  const rows = await judgeTypes(db, config, run.basisUrl, gelezen, fouten)
   if (rows.length === 0) return fouten
   const bezet = await existing(db, rows)
   await addSeen(sql, run.id, rows, bezet)

@@ -46,7 +46,7 @@ export async function changeZaak(
   const merged = { ...oud, ...given } as ZaakInput
   throwFaults([
     ...(given.identificatie && given.identificatie !== oud.identificatie ? [immutable('identificatie')] : []),
-    ...(await zaaktypeFaults(m, given.zaaktype, kern, typen)),
+    ...(await zaaktypeFaults(m, given.zaaktype, kern, typen, settings)),
     ...betaalFaults(merged, settings),
     ...(given.productenOfDiensten ? await productenFaults(m, given.productenOfDiensten, oud, kern, typen) : []),
     ...geopendFaults(given, settings),

@@ -53,7 +53,7 @@ export async function createZaak(
   )
   const relaties = await judgeRelaties(m, input)
   throwFaults([
-    ...publicatieFaults(zaaktype),
+    ...publicatieFaults(zaaktype, settings),
     ...betaalFaults(input, settings),
     ...productFaults(input.productenOfDiensten ?? [], zaaktype.producten_of_diensten),
     ...geopendFaults(input, settings),

@@ -12,14 +12,20 @@ import type { Zaak, ZaakPatch } from './columns.ts'
 
 export type ZaakBody = Static<typeof Zaak>
 /** `nummering`: how numbers are made. */
-export type Settings = { leeway: number; nummering: Config['zaakIdentificatieGenerator'] }
-export const settingsOf = ({ jwtLeeway, zaakIdentificatieGenerator }: Config): Settings => ({
+export type Settings = {
+  leeway: number
+  nummering: Config['zaakIdentificatieGenerator']
+  allowUnpublishedTypes: boolean
+}
+export const settingsOf = ({ jwtLeeway, zaakIdentificatieGenerator, allowUnpublishedTypes }: Config): Settings => ({
   leeway: jwtLeeway,
   nummering: zaakIdentificatieGenerator,
+  allowUnpublishedTypes,
 })
 
-export const publicatieFaults = ({ concept }: { concept: boolean }) =>
-  concept ? [fault('zaaktype', 'not-published', 'Dit zaaktype is nog een concept.')] : []
+/** zrc-001: cases are made of a published type. */
+export const publicatieFaults = ({ concept }: { concept: boolean }, { allowUnpublishedTypes }: Settings) =>
+  concept && !allowUnpublishedTypes ? [fault('zaaktype', 'not-published', 'Dit zaaktype is nog een concept.')] : []
 
 /** The type of a case stays. */
 export async function zaaktypeFaults(
@@ -27,10 +33,11 @@ export async function zaaktypeFaults(
   url: string | undefined,
   kern: ZaakCore,
   typen: RemoteTypes,
+  settings: Settings,
 ): Promise<InvalidParam[]> {
   if (url === undefined || url === kern.zaaktypeUrl) return []
   const elders = typen.get('zaaktype', url)
-  if (elders) return 'code' in elders ? [elders] : [...publicatieFaults(elders), immutable('zaaktype')]
+  if (elders) return 'code' in elders ? [elders] : [...publicatieFaults(elders, settings), immutable('zaaktype')]
   const target = resolveLink(url, m.actor.base)
   if (target.kind === 'ours' && target.resource === 'zaaktype' && target.uuid === kern.zaaktypeUuid) return []
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
@@ -40,7 +47,7 @@ export async function zaaktypeFaults(
       ? await m.sql<{ concept: boolean }[]>`select concept from zaaktype where uuid = ${target.uuid}`
       : []
   if (!zaaktype) return [fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')]
-  return [...publicatieFaults(zaaktype), immutable('zaaktype')]
+  return [...publicatieFaults(zaaktype, settings), immutable('zaaktype')]
 }
 
 /** zrc-014. */

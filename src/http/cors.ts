@@ -1,0 +1,40 @@
+// Calls from scripts in a browser that came from another origin (CORS), where CORS_ALLOWED_ORIGINS lets them.
+import cors, { type FastifyCorsOptions } from '@fastify/cors'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+
+/** What a script may read of an answer, beside what it may always read. */
+const EXPOSED = [
+  'API-version',
+  'Content-Crs',
+  'Content-Disposition',
+  'ETag',
+  'Location',
+  'Retry-After',
+  'Warning',
+  'X-Warning',
+]
+
+/**
+ * Answers preflights, which carry no token, and lets the scripts of these origins read the answers of the APIs. To be called
+ * before access is asked. Never with credentials: a token is a header that a script sets, and the cookie of `/beheer` is none of
+ * its business.
+ */
+export async function allowOrigins(app: FastifyInstance, { corsOrigins }: Config): Promise<void> {
+  if (corsOrigins.length === 0) return
+  const allowed: FastifyCorsOptions = {
+    origin: corsOrigins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED,
+    credentials: false,
+    maxAge: 600,
+  }
+  await app.register(cors, {
+    delegator: (request, done) => done(null, isForApi(request) && isFromScript(request) ? allowed : { origin: false }),
+  })
+}
+
+const isForApi = ({ url }: FastifyRequest) => !/^\/+beheer(?:[/?#]|$)/.test(url)
+/** An OPTIONS that asks nothing is answered like any other method that is not there. */
+const isFromScript = ({ method, headers }: FastifyRequest) =>
+  method !== 'OPTIONS' || (headers.origin !== undefined && headers['access-control-request-method'] !== undefined)
