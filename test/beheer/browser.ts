@@ -105,7 +105,10 @@ export async function alsBeheerder(
   return { pagina, context, klachten }
 }
 
-/** What axe finds against WCAG 2.1 AA on the page as it stands; empty when all is well. */
+/**
+ * What axe finds against WCAG 2.1 AA on the page as it stands; empty when all is well. The page has to run scripts: without them
+ * no timer goes off, and axe waits for one for ever.
+ */
 export async function toegankelijkheid(pagina: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page: pagina })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'])
