@@ -208,7 +208,10 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
         [after, Number(step.tot ?? Number.MAX_SAFE_INTEGER)],
         { prepare: true },
       )
-      return { objects: [], audit: [...rows], next: rows.length < PORTION ? null : String(rows.at(-1)!.sleutel) }
+      // Stored with underscores, and shown as all other JSON of that API.
+      const shown = (json: string | null) => json && JSON.stringify(camelize(JSON.parse(json)))
+      const audit = rows.map(({ sleutel: _, ...row }) => ({ ...row, oud: shown(row.oud), nieuw: shown(row.nieuw) }))
+      return { objects: [], audit, next: rows.length < PORTION ? null : String(rows.at(-1)!.sleutel) }
     })
   }
 
