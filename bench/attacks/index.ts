@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts'
 import { connectionAttacks } from './connections.ts'
+import { dataAttacks } from './data.ts'
 import { inputAttacks } from './input.ts'
 
 /** All attacks, one after another. The first does nothing: what the good client sees when it is alone. */
@@ -7,6 +8,7 @@ export const ATTACKS: Attack[] = [
   { name: 'nothing', rights: [], answers: [], send: async ({ signal }) => idle(signal) },
   ...connectionAttacks,
   ...inputAttacks,
+  ...dataAttacks,
 ]
 
 async function idle(signal: AbortSignal): Promise<void> {

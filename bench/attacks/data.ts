@@ -1,0 +1,90 @@
+// Attacks by what is stored and asked for: long lists, large geometries, areas, lists of everything.
+import type { Attack } from './attack.ts'
+
+const LEZEN = { component: 'zrc', scopes: ['zaken.lezen'] } as const
+const right = { component: LEZEN.component, scopes: [...LEZEN.scopes] }
+const ZAKEN = '/zaken/api/v1'
+const CRS = { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' }
+const times = (many: number) => Array.from({ length: many }, (_, n) => n)
+
+export const dataAttacks: Attack[] = [
+  {
+    name: 'a list of a million rows that is not paged',
+    rights: [right],
+    answers: [200, 0],
+    maxBytes: 2 ** 31,
+    prepare: async ({ zaak }, { sql, scale }) => {
+      // A thousand to a case: one case of all would be large itself.
+      await sql`
+        with gemaakt as (
+          insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+            vertrouwelijkheidaanduiding)
+          select 'VEEL-' || n, z.bronorganisatie, z.verantwoordelijke_organisatie, z.zaaktype_id, z.startdatum,
+            z.vertrouwelijkheidaanduiding
+          from zaak z, generate_series(1, ${Math.round(1000 * scale)}::int) n where z.uuid = ${zaak.split('/').at(-1)!}
+          on conflict do nothing returning id)
+        insert into zaakinformatieobject (zaak_id, informatieobject_url, beschrijving)
+        select g.id, 'https://elders.example/documenten/' || n, repeat('b', 100) from gemaakt g, generate_series(1, 1000) n`
+      await sql`analyze zaakinformatieobject`
+    },
+    send: async ({ send }) => {
+      await Promise.all(times(2).map(() => send('GET', `${ZAKEN}/zaakinformatieobjecten`)))
+    },
+  },
+  {
+    name: 'pages of cases with large geometries',
+    rights: [right],
+    answers: [200],
+    maxBytes: 64 * 1024 * 1024,
+    prepare: async ({ zaak }, { sql, scale }) => {
+      const coordinates = JSON.stringify(times(5000).map((n) => [n / 1000, 1]))
+      await sql`
+        insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+          vertrouwelijkheidaanduiding, zaakgeometrie, zaakgeometrie_grenzen)
+        select 'GROOT-' || n, z.bronorganisatie, z.verantwoordelijke_organisatie, z.zaaktype_id, z.startdatum,
+          z.vertrouwelijkheidaanduiding,
+          jsonb_build_object('type', 'LineString', 'coordinates', ${coordinates}::text::jsonb), box(point(0, 1), point(5, 1))
+        from zaak z, generate_series(1, ${Math.round(500 * scale)}::int) n where z.uuid = ${zaak.split('/').at(-1)!}
+        on conflict do nothing`
+    },
+    send: async ({ send }) => {
+      await Promise.all(times(4).map(() => send('GET', `${ZAKEN}/zaken?pageSize=500`, undefined, CRS)))
+    },
+  },
+  {
+    name: 'an area near which all segments are',
+    rights: [right],
+    answers: [200, 400, 503],
+    prepare: async ({ zaak }, { sql, scale }) => {
+      const coordinates = JSON.stringify(times(4000).map((n) => [-0.5, (100 + n) / 1000]))
+      await sql`
+        insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+          vertrouwelijkheidaanduiding, zaakgeometrie, zaakgeometrie_grenzen)
+        select 'LANG-' || n, z.bronorganisatie, z.verantwoordelijke_organisatie, z.zaaktype_id, z.startdatum,
+          z.vertrouwelijkheidaanduiding,
+          jsonb_build_object('type', 'MultiPoint', 'coordinates', ${coordinates}::text::jsonb), box(point(-0.5, 0), point(-0.5, 5))
+        from zaak z, generate_series(1, ${Math.round(20 * scale) + 1}::int) n where z.uuid = ${zaak.split('/').at(-1)!}
+        on conflict do nothing`
+    },
+    send: async ({ send, scale }) => {
+      const teeth = times(Math.round(30_000 * scale) + 100).map((n) => [n / 1000, n % 2 ? 10 : 0])
+      const ring = [...teeth, [30, -1], [-1, -1], [-1, 10], teeth[0]]
+      const body = { zaakgeometrie: { within: { type: 'Polygon', coordinates: [ring] } } }
+      await Promise.all(times(4).map(() => send('POST', `${ZAKEN}/zaken/_zoek`, body, CRS)))
+    },
+  },
+  {
+    name: 'lists, names and levels without end',
+    rights: [right],
+    answers: [400, 413],
+    send: async ({ send, scale }) => {
+      const search = (body: unknown) => send('POST', `${ZAKEN}/zaken/_zoek`, body, CRS)
+      const many = Math.round(200_000 * scale) + 2000
+      await search({ uuid__in: times(many / 8 + 10_001).map(() => '00000000-0000-4000-8000-000000000000') })
+      await search({ ordering: times(many / 4).map(() => 'startdatum') })
+      await search({ zaaktype__in: times(many).map((n) => n) })
+      await search(`{"zaakgeometrie":${'['.repeat(many)}${']'.repeat(many)}}`)
+      await search({ ordering: ['__proto__', 'constructor'] })
+    },
+  },
+]
