@@ -7,7 +7,6 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { parse, writeToString } from 'fast-csv'
-import { type Receiver, startReceiver } from '../../bench/receiver.ts'
 import { signToken } from '../autorisaties/clients.ts'
 import { generateSecret } from '../autorisaties/secret-box.ts'
 import { EXAMPLES, loadExample, verifyExample } from '../catalogi/examples/load.ts'
@@ -23,6 +22,7 @@ import { saveInstellingen } from '../notificaties/settings.ts'
 import type { Services } from '../services/services.ts'
 import { openLog } from '../telemetry/log.ts'
 import { findSecretBox, openServer, type Running, runApi, runWorker } from './processes.ts'
+import { type Subscriber, startSubscriber } from './subscriber.ts'
 
 const ROWS = 2000
 const CLIENT = 'demo'
@@ -47,7 +47,8 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
   await chmod(directory, 0o711) // the database may run as another user
   const secret = generateSecret()
   const password = generateSecret()
-  const receiver = await startReceiver()
+  const auth = generateSecret()
+  const subscriber = await startSubscriber(auth)
   const config = readConfig({
     DATA_DIR: join(directory, 'data'),
     IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import-data'),
@@ -55,9 +56,7 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
     BOOTSTRAP_CLIENT_SECRET: secret,
     BOOTSTRAP_ADMIN_USERNAME: CLIENT,
     BOOTSTRAP_ADMIN_PASSWORD: password,
-    NOTIFICATIONS_API_ROOT: receiver.root,
-    NOTIFICATIONS_CLIENT_ID: CLIENT,
-    NOTIFICATIONS_SECRET: secret,
+    NOTIFICATIES_MODE: 'ingebouwd',
     PORT: '0',
     LOG_LEVEL: 'error',
   })
@@ -68,7 +67,7 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
     const { rows, type, catalogus } = await prepare(call, config.importBaseDir)
     const good = await importDocuments(call, rows)
     const same = await compareOne(call, config.importBaseDir, rows[0]!)
-    const told = await notify(call, receiver, catalogus)
+    const told = await notify(call, subscriber, auth, catalogus)
     const all = good && same && told
     say(all ? '\nAll as expected.' : '\nNOT as expected.')
     if (options.keep) {
@@ -78,7 +77,7 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
     return all
   } finally {
     await service.stop()
-    await receiver.stop()
+    await subscriber.stop()
     await rm(directory, { recursive: true, force: true })
   }
 }
@@ -269,8 +268,12 @@ async function compareOne(call: Call, importDir: string, row: Rij): Promise<bool
   return same
 }
 
-/** A case is announced at once; cases that are made while the receiver is down are announced when it is back. */
-async function notify(call: Call, receiver: Receiver, catalogus: string): Promise<boolean> {
+/** A subscriber hears of a case at once; of cases that are made while it is down, when it is back. */
+async function notify(call: Call, subscriber: Subscriber, auth: string, catalogus: string): Promise<boolean> {
+  const { callbackUrl } = subscriber
+  const kanalen = [{ naam: 'zaken', filters: { '#resource': 'zaak', '#actie': 'create' } }]
+  const abonnement = await create(call, '/notificaties/api/v1/abonnement', { callbackUrl, auth, kanalen })
+  say(`\nSubscribed to new cases: ${abonnement}`)
   const zaaktype = await givenZaaktype(call, catalogus)
   const createZaak = () =>
     create(call, '/api/v1/zaken', {
@@ -279,19 +282,19 @@ async function notify(call: Call, receiver: Receiver, catalogus: string): Promis
       verantwoordelijkeOrganisatie: '517439943',
       startdatum: '2024-05-01',
     })
-  const arrived = (zaak: string) => receiver.received.some(({ body }) => body.resourceUrl === zaak)
+  const arrived = (zaak: string) => subscriber.received.some(({ resourceUrl }) => resourceUrl === zaak)
 
   const began = performance.now()
   const first = await createZaak()
   if (!(await within(10, () => arrived(first)))) return false
-  say(`\nMade a case: ${first}`)
+  say(`Made a case: ${first}`)
   say(`Its notification arrived within ${Math.round(performance.now() - began)} ms of the request.`)
 
-  await receiver.stop()
+  await subscriber.stop()
   const later = await Promise.all(Array.from({ length: 5 }, createZaak))
-  say('Stopped the receiver of notifications and made 5 more cases; none of them was refused.')
+  say('Stopped the subscriber and made 5 more cases; none of them was refused.')
   await sleep(2000)
-  await receiver.start()
+  await subscriber.start()
   const all = await within(60, () => later.every(arrived))
   say(`Started it again: ${later.filter(arrived).length} of 5 notifications arrived.`)
   return all
