@@ -107,6 +107,10 @@ const Bsn = Type.Object({
   identifierType: Type.Enum(['bsn']),
   identifier: Type.String({ format: 'rsin', minLength: 9, maxLength: 9 }),
 })
+const Kvk = Type.Object({ identifierType: Type.Enum(['kvkNummer']), identifier: Text(8, { minLength: 1 }) })
+const REPRESENTEES: Record<string, TObject> = { bsn: Bsn, kvkNummer: Kvk }
+/** As `Deel`, but nothing is added where it is absent: a context is kept as it came. */
+const Given = <T extends TObject>(schema: T) => Type.Optional(Type.Unsafe<Static<T> | null>(Nullable(schema)))
 const Identifier = Type.Object({
   identifierType: Type.Enum(['bsn', 'kvkNummer']),
   identifier: Text(9, { minLength: 1 }),
@@ -115,10 +119,10 @@ const Eherkenning = Type.Object({
   source: Type.Enum(['eherkenning']),
   levelOfAssurance: Type.Enum(LEVELS[1]),
   actingSubject: Text(100, { minLength: 1 }),
-  representee: Deel(Identifier),
-  mandate: Deel(
+  representee: Given(Identifier),
+  mandate: Given(
     Type.Object({
-      role: Type.Optional(Type.Enum(['bewindvoerder', 'curator', 'mentor', ''], { default: '' })),
+      role: Type.Optional(Type.Enum(['bewindvoerder', 'curator', 'mentor', ''])),
       services: Type.Array(
         Type.Object({ id: Text(undefined, { minLength: 1 }), uuid: Type.String({ format: 'uuid' }) }),
         {
@@ -133,8 +137,8 @@ export const CONTEXTEN: Record<string, TObject> = {
   natuurlijk_persoon: Type.Object({
     source: Type.Enum(['digid']),
     levelOfAssurance: Type.Enum(LEVELS[0]),
-    representee: Deel(Bsn),
-    mandate: Deel(
+    representee: Given(Bsn),
+    mandate: Given(
       Type.Object({ services: Type.Array(Type.Object({ id: Text(undefined, { minLength: 1 }) }), { minItems: 1 }) }),
     ),
   }),
@@ -165,6 +169,13 @@ export function readPart(
       })),
     }
   }
+}
+
+/** The number of who is represented, by its kind: a BSN has nine digits that fit. */
+export function representeeFaults(context: object | null, name: string): InvalidParam[] {
+  const { representee } = (context ?? {}) as { representee?: { identifierType: string } | null }
+  const shape = representee && REPRESENTEES[representee.identifierType]
+  return shape ? readPart(shape, representee, `${name}.representee`).faults : []
 }
 
 /** The shape that a number of the population register has. */

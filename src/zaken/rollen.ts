@@ -11,7 +11,7 @@ import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
 import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
-import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart } from './betrokkenen.ts'
+import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart, representeeFaults } from './betrokkenen.ts'
 import { archivedFaults, holdZaak, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   by,
@@ -214,7 +214,12 @@ function readParts(input: RolDeel): Parts {
   const context = shape
     ? readPart(shape, input.authenticatieContext, 'authenticatieContext')
     : { value: null, faults: [] }
-  const faults = [...identificatie.faults, ...aNummerFault(identificatie.value, name), ...context.faults]
+  const faults = [
+    ...identificatie.faults,
+    ...aNummerFault(identificatie.value, name),
+    ...context.faults,
+    ...representeeFaults(context.value, 'authenticatieContext'),
+  ]
   const { beginGeldigheid: begin, eindeGeldigheid: einde } = input
   if (begin && einde && einde < begin)
     faults.push(fault('eindeGeldigheid', 'einde-geldigheid-before-begin-geldigheid', 'Het einde ligt voor het begin.'))

@@ -6,7 +6,7 @@ import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
 import { fault, type InvalidParam, invalidAll, Problem, throwFaults } from '../../http/problem.ts'
 import { zaakLabel, zakenKanaal } from '../records.ts'
-import { AANMAKEN, requireMay } from '../rights.ts'
+import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
 import { encoded, JSON_COLUMNS, toColumns, type ZaakInput } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
 import { toZaak, type ZaakRow } from './read.ts'
@@ -61,7 +61,7 @@ export async function createZaak(
     ...hoofdzaak.faults,
     ...relaties.faults,
     ...faults,
-    ...archiveringFaults(input, false),
+    ...(mayDo(m.actor, GEFORCEERD, rechten) ? [] : archiveringFaults(input, false)), // archived cases are taken over as they are
     ...termFaults(input, zaaktype),
   ])
   const values = {
