@@ -193,7 +193,7 @@ export function boundConnections(
     connection.socket.destroySoon = () => {
       connection.lingersSince = performance.now()
       connection.received = connection.socket.bytesRead
-      connection.socket.end()
+      // Not ended yet: many clients stop sending at the end of what they read, before they look at the answer.
     }
   })
 

@@ -95,7 +95,8 @@ t.test('rows of a megabyte make small batches, with the outcome of one', async (
       create trigger stap after update of verwerkt on import for each row execute function stap()`)
     const rows = Array.from({ length: 40 }, (_, n) => goodRow(type, 'a.txt', n % 2 ? { verschijningsvorm: large } : {}))
     const { status, text } = await runImport(app, csvText(rows))
-    t.match(status, { status: 'finished', processed: 40, processedSuccessfully: 40 })
+    // A text of that length is refused, and its row is as large as any until it is judged.
+    t.match(status, { status: 'finished', processed: 40, processedSuccessfully: 20 })
     for (const { verwerkt } of await app.database.sql`select verwerkt from stappen where verwerkt > 0`)
       batches.push(verwerkt)
     if (size === '500') t.ok(Math.max(...batches) <= 20, `no batch of more than 8 MiB: ${batches.join(', ')}`)

@@ -141,7 +141,7 @@ t.test('a worker goes on when all its connections are cut again and again', asyn
     keys.push(`job ${round}`)
     await addJob(sql, 'quick', `job ${round}`)
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`
+      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
     await sleep(75)
   }
   await until(() => isIdle(sql), 60_000)
