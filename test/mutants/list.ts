@@ -380,7 +380,7 @@ export const MUTANTS: Mutant[] = [
   {
     what: 'brc-001 the besluittype never changes',
     file: 'src/besluiten/besluiten.ts',
-    search: '    ...(await besluittypeChangeFaults(m.read, given, before, base)), // brc-001\n',
+    search: '    ...(await besluittypeChangeFaults(m.read, given, before, base, config)), // brc-001\n',
     replace: '',
     tests: ['test/besluiten/besluiten.test.ts'],
   },
