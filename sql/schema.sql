@@ -168,13 +168,14 @@ CREATE TRIGGER autorisatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCAT
 create table beheer_account (
   actief boolean not null default true, -- False: cannot sign in.
   email text not null default ''::text, -- E-mail address, for people only: nothing is sent.
-  geblokkeerd_tot timestamp with time zone, -- No attempt is looked at before this moment.
   gebruikersnaam text not null, -- Name to sign in with; unique whatever its case.
   gemaakt_op timestamp with time zone not null default now(), -- When it was made.
   id bigint not null generated always as identity, -- Number.
   laatste_login_op timestamp with time zone, -- When it last signed in.
   max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'::text, -- Cases and documents above it are not shown.
-  mislukte_pogingen integer not null default 0, -- Wrong passwords and codes since the last time it went well.
+  mislukt_laatst timestamp with time zone, -- When the last of them was; empty: none.
+  mislukt_sinds timestamp with time zone, -- When the first of them was; empty: none.
+  mislukte_pogingen integer not null default 0, -- Wrong passwords and codes since it last signed in, told to whoever signs in.
   naam text not null default ''::text, -- Name for people, as audit records show it.
   oidc_issuer text, -- OpenID Connect provider that the account belongs to.
   oidc_subject text, -- Who it is there (claim sub).
@@ -218,6 +219,31 @@ CREATE INDEX beheer_audit_handeling ON beheer_audit USING btree (handeling, id);
 CREATE INDEX beheer_audit_object ON beheer_audit USING btree (object_soort, object_id, id);
 CREATE INDEX beheer_audit_tijdstip ON beheer_audit USING btree (tijdstip);
 CREATE TRIGGER beheer_audit_blijft BEFORE DELETE OR UPDATE OR TRUNCATE ON beheer_audit FOR EACH STATEMENT EXECUTE FUNCTION beheer_audit_blijft();
+
+-- Browsers that signed in to an account before. They get nothing but a count of failed attempts of their own.
+create table beheer_browser (
+  account_id bigint not null, -- The account.
+  gezien_op timestamp with time zone not null default now(), -- When it last signed in.
+  id bigint not null generated always as identity, -- Number; stays when the cookie gets another value.
+  sleutel bytea not null, -- SHA-256 of the value in the cookie.
+  constraint beheer_browser_pkey PRIMARY KEY (id),
+  constraint beheer_browser_uniek UNIQUE (sleutel, account_id),
+  constraint beheer_browser_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
+);
+CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
+
+-- Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.
+create table beheer_inlogpoging (
+  aantal integer not null, -- Attempts, also one that is being looked at.
+  account_id bigint, -- Whose account; empty: a name that nobody has.
+  open_op timestamp with time zone not null, -- No attempt is looked at before this moment.
+  sleutel bytea not null, -- SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
+  vergeet_op timestamp with time zone not null, -- After this moment the count starts anew.
+  constraint beheer_inlogpoging_pkey PRIMARY KEY (sleutel),
+  constraint beheer_inlogpoging_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
+);
+CREATE INDEX beheer_inlogpoging_account ON beheer_inlogpoging USING btree (account_id);
+CREATE INDEX beheer_inlogpoging_vergeet_op ON beheer_inlogpoging USING btree (vergeet_op);
 
 -- Who is signed in. A row that is gone is a session that has ended, on every process at once.
 create table beheer_sessie (
@@ -2061,6 +2087,26 @@ begin
   return null;
 end $function$;
 
+-- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
+CREATE OR REPLACE FUNCTION overgenomen(object uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  gesloten boolean;
+begin
+  if not exists (select from overneming where status <> 'omgeschakeld' and not proef) then return false; end if;
+  select bool_or(o.alleen_lezen) into gesloten
+  from overneming_object w join overneming o on o.id = w.overneming_id
+  where w.uuid = object and o.status <> 'omgeschakeld';
+  if gesloten then
+    raise exception 'taken over, and read-only until the switch'
+      using errcode = 'integrity_constraint_violation', constraint = 'overneming_alleen_lezen';
+  end if;
+  return gesloten is not null;
+end $function$;
+
 -- Records attempts to deliver: the delivery goes, is planned again or has failed, and its abonnement is well or not.
 CREATE OR REPLACE FUNCTION record_deliveries(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[])
  RETURNS integer[]
@@ -2128,181 +2174,6 @@ begin
     ) f
     where a.id = f.receiver;
   return ours;
--- Takes jobs that deliver messages, begins their attempts, and gives what is to be sent.
-CREATE OR REPLACE FUNCTION neem_notificaties(p_pool text, p_aantal integer, p_wakker boolean)
- RETURNS TABLE(job bigint, id bigint, nummer integer, herhalingen integer, uuid uuid, kanaal text, hoofd_object text, resource text, resource_url text, actie text, aanmaakdatum timestamp with time zone, kenmerken jsonb, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst_uuid uuid, api_root text, authenticatie text, client_id text, header text, geheim bytea, gebruikers_id text, gebruikers_weergave text, termijn_ms integer)
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
-AS $function$
-#variable_conflict use_column
-declare
-  jobs bigint[];
-  ids bigint[];
-  sloten integer[];
-begin
-  if p_wakker and not exists (
-    select from notificatie_zender where wakker_tot > clock_timestamp() + interval '150 milliseconds')
-  then
-    insert into notificatie_zender (wakker_tot) values (clock_timestamp() + interval '300 milliseconds')
-      on conflict (enig) do update set wakker_tot = excluded.wakker_tot;
-  end if;
-  with aan_de_beurt as materialized (
-    select j.id, (j.payload ->> 'id')::bigint as bericht
-    from graphile_worker._private_jobs j
-    where j.is_available and j.run_at <= now()
-      and j.task_id = (select t.id from graphile_worker._private_tasks t where t.identifier = 'verstuur-notificatie')
-    order by j.priority, j.run_at limit p_aantal for update skip locked
-  )
-  select array_agg(a.id), array_agg(a.bericht), array_agg(distinct hashtext(n.hoofd_object_uuid::text))
-    into jobs, ids, sloten
-    from aan_de_beurt a
-    left join lateral (select hoofd_object_uuid from notificatie where notificatie.id = a.bericht offset 0) n on true;
-  if jobs is null then return; end if;
-  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
-  -- There may be more: for a sender that has its hands free.
-  if cardinality(jobs) = p_aantal then perform pg_notify('notificatie', ''); end if;
-  return query
-  with gevraagd as materialized (
-    select v.job, v.id, n.status, n.volgende_poging_op, n.hoofd_object_uuid, n.herhalingen, n.uuid, n.kanaal, n.hoofd_object,
-      n.resource, n.resource_url, n.actie, n.aanmaakdatum, n.kenmerken,
-      p.nummer as laatste, p.nummer is not null and p.uitkomst is null as open, p.job_id as van, row_number() over (partition by v.id order by v.job) as keer
-    from unnest(jobs, ids) as v(job, id)
-    left join lateral (select * from notificatie where notificatie.id = v.id offset 0) n on true
-    left join lateral (
-      select * from notificatie_poging p where p.notificatie_id = v.id order by p.nummer desc limit 1) p on true
-  ), beoordeeld as materialized (
-    select g.*, i.max_retries, i.backoff, i.backoff_max, i.base_factor, i.dienst_id,
-      case
-        when g.status is distinct from 'gepland' or g.keer > 1 then 'weg'
-        when g.volgende_poging_op > clock_timestamp() then 'later'
-        when i.dienst_id is null or i.op_volgorde and (
-          select n.id from notificatie n
-          where n.hoofd_object_uuid = g.hoofd_object_uuid and n.status = 'gepland' order by n.id limit 1) < g.id
-          then 'wacht'
-        when g.open and g.van <> g.job and exists (
-          select from graphile_worker._private_jobs j where j.id = g.van and j.locked_at is not null) then 'weg'
-        else 'nu'
-      end as wat
-    from gevraagd g cross join notificatie_instelling i
-  ), weg as (
-    delete from graphile_worker._private_jobs j
-      where j.id = any(array(select b.job from beoordeeld b where b.wat in ('weg', 'wacht')))
-  ), later as (
-    update graphile_worker._private_jobs j
-      set run_at = (select b.volgende_poging_op from beoordeeld b where b.job = j.id)
-      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'later'))
-  ), wacht as (
-    update notificatie n set volgende_poging_op = null
-      where n.id = any(array(select b.id from beoordeeld b where b.wat = 'wacht'))
-  ), verloren as (
-    update notificatie_poging p set uitkomst = 'lost'
-      where p.notificatie_id = any(array(select b.id from beoordeeld b where b.wat = 'nu' and b.open)) and p.uitkomst is null
-  ), genomen as (
-    update graphile_worker._private_jobs j set attempts = j.attempts + 1, locked_by = p_pool, locked_at = now()
-      where j.id = any(array(select b.job from beoordeeld b where b.wat = 'nu'))
-  ), begonnen as (
-    insert into notificatie_poging (notificatie_id, nummer, job_id)
-      select b.id, coalesce(b.laatste, 0) + 1, b.job from beoordeeld b where b.wat = 'nu'
-  )
-  select b.job, b.id, case when b.wat = 'nu' then coalesce(b.laatste, 0) + 1 end, b.herhalingen, b.uuid, b.kanaal, b.hoofd_object, b.resource, b.resource_url,
-    b.actie, b.aanmaakdatum, b.kenmerken, b.max_retries, b.backoff, b.backoff_max, b.base_factor, d.uuid, d.api_root,
-    d.authenticatie, d.client_id, d.header, d.geheim, d.gebruikers_id, d.gebruikers_weergave, d.termijn_ms
-  from beoordeeld b left join dienst d on d.id = b.dienst_id order by b.id;
-end $function$;
-
--- Ends attempts to deliver messages: writes the outcome, and plans what follows.
-CREATE OR REPLACE FUNCTION noteer_notificatie_pogingen(p_jobs bigint[], p_ids bigint[], p_nummers integer[], p_uitkomsten text[], p_http_statussen integer[], p_antwoorden text[], p_duren_ms integer[], p_wachten double precision[])
- RETURNS integer[]
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
-AS $function$
-declare
-  onze integer[]; -- places
-  klaar integer[]; -- of these, for the last time
-  opnieuw integer[]; -- to be tried again
-  sloten integer[];
-  hoofden uuid[];
-  moment timestamptz;
-  volgende bigint;
-begin
-  -- The jobs before the locks, as when they are taken.
-  perform from graphile_worker._private_jobs where id = any(p_jobs) order by id for update;
-  select array_agg(distinct hashtext(n.hoofd_object_uuid::text)) into sloten
-    from unnest(p_ids) as v(id), lateral (select hoofd_object_uuid from notificatie where id = v.id offset 0) n;
-  perform pg_advisory_xact_lock(31331, slot) from unnest(sloten) as slot;
-  with genoteerd as (
-    update notificatie_poging p set
-      uitkomst = p_uitkomsten[array_position(p_ids, p.notificatie_id)],
-      http_status = p_http_statussen[array_position(p_ids, p.notificatie_id)],
-      antwoord = p_antwoorden[array_position(p_ids, p.notificatie_id)],
-      duur_ms = p_duren_ms[array_position(p_ids, p.notificatie_id)]
-    where p.notificatie_id = any(p_ids) and p.uitkomst is null
-      and p.nummer = p_nummers[array_position(p_ids, p.notificatie_id)]
-    returning array_position(p_ids, p.notificatie_id) as plaats
-  )
-  select array_agg(plaats), array_agg(plaats) filter (where p_uitkomsten[plaats] = 'delivered' or p_wachten[plaats] is null),
-      array_agg(plaats) filter (where p_uitkomsten[plaats] <> 'delivered' and p_wachten[plaats] is not null)
-    into onze, klaar, opnieuw from genoteerd;
-  moment := clock_timestamp();
-  if opnieuw is not null then
-    update notificatie n set herhalingen = n.herhalingen + 1,
-        volgende_poging_op = moment + p_wachten[array_position(p_ids, n.id)] * interval '1 second'
-      where n.id = any(array(select p_ids[plaats] from unnest(opnieuw) as plaats));
-    update graphile_worker._private_jobs j set attempts = 0, locked_at = null, locked_by = null,
-        run_at = moment + p_wachten[array_position(p_jobs, j.id)] * interval '1 second'
-      where j.id = any(array(select p_jobs[plaats] from unnest(opnieuw) as plaats));
-  end if;
-  if klaar is null then return coalesce(onze, '{}'); end if;
-  delete from graphile_worker._private_jobs j where j.id = any(array(select p_jobs[plaats] from unnest(klaar) as plaats));
-  with beeindigd as (
-    update notificatie n set volgende_poging_op = null, beeindigd_op = moment,
-        status = case p_uitkomsten[array_position(p_ids, n.id)] when 'delivered' then 'afgeleverd' else 'mislukt' end
-      where n.id = any(array(select p_ids[plaats] from unnest(klaar) as plaats))
-      returning n.hoofd_object_uuid
-  )
-  select array_agg(distinct hoofd_object_uuid) into hoofden from beeindigd;
-  for volgende in
-    update notificatie n set volgende_poging_op = moment
-    where n.id = any(array(
-      select eerste.id from unnest(hoofden) as h(hoofd), lateral (
-        select id, volgende_poging_op from notificatie
-        where hoofd_object_uuid = h.hoofd and status = 'gepland' order by id limit 1) eerste
-      where eerste.volgende_poging_op is null))
-    returning n.id
-  loop
-    perform plan_notificatie(volgende);
-  end loop;
-  return onze;
-end $function$;
-
--- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
-CREATE OR REPLACE FUNCTION overgenomen(object uuid)
- RETURNS boolean
- LANGUAGE plpgsql
- STABLE
-AS $function$
-declare
-  gesloten boolean;
-begin
-  if not exists (select from overneming where status <> 'omgeschakeld' and not proef) then return false; end if;
-  select bool_or(o.alleen_lezen) into gesloten
-  from overneming_object w join overneming o on o.id = w.overneming_id
-  where w.uuid = object and o.status <> 'omgeschakeld';
-  if gesloten then
-    raise exception 'taken over, and read-only until the switch'
-      using errcode = 'integrity_constraint_violation', constraint = 'overneming_alleen_lezen';
-  end if;
-  return gesloten is not null;
 end $function$;
 
 -- State of a job: gepland (later), wacht (for a worker), bezig (a worker has it) or mislukt (all attempts used).

@@ -63,6 +63,7 @@ t.test('an attack is answered within bounds, with a status that says what was wr
       await runAttack(attack, { world, token, scale: SCALE, signal: stop.signal, tally, once: true })
       clearTimeout(over)
       for (const status of tally.statuses.keys()) t.ok(attack.answers.includes(status), `answered ${status}`)
+      if (attack.reaches !== undefined) t.ok(tally.statuses.has(attack.reaches), `reaches ${attack.reaches}`)
       t.ok(tally.bytes < (attack.maxBytes ?? MAX_BYTES), 'within bytes')
       t.equal((await fetch(`${address}/livez`)).status, 200)
       t.equal((await fetch(`${address}/readyz`)).status, 200)

@@ -27,6 +27,8 @@ export type Attack = {
   rights: Right[]
   /** Every status that it may be answered with. Anything else, and every 500, is a fault. 0: we closed the connection. */
   answers: number[]
+  /** The status that tells that it got to where it hurts, for one that could be stopped early without anybody noticing. */
+  reaches?: number
   /** Most bytes of one answer, where other than 17 MB. */
   maxBytes?: number
   /**
@@ -49,6 +51,8 @@ export type Bad = {
   tally: Tally
   /** A request; its answer is read to the end, and thrown away. Its status, 0 when the connection ended first. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<number>
+  /** What a browser gets with the page of a form and sends along with it; undefined when the page could not be had. */
+  form(path: string): Promise<{ token: string; cookie: string } | undefined>
   /**
    * A connection on which bytes are written as they are; the status of the first answer is noted when it comes.
    * @param from an address of this machine, such as 127.0.0.2
@@ -100,6 +104,19 @@ export async function runAttack(
       } catch {
         if (!signal.aborted) note(tally, 0, bytes)
         return 0
+      }
+    },
+    form: async (path) => {
+      try {
+        const answer = await request(new URL(path, world.address), { dispatcher: agent, signal })
+        const page = await answer.body.text()
+        note(tally, answer.statusCode, page.length)
+        const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(page) ?? []
+        const cookies = [answer.headers['set-cookie'] ?? []].flat().map((text) => text.split(';', 1)[0])
+        return { token, cookie: cookies.join('; ') }
+      } catch {
+        if (!signal.aborted) note(tally, 0)
+        return undefined
       }
     },
     open: async (text, from) => {

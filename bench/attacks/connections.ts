@@ -1,4 +1,6 @@
 // Attacks by connections: slow ones, many of them, and requests that cost the server more than they cost the client.
+import { randomInt, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Attack, drip, head, type Right } from './attack.ts'
 
@@ -116,11 +118,29 @@ export const connectionAttacks: Attack[] = [
   {
     name: 'passwords that are wrong, 20 at once',
     rights: [],
-    answers: [400, 401, 403, 429],
-    send: async ({ send }) => {
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      const form = 'gebruikersnaam=admin&wachtwoord=verkeerd'
-      await Promise.all(Array.from({ length: 20 }, () => send('POST', '/beheer/inloggen', form, headers)))
+    answers: [200, 401, 429],
+    reaches: 401,
+    send: async ({ world, open, form, signal }) => {
+      const page = await form('/beheer/inloggen')
+      if (!page) return
+      // Another name and address each time, so that no count stops it: what is left are the hashes at once.
+      await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const gebruikersnaam = `admin-${randomUUID()}`
+          const body = new URLSearchParams({ _csrf: page.token, gebruikersnaam, wachtwoord: 'verkeerd' }).toString()
+          const headers = {
+            host: new URL(world.address).host,
+            origin: world.address,
+            cookie: page.cookie,
+            'content-type': 'application/x-www-form-urlencoded',
+            'content-length': body.length,
+            connection: 'close',
+          }
+          const from = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+          const socket = await open(head('POST', '/beheer/inloggen', headers) + body, from)
+          if (socket && !socket.destroyed) await once(socket, 'close', { signal }).catch(() => {})
+        }),
+      )
     },
   },
 ]

@@ -14,7 +14,6 @@ import {
   generatePassword,
   listAccounts,
   setPassword,
-  unblockAccount,
 } from './accounts.ts'
 import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
 import { type AuditEntry, mutateFromPage } from './change.ts'
@@ -22,6 +21,7 @@ import { formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.
 import { basePath, keysetPage } from './keyset-list.ts'
 import { redirectWith } from './page.ts'
 import { endSessions, ROLLEN, seal, setNotice, unseal } from './session.ts'
+import { endWait } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'administrator' } as const
 type Params = { Params: { uuid: string } }
@@ -243,13 +243,14 @@ const ACTIES: Record<string, Actie> = {
     doe: (trx, { id }) => deleteTotp(trx, id),
     gedaan: (name) => `De eenmalige codes van ${name} zijn verwijderd.`,
   },
-  ontgrendelen: {
-    titel: 'Account ontgrendelen',
-    uitleg: 'De blokkade na verkeerde wachtwoorden of codes vervalt. De persoon kan meteen weer inloggen.',
-    knop: 'Ontgrendelen',
-    handeling: 'account-ontgrendelen',
-    doe: (trx, { id }) => unblockAccount(trx, id),
-    gedaan: (name) => `Het account ${name} is ontgrendeld.`,
+  wachttijd: {
+    titel: 'Wachttijd opheffen',
+    uitleg:
+      'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
+    knop: 'Wachttijd opheffen',
+    handeling: 'wachttijd-opheffen',
+    doe: (trx, { id }) => endWait(trx, id),
+    gedaan: (name) => `Voor ${name} hoeft niet meer te worden gewacht.`,
   },
 }
 

@@ -7,49 +7,55 @@ import { invalid, Problem } from '../http/problem.ts'
 import type { AuditEntry } from './change.ts'
 import { hashPassword, isPassword, MIN_WACHTWOORD } from './password.ts'
 import { endSessions, type Rol } from './session.ts'
+import { endWait } from './sign-in-attempts.ts'
 
-const ATTEMPTS = 5
-const LOCK_MINUTES = 15
+export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
 
-/** What a name and a password lead to: the account, or undefined whatever was wrong with them. */
-export async function checkPassword(
+/** The account that somebody wants to sign in to, whether or not it may. */
+export async function findByName(
   { sql }: Pick<Database, 'sql'>,
   gebruikersnaam: string,
-  wachtwoord: string,
-): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | undefined> {
-  const [account] = await sql`
+): Promise<(Ingelogde & { wachtwoord: string | null }) | undefined> {
+  const [account] = await sql<[Ingelogde & { wachtwoord: string | null }]>`
     select id, uuid, gebruikersnaam, wachtwoord, totp_sinds is not null as totp
     from beheer_account where lower(gebruikersnaam) = lower(${gebruikersnaam})`
-  const right = await isPassword(wachtwoord, account?.wachtwoord)
-  // Only now: others may have failed in the meantime. No account costs the same questions.
-  const id = account?.id ?? 0
-  const [open] = await sql`select 1 from beheer_account where id = ${id} and ${maySignIn(sql)}`
-  if (account && right && open)
-    return { id, uuid: account.uuid, gebruikersnaam: account.gebruikersnaam, totp: account.totp }
-  if (!right) await claimAttempt({ sql }, id)
-  return undefined
+  return account
 }
-
-/** Neither locked nor taken out of use. */
-const maySignIn = (sql: Database['sql']) => sql`actief and coalesce(geblokkeerd_tot <= now(), true)`
 
 /**
- * Counts a wrong password, or a code before it is looked at, so that many at once get no more chances; `countSuccess` ends the
- * count. From the fifth on the account is locked, each time twice as long, up to a day. Answers whether it was open.
+ * Whether this is the password of an account that may sign in. Takes as long when there is no such account. It counts
+ * nothing: the caller does (`sign-in-attempts.ts`).
+ * @param known a browser that signed in before, which does not wait for others
  */
-export async function claimAttempt({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<boolean> {
-  const { count } = await sql`
-    update beheer_account set mislukte_pogingen = mislukte_pogingen + 1,
-      geblokkeerd_tot = case when mislukte_pogingen + 1 >= ${ATTEMPTS} then now() + least(interval '1 day',
-        ${LOCK_MINUTES} * interval '1 minute' * 2 ^ least(mislukte_pogingen + 1 - ${ATTEMPTS}, 10)) end
-    where id = ${accountId} and ${maySignIn(sql)}`
-  return count === 1
+export async function checkPassword(
+  { sql }: Pick<Database, 'sql'>,
+  account: { id: number; wachtwoord: string | null } | undefined,
+  wachtwoord: string,
+  { known = false } = {},
+): Promise<boolean> {
+  const right = await isPassword(wachtwoord, account?.wachtwoord, { known })
+  // Only now: it may have been taken out of use in the meantime. No account costs the same questions.
+  const [open] = await sql`select 1 from beheer_account where id = ${account?.id ?? 0} and actief`
+  return right && open !== undefined
 }
 
-/** Notes that somebody signed in, which ends the count of what went wrong. */
-export async function countSuccess({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<void> {
+/** Notes a wrong password or code, for whoever signs in next. */
+export async function recordFailure({ sql }: Pick<Database, 'sql'>, accountId: number | undefined): Promise<void> {
   await sql`
-    update beheer_account set mislukte_pogingen = 0, geblokkeerd_tot = null, laatste_login_op = now() where id = ${accountId}`
+    update beheer_account set mislukte_pogingen = least(mislukte_pogingen, 1000000) + 1,
+      mislukt_sinds = coalesce(mislukt_sinds, now()), mislukt_laatst = now() where id = ${accountId ?? 0}`
+}
+
+export type Failures = { pogingen: number; sinds: string; laatst: string }
+
+/** Notes that somebody signed in. @returns what failed since the last time that somebody did, if anything. */
+export async function recordSignIn({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<Failures | undefined> {
+  const [before] = await sql<[Failures]>`
+    with before as (select * from beheer_account where id = ${accountId} for update)
+    update beheer_account a set mislukte_pogingen = 0, mislukt_sinds = null, mislukt_laatst = null, laatste_login_op = now()
+    from before b where a.id = b.id
+    returning b.mislukte_pogingen as pogingen, b.mislukt_sinds as sinds, b.mislukt_laatst as laatst`
+  return before && before.pogingen > 0 ? before : undefined
 }
 
 export type NewAccount = {
@@ -93,7 +99,11 @@ export type Account = {
   wachtwoord: boolean
   totp: boolean
   oidc: boolean
-  geblokkeerdTot: string | null
+  /** Until when somebody has to wait somewhere after wrong passwords or codes; others need not. */
+  wachtTot: string | null
+  misluktePogingen: number
+  misluktSinds: string | null
+  misluktLaatst: string | null
   laatsteLoginOp: string | null
   gemaaktOp: string
   sessies: number
@@ -122,7 +132,8 @@ export async function listAccounts(
 const ACCOUNTS = raw`
   select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.max_vertrouwelijkheidaanduiding, a.actief,
     a.wachtwoord is not null as wachtwoord, a.totp_sinds is not null as totp, a.oidc_subject is not null as oidc,
-    case when a.geblokkeerd_tot > now() then a.geblokkeerd_tot end as geblokkeerd_tot, a.laatste_login_op, a.gemaakt_op,
+    a.mislukte_pogingen, a.mislukt_sinds, a.mislukt_laatst, a.laatste_login_op, a.gemaakt_op,
+    (select max(p.open_op) from beheer_inlogpoging p where p.account_id = a.id and p.open_op > now()) as wacht_tot,
     (select count(*) from beheer_sessie s where s.account_id = a.id and s.stap = 'ingelogd' and s.vervalt_op > now()
       and s.gezien_op > now() - interval '30 minutes') as sessies
   from beheer_account a`
@@ -177,24 +188,18 @@ async function requireAdministrator(trx: Db, field: string): Promise<void> {
 }
 
 /**
- * Gives an account a new password, which ends its sessions but one and the lock.
+ * Gives an account a new password, which ends its sessions but one and every wait.
  * @param keep id of the session that goes on
  * @throws Problem 400 for a password that is too short
  */
 export async function setPassword(trx: Db, id: number, wachtwoord: string, keep: number | null = null): Promise<void> {
   await trx
     .updateTable('beheerAccount')
-    .set({ wachtwoord: await hashNewPassword(wachtwoord), ...UNLOCKED })
+    .set({ wachtwoord: await hashNewPassword(wachtwoord) })
     .where('id', '=', id)
     .execute()
+  await endWait(trx, id)
   await endSessions(trx, id, { behalve: keep })
-}
-
-const UNLOCKED = { misluktePogingen: 0, geblokkeerdTot: null }
-
-/** Ends the lock after wrong passwords or codes. */
-export async function unblockAccount(trx: Db, id: number): Promise<void> {
-  await trx.updateTable('beheerAccount').set(UNLOCKED).where('id', '=', id).execute()
 }
 
 /** Takes the one-time codes away; the next sign-in asks the password alone. */

@@ -1,13 +1,15 @@
 // mijn-account: what everybody manages himself: the password, one-time codes, and where he is signed in.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { countAttempts } from '../autorisaties/attempts.ts'
+import { Problem } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
-import { checkPassword, claimAttempt, deleteTotp, setPassword } from './accounts.ts'
+import { checkPassword, deleteTotp, findByName, recordFailure, setPassword } from './accounts.ts'
 import { mutateFromPage } from './change.ts'
 import { formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { formatDuration } from './format.ts'
 import { redirectWith } from './page.ts'
 import { endSessions, startSession } from './session.ts'
+import { attemptSucceeded, claimAttempt, ownCounters } from './sign-in-attempts.ts'
 import { begin, runningAttempt, useCode } from './totp.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
@@ -26,19 +28,19 @@ const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
 export function registerMijnAccount(app: FastifyInstance): void {
   const { database, box } = app.parts
-  const pogingen = countAttempts({
-    limit: 10,
-    detail:
-      'U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over een minuut opnieuw.',
-  })
-  /** Runs a check of a password or a code, so many times a minute. @throws Problem 429 */
+  /** Runs a check of a password or a code, so many times. @throws Problem 429 */
   const beproef = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
-    const key = request.beheerder!.uuid
-    const refusal = pogingen.refusal(key)
-    if (refusal) throw refusal
-    pogingen.failed(key)
+    const { id } = request.beheerder!
+    const counters = ownCounters(id)
+    const seconds = await claimAttempt(database, counters)
+    if (seconds > 0)
+      throw new Problem(429, {
+        detail: `U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw.`,
+        headers: { 'retry-after': String(seconds) },
+      })
     const right = await check()
-    if (right) pogingen.succeeded(key)
+    if (right) await attemptSucceeded(database, counters)
+    else await recordFailure(database, id)
     return right
   }
 
@@ -51,9 +53,8 @@ export function registerMijnAccount(app: FastifyInstance): void {
       const form = readForm(Wachtwoord, request.body)
       if (form.nieuw !== form.herhaald)
         throwFormFaults({ herhaald: 'Dit is niet hetzelfde als het nieuwe wachtwoord.' })
-      const right = await beproef(
-        request,
-        async () => (await checkPassword(database, gebruikersnaam, form.oud))?.id === id,
+      const right = await beproef(request, async () =>
+        checkPassword(database, await findByName(database, gebruikersnaam), form.oud, { known: true }),
       )
       if (!right) throwFormFaults({ oud: 'Dit is niet uw huidige wachtwoord.' })
       await mutateFromPage(request, async (m) => {
@@ -113,10 +114,8 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const beheerder = request.beheerder!
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await beproef(request, () => useCode(database, box, beheerder, code)))) {
-        await claimAttempt(database, beheerder.id)
+      if (!(await beproef(request, () => useCode(database, box, beheerder, code))))
         throwFormFaults({ code: 'Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.' })
-      }
       await mutateFromPage(request, async (m) => {
         await deleteTotp(m.trx, beheerder.id)
         m.vastleggen({

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as openid from 'openid-client'
 import { countAttempts } from '../autorisaties/attempts.ts'
 import type { OidcSettings } from '../config.ts'
+import { networkOf } from '../http/network.ts'
 import { Problem } from '../http/problem.ts'
 import { linkOidc } from './accounts.ts'
 import { writeAudit } from './change.ts'
@@ -54,9 +55,9 @@ export function registerOidc(app: FastifyInstance): void {
     reply.clearCookie(cookieName(request), cookieOptions(request))
     if (!onderweg)
       return refuse(request, reply, settings, 'Het inloggen duurde te lang, of begon in een andere browser.', 400)
-    const refusal = pogingen.refusal(request.ip)
+    const refusal = pogingen.refusal(networkOf(request.ip))
     if (refusal) throw refusal
-    pogingen.failed(request.ip)
+    pogingen.failed(networkOf(request.ip))
     const [, search = ''] = request.originalUrl.split('?', 2)
     const configuration = await provider(request)
     let claims: Record<string, unknown>
@@ -103,7 +104,7 @@ export function registerOidc(app: FastifyInstance): void {
       ])
       return refuse(request, reply, settings, account.geweigerd, 403)
     }
-    pogingen.succeeded(request.ip)
+    pogingen.succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, onderweg.verder)
   })
 }

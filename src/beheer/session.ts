@@ -102,12 +102,16 @@ export async function liveSessions(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Begins a session under a new value, in place of the one that the browser had. */
+/**
+ * Begins a session under a new value, in place of the one that the browser had.
+ * @param melding what its first page says
+ */
 export async function startSession(
   request: FastifyRequest,
   reply: FastifyReply,
   accountId: number,
   stap: Session['stap'] = 'ingelogd',
+  melding: Melding | null = null,
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
@@ -117,9 +121,9 @@ export async function startSession(
     .toWellFormed()
   await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
   const [row] = await sql`
-    insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser)
+    insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
     values (${sha256(value)}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
-      ${request.ip}, ${browser}) returning id, uuid`
+      ${request.ip}, ${browser}, ${melding && JSON.stringify(melding)}::text::jsonb) returning id, uuid`
   if (request.sessie) request.sessie = { ...request.sessie, id: row!.id, uuid: row!.uuid, stap }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }

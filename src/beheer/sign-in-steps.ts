@@ -1,12 +1,12 @@
 // The steps after the password or the provider.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { countSuccess } from './accounts.ts'
+import { type Failures, type Ingelogde, recordSignIn } from './accounts.ts'
 import { writeAudit } from './change.ts'
 import { renewToken } from './csrf-token.ts'
+import { moment } from './format.ts'
 import { basePath } from './keyset-list.ts'
-import { startSession } from './session.ts'
-
-export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
+import { type Melding, startSession } from './session.ts'
+import { rememberBrowser } from './sign-in-attempts.ts'
 
 export const everyone = { access: 'beheer', rol: 'iedereen' } as const
 
@@ -34,13 +34,28 @@ export async function logIn(
   verder: string | undefined,
 ): Promise<FastifyReply> {
   const { database } = request.server.parts
-  await countSuccess(database, account.id)
-  await startSession(request, reply, account.id)
+  const failures = await recordSignIn(database, account.id)
+  await startSession(request, reply, account.id, 'ingelogd', failures && failureNotice(failures))
+  await rememberBrowser(request, reply, account.id)
   renewToken(request, reply)
   await writeAudit(database.db, request, [
-    { handeling: 'inloggen', soort: 'account', id: account.uuid, gebruiker: account.gebruikersnaam },
+    {
+      handeling: 'inloggen',
+      soort: 'account',
+      id: account.uuid,
+      gebruiker: account.gebruikersnaam,
+      ...(failures && { nieuw: { mislukt: failures } }),
+    },
   ])
   return reply.redirect(`${basePath(request)}${ownPath(verder) || '/beheer/'}`, 303)
+}
+
+function failureNotice({ pogingen, sinds, laatst }: Failures): Melding {
+  const when =
+    pogingen === 1
+      ? `Sinds de vorige keer dat u inlogde is één keer geprobeerd in te loggen met een verkeerd wachtwoord of een verkeerde code: op ${moment(sinds)}.`
+      : `Sinds de vorige keer dat u inlogde is ${pogingen} keer geprobeerd in te loggen met een verkeerd wachtwoord of een verkeerde code: het eerst op ${moment(sinds)}, het laatst op ${moment(laatst)}.`
+  return { soort: 'info', tekst: `${when} Was u dat niet zelf? Meld het aan een administrator.` }
 }
 
 /** Where to go after signing in, when it is a page of ours. */

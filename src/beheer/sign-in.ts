@@ -1,12 +1,23 @@
-// inloggen: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is locked.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+// inloggen: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is not active.
+// How often one may try is in sign-in-attempts.ts.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countAttempts } from '../autorisaties/attempts.ts'
-import { checkPassword, claimAttempt } from './accounts.ts'
+import { networkOf } from '../http/network.ts'
+import { checkPassword, findByName, recordFailure } from './accounts.ts'
 import { writeAudit } from './change.ts'
 import { readForm, Wachtwoordveld } from './form.ts'
+import { formatDuration } from './format.ts'
 import { basePath } from './keyset-list.ts'
 import { endSession } from './session.ts'
+import {
+  attemptSucceeded,
+  claimAttempt,
+  codeCounters,
+  knownBrowser,
+  passwordCounters,
+  returnAttempt,
+} from './sign-in-attempts.ts'
 import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
 import { useCode } from './totp.ts'
 
@@ -23,15 +34,15 @@ type Vraag = { Querystring: { verder?: string } }
 
 export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const { database, box, config } = app.parts
-  // Counted before the password is looked at, so that many at once count as well.
+  // All names together, in this process: for whoever tries many names. A browser that signed in before is no such one.
   const pogingen = countAttempts({
     limit: 20,
     detail: 'Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.',
   })
-  const tel = (request: FastifyRequest) => {
-    const refusal = pogingen.refusal(request.ip)
+  const countAddress = (request: FastifyRequest) => {
+    const refusal = pogingen.refusal(networkOf(request.ip))
     if (refusal) throw refusal
-    pogingen.failed(request.ip)
+    pogingen.failed(networkOf(request.ip))
   }
   const oidc = config.oidc && { label: config.oidc.label }
 
@@ -42,21 +53,39 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
     const form = readForm(Inloggegevens, request.body)
-    tel(request)
-    const account = await checkPassword(database, form.gebruikersnaam, form.wachtwoord)
-    if (!account) {
+    const account = await findByName(database, form.gebruikersnaam)
+    const browser = await knownBrowser(request, account?.id)
+    if (browser === undefined) countAddress(request)
+    const counters = passwordCounters({
+      account: account?.id ?? form.gebruikersnaam,
+      network: networkOf(request.ip),
+      browser,
+    })
+    const page = {
+      titel: 'Inloggen',
+      verder: ownPath(form.verder),
+      gebruikersnaam: form.gebruikersnaam,
+      oidc,
+    }
+    const seconds = await claimAttempt(database, counters)
+    if (seconds > 0) return tooSoon(reply, seconds).pagina('inloggen', { ...page, weigering: waitText(seconds) })
+    const known = browser !== undefined
+    const right = await checkPassword(database, account, form.wachtwoord, { known }).catch(async (error) => {
+      await returnAttempt(database, counters) // too many at once: it was not looked at
+      throw error
+    })
+    if (!account || !right) {
+      await recordFailure(database, account?.id)
       await writeAudit(database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: form.gebruikersnaam },
       ])
       return reply.code(401).pagina('inloggen', {
-        titel: 'Inloggen',
-        verder: ownPath(form.verder),
-        gebruikersnaam: form.gebruikersnaam,
-        weigering: 'Deze gegevens kloppen niet, of het account is tijdelijk geblokkeerd.',
-        oidc,
+        ...page,
+        weigering: 'Deze gegevens kloppen niet, of het account is niet actief.',
       })
     }
-    pogingen.succeeded(request.ip)
+    await attemptSucceeded(database, counters)
+    if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, form.verder)
   })
 
@@ -69,19 +98,21 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     const account = request.sessie?.stap === 'totp' ? request.sessie.beheerder : undefined
     if (!account) return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
     const form = readForm(Code, request.body)
-    tel(request)
-    const right = (await claimAttempt(database, account.id)) && (await useCode(database, box, account, form.code ?? ''))
-    if (!right) {
+    const browser = await knownBrowser(request, account.id)
+    if (browser === undefined) countAddress(request)
+    const counters = codeCounters({ account: account.id, browser })
+    const page = { titel: 'Code invullen', verder: ownPath(form.verder) }
+    const seconds = await claimAttempt(database, counters)
+    if (seconds > 0) return tooSoon(reply, seconds).pagina('inloggen-code', { ...page, weigering: waitText(seconds) })
+    if (!(await useCode(database, box, account, form.code ?? ''))) {
+      await recordFailure(database, account.id)
       await writeAudit(database.db, request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
       ])
-      return reply.code(401).pagina('inloggen-code', {
-        titel: 'Code invullen',
-        verder: ownPath(form.verder),
-        weigering: 'Deze code klopt niet, is al gebruikt, of het account is tijdelijk geblokkeerd.',
-      })
+      return reply.code(401).pagina('inloggen-code', { ...page, weigering: 'Deze code klopt niet, of is al gebruikt.' })
     }
-    pogingen.succeeded(request.ip)
+    await attemptSucceeded(database, counters)
+    if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
     return logIn(request, reply, account, form.verder)
   })
 
@@ -97,3 +128,8 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     registerOidc(app)
   }
 }
+
+const tooSoon = (reply: FastifyReply, seconds: number) => reply.code(429).header('retry-after', String(seconds))
+
+const waitText = (seconds: number) =>
+  `Er is te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw. In een browser waarmee u eerder hebt ingelogd, telt alleen wat daar is ingevuld.`

@@ -9,10 +9,10 @@ import {
   generatePassword,
   listAccounts,
   setPassword,
-  unblockAccount,
 } from '../beheer/accounts.ts'
 import { MIN_WACHTWOORD } from '../beheer/password.ts'
 import { ROLLEN, type Rol } from '../beheer/session.ts'
+import { endWait } from '../beheer/sign-in-attempts.ts'
 import type { Config } from '../config.ts'
 import type { Database, ReadDb } from '../database/database.ts'
 import { type Mutation, mutator } from '../database/mutate.ts'
@@ -66,7 +66,7 @@ export function addAccountCommands(
 
   account
     .command('reset-password')
-    .description('give an account a new password, printed once; ends its sessions and its lock')
+    .description('give an account a new password, printed once; ends its sessions and the wait after wrong passwords')
     .requiredOption('--username <name>', 'name to sign in with')
     .option('--password-stdin', 'read the password from standard input instead of making one')
     .option('--remove-totp', 'remove its one-time codes as well', false)
@@ -84,16 +84,20 @@ export function addAccountCommands(
 
   account
     .command('unlock')
-    .description('end the lock of an account after wrong passwords')
+    .description('end the wait of an account after wrong passwords or codes, wherever they were entered')
     .requiredOption('--username <name>', 'name to sign in with')
     .option('--json', 'print JSON')
     .action(async (options: { username: string; json?: boolean }) => {
       await change(withDatabase, async (m) => {
         const found = await requireAccount(m.read, options.username)
-        await unblockAccount(m.trx, found.id)
-        await record(m, 'account-ontgrendelen', found)
+        await endWait(m.trx, found.id)
+        await record(m, 'wachttijd-opheffen', found)
       })
-      print(options, { username: options.username, locked: false }, `Account ${options.username} is not locked.`)
+      print(
+        options,
+        { username: options.username, waits: false },
+        `Nobody has to wait for account ${options.username}.`,
+      )
     })
 
   account
@@ -107,14 +111,17 @@ export function addAccountCommands(
         name: one.naam,
         role: one.rol,
         active: one.actief,
-        locked: one.geblokkeerdTot !== null,
+        failedAttempts: one.misluktePogingen,
+        waits: one.wachtTot !== null,
         password: one.wachtwoord,
         totp: one.totp,
         oidc: one.oidc,
         lastSignIn: one.laatsteLoginOp,
       }))
-      const line = ({ username, role, active, locked, totp }: (typeof rows)[number]) =>
-        [username, role, active ? (locked ? 'locked' : 'active') : 'inactive', totp ? 'totp' : 'no totp'].join('\t')
+      const line = ({ username, role, active, failedAttempts, totp }: (typeof rows)[number]) =>
+        [username, role, active ? 'active' : 'inactive', totp ? 'totp' : 'no totp', `${failedAttempts} failed`].join(
+          '\t',
+        )
       print(options, rows, rows.map(line).join('\n') || 'There are no accounts.')
     })
 

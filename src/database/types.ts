@@ -369,10 +369,6 @@ export interface BeheerAccount {
    */
   email: Generated<string>;
   /**
-   * No attempt is looked at before this moment.
-   */
-  geblokkeerdTot: string | null;
-  /**
    * Name to sign in with; unique whatever its case.
    */
   gebruikersnaam: string;
@@ -393,9 +389,17 @@ export interface BeheerAccount {
    */
   maxVertrouwelijkheidaanduiding: Generated<string>;
   /**
-   * Wrong passwords and codes since the last time it went well.
+   * Wrong passwords and codes since it last signed in, told to whoever signs in.
    */
   misluktePogingen: Generated<number>;
+  /**
+   * When the last of them was; empty: none.
+   */
+  misluktLaatst: string | null;
+  /**
+   * When the first of them was; empty: none.
+   */
+  misluktSinds: string | null;
   /**
    * Name for people, as audit records show it.
    */
@@ -483,6 +487,48 @@ export interface BeheerAudit {
    * When.
    */
   tijdstip: Generated<string>;
+}
+
+export interface BeheerBrowser {
+  /**
+   * The account.
+   */
+  accountId: number;
+  /**
+   * When it last signed in.
+   */
+  gezienOp: Generated<string>;
+  /**
+   * Number; stays when the cookie gets another value.
+   */
+  id: Generated<number>;
+  /**
+   * SHA-256 of the value in the cookie.
+   */
+  sleutel: Buffer;
+}
+
+export interface BeheerInlogpoging {
+  /**
+   * Attempts, also one that is being looked at.
+   */
+  aantal: number;
+  /**
+   * Whose account; empty: a name that nobody has.
+   */
+  accountId: number | null;
+  /**
+   * No attempt is looked at before this moment.
+   */
+  openOp: string;
+  /**
+   * SHA-256 of what is counted: a name and an address, a name, a known browser, codes of an account.
+   */
+  sleutel: Buffer;
+  /**
+   * After this moment the count starts anew.
+   */
+  vergeetOp: string;
 }
 
 export interface BeheerSessie {
@@ -3618,6 +3664,8 @@ export interface DB {
   autorisatieType: AutorisatieType;
   beheerAccount: BeheerAccount;
   beheerAudit: BeheerAudit;
+  beheerBrowser: BeheerBrowser;
+  beheerInlogpoging: BeheerInlogpoging;
   beheerSessie: BeheerSessie;
   besluit: Besluit;
   besluitinformatieobject: Besluitinformatieobject;

@@ -16,6 +16,7 @@ import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { LIVEZ } from './health.ts'
+import { networkOf } from './network.ts'
 import { Problem } from './problem.ts'
 
 declare module 'fastify' {
@@ -72,7 +73,7 @@ export function boundConnections(
   const proxies = blockList(config.trustProxy)
 
   app.server.on('connection', (socket: Socket) => {
-    const name = addressOf(socket)
+    const name = networkOf(socket.remoteAddress)
     const address = isListed(proxies, socket.remoteAddress) ? undefined : (addresses.get(name) ?? newAddress())
     if (address) addresses.set(name, address)
     const now = performance.now()
@@ -275,21 +276,6 @@ function startWindow(connection: Connection, now: number): void {
 export function isArriving(request: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   return !request.complete && (encoding !== undefined || (length !== undefined && length !== '0'))
-}
-
-/** An address of version 6 stands for its /64, which is one subscriber. */
-function addressOf({ remoteAddress = '' }: Socket): string {
-  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
-  return isIPv6(address) ? expanded(address).slice(0, 4).join(':') : address
-}
-
-function expanded(address: string): string[] {
-  const [before = '', after] = address.split('::')
-  const head = before === '' ? [] : before.split(':')
-  const tail = after ? after.split(':') : []
-  return after === undefined
-    ? head
-    : [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail]
 }
 
 function blockList(ranges: readonly string[]): BlockList {

@@ -89,13 +89,17 @@ t.test('accounts', await needsBrowser(), async (t) => {
     await pagina.click('main button')
     t.equal((await ander.get('/beheer/')).statusCode, 303)
 
-    for (let count = 0; count < 5; count++) await ander.login('nog.een', 'verkeerd')
-    t.equal((await ander.login('nog.een', WACHTWOORD)).statusCode, 401)
+    const elders = klant(test.app, { remoteAddress: '10.0.0.1' })
+    for (let count = 0; count < 5; count++) await elders.login('nog.een', 'verkeerd')
+    t.equal((await elders.login('nog.een', WACHTWOORD)).statusCode, 429)
     await pagina.goto(`/beheer/accounts/${await uuidVan('nog.een')}`)
-    t.match(await pagina.textContent('main'), 'geblokkeerd')
-    await pagina.click('text=Ontgrendelen')
+    t.match(await pagina.textContent('main'), 'Waar dat was moet worden gewacht')
+    t.equal(await teBreed(pagina), false)
+    await pagina.click('text=Wachttijd opheffen')
     await pagina.click('main button')
-    t.match(await pagina.textContent('main'), 'is ontgrendeld')
+    t.match(await pagina.textContent('main'), 'hoeft niet meer te worden gewacht')
+    t.match(await pagina.textContent('main'), '5 keer', 'what failed is still there to be told')
+    t.equal((await elders.login('nog.een', WACHTWOORD)).statusCode, 303)
     t.equal((await ander.login('nog.een', WACHTWOORD)).statusCode, 303)
 
     await pagina.click('text=Nieuw wachtwoord')
@@ -117,15 +121,15 @@ t.test('accounts', await needsBrowser(), async (t) => {
   t.test('script in a name is text', async (t) => {
     const { pagina, klachten } = await alsBeheerder(test, 'administrator')
     await test.database.sql`
-      insert into beheer_account (gebruikersnaam, naam, email, rol, totp_sinds, geblokkeerd_tot)
-      values (${SCRIPT.replaceAll(' ', '_')}, ${SCRIPT}, ${SCRIPT}, 'viewer', now(), now() + interval '1 hour')`
+      insert into beheer_account (gebruikersnaam, naam, email, rol, totp_sinds)
+      values (${SCRIPT.replaceAll(' ', '_')}, ${SCRIPT}, ${SCRIPT}, 'viewer', now())`
     const uuid = await uuidVan(SCRIPT.replaceAll(' ', '_'))
     for (const pad of [
       '',
       `/${uuid}`,
       `/${uuid}/wachtwoord`,
       `/${uuid}/verwijderen`,
-      `/${uuid}/ontgrendelen`,
+      `/${uuid}/wachttijd`,
       `/${uuid}/codes`,
       `?zoek=${encodeURIComponent(SCRIPT)}`,
     ]) {
@@ -167,7 +171,7 @@ t.test('only an administrator sees accounts, and forms of others are refused', a
     ['', { gebruikersnaam: 'nieuw', rol: 'administrator', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'maken' }],
     [`/${uuid}`, { rol: 'administrator', maxVertrouwelijkheidaanduiding: 'openbaar', actief: 'true' }],
     [`/${uuid}/wachtwoord`, { wijze: 'typen', wachtwoord: 'een ander wachtwoord' }],
-    ...['verwijderen', 'sessies', 'codes', 'ontgrendelen'].map((name): [string, object] => [`/${uuid}/${name}`, {}]),
+    ...['verwijderen', 'sessies', 'codes', 'wachttijd'].map((name): [string, object] => [`/${uuid}/${name}`, {}]),
   ] as [string, Record<string, string>][]
   for (const naam of ['kijker', 'doener']) {
     const browser = klant(app)

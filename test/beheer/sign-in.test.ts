@@ -34,20 +34,46 @@ t.test('signing in', await needsBrowser(), async (t) => {
     t.same(klachten, [])
   })
 
-  t.test('five wrong passwords lock an account, and nobody is told why', async (t) => {
-    const context = await test.browser.newContext({ baseURL: test.adres, javaScriptEnabled: false })
+  t.test('five wrong passwords make one wait, and nobody is told whether the account exists', async (t) => {
+    const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 390, height: 844 } })
     const pagina = await context.newPage()
     const probeer = async (naam: string, wachtwoord: string) => {
       await pagina.goto('/beheer/inloggen')
       await pagina.fill('#veld-gebruikersnaam', naam)
       await pagina.fill('#veld-wachtwoord', wachtwoord)
       await pagina.click('main button[type=submit]')
-      return pagina.textContent('main')
+      return (await pagina.textContent('main'))?.replace(naam, '')
     }
     const unknown = await probeer('niemand', 'x')
-    for (let count = 0; count < 5; count++)
-      t.equal((await probeer('operator', 'verkeerd'))?.replace('operator', 'niemand'), unknown)
-    t.match(await probeer('operator', WACHTWOORD), 'tijdelijk geblokkeerd')
+    for (let count = 0; count < 5; count++) t.equal(await probeer('operator', 'verkeerd'), unknown)
+    t.equal(await holdWait(test), 5)
+    t.match(await probeer('operator', WACHTWOORD), /Probeer het over \d+ (s|min)( \d+ s)? opnieuw/)
+    t.equal(await pagina.inputValue('#veld-gebruikersnaam'), 'operator')
+    t.same(await toegankelijkheid(pagina), [])
+    t.equal(await teBreed(pagina), false)
+    for (let count = 0; count < 4; count++) await probeer('niemand', 'x')
+    await holdWait(test)
+    t.match(await probeer('niemand', 'x'), /Probeer het over \d+ (s|min)( \d+ s)? opnieuw/)
+  })
+
+  t.test('whoever signs in reads what failed since the last time, once', async (t) => {
+    await test.database.sql`
+      update beheer_account set mislukte_pogingen = 3, mislukt_sinds = '2026-03-01 12:00+01', mislukt_laatst = '2026-03-02 13:30+01'
+      where gebruikersnaam = 'viewer'`
+    const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 390, height: 844 } })
+    const pagina = await context.newPage()
+    await pagina.goto('/beheer/inloggen?verder=/beheer/zaken')
+    await pagina.fill('#veld-gebruikersnaam', 'viewer')
+    await pagina.fill('#veld-wachtwoord', WACHTWOORD)
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/beheer/zaken')
+    const text = await pagina.textContent('main [role=status]')
+    t.match(text, /is 3 keer geprobeerd/)
+    t.match(text, /het eerst op 1 mrt 2026, 12:00:00, het laatst op 2 mrt 2026, 13:30:00/)
+    t.same(await toegankelijkheid(pagina), [])
+    t.equal(await teBreed(pagina), false)
+    await pagina.reload()
+    t.notMatch(await pagina.textContent('main'), 'geprobeerd in te loggen')
   })
 })
 
@@ -101,6 +127,23 @@ async function metCodes({
   if (!(await useCode(database, parts.box, account, await code(-1), true))) throw new Error('the code was refused')
   return { geheim, code }
 }
+
+const noWait = ({ database }: Pick<TestApp, 'database'>) => database.sql`delete from beheer_inlogpoging`
+/** How long the last count made one wait, in seconds. Moves the wait into the future, so that a slow machine does not sit it out. */
+async function holdWait({ database }: Pick<TestApp, 'database'>): Promise<number> {
+  // Only counts with a wait are kept for a day.
+  const rows = await database.sql`
+    update beheer_inlogpoging p set open_op = clock_timestamp() + interval '10 minutes'
+    from (select sleutel, extract(epoch from open_op - (vergeet_op - interval '1 day'))::float8 as seconds, vergeet_op
+      from beheer_inlogpoging where vergeet_op > now() + interval '2 hours') x
+    where p.sleutel = x.sleutel and x.seconds > 0.5 returning x.seconds, x.vergeet_op`
+  const newest = rows.toSorted((a, b) => Date.parse(b.vergeet_op) - Date.parse(a.vergeet_op))[0]
+  return Math.round(newest?.seconds ?? 0)
+}
+
+/** As after the wait: counts stay what they are. */
+const turnHasCome = ({ database }: Pick<TestApp, 'database'>) =>
+  database.sql`update beheer_inlogpoging set open_op = least(open_op, now())`
 
 const sqlIdle = `update beheer_sessie set gezien_op = now() - interval '31 minutes'`
 const sqlOld = `update beheer_sessie set vervalt_op = now() - interval '1 second', gemaakt_op = now() - interval '12 hours'`
@@ -161,7 +204,7 @@ t.test('a session', async (t) => {
     await test.database.sql`update beheer_account set actief = false`
     t.equal((await browser.get('/beheer/')).statusCode, 303)
     t.equal((await browser.login('jan', WACHTWOORD)).statusCode, 401)
-    await test.database.sql`update beheer_account set actief = true, mislukte_pogingen = 0`
+    await test.database.sql`update beheer_account set actief = true`
   })
 
   t.test('has a cookie that scripts and other sites do not get', async (t) => {
@@ -181,7 +224,11 @@ t.test('under https all cookies are Secure and kept to this host', async (t) => 
   const answer = await browser.login('jan', WACHTWOORD)
   t.equal(answer.statusCode, 303)
   const cookies = [...page.cookies, ...answer.cookies.filter(({ value }) => value !== '')]
-  t.same(cookies.map(({ name }) => name).sort(), ['__Host-zaakstroom', '__Host-zaakstroom-formulier'])
+  t.same(cookies.map(({ name }) => name).sort(), [
+    '__Host-zaakstroom',
+    '__Host-zaakstroom-browser',
+    '__Host-zaakstroom-formulier',
+  ])
   for (const cookie of cookies) t.match(cookie, { secure: true, httpOnly: true, path: '/', domain: undefined })
   t.match(answer.headers['strict-transport-security'], 'max-age')
 })
@@ -195,6 +242,176 @@ t.test('too many attempts from one address wait a minute, those from another do 
   t.match(refused.headers['retry-after'], /^[1-9]\d?$/)
   t.match(refused.body, 'te vaak geprobeerd')
   t.equal((await klant(app, { remoteAddress: '10.0.0.2' }).login('jan', WACHTWOORD)).statusCode, 303)
+})
+
+t.test('wrong passwords slow down whoever enters them, and lock nobody out', async (t) => {
+  const test = await metAccount(t)
+  const { sql } = test.database
+  await createAccount(test.database.db, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
+  const wrong = (browser: ReturnType<typeof klant>) => browser.login('JAN', 'verkeerd')
+  /** Hashes that were computed show as failures of the account. */
+  const failures = async () =>
+    (await sql`select mislukte_pogingen as n from beheer_account where gebruikersnaam = 'jan'`)[0]!.n
+
+  t.test('after five the wait doubles up to a quarter of an hour, and nothing is looked at until then', async (t) => {
+    const attacker = klant(test.app, { remoteAddress: '10.1.0.1' })
+    for (let count = 0; count < 5; count++) t.equal((await wrong(attacker)).statusCode, 401)
+    for (const seconds of [5, 10, 20, 40, 80, 160, 320, 640, 900, 900]) {
+      const before = await failures()
+      t.equal(await holdWait(test), seconds)
+      const refused = await attacker.login('jan', WACHTWOORD)
+      t.equal(refused.statusCode, 429, 'even the right one')
+      const wait = Number(refused.headers['retry-after'])
+      t.ok(wait > 300 && wait <= 600, 'and it says how long')
+      await attacker.login('piet', WACHTWOORD) // so that the count of the address for all names starts anew
+      attacker.cookies.clear()
+      t.equal(await failures(), before, 'the password was not looked at')
+      await turnHasCome(test)
+      t.equal((await wrong(klant(test.app, { remoteAddress: '10.1.0.1' }))).statusCode, 401)
+    }
+  })
+
+  t.test('who comes from elsewhere signs in meanwhile; the same /64 is not elsewhere', async (t) => {
+    for (let count = 1; count <= 5; count++) await wrong(klant(test.app, { remoteAddress: `2001:db8:1:2::${count}` }))
+    await holdWait(test)
+    const at = async (remoteAddress: string) =>
+      (await klant(test.app, { remoteAddress }).login('jan', WACHTWOORD)).statusCode
+    t.equal(await at('2001:db8:1:2:ffff::9'), 429)
+    t.equal(await at('2001:db8:1:3::1'), 303)
+    t.equal(await at('10.1.0.2'), 303)
+  })
+
+  t.test('many at once get no more chances than one after another', async (t) => {
+    await noWait(test)
+    const statuses = await Promise.all(
+      Array.from({ length: 12 }, async () => (await wrong(klant(test.app, { remoteAddress: '10.1.0.3' }))).statusCode),
+    )
+    t.same(statuses.sort(), [...Array(5).fill(401), ...Array(7).fill(429)])
+  })
+
+  t.test(
+    'many addresses against one name wait too, half a minute at most; not a browser that signed in before',
+    async (t) => {
+      await noWait(test)
+      const known = klant(test.app, { remoteAddress: '10.1.0.4' })
+      t.equal((await known.login('jan', WACHTWOORD)).statusCode, 303)
+      known.cookies.delete('zaakstroom')
+      for (let count = 0; count < 50; count++)
+        t.equal((await wrong(klant(test.app, { remoteAddress: `10.2.0.${count}` }))).statusCode, 401)
+      const fresh = (count: number) => klant(test.app, { remoteAddress: `10.3.0.${count}` })
+      t.equal(await holdWait(test), 1)
+      t.equal((await fresh(0).login('jan', WACHTWOORD)).statusCode, 429)
+      for (let count = 1; count <= 8; count++) {
+        await turnHasCome(test)
+        await wrong(fresh(count))
+      }
+      t.equal(await holdWait(test), 30)
+      t.equal((await fresh(9).login('jan', WACHTWOORD)).statusCode, 429)
+      await turnHasCome(test)
+      t.equal(
+        (await fresh(9).login('jan', WACHTWOORD)).statusCode,
+        303,
+        'being refused by the name cost this address nothing',
+      )
+      await wrong(fresh(10))
+      await holdWait(test)
+      t.equal((await fresh(11).login('jan', WACHTWOORD)).statusCode, 429)
+      t.equal((await known.login('jan', WACHTWOORD)).statusCode, 303, 'the known browser does not wait')
+    },
+  )
+
+  t.test(
+    'a known browser is not slowed down by others at its address, has a bound of its own, and is known to one account',
+    async (t) => {
+      await noWait(test)
+      const known = klant(test.app, { remoteAddress: '10.4.0.1' })
+      await known.login('jan', WACHTWOORD)
+      known.cookies.delete('zaakstroom')
+      const copy = new Map(known.cookies)
+      const attacker = klant(test.app, { remoteAddress: '10.4.0.1' })
+      for (let count = 0; count < 25; count++) await attacker.login(count < 6 ? 'piet' : 'jan', 'verkeerd')
+      t.equal((await attacker.login('jan', WACHTWOORD)).statusCode, 429)
+      t.equal((await known.login('piet', WACHTWOORD)).statusCode, 429, 'it never signed in to that account')
+      for (let count = 0; count < 5; count++) t.equal((await wrong(known)).statusCode, 401)
+      await holdWait(test)
+      t.equal((await known.login('jan', WACHTWOORD)).statusCode, 429, 'its own five')
+      await turnHasCome(test)
+      t.equal((await known.login('jan', WACHTWOORD)).statusCode, 303)
+      await known.post('/beheer/uitloggen', {}, '/beheer/')
+      t.ok(known.cookies.get('zaakstroom-browser'), 'it stays known after signing out')
+      for (let count = 0; count < 5; count++) await wrong(klant(test.app, { remoteAddress: '10.4.0.2' }))
+      await holdWait(test)
+      const thief = klant(test.app, { remoteAddress: '10.4.0.2', cookies: copy })
+      t.equal((await thief.login('jan', WACHTWOORD)).statusCode, 429, 'the value before counts no more')
+    },
+  )
+
+  t.test('signing in to one account does not renew the chances that a shared browser has at another', async (t) => {
+    await noWait(test)
+    const shared = klant(test.app, { remoteAddress: '10.5.0.1' })
+    for (const naam of ['jan', 'piet']) {
+      t.equal((await shared.login(naam, WACHTWOORD)).statusCode, 303)
+      shared.cookies.delete('zaakstroom')
+    }
+    for (let count = 0; count < 5; count++) {
+      t.equal((await wrong(shared)).statusCode, 401)
+      t.equal((await shared.login('piet', WACHTWOORD)).statusCode, 303)
+      shared.cookies.delete('zaakstroom')
+    }
+    await holdWait(test)
+    t.equal((await wrong(shared)).statusCode, 429)
+  })
+
+  t.test('of a known browser only the hash is stored, and the 20 newest of an account', async (t) => {
+    const browser = klant(test.app, { remoteAddress: '10.6.0.1' })
+    for (let count = 0; count < 22; count++) {
+      browser.cookies.clear()
+      t.equal((await browser.login('piet', WACHTWOORD)).statusCode, 303)
+    }
+    const value = browser.cookies.get('zaakstroom-browser')!
+    const rows = await sql`
+      select b.sleutel = sha256(convert_to(${value}, 'utf8')) as deze from beheer_browser b
+      join beheer_account a on a.id = b.account_id where gebruikersnaam = 'piet' order by b.id desc`
+    t.equal(rows.length, 20)
+    t.ok(rows[0]!.deze)
+  })
+
+  t.test('counts are forgotten: after an hour, or a day once there was a wait', async (t) => {
+    await noWait(test)
+    const browser = klant(test.app, { remoteAddress: '10.6.0.2' })
+    const keeps = () => sql`
+      select max(vergeet_op) > now() + interval '1 hour' as lang from beheer_inlogpoging where sleutel in
+        (select sleutel from beheer_inlogpoging order by aantal desc limit 1)`
+    for (let count = 0; count < 4; count++) await wrong(browser)
+    t.same([...(await keeps())], [{ lang: false }])
+    for (let count = 0; count < 2; count++) await wrong(browser)
+    t.same([...(await keeps())], [{ lang: true }])
+    await sql`update beheer_inlogpoging set vergeet_op = now() - interval '1 second', open_op = now() - interval '1 second'`
+    t.equal((await wrong(browser)).statusCode, 401)
+    t.same(
+      [...(await sql`select aantal from beheer_inlogpoging`)],
+      [{ aantal: 1 }, { aantal: 1 }],
+      'and they are cleaned up',
+    )
+  })
+
+  t.test('the audit log says with a sign-in what failed before it, and the next one says nothing', async (t) => {
+    await noWait(test)
+    await klant(test.app).login('jan', WACHTWOORD)
+    for (let count = 0; count < 2; count++) await wrong(klant(test.app, { remoteAddress: '10.6.0.3' }))
+    const browser = klant(test.app)
+    await browser.login('jan', WACHTWOORD)
+    t.match((await browser.get('/beheer/')).body, 'is 2 keer geprobeerd in te loggen')
+    const again = klant(test.app)
+    await again.login('jan', WACHTWOORD)
+    t.notMatch((await again.get('/beheer/')).body, 'geprobeerd in te loggen')
+    const rows = await sql`
+      select nieuw from beheer_audit where handeling = 'inloggen' and resultaat = 'geslaagd' order by id desc limit 2`
+    t.equal(rows[0]!.nieuw, null)
+    const { mislukt } = rows[1]!.nieuw
+    t.equal(mislukt.pogingen, 2)
+    t.ok(Date.parse(mislukt.sinds) < Date.parse(mislukt.laatst))
+  })
 })
 
 t.test('behind a proxy of ours its word counts as the address, and the word of anybody else does not', async (t) => {
@@ -218,6 +435,11 @@ t.test('only so many passwords are hashed at once: the rest waits, and what is t
     refused,
     refused.map(() => ({ reason: { status: 429, headers: { 'retry-after': '3' } } })),
   )
+  const stored = await hashPassword('een wachtwoord')
+  const others = Array.from({ length: 22 }, () => hashPassword('een ander').then(() => 'other'))
+  const known = isPassword('een wachtwoord', stored, { known: true }).then(() => 'known')
+  t.equal(await Promise.race([known, others[21]!]), 'known', 'a known browser does not wait for them')
+  await Promise.all(others)
   t.ok(await isPassword('een wachtwoord', await hashPassword('een wachtwoord')), 'and afterwards all is as before')
 })
 
@@ -252,13 +474,14 @@ t.test('with one-time codes', async (t) => {
       t.equal((await inlogcode(other, await code(3))).statusCode, 401, 'nor one of the time to come')
       t.equal((await inlogcode(other, '')).statusCode, 401)
       t.equal((await other.get('/beheer/')).statusCode, 303)
-      await test.database.sql`update beheer_account set mislukte_pogingen = 0`
+      await noWait(test)
       t.equal((await inlogcode(other, await code(1))).statusCode, 303, 'one step of difference is forgiven')
     })
   })
 
   t.test('the same code from two browsers at once lets one of them in', async (t) => {
-    await test.database.sql`update beheer_account set totp_stap = null, mislukte_pogingen = 0`
+    await test.database.sql`update beheer_account set totp_stap = null`
+    await noWait(test)
     const browsers = [klant(test.app), klant(test.app), klant(test.app)]
     for (const browser of browsers) await browser.login('jan', WACHTWOORD)
     const right = await code()
@@ -266,22 +489,58 @@ t.test('with one-time codes', async (t) => {
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [303, 401, 401])
   })
 
-  t.test('wrong codes lock the account as wrong passwords do', async (t) => {
-    await test.database.sql`update beheer_account set totp_stap = null, mislukte_pogingen = 0, geblokkeerd_tot = null`
-    const browser = klant(test.app, { remoteAddress: '10.0.0.9' })
-    await browser.login('jan', WACHTWOORD)
-    for (let count = 0; count < 5; count++) t.equal((await inlogcode(browser, '000000')).statusCode, 401)
-    t.equal((await inlogcode(browser, await code())).statusCode, 401, 'also the right one, now')
-    t.equal((await klant(test.app).login('jan', WACHTWOORD)).statusCode, 401)
-    const [row] = await test.database.sql`select geblokkeerd_tot > now() as geblokkeerd from beheer_account`
-    t.ok(row?.geblokkeerd)
+  t.test(
+    'wrong codes make the next ones wait, from whatever address they come, also after the password again',
+    async (t) => {
+      await test.database.sql`update beheer_account set totp_stap = null`
+      await noWait(test)
+      const browser = klant(test.app, { remoteAddress: '10.0.0.9' })
+      await browser.login('jan', WACHTWOORD)
+      for (let count = 0; count < 5; count++) t.equal((await inlogcode(browser, '000000')).statusCode, 401)
+      t.equal(await holdWait(test), 5)
+      const refused = await inlogcode(browser, await code())
+      t.equal(refused.statusCode, 429, 'also the right one, now')
+      t.match(refused.headers['retry-after'], /^[1-9]\d*$/)
+      const elsewhere = klant(test.app, { remoteAddress: '10.7.0.1' })
+      t.equal((await elsewhere.login('jan', WACHTWOORD)).statusCode, 303)
+      t.equal((await inlogcode(elsewhere, await code())).statusCode, 429)
+      for (const seconds of [10, 20, 40]) {
+        await turnHasCome(test)
+        t.equal((await inlogcode(elsewhere, '000000')).statusCode, 401)
+        t.equal(await holdWait(test), seconds)
+        t.equal((await inlogcode(elsewhere, '000000')).statusCode, 429)
+      }
+      await turnHasCome(test)
+      t.equal((await inlogcode(elsewhere, await code())).statusCode, 303, 'and then the right one is right')
+    },
+  )
+
+  t.test('a browser that signed in before has codes of its own to try, also bounded', async (t) => {
+    await test.database.sql`update beheer_account set totp_stap = null`
+    await noWait(test)
+    const known = klant(test.app)
+    await known.login('jan', WACHTWOORD)
+    t.equal((await inlogcode(known, await code())).statusCode, 303)
+    const attacker = klant(test.app, { remoteAddress: '10.0.0.11' })
+    await attacker.login('jan', WACHTWOORD)
+    for (let count = 0; count < 6; count++) await inlogcode(attacker, '000000')
+    known.cookies.delete('zaakstroom')
+    await known.login('jan', WACHTWOORD)
+    for (let count = 0; count < 5; count++) {
+      t.equal((await inlogcode(known, '000000')).statusCode, 401)
+      t.equal((await known.login('jan', WACHTWOORD)).statusCode, 303)
+    }
+    await holdWait(test)
+    t.equal((await inlogcode(known, '000000')).statusCode, 429, 'the password again gives no new codes')
   })
 
   t.test('many codes at once get no more chances than one after another', async (t) => {
-    await test.database.sql`update beheer_account set totp_stap = null, mislukte_pogingen = 0, geblokkeerd_tot = null`
+    await test.database.sql`update beheer_account set totp_stap = null, mislukte_pogingen = 0`
+    await noWait(test)
     const browser = klant(test.app, { remoteAddress: '10.0.0.10' })
     await browser.login('jan', WACHTWOORD)
-    await Promise.all(Array.from({ length: 12 }, () => inlogcode(browser, '000000')))
+    const answers = await Promise.all(Array.from({ length: 12 }, () => inlogcode(browser, '000000')))
+    t.same(answers.map(({ statusCode }) => statusCode).sort(), [...Array(5).fill(401), ...Array(7).fill(429)])
     const [row] = await test.database.sql`select mislukte_pogingen as n from beheer_account`
     t.equal(row!.n, 5)
   })
