@@ -613,9 +613,9 @@ t.test('a pool that is not stopped does not keep the process', async (t) => {
   const { base, root } = await givenStore(t)
   put(base, 'a')
   const module = `
-    import { kopieerPool } from '${new URL('../../src/documenten/import/kopieer.ts', import.meta.url).href}'
+    import { copyPool } from '${new URL('../../src/documenten/import/copy.ts', import.meta.url).href}'
     const [, baseDir, opslagRoot] = process.argv
-    console.log((await kopieerPool({ baseDir, opslagRoot }).kopieer([{ nummer: 1, bestandspad: 'a', sleutel: 'b' }])).length)`
+    console.log((await copyPool({ baseDir, opslagRoot }).kopieer([{ nummer: 1, bestandspad: 'a', sleutel: 'b' }])).length)`
   const result = spawnSync(process.execPath, ['--input-type=module', '-e', module, base, root], { timeout: 60_000 })
   t.equal(result.status, 0)
   t.equal(String(result.stdout), '1\n')
