@@ -1,3 +1,4 @@
+// In a process of its own: it measures memory.
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
