@@ -1,3 +1,4 @@
+// In a process of its own: the metrics of a process count everything that it did.
 import t from 'tap'
 import { startMetrics } from '../../src/telemetry/metrics.ts'
 import { givenNotificaties, givenWijziging } from './given.ts'

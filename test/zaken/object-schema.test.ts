@@ -1,3 +1,4 @@
+// In a process of its own: it measures memory.
 // Objects of a kind that the client defines himself: with jq and a JSON schema, neither of which may take what it wants.
 import t, { type Test } from 'tap'
 import { givenZaaktype, testApp } from '../app.ts'
