@@ -16,6 +16,7 @@ import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { isOudeImport } from '../src/jobs/retention.ts'
 import { removeOldMessages } from '../src/notificaties/resend.ts'
+import { removeDeletedAbonnementen } from '../src/nrc/abonnementen.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })
 declare global {
@@ -46,6 +47,7 @@ export function retention(parts: Parts): Task {
       const imports = await removeOldImports(parts)
       await note({ imports })
       await removeOldConcepten(database.db)
+      await removeDeletedAbonnementen(database)
       const notificaties = await removeOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
       const { overgeslagen, ...swept } = await sweepOrphans(parts)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
-import type { ReadDb } from '../database/database.ts'
+import type { Database, ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { documentedAs } from '../http/documented.ts'
 import { Patch, Text, Url, Uuid } from '../http/input.ts'
@@ -274,7 +274,7 @@ async function changeAbonnement(
   return toAbonnement(await requireAbonnement(m.read, uuid), m.actor.base)
 }
 
-/** At once nothing more is sent to it; what was still to be delivered is removed afterwards, in portions. */
+/** At once nothing more is sent to it; what was still to be delivered is removed by the daily clean-up, in portions. */
 async function deleteAbonnement(m: Mutation, uuid: string): Promise<void> {
   m.unrecorded(UNRECORDED)
   const row = await lockAbonnement(m, uuid)
@@ -303,4 +303,24 @@ async function writeKanalen(m: Mutation, abonnementId: number, groepen: Groep[])
     select ${abonnementId}, g.kanaal_id, g.filters
     from jsonb_to_recordset(${m.sql.json(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))})
       as g(kanaal_id bigint, filters jsonb)`
+}
+
+const PORTION = 5000
+
+/**
+ * Removes what deleted abonnementen left: their deliveries in portions, then themselves. Running it again is harmless.
+ * @returns how many abonnementen are gone
+ */
+export async function removeDeletedAbonnementen({ sql }: Database): Promise<number> {
+  for (let removed = PORTION; removed === PORTION; ) {
+    const { count } = await sql`
+      delete from levering where ctid = any(array(
+        select l.ctid from levering l join abonnement a on a.id = l.abonnement_id
+        where a.verwijderd_op is not null limit ${PORTION}))`
+    removed = count
+  }
+  const { count } = await sql`
+    delete from abonnement a where a.verwijderd_op is not null
+      and not exists (select from levering l where l.abonnement_id = a.id)`
+  return count
 }

@@ -1,5 +1,6 @@
 // From a change to the subscribers of the notifications service that is built in.
 import t from 'tap'
+import { removeDeletedAbonnementen } from '../../src/nrc/abonnementen.ts'
 import { ensureOwnKanalen } from '../../src/nrc/kanalen.ts'
 import { prepareNrc } from '../../src/nrc/start.ts'
 import { givenZaaktype, type TestApp, testApp } from '../app.ts'
@@ -111,6 +112,10 @@ t.test('a deleted abonnement gets nothing more, also of what waited', async (t) 
   await givenZaak(test)
   await test.runJobs()
   t.strictSame(real(to.received), [])
+
+  t.equal(await removeDeletedAbonnementen(test.database), 1)
+  t.equal((await test.database.sql`select from levering`).length, 0, 'nothing keeps its messages from being removed')
+  t.equal(await removeDeletedAbonnementen(test.database), 0)
 })
 
 t.test('our own kanalen are made at the start, and what others added to their filters stays', async (t) => {
