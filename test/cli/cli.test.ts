@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
@@ -41,7 +42,33 @@ t.test('--help shows the subcommands, examples, settings and exit codes', async 
     'Exit codes',
   ])
     t.match(stdout, word)
-  t.match(await run(['onzin']), { code: 1, stderr: /unknown command/ })
+})
+
+t.test('--version answers without the program: the driver, the server and the pages are not loaded', async (t) => {
+  const loaded = `import { registerHooks } from 'node:module'
+    registerHooks({ load(url, context, next) { console.error(url); return next(url, context) } })`
+  const hook = `data:text/javascript,${encodeURIComponent(loaded)}`
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', hook, MAIN, '--version'])
+  t.match(stdout, /^\d+\.\d+\.\d+\n$/)
+  t.match(stderr, '/src/main.ts')
+  t.notMatch(stderr, /\/(fastify|postgres|graphile-worker|typebox)\/|\/src\/(app|config|cli|http)/)
+  t.equal((await run(['-V'])).stdout, stdout)
+})
+
+t.test('wrong use ends with 64, whatever is wrong with it, and says how it is used', async (t) => {
+  for (const [args, said] of [
+    [['onzin'], /unknown command 'onzin'/],
+    [['client', 'onzin'], /unknown command 'onzin'/],
+    [['token'], /required option '--id <id>'/],
+    [['start', '--onzin'], /unknown option '--onzin'/],
+    [['migrate', 'te', 'veel'], /too many arguments/],
+    [['catalogus', 'export'], /missing required argument 'file'/],
+    [['storage', 'migrate', '--to', 'zolder'], /--to is one of filesystem/],
+    [[], /Usage: zaakstroom/],
+    [['client'], /Usage: zaakstroom client/],
+  ] as const)
+    t.match(await run([...args]), { code: 64, stdout: '', stderr: said }, args.join(' '))
+  t.match(await run(['client', '--help']), { code: 0, stderr: '' })
 })
 
 t.test('a wrong configuration ends with 78 and names all faults at once, never a value', async (t) => {

@@ -2,28 +2,26 @@
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { format } from 'fast-csv'
-import { overneemStap } from '../../tasks/takeover-step.ts'
-import type { Config } from '../config.ts'
-import type { Database } from '../database/database.ts'
-import { openStores, prepareNewStore } from '../documenten/storage/choose.ts'
-import { startWorker } from '../jobs/worker.ts'
-import { SourceUnavailable } from '../overnemen/api/client.ts'
-import { TooFewRights } from '../overnemen/api/source.ts'
-import { type Compared, checkTakeover } from '../overnemen/check.ts'
-import { NoContents, openContents } from '../overnemen/contents.ts'
-import { NotOpenZaak } from '../overnemen/open-zaak/source.ts'
-import { portionRunner } from '../overnemen/portions.ts'
-import { beginRound, faultsOf, type Progress, progressOf } from '../overnemen/round.ts'
-import { nameOf, switchOver, type Takeover, type TakeoverParts } from '../overnemen/takeover.ts'
-import { openLog } from '../telemetry/log.ts'
-import { findSecretBox } from './processes.ts'
-
-type WithDatabase = <T>(work: (database: Database, config: Config) => Promise<T>) => Promise<T>
-type Fail = (message: string) => Error
+import { overneemStap } from '../../../tasks/takeover-step.ts'
+import type { Database } from '../../database/database.ts'
+import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
+import { startWorker } from '../../jobs/worker.ts'
+import { SourceUnavailable } from '../../overnemen/api/client.ts'
+import { TooFewRights } from '../../overnemen/api/source.ts'
+import { type Compared, checkTakeover } from '../../overnemen/check.ts'
+import { NoContents, openContents } from '../../overnemen/contents.ts'
+import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
+import { portionRunner } from '../../overnemen/portions.ts'
+import { beginRound, faultsOf, type Progress, progressOf } from '../../overnemen/round.ts'
+import { nameOf, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
+import { openLog } from '../../telemetry/log.ts'
+import { withDatabase } from '../database.ts'
+import { findSecretBox } from '../processes.ts'
+import { readSecret } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
 
 type Options = {
   proef: boolean
@@ -38,7 +36,7 @@ type Options = {
   json: boolean
 }
 
-export function addTakeoverCommands(program: Command, withDatabase: WithDatabase, usage: Fail): void {
+export function addTo(program: Command): void {
   const overnemen = program
     .command('overnemen')
     .description('take over the data of another installation')
@@ -56,7 +54,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .requiredOption('--database <url>', 'its database, with a role that may only read')
       .option('--bestanden <place>', 'its document store: a directory, s3://bucket/prefix or azure://container/prefix'),
   ).action(async (options: Options & { database: string; bestanden?: string }) => {
-    const url = readUrl(options.database, ['postgres:', 'postgresql:'], '--database', usage)
+    const url = readUrl(options.database, ['postgres:', 'postgresql:'], '--database')
     await takeOver(options, { soort: 'open-zaak', url, secret: options.database, bestanden: options.bestanden })
   })
 
@@ -68,8 +66,8 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .requiredOption('--client <id>', 'client id there, with heeftAlleAutorisaties')
       .requiredOption('--secret-stdin', 'read the secret of that client from standard input'),
   ).action(async (address: string, options: Options & { client: string }) => {
-    const url = readUrl(address, ['http:', 'https:'], 'the address', usage)
-    await takeOver(options, { soort: 'api', url, secret: await readSecret(usage), clientId: options.client })
+    const url = readUrl(address, ['http:', 'https:'], 'the address')
+    await takeOver(options, { soort: 'api', url, secret: await readSecret(), clientId: options.client })
   })
 
   overnemen
@@ -97,7 +95,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .option('--proef', 'of the dry run', false)
     .action(async (bron: string, file: string, options: { proef: boolean }) => {
       await withDatabase(async (database) => {
-        const takeover = await requireTakeover(database, bron, options.proef, usage)
+        const takeover = await requireTakeover(database, bron, options.proef)
         console.log(`Wrote ${await writeReport(database, takeover, file)} rows to ${file}.`)
       })
     })
@@ -109,8 +107,9 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .option('--json', 'print JSON', false)
     .action(async (bron: string, options: { json: boolean }) => {
       await withDatabase(async (database) => {
-        const takeover = await requireTakeover(database, bron, false, usage)
-        if (takeover.status === 'loopt') throw usage('its round is not complete: run `overnemen` to its end first')
+        const takeover = await requireTakeover(database, bron, false)
+        if (takeover.status === 'loopt')
+          throw new UsageError('its round is not complete: run `overnemen` to its end first')
         const removed = await switchOver(database, takeover)
         console.log(
           options.json
@@ -138,10 +137,10 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     options: Options,
     from: { soort: Takeover['soort']; url: string; secret: string; bestanden?: string | undefined; clientId?: string },
   ): Promise<void> {
-    const naast = readNumber(options.naast, '--naast', 1, 32, usage)
-    const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000, usage)
-    if (options.bytes !== 'kopieren' && options.bytes !== 'laten') throw usage('--bytes is kopieren or laten')
-    const oudeUrls = options.oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url', usage))
+    const naast = readNumber(options.naast, '--naast', 1, 32)
+    const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
+    if (options.bytes !== 'kopieren' && options.bytes !== 'laten') throw new UsageError('--bytes is kopieren or laten')
+    const oudeUrls = options.oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url'))
     await withDatabase(async (database, config) => {
       const box = await findSecretBox(config, true)
       const log = openLog(config.logLevel)
@@ -151,12 +150,12 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       try {
         if (from.bestanden && options.bytes === 'kopieren') openContents(from.bestanden, config)
       } catch (error) {
-        throw error instanceof NoContents ? usage(error.message) : error
+        throw error instanceof NoContents ? new UsageError(error.message) : error
       }
       if (options.controleer) {
-        const takeover = await requireTakeover(database, from.url, false, usage)
-        if (takeover.status === 'loopt') throw usage('its round is not complete: run it to its end first')
-        const files = readNumber(options.steekproef, '--steekproef', 0, 1_000_000_000, usage)
+        const takeover = await requireTakeover(database, from.url, false)
+        if (takeover.status === 'loopt') throw new UsageError('its round is not complete: run it to its end first')
+        const files = readNumber(options.steekproef, '--steekproef', 0, 1_000_000_000)
         const proof = await checkTakeover({ ...parts, store }, takeover, {
           files,
           report: (difference) => {
@@ -192,7 +191,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         },
       }).catch((error) => {
         throw error instanceof NotOpenZaak || error instanceof TooFewRights || error instanceof SourceUnavailable
-          ? usage(error.message)
+          ? new UsageError(error.message)
           : error
       })
       if (!options.json)
@@ -234,32 +233,26 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
 
 const collect = (value: string, all: string[]) => [...all, value]
 
-function readUrl(value: string, protocols: string[], option: string, usage: Fail): string {
+function readUrl(value: string, protocols: string[], option: string): string {
   const url = URL.parse(value)
-  if (!url || !protocols.includes(url.protocol)) throw usage(`${option} is a URL (${protocols.join(' or ')}//…)`)
+  if (!url || !protocols.includes(url.protocol))
+    throw new UsageError(`${option} is a URL (${protocols.join(' or ')}//…)`)
   return value
 }
 
-function readNumber(value: string, option: string, least: number, most: number, usage: Fail): number {
+function readNumber(value: string, option: string, least: number, most: number): number {
   const number = Number(value)
   if (!Number.isInteger(number) || number < least || number > most)
-    throw usage(`${option} is a whole number from ${least} to ${most}`)
+    throw new UsageError(`${option} is a whole number from ${least} to ${most}`)
   return number
 }
 
-/** @returns the client's secret, as it stands on standard input */
-async function readSecret(usage: Fail): Promise<string> {
-  const secret = (await text(process.stdin)).replace(/\r?\n$/, '')
-  if (secret === '') throw usage('the secret on standard input is empty')
-  return secret
-}
-
-async function requireTakeover(database: Database, bron: string, proef: boolean, usage: Fail): Promise<Takeover> {
+async function requireTakeover(database: Database, bron: string, proef: boolean): Promise<Takeover> {
   const name = URL.canParse(bron) ? nameOf(bron) : bron
   const [takeover] = await database.sql<Takeover[]>`
     select * from overneming where (bron = ${name} or uuid::text = ${bron}) and proef = ${proef}
     order by (status <> 'omgeschakeld') desc, id desc limit 1`
-  if (!takeover) throw usage(`there is no takeover from ${bron}`)
+  if (!takeover) throw new UsageError(`there is no takeover from ${bron}`)
   return takeover
 }
 

@@ -1,16 +1,15 @@
 // The subcommands on the document storage.
 import type { Command } from 'commander'
-import { type Config, ConfigError } from '../config.ts'
-import type { Database } from '../database/database.ts'
-import { checkStorage } from '../documenten/storage/check.ts'
-import { isBackend, openStores, prepareNewStore } from '../documenten/storage/choose.ts'
-import { BACKENDS } from '../documenten/storage/index.ts'
-import { moveBytes } from '../documenten/storage/migrate.ts'
-
-type WithDatabase = <T>(work: (database: Database, config: Config) => Promise<T>) => Promise<T>
+import { type Config, ConfigError } from '../../config.ts'
+import { checkStorage } from '../../documenten/storage/check.ts'
+import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
+import { BACKENDS } from '../../documenten/storage/index.ts'
+import { moveBytes } from '../../documenten/storage/migrate.ts'
+import { withDatabase } from '../database.ts'
+import { UsageError } from '../usage.ts'
 
 /** With `--json` every finding is a line of its own, and the last line is the outcome. */
-export function addStorageCommands(program: Command, withDatabase: WithDatabase): void {
+export function addTo(program: Command): void {
   const storage = program.command('storage').description('where documents are kept')
 
   storage
@@ -30,7 +29,7 @@ Example:
     )
     .action(async (options: { to: string; json?: boolean }) => {
       const { to } = options
-      if (!isBackend(to)) program.error(`--to is one of ${BACKENDS.join(', ')}`, { exitCode: 64 })
+      if (!isBackend(to)) throw new UsageError(`--to is one of ${BACKENDS.join(', ')}`)
       const interrupted = new AbortController()
       for (const name of ['SIGTERM', 'SIGINT'] as const)
         process.once(name, () => interrupted.abort(new Error('stopped; what is left moves when it is run again')))

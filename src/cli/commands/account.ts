@@ -9,27 +9,20 @@ import {
   generatePassword,
   listAccounts,
   setPassword,
-} from '../beheer/accounts.ts'
-import { MIN_WACHTWOORD } from '../beheer/password.ts'
-import { ROLLEN, type Rol } from '../beheer/session.ts'
-import { endWait } from '../beheer/sign-in-attempts.ts'
-import type { Config } from '../config.ts'
-import type { Database, ReadDb } from '../database/database.ts'
-import { type Mutation, mutator } from '../database/mutate.ts'
-import { systemActor } from '../http/access.ts'
-import { Problem } from '../http/problem.ts'
+} from '../../beheer/accounts.ts'
+import { MIN_WACHTWOORD } from '../../beheer/password.ts'
+import { ROLLEN, type Rol } from '../../beheer/session.ts'
+import { endWait } from '../../beheer/sign-in-attempts.ts'
+import type { ReadDb } from '../../database/database.ts'
+import { type Mutation, mutator } from '../../database/mutate.ts'
+import { systemActor } from '../../http/access.ts'
+import { Problem } from '../../http/problem.ts'
+import { withDatabase } from '../database.ts'
+import { print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
 
-type WithDatabase = <T>(work: (database: Database, config: Config) => Promise<T>) => Promise<T>
-
-/** @param usage makes the error for what the caller asked and cannot be done */
-export function addAccountCommands(
-  program: Command,
-  withDatabase: WithDatabase,
-  usage: (message: string) => Error,
-): void {
+export function addTo(program: Command): void {
   const account = program.command('account').description('people who may use the administration pages')
-  const print = (options: { json?: boolean }, value: unknown, line: string) =>
-    console.log(options.json ? JSON.stringify(value) : line)
 
   account
     .command('create')
@@ -44,10 +37,10 @@ export function addAccountCommands(
       async (options: { username: string; role: string; name: string; passwordStdin?: boolean; json?: boolean }) => {
         const { username, role, name } = options
         if (!new RegExp(GEBRUIKERSNAAM).test(username))
-          throw usage('--username has 1 to 150 visible ASCII characters and no spaces')
-        if (!isRol(role)) throw usage(`--role is one of ${ROLLEN.join(', ')}`)
+          throw new UsageError('--username has 1 to 150 visible ASCII characters and no spaces')
+        if (!isRol(role)) throw new UsageError(`--role is one of ${ROLLEN.join(', ')}`)
         const password = await readPassword(options)
-        await change(withDatabase, async (m) => {
+        await change(async (m) => {
           const { uuid } = await createAccount(m.trx, {
             gebruikersnaam: username,
             naam: name,
@@ -57,7 +50,7 @@ export function addAccountCommands(
           await record(m, 'account-maken', { uuid, gebruikersnaam: username }, { naam: name, rol: role })
         }).catch((error) => {
           throw error instanceof Problem && error.status === 400
-            ? usage(`there is an account ${username} already`)
+            ? new UsageError(`there is an account ${username} already`)
             : error
         })
         report(options, username, password, `Account ${username} made.`)
@@ -73,7 +66,7 @@ export function addAccountCommands(
     .option('--json', 'print JSON')
     .action(async (options: { username: string; passwordStdin?: boolean; removeTotp: boolean; json?: boolean }) => {
       const password = await readPassword(options)
-      await change(withDatabase, async (m) => {
+      await change(async (m) => {
         const found = await requireAccount(m.read, options.username)
         await setPassword(m.trx, found.id, password)
         if (options.removeTotp) await deleteTotp(m.trx, found.id)
@@ -88,7 +81,7 @@ export function addAccountCommands(
     .requiredOption('--username <name>', 'name to sign in with')
     .option('--json', 'print JSON')
     .action(async (options: { username: string; json?: boolean }) => {
-      await change(withDatabase, async (m) => {
+      await change(async (m) => {
         const found = await requireAccount(m.read, options.username)
         await endWait(m.trx, found.id)
         await record(m, 'wachttijd-opheffen', found)
@@ -128,7 +121,7 @@ export function addAccountCommands(
   async function readPassword({ passwordStdin }: { passwordStdin?: boolean }): Promise<string> {
     if (!passwordStdin) return generatePassword()
     const given = (await text(process.stdin)).replace(/\r?\n$/, '')
-    if (given.length < MIN_WACHTWOORD) throw usage(`a password has at least ${MIN_WACHTWOORD} characters`)
+    if (given.length < MIN_WACHTWOORD) throw new UsageError(`a password has at least ${MIN_WACHTWOORD} characters`)
     return given
   }
 
@@ -150,14 +143,14 @@ export function addAccountCommands(
   async function requireAccount(db: ReadDb, username: string): Promise<Account> {
     const accounts = await listAccounts(db, { zoek: username })
     const found = accounts.find(({ gebruikersnaam }) => gebruikersnaam.toLowerCase() === username.toLowerCase())
-    if (!found) throw usage(`there is no account ${username}`)
+    if (!found) throw new UsageError(`there is no account ${username}`)
     return found
   }
 }
 
 const isRol = (role: string): role is Rol => (ROLLEN as readonly string[]).includes(role)
 
-function change(withDatabase: WithDatabase, work: (m: Mutation) => Promise<void>): Promise<void> {
+function change(work: (m: Mutation) => Promise<void>): Promise<void> {
   return withDatabase((database) =>
     mutator(database)(systemActor('account'), async (m) => {
       m.unrecorded('it is in beheer_audit')

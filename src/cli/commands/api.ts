@@ -1,0 +1,19 @@
+// api: the HTTP side.
+import type { Command } from 'commander'
+import { findSecretBox, runApi, runMetrics } from '../processes.ts'
+import { inOrder, runUntilSignal } from '../until-signal.ts'
+
+export function addTo(program: Command): void {
+  program
+    .command('api')
+    .description('only the HTTP side (needs DATABASE_URL and SECRET_KEY)')
+    .action(() =>
+      runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
+        const api = await runApi(config, config.databaseUrl!, await findSecretBox(config, false), log)
+        return inOrder(api, async (add) => {
+          add(await runMetrics(config, config.databaseUrl!, log))
+          log.info({ address: api.address }, 'started')
+        })
+      }),
+    )
+}

@@ -1,0 +1,91 @@
+// catalogus: catalogues and zaaktypen as ZIP files.
+import { readFile, writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { openSelectielijst } from '../../catalogi/selectielijst.ts'
+import { exportCatalogus, exportZaaktype, importPackage, readPackage } from '../../catalogi/zip.ts'
+import type { ReadDb } from '../../database/database.ts'
+import { mutator } from '../../database/mutate.ts'
+import { systemActor } from '../../http/access.ts'
+import { ownAddress } from '../../http/links.ts'
+import { isUuid } from '../../http/uuid.ts'
+import { openServices } from '../../services/services.ts'
+import { openLog } from '../../telemetry/log.ts'
+import { databaseBox, withDatabase } from '../database.ts'
+import { fileMissing, print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+export function addTo(program: Command): void {
+  const catalogus = program.command('catalogus').description('catalogues and zaaktypen as ZIP files')
+  catalogus
+    .command('export')
+    .description('write a catalogue, or one version of a zaaktype with what belongs to it, to a ZIP file')
+    .argument('<file>', 'ZIP file to write')
+    .option('--catalogus <uuid>', 'uuid of the catalogue')
+    .option('--zaaktype <uuid>', 'uuid of the zaaktype')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  zaakstroom catalogus export typen.zip --catalogus 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e',
+    )
+    .action(async (file: string, options: { catalogus?: string; zaaktype?: string; json?: boolean }) => {
+      const uuid = options.catalogus ?? options.zaaktype ?? ''
+      if ((options.catalogus === undefined) === (options.zaaktype === undefined))
+        throw new UsageError('give either --catalogus or --zaaktype')
+      if (!isUuid(uuid)) throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
+      const bytes = await withDatabase((database, config) =>
+        (options.catalogus ? exportCatalogus : exportZaaktype)(
+          database.db as unknown as ReadDb,
+          ownAddress(config),
+          uuid.toLowerCase(),
+        ),
+      )
+      if (!bytes) throw new UsageError(`there is no ${options.catalogus ? 'catalogue' : 'zaaktype'} ${uuid}`)
+      await writeFile(file, bytes)
+      print(options, { file, bytes: bytes.length }, `Wrote ${bytes.length} bytes to ${file}.`)
+    })
+  catalogus
+    .command('import')
+    .description('take the types in a ZIP file over, as concepts: all of it or nothing')
+    .argument('<file>', 'ZIP file of this or another service')
+    .option('--catalogus <uuid>', 'catalogue for the types of a zaaktype export')
+    .option('--keep-uuids', 'keep the uuids of the file instead of making new ones', false)
+    .option('--new-types', 'make informatieobjecttypen and besluittypen also where the catalogue has them', false)
+    .option('--prefix <text>', 'put before the identificatie of every zaaktype, with an underscore')
+    .option('--json', 'print JSON')
+    .action(
+      async (
+        file: string,
+        options: { catalogus?: string; keepUuids: boolean; newTypes: boolean; prefix?: string; json?: boolean },
+      ) => {
+        if (options.catalogus !== undefined && !isUuid(options.catalogus))
+          throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
+        const pakket = await readPackage(await readFile(file).catch(fileMissing(file)))
+        const imported = await withDatabase(async (database, config) => {
+          const log = openLog('silent')
+          const services = openServices(database, await databaseBox(database, config, true), config, log)
+          try {
+            const selectielijst = await openSelectielijst(config, services)
+            const actor = systemActor('catalogus import', ownAddress(config))
+            return await importPackage(mutator(database), actor, selectielijst, pakket, {
+              keepUuids: options.keepUuids,
+              newTypes: options.newTypes,
+              ...(options.catalogus && { catalogusUuid: options.catalogus.toLowerCase() }),
+              ...(options.prefix && { identificatiePrefix: options.prefix }),
+            })
+          } finally {
+            await services.close()
+          }
+        })
+        const lines = Object.entries(imported.made).map(
+          ([resource, count]) => `${String(count).padStart(6)} ${resource}`,
+        )
+        const short = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+        if (imported.changes.length > 0) lines.push('Changed or left out:')
+        for (const { resource, label, field, given, taken } of imported.changes)
+          lines.push(
+            `  ${resource} ${label}: ${field} ${short(given)} -> ${taken === null ? 'left out' : short(taken)}`,
+          )
+        print(options, imported, ['Made, as concepts:', ...lines].join('\n'))
+      },
+    )
+}

@@ -1,0 +1,111 @@
+// client: the applications that may use the APIs, and their secrets.
+import type { Command } from 'commander'
+import { listClients, revokeSecret, rotateSecret } from '../../autorisaties/client-secrets.ts'
+import { createClient } from '../../autorisaties/clients.ts'
+import { generateSecret, isShort } from '../../autorisaties/secret-box.ts'
+import { mutator } from '../../database/mutate.ts'
+import { systemActor } from '../../http/access.ts'
+import { ownAddress } from '../../http/links.ts'
+import { databaseBox, withDatabase } from '../database.ts'
+import { print, readSecret } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+const SHORT_SECRET = 'Note: a secret of fewer than 32 characters is easy to guess.'
+
+export function addTo(program: Command): void {
+  const client = program.command('client').description('applications that may use the APIs')
+  client
+    .command('create')
+    .description('make a client; prints its secret once')
+    .requiredOption('--id <id>', 'client id, at most 50 characters')
+    .option('--label <label>', 'name for people (default: the id)')
+    .option('--all-rights', 'heeftAlleAutorisaties', false)
+    .option('--secret-stdin', 'read the secret from standard input instead of making one')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  openssl rand -hex 32 | zaakstroom client create --id portaal --label Portaal --all-rights --secret-stdin',
+    )
+    .action(
+      async (options: { id: string; label?: string; allRights: boolean; secretStdin?: boolean; json?: boolean }) => {
+        if (options.id.length > 50) throw new UsageError('--id has at most 50 characters')
+        const secret = options.secretStdin ? await readSecret() : generateSecret()
+        await withDatabase(async (database, config) => {
+          const box = await databaseBox(database, config, true)
+          const made = {
+            id: options.id,
+            label: options.label ?? options.id,
+            alleAutorisaties: options.allRights,
+            secret,
+          }
+          await createClient(database, box, made, config)
+        })
+        if (isShort(secret)) console.error(SHORT_SECRET)
+        const shown = options.secretStdin ? {} : { secret }
+        print(
+          options,
+          { clientId: options.id, ...shown },
+          options.secretStdin
+            ? `Client ${options.id} made.`
+            : `Client ${options.id} made. Its secret, shown only now:\n${secret}`,
+        )
+      },
+    )
+
+  client
+    .command('rotate')
+    .description('give a client a new secret, printed once; the old one is taken a while longer')
+    .requiredOption('--id <id>', 'client id')
+    .option('--grace-hours <hours>', 'how long the old secret is still taken', '24')
+    .option('--secret-stdin', 'read the secret from standard input instead of making one')
+    .option('--json', 'print JSON')
+    .action(async (options: { id: string; graceHours: string; secretStdin?: boolean; json?: boolean }) => {
+      const graceHours = Number(options.graceHours)
+      if (!(graceHours >= 0 && graceHours <= 8760)) throw new UsageError('--grace-hours is a number from 0 to 8760')
+      const given = options.secretStdin ? await readSecret() : undefined
+      const secret = await withDatabase(async (database, config) => {
+        const box = await databaseBox(database, config, false)
+        return mutator(database)(systemActor('client rotate', ownAddress(config)), (m) =>
+          rotateSecret(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
+        )
+      })
+      if (isShort(secret)) console.error(SHORT_SECRET)
+      print(
+        options,
+        { clientId: options.id, ...(given === undefined && { secret }) },
+        given === undefined
+          ? `Client ${options.id} has a new secret, shown only now:\n${secret}`
+          : `Client ${options.id} has a new secret.`,
+      )
+    })
+  client
+    .command('revoke')
+    .description('take the secrets of a client away: its tokens are refused at once')
+    .requiredOption('--id <id>', 'client id')
+    .option('--old', 'only the older ones, after a rotation', false)
+    .option('--json', 'print JSON')
+    .action(async (options: { id: string; old: boolean; json?: boolean }) => {
+      const revoked = await withDatabase((database, config) =>
+        mutator(database)(systemActor('client revoke', ownAddress(config)), (m) =>
+          revokeSecret(m, options.id, options.old ? 'oud' : 'alle'),
+        ),
+      )
+      print(options, { clientId: options.id, revoked }, `Client ${options.id} lost ${revoked} secret(s).`)
+    })
+  client
+    .command('list')
+    .description('the clients, their rights and how many secrets they have')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const clients = await withDatabase((database) => listClients(database.db))
+      const line = ({
+        clientId,
+        label,
+        heeftAlleAutorisaties,
+        aantalAutorisaties,
+        geheimen,
+      }: (typeof clients)[number]) =>
+        `${clientId}\t${label}\t${heeftAlleAutorisaties ? 'all rights' : `${aantalAutorisaties} rights`}\t${geheimen.length} secrets`
+      print(options, clients, clients.map(line).join('\n') || 'There are no clients.')
+    })
+}

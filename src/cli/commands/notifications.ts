@@ -1,0 +1,70 @@
+// notifications: the service that changes are told to, and messages that failed.
+import type { Command } from 'commander'
+import { mutator } from '../../database/mutate.ts'
+import { systemActor } from '../../http/access.ts'
+import { isUuid } from '../../http/uuid.ts'
+import { KANALEN, registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
+import { resendFailed } from '../../notificaties/resend.ts'
+import { databaseBox, withDatabase } from '../database.ts'
+import { print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+export function addTo(program: Command): void {
+  const notifications = program
+    .command('notifications')
+    .description('the notifications service that changes are told to')
+  notifications
+    .command('register-channels')
+    .description('make or update our channels at the notifications service')
+    .argument('[names...]', 'only these channels')
+    .option('--json', 'print JSON')
+    .action(async (names: string[], options: { json?: boolean }) => {
+      const unknown = names.filter((name) => !KANALEN.some(({ naam }) => naam === name))
+      if (unknown.length > 0) throw new UsageError(`there is no channel ${unknown.join(', ')}`)
+      const results = await withDatabase(async (database, config) =>
+        registerKanalen(
+          { database, config, box: await databaseBox(database, config) },
+          names.length > 0 ? names : undefined,
+        ),
+      )
+      const lines = results.map(({ naam, gelukt, reden }) =>
+        `${gelukt ? 'ok      ' : 'FAILED  '}${naam}  ${reden}`.trimEnd(),
+      )
+      print(options, results, lines.join('\n'))
+      if (results.some(({ gelukt }) => !gelukt)) process.exitCode = 1
+    })
+  notifications
+    .command('test')
+    .description('send a test message, and say at which stage it fails if it does')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const stages = await withDatabase(async (database, config) =>
+        testNotificatie({ database, config, box: await databaseBox(database, config) }),
+      )
+      const lines = stages.map(({ stage, outcome, detail }) =>
+        `${stage.padEnd(7)}${outcome.padEnd(8)}${detail}`.trimEnd(),
+      )
+      print(options, stages, lines.join('\n'))
+      if (stages.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+    })
+  notifications
+    .command('resend')
+    .description('give failed messages all their attempts anew: those named, or all within a window of time')
+    .argument('[ids...]', 'ids of messages')
+    .option('--from <moment>', 'made at or after this moment (ISO 8601)')
+    .option('--to <moment>', 'made before this moment (default: now)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom notifications resend --from 2026-03-02T08:00:00Z')
+    .action(async (ids: string[], options: { from?: string; to?: string; json?: boolean }) => {
+      if (ids.length > 0 === (options.from !== undefined)) throw new UsageError('give either ids or --from')
+      const [van, tot] = [options.from, options.to ?? new Date().toISOString()].map((moment) => new Date(moment ?? 0))
+      if (Number.isNaN(van!.getTime()) || Number.isNaN(tot!.getTime()))
+        throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
+      if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
+      const selectie = ids.length > 0 ? { uuids: ids } : { van: van!.toISOString(), tot: tot!.toISOString() }
+      const resent = await withDatabase((database) =>
+        mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selectie)),
+      )
+      print(options, { resent }, `${resent} messages will be sent again.`)
+    })
+}

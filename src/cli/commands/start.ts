@@ -1,0 +1,24 @@
+// start: api and worker in one process, on a database of its own unless DATABASE_URL names one.
+import type { Command } from 'commander'
+import { migrate } from '../../database/migrate.ts'
+import { findSecretBox, openServer, runApi, runMetrics, runWorker } from '../processes.ts'
+import { inOrder, runUntilSignal } from '../until-signal.ts'
+
+export function addTo(program: Command): void {
+  program
+    .command('start')
+    .description('api and worker in one process; prepares the database first')
+    .action(() =>
+      runUntilSignal([], async (config, log) => {
+        const box = await findSecretBox(config, true)
+        const server = await openServer(config, log, true)
+        return inOrder(server, async (add) => {
+          await migrate(server.url)
+          add(await runWorker(config, server.url, log))
+          const api = add(await runApi(config, server.url, box, log, { alone: true }))
+          add(await runMetrics(config, server.url, log))
+          log.info({ address: api.address }, 'started')
+        })
+      }),
+    )
+}

@@ -1,0 +1,21 @@
+// worker: the jobs.
+import type { Command } from 'commander'
+import { runMetrics, runWorker, runWorkerHealth } from '../processes.ts'
+import { inOrder, runUntilSignal } from '../until-signal.ts'
+
+export function addTo(program: Command): void {
+  program
+    .command('worker')
+    .description('only the jobs (needs DATABASE_URL and SECRET_KEY)')
+    .action(() =>
+      runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
+        const worker = await runWorker(config, config.databaseUrl!, log)
+        return inOrder(worker, async (add) => {
+          add(await runMetrics(config, config.databaseUrl!, log))
+          if (config.workerHealthPort !== undefined)
+            add(await runWorkerHealth(config.workerHealthPort, config.host, worker))
+          log.info('started')
+        })
+      }),
+    )
+}

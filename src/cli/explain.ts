@@ -1,0 +1,33 @@
+// What a failure is to whoever started the program.
+import { UnknownClient } from '../autorisaties/client-secrets.ts'
+import { ClientExists } from '../autorisaties/clients.ts'
+import { WrongKey } from '../autorisaties/wrong-key.ts'
+import { ConfigError } from '../config.ts'
+import { DriverUnpatched } from '../database/driver.ts'
+import { StoreUnavailable } from '../documenten/storage/index.ts'
+import { isConnectionFault } from '../jobs/worker.ts'
+import { SetupError } from './setup.ts'
+import { UsageError } from './usage.ts'
+
+/** sysexits */
+const EXIT = { failed: 1, usage: 64, unavailable: 69, config: 78 }
+
+const CODES: [new (...given: never[]) => Error, number][] = [
+  [UsageError, EXIT.usage],
+  [ClientExists, EXIT.usage],
+  [UnknownClient, EXIT.usage],
+  [StoreUnavailable, EXIT.unavailable],
+  [ConfigError, EXIT.config],
+  [SetupError, EXIT.config],
+  [DriverUnpatched, EXIT.config],
+  [WrongKey, EXIT.config],
+]
+
+/** One clear message, and an exit code to act on. */
+export function explain(error: unknown): { message: string; code: number } {
+  const { code, message = String(error) } = error as { code?: string; message?: string }
+  for (const [kind, exit] of CODES) if (error instanceof kind) return { message, code: exit }
+  if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT.unavailable }
+  if (code === 'EADDRINUSE') return { message: 'the address is in use: choose another PORT', code: EXIT.failed }
+  return { message, code: EXIT.failed }
+}

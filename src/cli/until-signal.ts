@@ -1,0 +1,65 @@
+// A subcommand that serves until a signal: its signals, its orderly end, and parts that stop in the opposite order of their start.
+import type { Logger } from 'pino'
+import { type Config, readConfig } from '../config.ts'
+import { isConnectionFault } from '../jobs/worker.ts'
+import { openLog } from '../telemetry/log.ts'
+import type { Running } from './processes.ts'
+
+const STOP_LIMIT_MS = 40_000
+
+/**
+ * Runs a service until a signal, or until it cannot go on: the first gives exit code 0, the second 1. A second signal ends it
+ * at once.
+ * @param required settings that this subcommand cannot do without
+ */
+export async function runUntilSignal(
+  required: ('DATABASE_URL' | 'SECRET_KEY')[],
+  run: (config: Config, log: Logger) => Promise<Running>,
+): Promise<void> {
+  const config = readConfig(process.env, required)
+  const log = openLog(config.logLevel)
+  process.on('unhandledRejection', (error) => {
+    if (isConnectionFault(error)) return log.warn({ err: error }, 'a connection was lost')
+    log.fatal({ err: error }, 'a programming error')
+    log.flush(() => process.exit(1))
+  })
+  const signal = new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(name, () => {
+        resolve(name)
+        process.once(name, () => process.exit(1))
+      })
+    }
+  })
+  const running = await run(config, log)
+  const failure = await Promise.race([
+    signal.then(() => undefined),
+    running.failed.then((error) => error ?? new Error('stopped by itself')),
+  ])
+  log.info(failure ? { err: failure } : {}, failure ? 'cannot go on: stopping' : 'stopping')
+  setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref()
+  await running.stop()
+  log.info('stopped')
+  log.flush(() => process.exit(failure ? 1 : 0))
+}
+
+/** Several things that run, stopped in the opposite order of their start, also when a later one does not start. */
+export async function inOrder(
+  first: Running,
+  work: (add: <R extends Running>(running: R) => R) => Promise<void>,
+): Promise<Running> {
+  const all: Running[] = [first]
+  const stop = async () => {
+    for (const running of all.toReversed()) await running.stop()
+  }
+  try {
+    await work((running) => {
+      all.push(running)
+      return running
+    })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { stop, failed: Promise.race(all.map(({ failed }) => failed)) }
+}
