@@ -28,6 +28,7 @@ import { createStatus, dayAsWritten, type Einde, Status, StatusDeel } from './st
 import { changeZaak } from './zaak/change.ts'
 import { Params, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
 import { createZaak } from './zaak/create.ts'
+import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { findZaak, toZaak } from './zaak/read.ts'
 import { openReferences } from './zaak/references.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
@@ -193,15 +194,18 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const zaak = link(request.base, 'zaak', uuid)
       const documenten = await closingFaultsElsewhere(app, zaak, request.body.status.statustype, request.base)
       const asked = { ...(await ask(uuid, given, request.body, request.base)), documenten }
-      return app.mutate(request.actor, async (m) => {
-        let resultaat!: Static<typeof Resultaat>
-        const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', asked, async (kern) => {
-          resultaat = await within('resultaat', () =>
-            createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen),
-          )
-        })
-        return { ...answer, resultaat }
-      })
+      return withObjectDates(app, (objects) =>
+        app.mutate(request.actor, async (m) => {
+          let resultaat!: Static<typeof Resultaat>
+          const all = { ...asked, objects }
+          const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', all, async (kern) => {
+            resultaat = await within('resultaat', () =>
+              createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen, objects),
+            )
+          })
+          return { ...answer, resultaat }
+        }),
+      )
     },
   )
 
@@ -245,11 +249,11 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     requireMay(m.actor, STATUS_ZETTEN, before)
     if (before.einddatum !== null && !(mayDo(m.actor, GEFORCEERD, before) && mayDo(m.actor, HEROPENEN, before)))
       throw forbidden(undefined, 'De zaak is afgesloten.')
-    const { faults, zaaktypen, typen, documenten } = asked
+    const { faults, zaaktypen, typen } = asked
     await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings, faults, zaaktypen))
     const kern = (await holdZaak(m, uuid))!
     await between(kern)
-    const set = await setStatus(m, kern, status, einde, typen, documenten)
+    const set = await setStatus(m, kern, status, einde, typen, asked)
     return { ...(await zaakOf(m, kern)), status: set }
   }
 
@@ -259,12 +263,12 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     given: object,
     einde: Einde,
     typen: RemoteTypes,
-    documenten: InvalidParam[] = [],
+    { documenten = [], objects }: Pick<Gevraagd, 'documenten' | 'objects'> = {},
   ) {
     return within('status', () => {
       const input = readInput(StatusDeel, given)
       const day = dayAsWritten(input.datumStatusGezet)
-      return createStatus(m, kern, input, { ...settings, einde, typen, documenten, day })
+      return createStatus(m, kern, input, { ...settings, einde, typen, documenten, objects, day })
     })
   }
 }
@@ -272,12 +276,13 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 type Vrij = Record<string, unknown>
 type Delen = { status?: Vrij; resultaat?: Vrij; rollen?: Vrij[]; zaakobjecten?: Vrij[] }
 type Gezocht = (readonly [soort: SoortElders, url: unknown])[]
-/** What was asked of other servers, before the transaction: faults of references, and types. */
+/** What was asked of other servers, before the transaction: faults of references, types, and days of objects. */
 type Gevraagd = {
   faults: InvalidParam[]
   zaaktypen: RemoteTypes
   typen: RemoteTypes
   documenten?: InvalidParam[]
+  objects?: ObjectDates
 }
 
 /** The case as it is at the end of it all. */

@@ -26,6 +26,7 @@ import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
+import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 
 export const ResultaatDeel = Type.Object({ resultaattype: Reference(), toelichting: OptionalText(1000) })
 const ResultaatInput = Type.Object({ zaak: Url(), ...ResultaatDeel.properties })
@@ -74,8 +75,10 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const wanted = [['resultaattype', request.body.resultaattype]] as const
       const typen = await fetchTypes(app.parts.services, request.base, wanted)
-      const resultaat = await app.mutate(request.actor, async (m) =>
-        createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen),
+      const resultaat = await withObjectDates(app, (objects) =>
+        app.mutate(request.actor, async (m) =>
+          createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen, objects),
+        ),
       )
       return reply.code(201).header('location', resultaat.url).send(resultaat)
     },
@@ -91,14 +94,20 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
     '/resultaten/:uuid',
     { config: access(BIJWERKEN), schema: { params: Params, body: ResultaatPut, response: { 200: Resultaat } } },
     async (request) =>
-      app.mutate(request.actor, (m) => changeResultaat(m, request.params.uuid, 'update', request.body)),
+      withObjectDates(app, (objects) =>
+        app.mutate(request.actor, (m) => changeResultaat(m, request.params.uuid, 'update', request.body, objects)),
+      ),
   )
 
   app.patch(
     '/resultaten/:uuid',
     { config: access(BIJWERKEN), schema: { params: Params, body: ResultaatPatch, response: { 200: Resultaat } } },
     async (request) =>
-      app.mutate(request.actor, (m) => changeResultaat(m, request.params.uuid, 'partial_update', request.body)),
+      withObjectDates(app, (objects) =>
+        app.mutate(request.actor, (m) =>
+          changeResultaat(m, request.params.uuid, 'partial_update', request.body, objects),
+        ),
+      ),
   )
 
   app.delete('/resultaten/:uuid', { config: access(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
@@ -107,12 +116,13 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-/** @param typen what was asked of other servers */
+/** @param typen, objects what was asked of other servers; objects matter to a case that is closed */
 export async function createResultaat(
   m: Mutation,
   zaak: ZaakCore,
   input: Static<typeof ResultaatDeel>,
   typen: RemoteTypes,
+  objects?: ObjectDates,
 ) {
   const { id, elders } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
   throwFaults([...(await uniqueFaults(m, zaak)), ...archivedFaults(zaak)])
@@ -124,7 +134,7 @@ export async function createResultaat(
       ...(elders && { resultaattype_url: elders.url, resultaattype_elders: m.sql.json(regeling(elders) as never) }),
       toelichting: input.toelichting ?? '',
     } as never)} returning uuid`
-  await rederiveArchivering(m, zaak.id)
+  await rederiveArchivering(m, zaak.id, undefined, objects)
   await touchZaak(m, zaak.id)
   return record(m, zaak, 'create', null, made!.uuid)
 }
@@ -153,6 +163,7 @@ async function changeResultaat(
   uuid: string,
   actie: 'update' | 'partial_update',
   given: Static<typeof ResultaatPatch>,
+  objects: ObjectDates,
 ) {
   const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
@@ -167,7 +178,7 @@ async function changeResultaat(
   requireOpenZaak(zaak, m.actor)
   if (given.toelichting !== undefined)
     await m.sql`update resultaat set toelichting = ${given.toelichting} where id = ${before.id}`
-  await rederiveArchivering(m, zaak.id)
+  await rederiveArchivering(m, zaak.id, undefined, objects)
   await touchZaak(m, zaak.id)
   return record(m, zaak, actie, oud, uuid)
 }

@@ -16,6 +16,7 @@ import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } f
 import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
 import { type Archivering, deriveArchivering, saveArchivering } from './zaak/archive.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
+import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
 
 /** The fields apart from the case, which combined endpoints know already. */
@@ -88,8 +89,10 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
       const { zaak, statustype } = request.body
       const documenten = await closingFaultsElsewhere(app, zaak, statustype, request.base)
       const settings = { leeway: app.parts.config.jwtLeeway, day, typen, documenten }
-      const status = await app.mutate(request.actor, async (m) =>
-        createStatus(m, await zaakForChange(m, request.body.zaak, STATUS_ZETTEN), request.body, settings),
+      const status = await withObjectDates(app, (objects) =>
+        app.mutate(request.actor, async (m) =>
+          createStatus(m, await zaakForChange(m, zaak, STATUS_ZETTEN), request.body, { ...settings, objects }),
+        ),
       )
       return reply.code(201).header('location', status.url).send(status)
     },
@@ -112,6 +115,7 @@ export type Einde = 'mag' | 'moet' | 'mag-niet'
  * @param settings.einde what an endpoint allows
  * @param settings.typen what was asked of other servers
  * @param settings.documenten what `closingFaultsElsewhere` found
+ * @param settings.objects what `withObjectDates` asked
  */
 export async function createStatus(
   m: Mutation,
@@ -122,8 +126,16 @@ export async function createStatus(
     day,
     typen,
     documenten = [],
+    objects,
     einde = 'mag',
-  }: { leeway: number; day: string; typen: RemoteTypes; documenten?: InvalidParam[]; einde?: Einde },
+  }: {
+    leeway: number
+    day: string
+    typen: RemoteTypes
+    documenten?: InvalidParam[]
+    objects?: ObjectDates
+    einde?: Einde
+  },
 ) {
   const { base } = m.actor
   const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
@@ -138,7 +150,8 @@ export async function createStatus(
   faults.push(...archivedFaults(zaak))
   if (faults.length === 0) faults.push(...(eind ? await closingFaults(m, zaak, documenten) : await openFaults(m, zaak)))
   throwFaults(faults)
-  const closing = eind ? await deriveArchivering(m, { ...(await bewaartermijn(m, zaak)), einddatum: day }) : undefined
+  const closed = eind && { ...(await bewaartermijn(m, zaak)), einddatum: day }
+  const closing = closed ? await deriveArchivering(m, closed, { objects }) : undefined
   requireMayAdd(m, zaak, eerder)
 
   const [made] = await m.sql<{ uuid: string }[]>`
@@ -254,7 +267,8 @@ async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering
   zaak.einddatum = einddatum
   if (archivering) await saveArchivering(m, zaak.id, archivering)
   for (const deel of await followers(m, zaak)) {
-    const afgeleid = await deriveArchivering(m, { ...(await bewaartermijn(m, deel)), einddatum: deel.einddatum! }, true)
+    const closed = { ...(await bewaartermijn(m, deel)), einddatum: deel.einddatum! }
+    const afgeleid = await deriveArchivering(m, closed, { forced: true })
     if (afgeleid) await saveArchivering(m, deel.id, afgeleid)
   }
 }

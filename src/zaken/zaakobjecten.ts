@@ -32,6 +32,7 @@ import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 import { anyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
+import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 
 export const ZaakobjectDeel = Type.Object({
   object: OptionalReference,
@@ -97,8 +98,17 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
       const typen = await fetchTypes(app.parts.services, request.base, [
         ['zaakobjecttype', request.body.zaakobjecttype],
       ])
-      const made = await app.mutate(request.actor, async (m) =>
-        createZaakobject(m, await zaakForChange(m, request.body.zaak, KOPPELEN), request.body, faults, typen),
+      const made = await withObjectDates(app, (objects) =>
+        app.mutate(request.actor, async (m) =>
+          createZaakobject(
+            m,
+            await zaakForChange(m, request.body.zaak, KOPPELEN),
+            request.body,
+            faults,
+            typen,
+            objects,
+          ),
+        ),
       )
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -141,7 +151,9 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
     const known = definitie ? await findOne(app.read, source, uuid) : undefined
     const faults =
       definitie && known?.object ? await definitieFaults(app.parts.services, definitie, known.object, base) : []
-    return app.mutate(actor, (m) => changeZaakobject(m, uuid, actie, given, faults))
+    return withObjectDates(app, (objects) =>
+      app.mutate(actor, (m) => changeZaakobject(m, uuid, actie, given, faults, objects)),
+    )
   }
 }
 
@@ -184,6 +196,7 @@ export async function createZaakobject(
   input: ZaakobjectDeel,
   elsewhere: InvalidParam[] = [],
   typen: RemoteTypes = NO_REMOTE_TYPES,
+  objects?: ObjectDates,
 ) {
   const part = readObject(input.objectType, input.objectTypeOverigeDefinitie ? null : input.objectIdentificatie)
   throwFaults([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
@@ -206,7 +219,7 @@ export async function createZaakobject(
   }
   const [made] = await m.sql<{ uuid: string }[]>`insert into zaakobject ${m.sql(values as never)} returning uuid`
   await touchZaak(m, zaak.id)
-  await rederive(m, zaak, input.objectType)
+  await rederive(m, zaak, input.objectType, objects)
   return record(m, zaak, 'create', null, made!.uuid)
 }
 
@@ -249,6 +262,7 @@ async function changeZaakobject(
   actie: 'update' | 'partial_update',
   given: Static<typeof ZaakobjectPatch>,
   faults: InvalidParam[],
+  objects: ObjectDates,
 ) {
   const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
   const zaak = (await holdZaak(m, before.zaakUuid))!
@@ -277,7 +291,7 @@ async function changeZaakobject(
   if (Object.keys(values).length > 0)
     await m.sql`update zaakobject set ${m.sql(values as never)} where id = ${before.id}`
   await touchZaak(m, zaak.id)
-  await rederive(m, zaak, before.objectType)
+  await rederive(m, zaak, before.objectType, objects)
   return record(m, zaak, actie, oud, uuid)
 }
 
@@ -293,8 +307,9 @@ async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
 }
 
 /** Only these kinds hold days that archiving may count from. */
-async function rederive(m: Mutation, zaak: ZaakCore, objectType: string): Promise<void> {
-  if (objectType === 'overige' || objectType === 'woz_waarde') await rederiveArchivering(m, zaak.id, ['zaakobject'])
+async function rederive(m: Mutation, zaak: ZaakCore, objectType: string, objects: ObjectDates): Promise<void> {
+  if (objectType === 'overige' || objectType === 'woz_waarde')
+    await rederiveArchivering(m, zaak.id, ['zaakobject'], objects)
 }
 
 async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {

@@ -1,18 +1,6 @@
 import t from 'tap'
-import { givenClient, givenInformatieobjecttype, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
-import { CRS, faultsOf, givenDocument, givenEigenschap, givenResultaattype, givenZaak, made, ZAKEN } from './given.ts'
-
-const AFGEHANDELD = { afleidingswijze: 'afgehandeld' }
-
-/** A zaaktype with a begin and an end, and a resultaattype. */
-async function givenType(test: TestApp, afleiding: object = AFGEHANDELD, more: object = {}, values: object = {}) {
-  const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'], ...values })
-  const { body } = await test.call('GET', zaaktype)
-  const typen = await Promise.all(body.statustypen.map(async (url: string) => (await test.call('GET', url)).body))
-  const find = (eind: boolean) => typen.find(({ isEindstatus }) => isEindstatus === eind).url as string
-  const resultaattype = await givenResultaattype(test, zaaktype, afleiding, more)
-  return { zaaktype, begin: find(false), eind: find(true), resultaattype }
-}
+import { givenClient, givenInformatieobjecttype, testApp, uuidOf } from '../app.ts'
+import { CRS, faultsOf, givenDocument, givenEigenschap, givenType, givenZaak, made, ZAKEN } from './given.ts'
 
 t.test('statuses', async (t) => {
   const test = await testApp(t)
@@ -140,7 +128,12 @@ t.test('statuses', async (t) => {
   await t.test('a case with a locked document, or one without indicatieGebruiksrecht, does not close', async (t) => {
     const informatieobjecttype = await givenInformatieobjecttype(test)
     const { catalogus } = (await call('GET', informatieobjecttype)).body
-    const own = await givenType(test, AFGEHANDELD, {}, { catalogus, informatieobjecttypen: [informatieobjecttype] })
+    const own = await givenType(
+      test,
+      { afleidingswijze: 'afgehandeld' },
+      {},
+      { catalogus, informatieobjecttypen: [informatieobjecttype] },
+    )
     const zaak = await givenZaak(test, own)
     made(await resultaat(zaak, own.resultaattype))
     const informatieobject = await givenDocument(test, informatieobjecttype)
@@ -157,7 +150,7 @@ t.test('statuses', async (t) => {
     const { catalogus } = (await call('GET', deel.zaaktype)).body
     const hoofd = await givenType(
       test,
-      AFGEHANDELD,
+      { afleidingswijze: 'afgehandeld' },
       {},
       { catalogus, deelzaaktypen: [deel.zaaktype], identificatie: 'H' },
     )

@@ -71,3 +71,18 @@ export async function givenDocument(test: TestApp, informatieobjecttype: string,
   })
   return made(answer).url
 }
+
+/** A zaaktype with a begin and an end, and a resultaattype. */
+export async function givenType(
+  test: TestApp,
+  afleiding: object = { afleidingswijze: 'afgehandeld' },
+  more: object = {},
+  values: object = {},
+) {
+  const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'], ...values })
+  const { body } = await test.call('GET', zaaktype)
+  const typen = await Promise.all(body.statustypen.map(async (url: string) => (await test.call('GET', url)).body))
+  const find = (eind: boolean) => typen.find(({ isEindstatus }) => isEindstatus === eind).url as string
+  const resultaattype = await givenResultaattype(test, zaaktype, afleiding, more)
+  return { zaaktype, begin: find(false), eind: find(true), resultaattype }
+}

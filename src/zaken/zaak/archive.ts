@@ -3,6 +3,7 @@
 import type { Mutation } from '../../database/mutate.ts'
 import { isBeyondDates, isoDuration } from '../../http/duration.ts'
 import { invalidAll, onObject, Problem } from '../../http/problem.ts'
+import { type ObjectDates, sayDates, valueAt } from './object-dates.ts'
 
 type Regeling = {
   archiefnominatie: string | null
@@ -33,13 +34,14 @@ type ArchivedZaak = {
 
 /**
  * What archiving becomes of a case with its resultaat; undefined without one.
- * @param forced derive again, whatever startdatumBewaartermijn stands there
- * @throws Problem 400 `archiefactiedatum-error` when the day has to be known and is not
+ * @param settings.objects what objects elsewhere said
+ * @param settings.forced derive again, whatever startdatumBewaartermijn stands there
+ * @throws Problem 400 `archiefactiedatum-error` when the day has to be known and is not, ObjectsUnasked without `objects`
  */
 export async function deriveArchivering(
   m: Mutation,
   zaak: ArchivedZaak,
-  forced = false,
+  { objects, forced = false }: { objects?: ObjectDates; forced?: boolean } = {},
 ): Promise<Archivering | undefined> {
   const [regeling] = await m.sql<Regeling[]>`
     select archiefnominatie, archiefactietermijn, afleidingswijze, datumkenmerk, objecttype, procestermijn
@@ -55,7 +57,9 @@ export async function deriveArchivering(
     if (!hoofd?.einddatum) return { archiefnominatie: null, archiefactiedatum: null, startdatumBewaartermijn: null }
   }
   const brondatum =
-    !forced && zaak.startdatumBewaartermijn ? zaak.startdatumBewaartermijn : await deriveBrondatum(m, zaak, regeling)
+    !forced && zaak.startdatumBewaartermijn
+      ? zaak.startdatumBewaartermijn
+      : await deriveBrondatum(m, zaak, regeling, objects)
   if (brondatum && regeling.archiefactietermijn)
     return {
       archiefnominatie,
@@ -70,7 +74,12 @@ export async function deriveArchivering(
 
 const undeterminable = (reason: string) => invalidAll([onObject('archiefactiedatum-error', reason)])
 
-async function deriveBrondatum(m: Mutation, zaak: ArchivedZaak, regeling: Regeling): Promise<string | null> {
+async function deriveBrondatum(
+  m: Mutation,
+  zaak: ArchivedZaak,
+  regeling: Regeling,
+  objects: ObjectDates,
+): Promise<string | null> {
   if (!regeling.archiefactietermijn) return null
   switch (regeling.afleidingswijze) {
     case 'afgehandeld':
@@ -86,14 +95,12 @@ async function deriveBrondatum(m: Mutation, zaak: ArchivedZaak, regeling: Regeli
       return eigenschap ? dayIn(eigenschap.waarde, `Eigenschap ${regeling.datumkenmerk}`) : null
     }
     case 'zaakobject':
-      return deriveFromObjecten(m, zaak, regeling)
+      return deriveFromObjects(m, zaak, regeling, objects)
     case 'termijn':
       if (!regeling.procestermijn) throw undeterminable('Het resultaattype noemt geen procestermijn.')
       return plus(m, zaak.einddatum, regeling.procestermijn)
     case 'gerelateerde_zaak': {
-      const datum = await one(m.sql`
-        select max(o.einddatum) as dag from zaak_andere_zaak a join zaak o on o.id = a.andere_zaak_id
-        where a.zaak_id = ${zaak.id}`)
+      const datum = await deriveFromRelatedZaken(m, zaak, objects)
       if (!datum) throw undeterminable('Er is geen gerelateerde zaak met een einddatum.')
       return datum
     }
@@ -114,31 +121,42 @@ async function one(query: PromiseLike<unknown>): Promise<string | null> {
   return row?.dag ?? null
 }
 
+/** The latest einddatum among relevanteAndereZaken, ours and elsewhere; null when none has ended. */
+async function deriveFromRelatedZaken(m: Mutation, zaak: ArchivedZaak, objects: ObjectDates): Promise<string | null> {
+  const rows = await m.sql<{ dag: string | null; url: string | null }[]>`
+    select o.einddatum as dag, a.andere_zaak_url as url from zaak_andere_zaak a left join zaak o on o.id = a.andere_zaak_id
+    where a.zaak_id = ${zaak.id}`
+  const urls = rows.flatMap(({ url }) => url ?? [])
+  const days = rows.flatMap(({ dag }) => dag ?? [])
+  for (const [index, one] of (await sayDates(m, urls, 'einddatum', objects)).entries()) {
+    if ('reason' in one) throw undeterminable(`Gerelateerde zaak ${urls[index]}: ${one.reason}.`)
+    if (one.value) days.push(dayIn(String(one.value), `Gerelateerde zaak ${urls[index]}, einddatum`))
+  }
+  return days.sort().at(-1) ?? null
+}
+
 /** The latest day among the objects of the kind that the resultaattype names; `datumkenmerk` may be a path with slashes. */
-async function deriveFromObjecten(
+async function deriveFromObjects(
   m: Mutation,
   zaak: ArchivedZaak,
   { datumkenmerk, objecttype }: Regeling,
+  objects: ObjectDates,
 ): Promise<string> {
-  const rows = await m.sql<{ object_identificatie: Record<string, unknown> | null }[]>`
-    select object_identificatie from zaakobject where zaak_id = ${zaak.id} and object_type = ${objecttype}`
+  if (!datumkenmerk) throw undeterminable('Het resultaattype noemt niet waar de datum van het zaakobject staat.')
+  const rows = await m.sql<{ object: string; object_identificatie: Record<string, unknown> | null }[]>`
+    select object, object_identificatie from zaakobject where zaak_id = ${zaak.id} and object_type = ${objecttype}`
   if (rows.length === 0) throw undeterminable(`De zaak heeft geen zaakobject van soort ${objecttype}.`)
-  const days = rows.map(({ object_identificatie }) => {
-    let value: unknown = object_identificatie
-    for (const part of datumkenmerk.split('/')) value = member(value, part)
-    return dayIn(String(value ?? ''), `Zaakobject, ${datumkenmerk}`)
+  const byUrl = rows.filter(({ object_identificatie }) => !object_identificatie).map(({ object }) => object)
+  const said = await sayDates(m, byUrl, datumkenmerk, objects)
+  const days = byUrl.map((url, index) => {
+    const one = said[index]!
+    if ('reason' in one) throw undeterminable(`Zaakobject ${url}: ${one.reason}.`)
+    return dayIn(String(one.value ?? ''), `Zaakobject ${url}, ${datumkenmerk}`)
   })
+  for (const { object_identificatie } of rows)
+    if (object_identificatie)
+      days.push(dayIn(String(valueAt(object_identificatie, datumkenmerk) ?? ''), `Zaakobject, ${datumkenmerk}`))
   return days.sort().at(-1)!
-}
-
-// The members of overigeData stand within it, and their path may leave that out.
-function member(value: unknown, name: string): unknown {
-  if (value === null || typeof value !== 'object') return undefined
-  const object = value as Record<string, unknown>
-  const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const own = (key: string) => (Object.hasOwn(object, key) ? object[key] : undefined)
-  const found = own(name) ?? own(camel)
-  return found === undefined && typeof object.overigeData === 'object' ? member(object.overigeData, name) : found
 }
 
 /**
@@ -185,14 +203,19 @@ export async function saveArchivering(m: Mutation, zaakId: number, archivering: 
  * Derives again, for a closed case of which a source changed. Only the given afleidingswijzen look at that source; none
  * given: whichever, and what was there stays.
  */
-export async function rederiveArchivering(m: Mutation, zaakId: number, wijzen?: readonly string[]): Promise<void> {
+export async function rederiveArchivering(
+  m: Mutation,
+  zaakId: number,
+  wijzen?: readonly string[],
+  objects?: ObjectDates,
+): Promise<void> {
   const [zaak] = await m.sql<(ArchivedZaak & { afleidingswijze: string | null })[]>`
     select z.id, z.einddatum, z.hoofdzaak_id as "hoofdzaakId", z.startdatum_bewaartermijn as "startdatumBewaartermijn",
       r.afleidingswijze
     from zaak z join resultaat_regeling r on r.zaak_id = z.id
     where z.id = ${zaakId} and z.einddatum is not null`
   if (!zaak || (wijzen && !wijzen.includes(zaak.afleidingswijze ?? ''))) return
-  const archivering = await deriveArchivering(m, zaak, wijzen !== undefined).catch((error) => {
+  const archivering = await deriveArchivering(m, zaak, { objects, forced: wijzen !== undefined }).catch((error) => {
     if (!wijzen || !(error instanceof Problem)) throw error
     return UNKNOWN // a source that went away is no reason to refuse its going
   })
