@@ -29,8 +29,10 @@ create table abonnement (
   fouten integer not null default 0, -- Attempts that failed since the last one that succeeded.
   gelijktijdig integer not null default 4, -- Messages that are sent to it at once.
   gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  gemist_na bigint, -- Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.
   gewijzigd_op timestamp with time zone not null default now(), -- When it was last changed.
   id bigint not null generated always as identity, -- Internal key; order of lists. Never 0: that stands for the external service.
+  laatste_fout_op timestamp with time zone, -- When an attempt last failed; empty: never.
   laatste_http_status integer, -- Status of that answer.
   laatste_uitkomst text, -- Outcome of the last attempt that failed; empty: the last one succeeded.
   niet_voor timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that, or it fails and is probed.
@@ -57,6 +59,7 @@ create table abonnement (
   constraint abonnement_termijn_ms_check CHECK (((termijn_ms >= 1000) AND (termijn_ms <= 60000)))
 );
 CREATE INDEX abonnement_applicatie ON abonnement USING btree (applicatie_id);
+CREATE TRIGGER abonnement_gevolgd BEFORE UPDATE OF fouten, status, applicatie_id ON abonnement FOR EACH ROW EXECUTE FUNCTION volg_abonnement();
 
 -- What an abonnement wants: it gets a message when one of these rows fits, and once however many do.
 create table abonnement_kanaal (
@@ -601,6 +604,31 @@ create table gebruiksrecht (
 );
 CREATE INDEX gebruiksrecht_enkelvoudiginformatieobject_id_idx ON gebruiksrecht USING btree (enkelvoudiginformatieobject_id);
 
+-- Sending messages again to one abonnement: a job plans them in portions, at a rate. The newest is shown.
+create table herzending (
+  abonnement_id bigint not null, -- Who gets them.
+  beeindigd_op timestamp with time zone, -- When all was planned, or somebody stopped it; empty: it goes on.
+  gepland integer not null default 0, -- Deliveries that it planned until now.
+  gestart_door text not null, -- Who asked for it.
+  gestart_op timestamp with time zone not null default now(), -- When.
+  gestopt boolean not null default false, -- Somebody stopped it.
+  id bigint not null generated always as identity, -- Internal key.
+  na_bericht bigint not null default 0, -- Only messages with a higher key (gemist).
+  per_minuut integer not null, -- Deliveries that it plans in a minute, at most.
+  positie bigint not null default 0, -- Key of that message.
+  positie_op timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Moment of the last message that was looked at.
+  soort text not null, -- mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
+  tot timestamp with time zone, -- And before this one; empty: it is not known yet.
+  vanaf timestamp with time zone not null default '-infinity'::timestamp with time zone, -- Messages that were made since this moment.
+  wacht_op text[], -- Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
+  constraint herzending_pkey PRIMARY KEY (id),
+  constraint herzending_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
+  constraint herzending_per_minuut_check CHECK (((per_minuut >= 1) AND (per_minuut <= 600000))),
+  constraint herzending_soort_check CHECK ((soort = ANY (ARRAY['mislukt'::text, 'vanaf'::text, 'gemist'::text])))
+);
+CREATE INDEX herzending_abonnement ON herzending USING btree (abonnement_id, id);
+CREATE UNIQUE INDEX herzending_een_tegelijk ON herzending USING btree (abonnement_id) WHERE (beeindigd_op IS NULL);
+
 -- Bulk imports of documents.
 create table import (
   applicatie_uuid text not null default ''::text, -- Application that made it.
@@ -829,6 +857,8 @@ create table notificatie_instelling (
   backoff jsonb not null default '25'::jsonb, -- Factor of the delay in seconds; true: binary exponential; false or 0: always 180 s.
   backoff_max integer not null default 52000, -- Longest delay in seconds, unless backoff is false.
   base_factor integer not null default 4, -- Base of the power in the delay.
+  blokkeer_na_uren integer not null default 336, -- An abonnement is blocked when a message waits for it for so many hours.
+  blokkeer_vanaf_aantal integer not null default 1000000, -- An abonnement is blocked when so many messages wait for it.
   dienst_id bigint generated always as (
 CASE
     WHEN (gepauzeerd_op IS NULL) THEN ingestelde_dienst_id
@@ -851,6 +881,8 @@ CASE jsonb_typeof(backoff)
 END),
   constraint notificatie_instelling_backoff_max_check CHECK (((backoff_max >= 1) AND (backoff_max <= 31536000))),
   constraint notificatie_instelling_base_factor_check CHECK (((base_factor >= 1) AND (base_factor <= 1000))),
+  constraint notificatie_instelling_blokkeer_na_uren_check CHECK (((blokkeer_na_uren >= 1) AND (blokkeer_na_uren <= 87600))),
+  constraint notificatie_instelling_blokkeer_vanaf_aantal_check CHECK (((blokkeer_vanaf_aantal >= 1) AND (blokkeer_vanaf_aantal <= 100000000))),
   constraint notificatie_instelling_enig_check CHECK (enig),
   constraint notificatie_instelling_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
   constraint notificatie_instelling_modus_check CHECK ((modus = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text])))
@@ -2269,6 +2301,25 @@ AS $function$
 begin
   delete from enkelvoudiginformatieobject_aantal;
   return null;
+end $function$;
+
+-- Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.
+CREATE OR REPLACE FUNCTION volg_abonnement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.fouten > old.fouten then new.laatste_fout_op := now(); end if;
+  -- Whoever plans messages without seeing this status does it with a higher key: that is given out after this was committed.
+  if old.status in ('actief', 'gepauzeerd') and new.status in ('geblokkeerd', 'opgezegd') then
+    new.gemist_na := coalesce(old.gemist_na, pg_sequence_last_value(pg_get_serial_sequence('notificatie', 'id')::regclass), 0);
+  end if;
+  if old.applicatie_id is not null and new.applicatie_id is null and new.status = 'actief' then
+    new.status := 'gepauzeerd';
+    new.reden := 'De applicatie van dit abonnement is verwijderd.';
+    new.status_sinds := now();
+  end if;
+  return new;
 end $function$;
 
 -- Replaces the counts by one row a combination. What others add meanwhile stays; two at once do no harm.

@@ -7,15 +7,18 @@ import { CRON } from '../src/jobs/retention.ts'
 import type { portionRunner } from '../src/overnemen/portions.ts'
 import { openRemoteRelations } from '../src/services/remote-relations.ts'
 import type { Services } from '../src/services/services.ts'
+import { blockAbonnementen } from './block-abonnementen.ts'
 import { completeRelation } from './complete-relation.ts'
 import { foldCounts } from './fold-counts.ts'
 import { importBatch } from './import-batch.ts'
 import { importDryRun } from './import-dry-run.ts'
+import { removeAbonnementen } from './remove-abonnementen.ts'
 import { removeBytes } from './remove-bytes.ts'
 import { removeDraft } from './remove-draft.ts'
 import { removeFile } from './remove-file.ts'
 import { removeImport } from './remove-import.ts'
 import { removeRelation } from './remove-relation.ts'
+import { replayMessages } from './replay-messages.ts'
 import { retention } from './retention.ts'
 import { overneemStap } from './takeover-step.ts'
 
@@ -27,10 +30,8 @@ export type TaskParts = BatchParts &
  * has a worker of its own.
  */
 export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.Tasks, 'verstuur-notificaties'>, Task> {
-  const relations = openRemoteRelations(
-    mutator(parts.database, { announces: !parts.config.notificationsDisabled }),
-    parts.services,
-  )
+  const mutate = mutator(parts.database, { announces: !parts.config.notificationsDisabled })
+  const relations = openRemoteRelations(mutate, parts.services)
   return {
     'import-batch': importBatch(parts),
     'import-dry-run': importDryRun(parts),
@@ -39,6 +40,9 @@ export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.
     'remove-file': removeFile(parts),
     'remove-bytes': removeBytes(parts),
     'fold-counts': foldCounts(parts),
+    'replay-messages': replayMessages(mutate),
+    'remove-abonnementen': removeAbonnementen(parts.database),
+    'block-abonnementen': blockAbonnementen(parts),
     retention: retention(parts),
     'takeover-step': overneemStap(parts),
     'complete-relation': completeRelation(relations),
@@ -50,4 +54,5 @@ export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.
 export const CRONTAB = `
 ${CRON} retention ?fill=1d&jobKey=retention
 */5 * * * * fold-counts ?jobKey=fold-counts
+* * * * * block-abonnementen ?jobKey=block-abonnementen
 `

@@ -16,7 +16,7 @@ import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { isOudeImport } from '../src/jobs/retention.ts'
 import { removeOldMessages } from '../src/notificaties/resend.ts'
-import { removeDeletedAbonnementen } from '../src/nrc/abonnementen.ts'
+import { removeDeletedAbonnementen } from '../src/nrc/abonnement/write.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })
 declare global {

@@ -33,6 +33,9 @@ const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = {
   'fold-counts': 'Aantallen documenten bijwerken',
   'complete-relation': 'Verwijzing bij een andere dienst afmaken',
   'remove-relation': 'Verwijzing bij een andere dienst verwijderen',
+  'replay-messages': 'Berichten opnieuw klaarzetten voor een abonnement',
+  'remove-abonnementen': 'Opgezegde abonnementen opruimen',
+  'block-abonnementen': 'Abonnementen blokkeren waarvoor te veel wacht',
   'takeover-step': 'Een andere installatie overnemen',
   retention: 'Opruimen na de bewaartermijn',
 }

@@ -67,6 +67,10 @@ export interface Abonnement {
    */
   gemaaktOp: Generated<string>;
   /**
+   * Key of a message before it was blocked or unsubscribed; later ones were not planned for it. Empty: it missed nothing.
+   */
+  gemistNa: number | null;
+  /**
    * When it was last changed.
    */
   gewijzigdOp: Generated<string>;
@@ -74,6 +78,10 @@ export interface Abonnement {
    * Internal key; order of lists. Never 0: that stands for the external service.
    */
   id: Generated<number>;
+  /**
+   * When an attempt last failed; empty: never.
+   */
+  laatsteFoutOp: string | null;
   /**
    * Status of that answer.
    */
@@ -1298,6 +1306,69 @@ export interface Gebruiksrecht {
   uuid: Generated<string>;
 }
 
+export interface Herzending {
+  /**
+   * Who gets them.
+   */
+  abonnementId: number;
+  /**
+   * When all was planned, or somebody stopped it; empty: it goes on.
+   */
+  beeindigdOp: string | null;
+  /**
+   * Deliveries that it planned until now.
+   */
+  gepland: Generated<number>;
+  /**
+   * Who asked for it.
+   */
+  gestartDoor: string;
+  /**
+   * When.
+   */
+  gestartOp: Generated<string>;
+  /**
+   * Somebody stopped it.
+   */
+  gestopt: Generated<boolean>;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Only messages with a higher key (gemist).
+   */
+  naBericht: Generated<number>;
+  /**
+   * Deliveries that it plans in a minute, at most.
+   */
+  perMinuut: number;
+  /**
+   * Key of that message.
+   */
+  positie: Generated<number>;
+  /**
+   * Moment of the last message that was looked at.
+   */
+  positieOp: Generated<string>;
+  /**
+   * mislukt (those that failed), vanaf (all since a moment) or gemist (those that were not planned while it was blocked).
+   */
+  soort: string;
+  /**
+   * And before this one; empty: it is not known yet.
+   */
+  tot: string | null;
+  /**
+   * Messages that were made since this moment.
+   */
+  vanaf: Generated<string>;
+  /**
+   * Transactions (virtualtransaction of pg_locks) that have to end before it begins: they may not have seen yet that messages are planned again (gemist).
+   */
+  wachtOp: string[] | null;
+}
+
 export interface Import {
   /**
    * Application that made it.
@@ -1824,6 +1895,14 @@ export interface NotificatieInstelling {
    * Base of the power in the delay.
    */
   baseFactor: Generated<number>;
+  /**
+   * An abonnement is blocked when a message waits for it for so many hours.
+   */
+  blokkeerNaUren: Generated<number>;
+  /**
+   * An abonnement is blocked when so many messages wait for it.
+   */
+  blokkeerVanafAantal: Generated<number>;
   /**
    * The service that messages go to now; empty: messages wait. It follows from the two above.
    */
@@ -3683,6 +3762,7 @@ export interface DB {
   enkelvoudiginformatieobjectAantal: EnkelvoudiginformatieobjectAantal;
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
   gebruiksrecht: Gebruiksrecht;
+  herzending: Herzending;
   import: Import;
   importConcept: ImportConcept;
   importConceptFoutsoort: ImportConceptFoutsoort;

@@ -10,6 +10,7 @@ import { link, ownAddress } from '../http/links.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
 import { filters as filtersOf, KANALEN } from '../notificaties/kanalen.ts'
 import { sameName, unknownFilters } from './kenmerken.ts'
+import { UNRECORDED } from './records.ts'
 import { publishAccess, readAccess } from './rights.ts'
 
 const KanaalInput = Type.Object({
@@ -64,12 +65,13 @@ export const kanalen: FastifyPluginAsyncTypebox = async (app) => {
 
 type KanaalRow = { id: number; uuid: string; naam: string; documentatieLink: string; filters: string[]; eigen: boolean }
 
+const COLUMNS = ['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'eigen'] as const
 const MAX_KANALEN = 1000 // a list that the standard does not page
 
 function selectKanalen(db: ReadDb, where: { naam?: string | undefined; uuid?: string }): Promise<KanaalRow[]> {
   return db
     .selectFrom('kanaal')
-    .select(['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'eigen'])
+    .select(COLUMNS)
     .$if(where.naam !== undefined, (query) => query.where('naam', '=', where.naam!))
     .$if(where.uuid !== undefined, (query) => query.where('uuid', '=', where.uuid!))
     .orderBy('id')
@@ -84,8 +86,6 @@ const toKanaal = ({ uuid, naam, documentatieLink, filters }: KanaalRow, base: st
   filters,
 })
 
-const UNRECORDED = 'the standard keeps no audit trail of kanalen and abonnementen'
-
 async function createKanaal(m: Mutation, input: KanaalInput) {
   m.unrecorded(UNRECORDED)
   const { count } = await m.trx
@@ -97,19 +97,14 @@ async function createKanaal(m: Mutation, input: KanaalInput) {
   const row = await m.trx
     .insertInto('kanaal')
     .values({ naam: input.naam, documentatieLink: input.documentatieLink ?? '', filters: input.filters ?? [] })
-    .returning(['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'eigen'])
+    .returning(COLUMNS)
     .executeTakeFirstOrThrow()
   return toKanaal(row, m.actor.base)
 }
 
 async function changeKanaal(m: Mutation, uuid: string, given: Static<typeof KanaalPatch>) {
   m.unrecorded(UNRECORDED)
-  const row = await m.trx
-    .selectFrom('kanaal')
-    .select(['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'eigen'])
-    .where('uuid', '=', uuid)
-    .forUpdate()
-    .executeTakeFirst()
+  const row = await m.trx.selectFrom('kanaal').select(COLUMNS).where('uuid', '=', uuid).forUpdate().executeTakeFirst()
   if (!row) throw notFound()
   throwFaults([
     ...(given.naam !== undefined && given.naam !== row.naam
@@ -124,7 +119,7 @@ async function changeKanaal(m: Mutation, uuid: string, given: Static<typeof Kana
       filters: given.filters ?? row.filters,
     })
     .where('id', '=', row.id)
-    .returning(['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'eigen'])
+    .returning(COLUMNS)
     .executeTakeFirstOrThrow()
   return toKanaal(changed, m.actor.base)
 }

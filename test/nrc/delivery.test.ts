@@ -1,32 +1,11 @@
 // From a change to the subscribers of the notifications service that is built in.
 import t from 'tap'
-import { removeDeletedAbonnementen } from '../../src/nrc/abonnementen.ts'
+import { removeDeletedAbonnementen } from '../../src/nrc/abonnement/write.ts'
 import { ensureOwnKanalen } from '../../src/nrc/kanalen.ts'
-import { prepareNrc } from '../../src/nrc/start.ts'
-import { givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { givenZaaktype } from '../app.ts'
 import { givenZaak } from '../zaken/given.ts'
-import { type Received, subscriber } from './subscriber.ts'
-
-const API = '/notificaties/api/v1'
-
-async function builtIn(t: Parameters<typeof testApp>[0]): Promise<TestApp> {
-  const test = await testApp(t, { NOTIFICATIES_MODE: 'ingebouwd' })
-  await prepareNrc(test.database, test.config)
-  return test
-}
-
-async function subscribe(test: TestApp, callbackUrl: string, kanalen: object[], more: object = {}): Promise<string> {
-  const { status, body, text } = await test.call('POST', `${API}/abonnement`, {
-    callbackUrl,
-    auth: 'x',
-    kanalen,
-    ...more,
-  })
-  if (status !== 201) throw new Error(text)
-  return body.url
-}
-
-const real = (received: Received[]) => received.filter(({ body }) => body.kanaal !== 'test')
+import { API, builtIn, real, subscribe } from './given.ts'
+import { subscriber } from './subscriber.ts'
 
 t.test('a change reaches the abonnementen that want it, each once', async (t) => {
   const test = await builtIn(t)
@@ -113,8 +92,8 @@ t.test('a deleted abonnement gets nothing more, also of what waited', async (t) 
   await test.runJobs()
   t.strictSame(real(to.received), [])
 
-  t.equal(await removeDeletedAbonnementen(test.database), 1)
   t.equal((await test.database.sql`select from levering`).length, 0, 'nothing keeps its messages from being removed')
+  t.equal((await test.database.sql`select from abonnement`).length, 0)
   t.equal(await removeDeletedAbonnementen(test.database), 0)
 })
 

@@ -1,9 +1,9 @@
 // The probe of a callback, before an abonnement is stored: without credentials it has to refuse (401 or 403), with them it has to
 // accept. It is made outside any transaction, through the guard that keeps us away from forbidden addresses.
 import type { Dispatcher } from 'undici'
-import type { Config } from '../config.ts'
-import { type InvalidParam, Problem } from '../http/problem.ts'
-import { FAILURES, failureKind, sendWithin } from '../services/services.ts'
+import type { Config } from '../../config.ts'
+import { type InvalidParam, Problem } from '../../http/problem.ts'
+import { FAILURES, failureKind, sendWithin } from '../../services/services.ts'
 
 const TERM_MS = 10_000
 const AT_ONCE = 20

@@ -1,0 +1,68 @@
+// What is wrong with an abonnement before its callback is asked: the same for the API and for the pages.
+import type { Config } from '../../config.ts'
+import type { ReadDb } from '../../database/database.ts'
+import { type InvalidParam, throwFaults } from '../../http/problem.ts'
+import { unknownFilters } from '../kenmerken.ts'
+import { addressFaults } from './callback.ts'
+
+export const MAX_KANALEN = 100
+const MAX_FILTERS = 50
+export const MAX_AUTH = 8192
+
+/** A kanaal that was judged, with what is wanted of it. */
+export type KnownGroep = { kanaalId: number; filters: Record<string, string> }
+
+type Given = {
+  callbackUrl?: string | undefined
+  auth?: string | undefined
+  kanalen?: { naam: string; filters?: Record<string, string> }[] | undefined
+}
+
+/**
+ * What can be judged without asking the callback.
+ * @returns the kanalen that were given, with their ids
+ * @throws Problem 400 with all faults
+ */
+export async function judge(db: ReadDb, config: Config, given: Given): Promise<KnownGroep[]> {
+  const namen = [...new Set((given.kanalen ?? []).map(({ naam }) => naam))]
+  const known = namen.length
+    ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters']).where('naam', 'in', namen).execute()
+    : []
+  const byName = new Map(known.map((kanaal) => [kanaal.naam, kanaal]))
+  const faults: InvalidParam[] = [
+    ...(given.callbackUrl === undefined ? [] : addressFaults(config, given.callbackUrl)),
+    // A header takes what latin-1 has, and no line break: that would be a second header.
+    ...(given.auth !== undefined && !/^[\t\x20-\x7e\xa0-\xff]*$/.test(given.auth)
+      ? [{ name: 'auth', code: 'invalid', reason: 'Deze waarde kan niet in een header staan.' }]
+      : []),
+  ]
+  const groepen: KnownGroep[] = []
+  for (const [index, { naam, filters = {} }] of (given.kanalen ?? []).entries()) {
+    const kanaal = byName.get(naam)
+    const at = `kanalen.${index}`
+    if (!kanaal) faults.push({ name: `${at}.naam`, code: 'kanaal_naam', reason: `Kanaal ${naam} bestaat niet.` })
+    else {
+      faults.push(...filterFaults(`${at}.filters`, filters, kanaal.filters))
+      groepen.push({ kanaalId: kanaal.id, filters })
+    }
+  }
+  throwFaults(faults)
+  return groepen
+}
+
+function filterFaults(name: string, filters: Record<string, unknown>, known: readonly string[]): InvalidParam[] {
+  const entries = Object.entries(filters)
+  if (entries.length > MAX_FILTERS)
+    return [{ name, code: 'max-items', reason: `Een groep heeft ten hoogste ${MAX_FILTERS} filters.` }]
+  const wrong = entries.filter(([, value]) => typeof value !== 'string' || value.length === 0 || value.length > 1000)
+  if (wrong.length > 0)
+    return wrong.map(([naam]) => ({
+      name: `${name}.${naam.slice(0, 100)}`,
+      code: 'invalid',
+      reason: 'Een filter is een tekst van 1 tot 1000 tekens; * laat alles door.',
+    }))
+  const unknown = unknownFilters(filters as Record<string, string>, known)
+  if (unknown.length === 0) return []
+  const reason = `Dit kanaal kent niet: ${unknown.map((naam) => naam.slice(0, 100)).join(', ')}. Het kent: ${known.join(', ')}.`
+  return [{ name, code: 'inconsistent-abonnement-filters', reason }]
+}

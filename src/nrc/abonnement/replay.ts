@@ -1,0 +1,224 @@
+// Sending messages again to one abonnement. A row of `herzending` says what is meant; the job `replay-messages` plans deliveries
+// for it, portion by portion at its rate, each portion in one transaction with the position that it reached. A message keeps its
+// id (`webhook-id`), goes with `X-Replay: true`, and goes before younger messages of its main object.
+import { type RawBuilder, sql } from 'kysely'
+import type { ReadDb } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { invalid, notFound } from '../../http/problem.ts'
+import { wakeSender } from '../../notificaties/resend.ts'
+import { UNRECORDED } from '../records.ts'
+import { lockAbonnement } from './write.ts'
+
+export type ReplaySoort = 'mislukt' | 'vanaf' | 'gemist'
+export type Replay = {
+  soort: ReplaySoort
+  /** Messages made since this moment (ISO). */
+  vanaf?: string
+  /** Only messages with a higher key. */
+  naBericht?: number
+  perMinuut?: number
+}
+
+export const PER_MINUUT = 6_000
+export const MAX_PER_MINUUT = 600_000
+const TICK_S = 5
+const LOOKED_AT = 5_000 // messages in one portion
+
+/** The filters of abonnement `a` let message `n` through. */
+const fits = (a: RawBuilder<unknown>) => sql<boolean>`exists (
+  select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
+  where k.naam = n.kanaal and ak.abonnement_id = ${a} and filters_passen(ak.filters, n.kenmerken, n.resource, n.actie))`
+
+/**
+ * Starts sending again.
+ * @throws Problem 400 when something is being sent again to it already
+ */
+export async function startReplay(m: Mutation, uuid: string, replay: Replay): Promise<void> {
+  m.unrecorded(UNRECORDED)
+  const { id } = await lockAbonnement(m, uuid)
+  const { soort, vanaf = '-infinity', naBericht = 0, perMinuut = PER_MINUUT } = replay
+  // One that goes on makes way for what was missed, of which nobody else knows.
+  if (soort === 'gemist') await stopReplay(m, uuid)
+  const running = await m.trx
+    .selectFrom('herzending')
+    .where('abonnementId', '=', id)
+    .where('beeindigdOp', 'is', null)
+    .select('id')
+    .executeTakeFirst()
+  if (running)
+    throw invalid(
+      'nonFieldErrors',
+      'in-gebruik',
+      'Er loopt al een herzending voor dit abonnement. Wacht, of stop die eerst.',
+    )
+  const [row] = await m.sql<{ id: number }[]>`
+    insert into herzending (abonnement_id, soort, vanaf, tot, na_bericht, per_minuut, gestart_door)
+    values (${id}, ${soort}, ${vanaf}::text::timestamptz - case when ${soort} = 'gemist' then interval '1 day' else interval '0' end,
+      case when ${soort} = 'gemist' then null else clock_timestamp() end, ${naBericht}, ${perMinuut},
+      ${m.actor.userId || m.actor.userRepresentation || m.actor.clientId})
+    returning id`
+  await m.enqueue('replay-messages', { id: row!.id }, { jobKey: jobKey(row!.id) })
+}
+
+const jobKey = (id: number) => `replay-messages:${id}`
+
+/** What was planned by it stays planned. @returns whether there was one */
+export async function stopReplay(m: Mutation, uuid: string): Promise<boolean> {
+  m.unrecorded(UNRECORDED)
+  const { id } = await lockAbonnement(m, uuid)
+  const { numUpdatedRows } = await m.trx
+    .updateTable('herzending')
+    .set({ beeindigdOp: sql`now()`, gestopt: true })
+    .where('abonnementId', '=', id)
+    .where('beeindigdOp', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/**
+ * Sends one message again, whether or not it was accepted before, and whatever the filters are now.
+ * @throws Problem 404 when it is not kept any more
+ */
+export async function replayMessage(m: Mutation, uuid: string, messageUuid: string): Promise<void> {
+  m.unrecorded(UNRECORDED)
+  const { id } = await lockAbonnement(m, uuid)
+  const rows = await plan(m, id, sql`select n.* from notificatie n where n.uuid = ${messageUuid}::uuid`)
+  if (rows.seen === 0)
+    throw notFound('Dit bericht bestaat niet (meer). Na de bewaartermijn worden berichten opgeruimd.')
+  await wakeSender(m)
+}
+
+/** Plans the messages of a query `n`: those that wait already stay as they are, those that failed get all their attempts anew. */
+async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unknown>): Promise<{ seen: number }> {
+  const { rows } = await sql<{ seen: number }>`
+    with meant as materialized (${messages}), geleverd as (
+      insert into levering (notificatie_id, abonnement_id, hoofd_object_uuid, replay, poging)
+      select n.id, ${abonnementId}, n.hoofd_object_uuid, true, coalesce((
+        select max(p.nummer) from notificatie_poging p
+        where p.notificatie_id = n.id and p.abonnement_id = ${abonnementId}), 0)
+      from meant n
+      on conflict (notificatie_id, abonnement_id) do update
+        set status = 'gepland', herhalingen = 0, volgende_poging_op = now(), beeindigd_op = null, replay = true
+        where levering.status = 'mislukt'
+    )
+    select count(*)::int as seen from meant`.execute(m.trx)
+  return rows[0]!
+}
+
+type Row = {
+  id: number
+  abonnementId: number
+  soort: ReplaySoort
+  vanaf: string
+  tot: string | null
+  naBericht: number
+  positieOp: string
+  positie: number
+  perMinuut: number
+}
+
+/**
+ * One portion of a replay; the next is a job that this one adds. A leftover job finds that there is nothing to do.
+ * @returns whether more follows
+ */
+export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
+  m.unrecorded(UNRECORDED)
+  // Moments as text: a position has microseconds.
+  const [row] = await m.sql<Row[]>`
+    select h.id, h.abonnement_id as "abonnementId", h.soort, h.vanaf::text as vanaf, h.tot::text as tot, h.na_bericht as "naBericht",
+      h.positie_op::text as "positieOp", h.positie,
+      h.per_minuut as "perMinuut"
+    from herzending h join abonnement a on a.id = h.abonnement_id
+    where h.id = ${id} and h.beeindigd_op is null and a.verwijderd_op is null for update of h skip locked`
+  if (!row) return false
+  const again = (seconds: number) =>
+    m.enqueue('replay-messages', { id }, { jobKey: jobKey(id), runAt: new Date(Date.now() + seconds * 1000) })
+  if (row.tot === null) {
+    // Whoever is recording messages now may have seen the abonnement blocked, and they are not there before he has ended.
+    // That he is recording shows in his lock, which he took before he looked.
+    const writers = m.sql`
+      select virtualtransaction from pg_locks where relation = 'notificatie'::regclass and mode = 'RowExclusiveLock'
+        and database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()`
+    await m.sql`
+      update herzending set wacht_op = case when wacht_op is null then array(${writers}) else wacht_op end,
+        tot = case when not exists (select from (${writers}) w where herzending.wacht_op is null
+          or w.virtualtransaction = any(herzending.wacht_op)) then clock_timestamp() end
+      where id = ${id}`
+    await again(1)
+    return true
+  }
+  const most = Math.max(1, Math.round((row.perMinuut * TICK_S) / 60))
+  const { planned, done } = row.soort === 'mislukt' ? await planFailed(m, row, most) : await planSince(m, row, most)
+  await m.sql`
+    update herzending set gepland = gepland + ${planned}, beeindigd_op = case when ${done} then now() end where id = ${id}`
+  if (planned > 0) await wakeSender(m)
+  if (!done) await again(planned >= most ? TICK_S : 0)
+  return !done
+}
+
+async function planFailed(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
+  const rows = await m.sql<{ id: number }[]>`
+    update levering l set status = 'gepland', herhalingen = 0, volgende_poging_op = now(), beeindigd_op = null, replay = true
+    from (select notificatie_id from levering
+      where abonnement_id = ${row.abonnementId} and status = 'mislukt' and notificatie_id > ${row.positie}
+      order by notificatie_id limit ${most} for update) m
+    where l.notificatie_id = m.notificatie_id and l.abonnement_id = ${row.abonnementId} returning l.notificatie_id as id`
+  const positie = Math.max(row.positie, ...rows.map(({ id }) => Number(id)))
+  await m.sql`update herzending set positie = ${positie} where id = ${row.id}`
+  return { planned: rows.length, done: rows.length < most }
+}
+
+async function planSince(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
+  const { abonnementId, vanaf, tot, positieOp, positie, naBericht, soort } = row
+  const { rows } = await sql<{ id: number; aanmaakdatum: string; past: boolean }>`
+    select n.id, n.aanmaakdatum::text as aanmaakdatum, n.id > ${naBericht} and ${fits(sql`${abonnementId}`)}
+      ${
+        soort === 'gemist'
+          ? sql`and not exists (select from notificatie_poging p where p.notificatie_id = n.id
+              and p.abonnement_id = ${abonnementId} and p.uitkomst = 'delivered')`
+          : sql``
+      } as past
+    from notificatie n
+    where n.aanmaakdatum >= ${vanaf}::text::timestamptz and n.aanmaakdatum < ${tot}::text::timestamptz
+      and (n.aanmaakdatum, n.id) > (${positieOp}::text::timestamptz, ${positie}::bigint)
+    order by n.aanmaakdatum, n.id limit ${LOOKED_AT}`.execute(m.trx)
+  // Up to the message with which the rate is reached.
+  let fitting = 0
+  const end = rows.findIndex(({ past }) => past && ++fitting === most) + 1
+  const taken = end > 0 ? rows.slice(0, end) : rows
+  const meant = taken.filter(({ past }) => past).map(({ id }) => id)
+  if (meant.length > 0)
+    await plan(m, abonnementId, sql`select * from notificatie n where n.id = any(${meant}::bigint[])`)
+  const last = taken.at(-1)
+  if (last)
+    await m.sql`
+      update herzending set positie_op = ${last.aanmaakdatum}::text::timestamptz, positie = ${last.id} where id = ${row.id}`
+  return { planned: meant.length, done: end === 0 && rows.length < LOOKED_AT }
+}
+
+const COUNTED = 50_000
+
+/**
+ * How many messages a replay would send: counted among the first so many since the moment, so that the answer comes at once.
+ * @returns `more`: there are messages that were not counted
+ */
+export async function countReplay(
+  db: ReadDb,
+  uuid: string,
+  { soort, vanaf = '-infinity', naBericht = 0 }: Replay,
+): Promise<{ count: number; more: boolean; seen: number }> {
+  const id = sql`(select id from abonnement where uuid = ${uuid}::uuid)`
+  const { rows } =
+    soort === 'mislukt'
+      ? await sql<{ count: number; seen: number }>`
+          select count(*)::int as count, count(*)::int as seen from (
+            select from levering where abonnement_id = ${id} and status = 'mislukt' limit ${COUNTED + 1}) m`.execute(
+          db as never,
+        )
+      : await sql<{ count: number; seen: number }>`
+          select count(*) filter (where n.id > ${naBericht} and ${fits(id)})::int as count, count(*)::int as seen from (
+            select * from notificatie where aanmaakdatum >= ${vanaf}::text::timestamptz
+            order by aanmaakdatum, id limit ${COUNTED + 1}) n`.execute(db as never)
+  const { count, seen } = rows[0]!
+  return { count, seen: Math.min(seen, COUNTED), more: seen > COUNTED }
+}

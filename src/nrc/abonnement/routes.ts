@@ -1,0 +1,127 @@
+// abonnement: who gets messages, of which kanalen, and where. An abonnement belongs to the applicatie that made it.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
+import Type, { type Static } from 'typebox'
+import type { Mutation } from '../../database/mutate.ts'
+import { documentedAs } from '../../http/documented.ts'
+import { Patch, Text, Url, Uuid } from '../../http/input.ts'
+import { throwFaults } from '../../http/problem.ts'
+import { subscriberOwner } from '../../notificaties/deliver.ts'
+import { openAgent } from '../../services/services.ts'
+import { readAccess, requireOwner, subscribeAccess } from '../rights.ts'
+import { probeCallback } from './callback.ts'
+import { judge, MAX_AUTH, MAX_KANALEN } from './judge.ts'
+import { requireAbonnement, selectAbonnementen, toAbonnement } from './read.ts'
+import { isStopped, resumeAbonnement } from './state.ts'
+import { changeAbonnement, createAbonnement, deleteAbonnement } from './write.ts'
+
+const AbonnementKanaal = Type.Object({
+  naam: Text(50, { minLength: 1 }),
+  filters: Type.Optional(
+    Type.Unsafe<Record<string, string>>(
+      documentedAs(
+        { type: 'object', default: {} },
+        { type: 'object', additionalProperties: { type: 'string', maxLength: 1000 } },
+      ),
+    ),
+  ),
+})
+const AbonnementInput = Type.Object({
+  callbackUrl: Type.String({ format: 'uri', minLength: 1, maxLength: 2000 }),
+  auth: Type.String({ minLength: 1, maxLength: MAX_AUTH, writeOnly: true }),
+  kanalen: Type.Array(AbonnementKanaal, { maxItems: MAX_KANALEN }),
+  sendCloudevents: Type.Optional(Type.Boolean({ default: false })),
+})
+const AbonnementPatch = Patch(AbonnementInput)
+type AbonnementPatch = Static<typeof AbonnementPatch>
+const { auth: _, ...Shown } = AbonnementInput.properties
+const Abonnement = Type.Object({ url: Url(), ...Shown })
+const Params = Type.Object({ uuid: Uuid })
+
+export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, box } = app.parts
+  const agent = openAgent({ connections: 20 })
+  app.addHook('onClose', () => agent.destroy())
+
+  app.get(
+    '/abonnement',
+    { config: readAccess, schema: { response: { 200: Type.Array(Abonnement) } } },
+    async (request) => {
+      const { actor, base } = request
+      const own = actor.alleAutorisaties ? sql<boolean>`true` : sql<boolean>`p.uuid = ${actor.applicatieUuid}::uuid`
+      return (await selectAbonnementen(app.read, own)).map((row) => toAbonnement(row, base))
+    },
+  )
+
+  app.post(
+    '/abonnement',
+    { config: subscribeAccess, schema: { body: AbonnementInput, response: { 201: Abonnement } } },
+    async (request, reply) => {
+      const { body } = request
+      const kanalen = await judge(app.read, config, body)
+      if (kanalen.length === 0)
+        throwFaults([{ name: 'kanalen', code: 'required', reason: 'Noem ten minste een kanaal.' }])
+      throwFaults(await probeCallback(agent, config, body.callbackUrl, body.auth))
+      const abonnement = await app.mutate(request.actor, async (m) => {
+        const { callbackUrl, auth, sendCloudevents: cloudevents = false } = body
+        const uuid = crypto.randomUUID()
+        const applicatieUuid = m.actor.applicatieUuid || null
+        await createAbonnement(m, box, uuid, { callbackUrl, auth, cloudevents, applicatieUuid }, kanalen)
+        return toAbonnement(await requireAbonnement(m.read, uuid), m.actor.base)
+      })
+      return reply.code(201).header('location', abonnement.url).send(abonnement)
+    },
+  )
+
+  app.get(
+    '/abonnement/:uuid',
+    { config: readAccess, schema: { params: Params, response: { 200: Abonnement } } },
+    async (request) => {
+      const row = await requireAbonnement(app.read, request.params.uuid)
+      requireOwner(request.actor, row.applicatieUuid)
+      return toAbonnement(row, request.base)
+    },
+  )
+
+  app.put(
+    '/abonnement/:uuid',
+    { config: subscribeAccess, schema: { params: Params, body: AbonnementInput, response: { 200: Abonnement } } },
+    async (request) => change(request.actor, request.params.uuid, request.body),
+  )
+
+  app.patch(
+    '/abonnement/:uuid',
+    { config: subscribeAccess, schema: { params: Params, body: AbonnementPatch, response: { 200: Abonnement } } },
+    async (request) => change(request.actor, request.params.uuid, request.body),
+  )
+
+  app.delete('/abonnement/:uuid', { config: subscribeAccess, schema: { params: Params } }, async (request, reply) => {
+    await app.mutate(request.actor, (m) => deleteAbonnement(m, request.params.uuid))
+    return reply.code(204).send()
+  })
+
+  /**
+   * The callback is asked again when its address or its auth is another one; what is not given is taken as it is stored. It is
+   * asked too when nothing is sent to it any more: when it behaves, that ends.
+   */
+  async function change(actor: Mutation['actor'], uuid: string, given: AbonnementPatch) {
+    const row = await requireAbonnement(app.read, uuid)
+    requireOwner(actor, row.applicatieUuid)
+    const kanalen = await judge(app.read, config, given)
+    const stored = row.authenticatie === 'header' ? box.open(row.auth, subscriberOwner(row.uuid)) : undefined
+    const callbackUrl = given.callbackUrl ?? row.callbackUrl
+    const auth = given.auth ?? stored
+    const asked = auth !== undefined && (callbackUrl !== row.callbackUrl || auth !== stored || isStopped(row.status))
+    if (asked) throwFaults(await probeCallback(agent, config, callbackUrl, auth))
+    return app.mutate(actor, async (m) => {
+      const settings = {
+        ...(given.callbackUrl !== undefined && { callbackUrl: given.callbackUrl }),
+        ...(given.auth !== undefined && { authenticatie: 'header' as const, auth: given.auth }),
+        ...(given.sendCloudevents !== undefined && { cloudevents: given.sendCloudevents }),
+      }
+      await changeAbonnement(m, box, row.uuid, settings, given.kanalen ? kanalen : undefined)
+      if (asked && isStopped(row.status)) await resumeAbonnement(m, row.uuid)
+      return toAbonnement(await requireAbonnement(m.read, row.uuid), m.actor.base)
+    })
+  }
+}

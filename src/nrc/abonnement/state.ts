@@ -1,0 +1,81 @@
+// The states of an abonnement. `actief`: messages are planned and sent. `gepauzeerd`: they are planned and wait. `geblokkeerd` (too
+// much waits for it) and `opgezegd` (the receiver answered 410): none is planned any more; what waits stays, and what it misses
+// from then on is in the log of messages. Resuming brings it back to `actief` from any of them, and has planned what it missed.
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { wakeSender } from '../../notificaties/resend.ts'
+import { UNRECORDED } from '../records.ts'
+import { startReplay } from './replay.ts'
+import { lockAbonnement } from './write.ts'
+
+/** Whether new messages are not planned for it. */
+export const isStopped = (status: string): boolean => status === 'geblokkeerd' || status === 'opgezegd'
+
+/** What waits keeps waiting, and so do new messages. Of what is being sent at this moment the outcome still counts. */
+export async function pauseAbonnement(m: Mutation, uuid: string, reden: string): Promise<void> {
+  m.unrecorded(UNRECORDED)
+  const { id, status } = await lockAbonnement(m, uuid)
+  if (status === 'actief') await setState(m, id, 'gepauzeerd', reden)
+}
+
+/**
+ * It is sent to again, at once: the count of failures begins anew.
+ * @returns whether messages that it missed are going to be planned
+ */
+export async function resumeAbonnement(m: Mutation, uuid: string): Promise<boolean> {
+  m.unrecorded(UNRECORDED)
+  const { id, status, statusSinds, gemistNa } = await lockAbonnement(m, uuid)
+  if (status === 'actief') return false
+  await setState(m, id, 'actief', '')
+  await m.trx
+    .updateTable('abonnement')
+    .set({
+      nietVoor: null,
+      fouten: 0,
+      storingSinds: null,
+      laatsteUitkomst: null,
+      laatsteHttpStatus: null,
+      gemistNa: null,
+    })
+    .where('id', '=', id)
+    .execute()
+  await wakeSender(m)
+  if (gemistNa === null) return false
+  await startReplay(m, uuid, { soort: 'gemist', vanaf: statusSinds, naBericht: gemistNa })
+  return true
+}
+
+async function setState(m: Mutation, id: number, status: 'actief' | 'gepauzeerd', reden: string): Promise<void> {
+  await m.trx.updateTable('abonnement').set({ status, reden, statusSinds: sql`now()` }).where('id', '=', id).execute()
+}
+
+/** So many of the waiting messages are looked at for their age: those that are due longest. */
+const LOOKED_AT = 10_000
+
+/**
+ * Blocks abonnementen for which too much waits, or something for too long, by the settings.
+ * @returns those that were blocked by this call
+ */
+export async function blockOverflowing({ sql }: Database): Promise<{ uuid: string; reden: string }[]> {
+  return sql<{ uuid: string; reden: string }[]>`
+    update abonnement a set status = 'geblokkeerd', status_sinds = now(), reden = o.reden
+    from (
+      select a.id,
+        case when veel.te then 'Er wachten ' || i.blokkeer_vanaf_aantal || ' berichten of meer.'
+          when n.aanmaakdatum < now() - make_interval(hours => i.blokkeer_na_uren)
+          then 'Een bericht wacht al ' || i.blokkeer_na_uren || ' uur of langer.' end as reden
+      from notificatie_instelling i, abonnement a
+      cross join lateral (
+        select exists (select from levering l where l.abonnement_id = a.id and l.status = 'gepland'
+          offset (select blokkeer_vanaf_aantal - 1 from notificatie_instelling) limit 1) as te) veel
+      cross join lateral (
+        select min(l.notificatie_id) as id from (
+          select notificatie_id from levering where abonnement_id = a.id and status = 'gepland'
+          order by volgende_poging_op, notificatie_id limit ${LOOKED_AT}) l) oudste
+      left join notificatie n on n.id = oudste.id
+      where a.status in ('actief', 'gepauzeerd') and a.verwijderd_op is null
+    ) o
+    where a.id = o.id and o.reden is not null and a.status in ('actief', 'gepauzeerd')
+    returning a.uuid, a.reden`
+}

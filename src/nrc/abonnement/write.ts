@@ -1,0 +1,176 @@
+// Making, changing and ending abonnementen: for the API and for the pages.
+import { sql } from 'kysely'
+import type { SecretBox } from '../../autorisaties/secret-box.ts'
+import type { Database } from '../../database/database.ts'
+import type { Mutation } from '../../database/mutate.ts'
+import { notFound, throwFaults } from '../../http/problem.ts'
+import { subscriberOwner } from '../../notificaties/deliver.ts'
+import type { Subscriber } from '../../notificaties/outbox.ts'
+import { UNRECORDED } from '../records.ts'
+import { requireOwner } from '../rights.ts'
+import type { KnownGroep } from './judge.ts'
+import { MAX_ABONNEMENTEN } from './read.ts'
+
+/** What can be set of an abonnement beside its kanalen. Secrets are as they were given. */
+export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificaatSleutel' | 'ondertekening'> & {
+  auth: string
+  certificaatSleutel: string | null
+  gelijktijdig: number
+  opVolgorde: boolean
+  applicatieUuid: string | null
+}
+
+/** @returns the uuid */
+export async function createAbonnement(
+  m: Mutation,
+  box: SecretBox,
+  uuid: string,
+  given: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'auth' | 'applicatieUuid'>,
+  groepen: KnownGroep[],
+): Promise<void> {
+  m.unrecorded(UNRECORDED)
+  const applicatie = await findApplicatie(m, given.applicatieUuid)
+  if ((applicatie?.count ?? 0) >= MAX_ABONNEMENTEN) {
+    const reason = `Een applicatie heeft ten hoogste ${MAX_ABONNEMENTEN} abonnementen.`
+    throwFaults([{ name: 'nonFieldErrors', code: 'max-items', reason }])
+  }
+  const { id } = await m.trx
+    .insertInto('abonnement')
+    .values({
+      uuid,
+      applicatieId: applicatie?.id ?? null,
+      clientId: m.actor.clientId,
+      callbackUrl: given.callbackUrl,
+      auth: box.seal(given.auth, subscriberOwner(uuid)),
+      ...columnsOf(box, uuid, given),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await writeKanalen(m, id, groepen)
+}
+
+/** @param groepen in place of those that there are; left out: those stay */
+export async function changeAbonnement(
+  m: Mutation,
+  box: SecretBox,
+  uuid: string,
+  given: Partial<Settings>,
+  groepen?: KnownGroep[],
+): Promise<void> {
+  m.unrecorded(UNRECORDED)
+  const row = await lockAbonnement(m, uuid)
+  const applicatie =
+    given.applicatieUuid === undefined
+      ? {}
+      : { applicatieId: (await findApplicatie(m, given.applicatieUuid))?.id ?? null }
+  await m.trx
+    .updateTable('abonnement')
+    .set({ gewijzigdOp: sql`now()`, ...applicatie, ...columnsOf(box, uuid, given) })
+    .where('id', '=', row.id)
+    .execute()
+  if (groepen) {
+    await m.trx.deleteFrom('abonnementKanaal').where('abonnementId', '=', row.id).execute()
+    await writeKanalen(m, row.id, groepen)
+  }
+}
+
+function columnsOf(box: SecretBox, uuid: string, given: Partial<Settings>) {
+  const { auth, certificaatSleutel, applicatieUuid: _, ...plain } = given
+  const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
+  return {
+    ...plain,
+    ...(auth !== undefined && { auth: seal(auth) }),
+    ...(certificaatSleutel !== undefined && {
+      certificaatSleutel: certificaatSleutel === null ? null : seal(certificaatSleutel),
+    }),
+  }
+}
+
+async function findApplicatie(m: Mutation, uuid: string | null) {
+  return uuid
+    ? m.trx
+        .selectFrom('applicatie as p')
+        .where('p.uuid', '=', uuid)
+        .select((e) => [
+          'p.id',
+          e
+            .selectFrom('abonnement as a')
+            .whereRef('a.applicatieId', '=', 'p.id')
+            .where('a.verwijderdOp', 'is', null)
+            .select((f) => f.fn.countAll<number>().as('count'))
+            .as('count'),
+        ])
+        .executeTakeFirst()
+    : undefined
+}
+
+/** At once nothing more is sent to it; a job removes what was still to be delivered, in portions. */
+export async function deleteAbonnement(m: Mutation, uuid: string): Promise<void> {
+  m.unrecorded(UNRECORDED)
+  const row = await lockAbonnement(m, uuid)
+  await m.trx.updateTable('abonnement').set({ verwijderdOp: sql`now()` }).where('id', '=', row.id).execute()
+  await m.enqueue('remove-abonnementen', {}, { jobKey: 'remove-abonnementen' })
+}
+
+/**
+ * Keeps others from changing it until the end of the transaction.
+ * @throws Problem 404, or 403 for that of another applicatie
+ */
+export async function lockAbonnement(m: Mutation, uuid: string) {
+  const row = await m.trx
+    .selectFrom('abonnement as a')
+    .leftJoin('applicatie as p', 'p.id', 'a.applicatieId')
+    .select([
+      'a.id',
+      'a.status',
+      'a.reden',
+      'a.statusSinds',
+      'a.gemistNa',
+      'a.ondertekening',
+      'p.uuid as applicatieUuid',
+    ])
+    .where('a.uuid', '=', uuid)
+    .where('a.verwijderdOp', 'is', null)
+    .forUpdate('a')
+    .executeTakeFirst()
+  if (!row) throw notFound()
+  requireOwner(m.actor, row.applicatieUuid)
+  return row
+}
+
+async function writeKanalen(m: Mutation, abonnementId: number, groepen: KnownGroep[]): Promise<void> {
+  if (groepen.length === 0) return
+  await m.sql`
+    insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
+    select ${abonnementId}, g.kanaal_id, g.filters
+    from jsonb_to_recordset(${m.sql.json(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))})
+      as g(kanaal_id bigint, filters jsonb)`
+}
+
+const PORTION = 5000
+
+/**
+ * Removes what deleted abonnementen left: their deliveries in portions, then themselves. Running it again is harmless.
+ * @returns how many abonnementen are gone
+ */
+export async function removeDeletedAbonnementen({ sql }: Database): Promise<number> {
+  const deleted = await sql<{ id: number }[]>`select id from abonnement where verwijderd_op is not null`
+  let gone = 0
+  for (const { id } of deleted) {
+    // Each state has an index of its own.
+    for (const status of [sql`status = 'gepland'`, sql`status = 'mislukt'`]) {
+      for (let removed = PORTION; removed === PORTION; ) {
+        const { count } = await sql`
+          delete from levering where ctid = any(array(
+            select ctid from levering where abonnement_id = ${id} and ${status} limit ${PORTION}))`
+        removed = count
+      }
+    }
+    const { count } = await sql`
+      delete from abonnement a where a.id = ${id} and not exists (
+        select from levering l where l.abonnement_id = a.id and l.status = 'gepland'
+        union all select from levering l where l.abonnement_id = a.id and l.status = 'mislukt')`
+    gone += count
+  }
+  return gone
+}

@@ -1,0 +1,110 @@
+// Pausing, blocking and resuming an abonnement: nothing is lost, whatever the state.
+import t from 'tap'
+import { blockOverflowing, pauseAbonnement, resumeAbonnement } from '../../../src/nrc/abonnement/state.ts'
+import { givenClient, type TestApp } from '../../app.ts'
+import { givenWijziging } from '../../notificaties/given.ts'
+import { builtIn, change, idsOf, subscribe, uuidOf } from '../given.ts'
+import { subscriber } from '../subscriber.ts'
+
+const stateOf = async ({ database }: TestApp, uuid: string) => {
+  const [row] =
+    await database.sql`select status, reden, gemist_na is not null as mist from abonnement where uuid = ${uuid}`
+  return row
+}
+/** Until no portion of a replay is left to do. */
+async function settle(test: TestApp): Promise<void> {
+  for (let round = 0; round < 50; round++) {
+    await test.database.sql`
+      select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs where task_identifier = 'replay-messages'), run_at => now())`
+    await test.runJobs()
+    const [left] = await test.database.sql`select count(*)::int as n from herzending where beeindigd_op is null`
+    if (left!.n === 0) return
+  }
+  throw new Error('the replay does not end')
+}
+
+t.test('paused: messages wait, and go when it is resumed', async (t) => {
+  const test = await builtIn(t)
+  const to = await subscriber(t, { auth: 'x' })
+  const uuid = uuidOf(await subscribe(test, to.url))
+  await change(test, (m) => pauseAbonnement(m, uuid, 'Onderhoud.'))
+  t.match(await stateOf(test, uuid), { status: 'gepauzeerd', reden: 'Onderhoud.', mist: false })
+  const message = await givenWijziging(test)
+  await test.runJobs()
+  t.strictSame(idsOf(to.received), [])
+  t.equal(await change(test, (m) => resumeAbonnement(m, uuid)), false, 'it missed nothing')
+  await test.runJobs()
+  t.strictSame(idsOf(to.received), [message])
+})
+
+t.test('blocked by number or by age: new messages are not planned, and all arrive after resuming', async (t) => {
+  for (const limit of ['blokkeer_vanaf_aantal = 3', 'blokkeer_na_uren = 1']) {
+    const test = await builtIn(t)
+    const { sql } = test.database
+    const to = await subscriber(t, { auth: 'x' })
+    const uuid = uuidOf(await subscribe(test, to.url))
+    to.answer.status = 500
+    const ids = [await givenWijziging(test), await givenWijziging(test)]
+    await test.runJobs()
+    await sql.unsafe(`update notificatie_instelling set ${limit}`)
+    t.equal((await blockOverflowing(test.database)).length, 0, 'below the limits')
+    ids.push(await givenWijziging(test))
+    await sql`update notificatie set aanmaakdatum = aanmaakdatum - interval '61 minutes'`
+    t.match(await blockOverflowing(test.database), [{ uuid }], limit)
+    t.match(await stateOf(test, uuid), { status: 'geblokkeerd', mist: true })
+    ids.push(await givenWijziging(test))
+    await givenWijziging(test, undefined, 'destroy')
+    const [planned] = await sql`select count(*)::int as n from levering`
+    t.equal(planned!.n, 3, 'what waited still waits, what is new is not planned')
+    to.answer.status = 204
+    to.received.length = 0
+    await sql`update levering set volgende_poging_op = now()`
+    await sql`update notificatie_instelling set blokkeer_vanaf_aantal = default, blokkeer_na_uren = default`
+    t.equal(await change(test, (m) => resumeAbonnement(m, uuid)), true)
+    await settle(test)
+    await test.runJobs()
+    const arrived = idsOf(to.received)
+    t.equal(arrived.length, 5, 'each once')
+    t.ok(ids.every((id) => arrived.includes(id)))
+    t.match(await stateOf(test, uuid), { status: 'actief', reden: '', mist: false })
+    t.equal((await sql`select from levering`).length, 0)
+  }
+})
+
+t.test('its owner brings it back by PUT or PATCH, when the callback behaves', async (t) => {
+  const test = await builtIn(t)
+  const owner = await givenClient(test, 'owner', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
+  const to = await subscriber(t, { auth: 'x' })
+  const { body: made } = await test.call(
+    'POST',
+    '/notificaties/api/v1/abonnement',
+    { callbackUrl: to.url, auth: 'x', kanalen: [{ naam: 'documenten' }] },
+    { as: owner },
+  )
+  const uuid = uuidOf(made.url)
+  to.answer.status = 410
+  await givenWijziging(test)
+  await test.runJobs()
+  t.match(await stateOf(test, uuid), { status: 'opgezegd', mist: true })
+  const missed = await givenWijziging(test)
+  t.equal((await test.call('PATCH', made.url, { callbackUrl: to.url }, { as: owner })).status, 400)
+  t.match(await stateOf(test, uuid), { status: 'opgezegd' }, 'the callback still says 410')
+  to.answer.status = 204
+  t.equal((await test.call('PATCH', made.url, { callbackUrl: to.url }, { as: owner })).status, 200)
+  t.match(await stateOf(test, uuid), { status: 'actief' })
+  await settle(test)
+  t.ok(idsOf(to.received).includes(missed))
+})
+
+t.test('without its applicatie it is paused, and nothing of it is dropped', async (t) => {
+  const test = await builtIn(t)
+  await givenClient(test, 'owner', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
+  const to = await subscriber(t, { auth: 'x' })
+  const url = await subscribe(test, to.url)
+  await test.database.sql`
+    update abonnement set applicatie_id = (select applicatie_id from applicatie_client where client_id = 'owner')`
+  await test.database.sql`delete from applicatie where label = 'owner'`
+  t.match(await stateOf(test, uuidOf(url)), { status: 'gepauzeerd', reden: /verwijderd/ })
+  await givenWijziging(test)
+  t.equal((await test.database.sql`select from levering`).length, 1)
+})
