@@ -1,5 +1,5 @@
 // How fast is a takeover from a database: a generated Open Zaak of so many cases, read and written in rounds.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,10 @@ import { openLog } from '../src/telemetry/log.ts'
 import { overneemStap } from '../tasks/takeover-step.ts'
 import { fillOpenZaak } from '../test/overnemen/open-zaak-database.ts'
 
-/** `--zaken 200000`: cases, with a role, one or two statuses and a line of the audit trail each; `--documents`, `--naast`. */
+/**
+ * `--zaken 200000`: cases, with a role, one or two statuses and a line of the audit trail each; `--documents`, `--naast`;
+ * `--server postgres://…`: a server that runs already, on which two databases are made and dropped again.
+ */
 export async function bench(argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
@@ -26,44 +29,46 @@ export async function bench(argv: string[]): Promise<void> {
       zaken: { type: 'string', default: '200000' },
       documents: { type: 'string', default: '100000' },
       naast: { type: 'string', default: '2' },
+      server: { type: 'string' },
     },
   })
   const [zaken, documents, naast] = [Number(values.zaken), Number(values.documents), Number(values.naast)]
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
-  const server = await startEmbedded(join(directory, 'data'))
+  const server = values.server
+    ? { url: values.server, stop: async () => {} }
+    : await startEmbedded(join(directory, 'data'))
+  const names = { oud: `bench_oud_${process.pid}`, nieuw: `bench_nieuw_${process.pid}` }
+  const url = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href
+  const admin = postgres(server.url, { max: 1, onnotice: () => {} })
   try {
-    const url = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href
-    const admin = postgres(server.url, { max: 1, onnotice: () => {} })
-    await admin.unsafe('create database oud')
-    await admin.unsafe('create database nieuw')
-    await admin.end()
-    await fillOpenZaak(url('oud'), { zaken, documents })
-    await migrate(url('nieuw'))
+    for (const name of Object.values(names)) await admin`create database ${admin(name)}`
+    await fillOpenZaak(url(names.oud), { zaken, documents })
+    await migrate(url(names.nieuw))
     const config = readConfig({
-      DATABASE_URL: url('nieuw'),
+      DATABASE_URL: url(names.nieuw),
       DATA_DIR: directory,
       SECRET_KEY: 'key of the benchmark, long enough',
       LOG_LEVEL: 'error',
     })
     const log = openLog(config.logLevel)
-    const database = openDatabase(url('nieuw'), { max: naast + 4, name: 'bench' })
+    const database = openDatabase(url(names.nieuw), { max: naast + 4, name: 'bench' })
     await prepareNewStore(config, database, config.documentenBackend)
     const parts = { config, database, box: secretBox(config.secretKey!), store: openStores(config, log).store, log }
     const runner = portionRunner(parts)
     const worker = await startWorker({
-      databaseUrl: url('nieuw'),
-      taskList: { 'overneem-stap': overneemStap({ database, runner }) },
+      databaseUrl: url(names.nieuw),
+      taskList: { 'takeover-step': overneemStap({ database, runner }) },
       concurrency: naast,
       log,
     })
     try {
       for (const title of ['first round', 'second round, nothing changed']) {
-        const begun = performance.now()
+        const [begun, cpu, backends] = [performance.now(), process.cpuUsage(), await backendSeconds(admin, names)]
         let highest = 0
         const round = await beginRound(parts, {
           soort: 'open-zaak',
-          url: url('oud'),
-          secret: url('oud'),
+          url: url(names.oud),
+          secret: url(names.oud),
           proef: false,
           alleenLezen: true,
           settings: { oudeUrls: [], bytes: 'kopieren', naast },
@@ -72,10 +77,14 @@ export async function bench(argv: string[]): Promise<void> {
           await sleep(200)
           highest = Math.max(highest, process.memoryUsage().rss)
         }
-        await round.release()
         const steps = await progressOf(parts, await round.state())
+        const [seconds, used] = [(performance.now() - begun) / 1000, process.cpuUsage(cpu)]
+        const database = (await backendSeconds(admin, names)) - backends
+        await round.release()
+        const rows = steps.reduce((sum, { gelezen }) => sum + gelezen, 0)
+        const micros = (seconds: number) => `${Math.round((seconds * 1e6) / rows)} µs`
         console.log(
-          `${title}: ${((performance.now() - begun) / 1000).toFixed(1)} s, at most ${Math.round(highest / 2 ** 20)} MB`,
+          `${title}: ${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second), at most ${Math.round(highest / 2 ** 20)} MB; CPU per row ${micros((used.user + used.system) / 1e6)} here and ${micros(database)} in PostgreSQL`,
         )
         for (const { naam, gelezen, seconden } of steps)
           if (gelezen > 1000)
@@ -89,7 +98,23 @@ export async function bench(argv: string[]): Promise<void> {
       await database.close()
     }
   } finally {
+    for (const name of Object.values(names)) await admin`drop database if exists ${admin(name)} with (force)`
+    await admin.end()
     await server.stop()
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/** CPU seconds of the backends of both databases, when the server runs on this machine; connections that ended count no more. */
+async function backendSeconds(admin: postgres.Sql, names: Record<string, string>): Promise<number> {
+  const rows = await admin<{ pid: number }[]>`
+    select pid from pg_stat_activity where datname = any(${Object.values(names)})`
+  const ticks = await Promise.all(
+    rows.map(async ({ pid }) => {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+    }),
+  )
+  return ticks.reduce((sum, one) => sum + one, 0) / 100
 }

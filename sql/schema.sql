@@ -964,7 +964,6 @@ create table overneming_bestand (
   constraint overneming_bestand_pkey PRIMARY KEY (id),
   constraint overneming_bestand_uniek UNIQUE (overneming_id, pad),
   constraint overneming_bestand_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id) ON DELETE SET NULL,
-  constraint overneming_bestand_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE,
   constraint overneming_bestand_staat_check CHECK ((staat = ANY (ARRAY['wacht'::text, 'klaar'::text, 'ontbreekt'::text])))
 );
 CREATE INDEX overneming_bestand_bestand ON overneming_bestand USING btree (bestand_id) WHERE (bestand_id IS NOT NULL);
@@ -976,8 +975,7 @@ create table overneming_inhoud (
   overneming_bestand_id bigint not null, -- The bytes.
   versie integer not null, -- The version.
   constraint overneming_inhoud_pkey PRIMARY KEY (enkelvoudiginformatieobject_id, versie),
-  constraint overneming_inhoud_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE,
-  constraint overneming_inhoud_overneming_bestand_id_fkey FOREIGN KEY (overneming_bestand_id) REFERENCES overneming_bestand(id) ON DELETE CASCADE
+  constraint overneming_inhoud_enkelvoudiginformatieobject_id_fkey FOREIGN KEY (enkelvoudiginformatieobject_id) REFERENCES enkelvoudiginformatieobject(id) ON DELETE CASCADE
 );
 CREATE INDEX overneming_inhoud_bestand ON overneming_inhoud USING btree (overneming_bestand_id);
 
@@ -1007,8 +1005,7 @@ create table overneming_object (
   ronde integer not null, -- The last round that saw it.
   soort text not null, -- Kind of object.
   uuid uuid not null, -- The object.
-  constraint overneming_object_pkey PRIMARY KEY (uuid, soort),
-  constraint overneming_object_overneming_id_fkey FOREIGN KEY (overneming_id) REFERENCES overneming(id) ON DELETE CASCADE
+  constraint overneming_object_pkey PRIMARY KEY (uuid, soort)
 );
 
 -- Steps of a round: one kind of object, or a part of it. A portion moves the position in the transaction that writes its rows.

@@ -3,10 +3,17 @@
 
 import { newKey, type Store } from '../documenten/storage/index.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
+import { type RowColumn, unnested } from './rows.ts'
 import type { Contents } from './source.ts'
 import type { Takeover } from './takeover.ts'
 import type { Melding, Sql } from './write.ts'
 
+const CONTENT_COLUMNS: RowColumn[] = [
+  { name: 'uuid', type: 'uuid' },
+  { name: 'versie', type: 'integer' },
+  { name: 'pad', type: 'text' },
+  { name: 'bestandsomvang', type: 'bigint' },
+]
 const PORTION = 50
 const AT_ONCE = 4
 type Waiting = { id: number; pad: string; omvang: number | null }
@@ -19,25 +26,29 @@ export async function linkContents(
   versions: { uuid: string; versie: number; pad: string; bestandsomvang: number | null }[],
 ): Promise<void> {
   if (versions.length === 0) return
-  const rows = JSON.stringify(versions)
-  await sql`
-    insert into overneming_bestand (overneming_id, pad, omvang)
-    select distinct on (pad) ${overneming}::bigint, pad, bestandsomvang
-    from json_to_recordset(${rows}::text::json) as r(pad text, bestandsomvang bigint)
-    on conflict (overneming_id, pad) do nothing`
-  await sql`
-    with gegeven as (
-      insert into overneming_inhoud (overneming_bestand_id, enkelvoudiginformatieobject_id, versie)
-      select b.id, e.id, r.versie
-      from json_to_recordset(${rows}::text::json) as r(uuid uuid, versie integer, pad text)
-      join enkelvoudiginformatieobject e on e.uuid = r.uuid
-      join overneming_bestand b on b.overneming_id = ${overneming}::bigint and b.pad = r.pad
-      on conflict (enkelvoudiginformatieobject_id, versie) do update set overneming_bestand_id = excluded.overneming_bestand_id
-      returning *
-    )
-    update enkelvoudiginformatieobject_versie v set bestand_id = b.bestand_id
-    from gegeven g join overneming_bestand b on b.id = g.overneming_bestand_id
-    where b.bestand_id is not null and v.enkelvoudiginformatieobject_id = g.enkelvoudiginformatieobject_id and v.versie = g.versie`
+  const { from, parameters } = unnested('r', CONTENT_COLUMNS, versions, 2)
+  await sql.unsafe(
+    `insert into overneming_bestand (overneming_id, pad, omvang)
+     select distinct on (pad) $1::bigint, pad, bestandsomvang from ${from}
+     on conflict (overneming_id, pad) do nothing`,
+    [overneming, ...parameters],
+    { prepare: true },
+  )
+  await sql.unsafe(
+    `with gegeven as (
+       insert into overneming_inhoud (overneming_bestand_id, enkelvoudiginformatieobject_id, versie)
+       select b.id, e.id, r.versie from ${from}
+       join enkelvoudiginformatieobject e on e.uuid = r.uuid
+       join overneming_bestand b on b.overneming_id = $1::bigint and b.pad = r.pad
+       on conflict (enkelvoudiginformatieobject_id, versie) do update set overneming_bestand_id = excluded.overneming_bestand_id
+       returning *
+     )
+     update enkelvoudiginformatieobject_versie v set bestand_id = b.bestand_id
+     from gegeven g join overneming_bestand b on b.id = g.overneming_bestand_id
+     where b.bestand_id is not null and v.enkelvoudiginformatieobject_id = g.enkelvoudiginformatieobject_id and v.versie = g.versie`,
+    [overneming, ...parameters],
+    { prepare: true },
+  )
 }
 
 /**

@@ -1,8 +1,22 @@
 // The audit trail and the numbers that were handed out: rows without rules of their own.
 import type { Addresses } from './addresses.ts'
 import { isUuid } from './normalise.ts'
+import { type RowColumn, unnested } from './rows.ts'
 import type { AuditRow, Reservering } from './source.ts'
 import type { Melding, Sql, Written } from './write.ts'
+
+const AUDIT_TEXTS =
+  `bron applicatie_id applicatie_weergave gebruikers_id gebruikers_weergave actie hoofd_object resource
+  resource_url resource_weergave toelichting logrecord_id`.split(/\s+/)
+const AUDIT_COLUMNS: RowColumn[] = [
+  { name: 'uuid', type: 'uuid' },
+  ...AUDIT_TEXTS.map((name) => ({ name, type: 'text' })),
+  { name: 'hoofd_object_uuid', type: 'uuid' },
+  { name: 'resultaat', type: 'integer' },
+  { name: 'aanmaakdatum', type: 'timestamptz' },
+  { name: 'oud', type: 'jsonb', encoded: true },
+  { name: 'nieuw', type: 'jsonb', encoded: true },
+]
 
 /**
  * Adds lines of the audit trail that are not there yet. Where they point is rewritten, what stood in the object before and
@@ -14,7 +28,7 @@ export async function writeAudit(
   { rewrite, toUuid }: Addresses,
   meldingen: Melding[],
 ): Promise<Written> {
-  const kept: object[] = []
+  const kept: Record<string, unknown>[] = []
   for (const { oud, nieuw, ...row } of rows) {
     const main = toUuid(row.hoofd_object)
     const uuid = isUuid(main) ? main : row.hoofd_object.split('/').at(-1)!
@@ -28,6 +42,7 @@ export async function writeAudit(
       })
       continue
     }
+    for (const name of AUDIT_TEXTS) (row as Record<string, unknown>)[name] ??= ''
     kept.push({
       ...row,
       bron: row.bron.toLowerCase(),
@@ -38,18 +53,13 @@ export async function writeAudit(
       nieuw,
     })
   }
-  const added = await sql`
-    insert into audit (uuid, bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
-      hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, aanmaakdatum, oud, nieuw)
-    select r.uuid, r.bron, coalesce(r.applicatie_id, ''), coalesce(r.applicatie_weergave, ''), coalesce(r.gebruikers_id, ''),
-      coalesce(r.gebruikers_weergave, ''), r.actie, r.resultaat, r.hoofd_object, r.hoofd_object_uuid, r.resource,
-      r.resource_url, coalesce(r.resource_weergave, ''), coalesce(r.toelichting, ''), coalesce(r.logrecord_id, ''), r.aanmaakdatum,
-      r.oud::jsonb, r.nieuw::jsonb
-    from json_to_recordset(${JSON.stringify(kept)}::text::json) as r(uuid uuid, bron text, applicatie_id text,
-      applicatie_weergave text, gebruikers_id text, gebruikers_weergave text, actie text, resultaat integer, hoofd_object text,
-      hoofd_object_uuid uuid, resource text, resource_url text, resource_weergave text, toelichting text, logrecord_id text,
-      aanmaakdatum timestamptz, oud text, nieuw text)
-    on conflict (uuid) do nothing`
+  const { from, value, parameters } = unnested('r', AUDIT_COLUMNS, kept)
+  const added = await sql.unsafe(
+    `insert into audit (${AUDIT_COLUMNS.map(({ name }) => name).join(', ')})
+     select ${AUDIT_COLUMNS.map(value).join(', ')} from ${from} on conflict (uuid) do nothing`,
+    parameters,
+    { prepare: true },
+  )
   return {
     gelezen: rows.length,
     geschreven: added.count,

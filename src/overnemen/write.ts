@@ -5,6 +5,7 @@ import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
 import { linkContents } from './bytes.ts'
 import { type Column, type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
 import { fingerprint, isUuid, normalise } from './normalise.ts'
+import { type RowColumn, unnested } from './rows.ts'
 
 export type Sql = postgres.TransactionSql
 /** Why an object was not taken, or was taken with a remark. */
@@ -243,24 +244,26 @@ async function insertRows(sql: Sql, kind: Kind, ready: Ready[], overneming: numb
   const uuids = ready.map(({ object }) => object.uuid)
   if (kind.number) await findPlaces(sql, kind, ready)
   const columns = columnsOf(kind)
-  const rows = JSON.stringify(ready.map(({ row }) => row))
+  const rows = ready.map(({ row }) => row)
+  const uuid = { name: 'uuid', type: 'uuid' }
   if (kind.of) {
-    if (columns.length > 0)
+    if (columns.length > 0) {
+      const { from, value, parameters } = unnested('r', [uuid, ...columns], rows)
       await sql.unsafe(
-        `update ${kind.table} t set ${columns.map(({ name }) => `${name} = r.${name}`).join(', ')}
-         from json_to_recordset($1::text::json) as r(uuid uuid, ${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})
-         where t.uuid = r.uuid`,
-        [rows],
+        `update ${kind.table} t set ${columns.map((one) => `${one.name} = ${value(one)}`).join(', ')} from ${from}
+         where t.uuid = r.uuid
+           and (${columns.map(({ name }) => `t.${name}`).join(', ')}) is distinct from (${columns.map(value).join(', ')})`,
+        parameters,
         { prepare: true },
       )
+    }
   } else {
-    const names = ['uuid', ...columns.map(({ name }) => name)]
+    const all = [uuid, ...columns]
+    const { from, value, parameters } = unnested('r', all, rows)
     await sql.unsafe(
-      `insert into ${kind.table} (${names.join(', ')})
-       select ${names.join(', ')} from json_to_recordset($1::text::json)
-         as r(uuid uuid, ${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})
+      `insert into ${kind.table} (${all.map(({ name }) => name).join(', ')}) select ${all.map(value).join(', ')} from ${from}
        on conflict (uuid) do update set ${columns.map(({ name }) => `${name} = excluded.${name}`).join(', ') || 'uuid = excluded.uuid'}`,
-      [rows],
+      parameters,
       { prepare: true },
     )
   }
@@ -293,20 +296,19 @@ async function insertList(sql: Sql, kind: Kind, list: List, uuids: string[], row
     { prepare: true },
   )
   if (rows.length === 0) return
-  const columns = [
+  const columns: RowColumn[] = [
     ...columnsOf(list).filter(({ name }) => name !== 'uuid'),
     ...(list.order ? [{ name: list.order, type: 'integer' }] : []),
   ]
-  const own = list.columns.some(({ name }) => name === 'uuid')
-  const names = [list.parent, ...columns.map(({ name }) => name), ...(own ? ['uuid'] : [])]
+  const own: RowColumn[] = list.columns.some(({ name }) => name === 'uuid')
+    ? [{ name: 'eigen_uuid', type: 'uuid' }]
+    : []
+  const names = [list.parent, ...columns.map(({ name }) => name), ...own.map(() => 'uuid')]
+  const { from, value, parameters } = unnested('r', [{ name: 'uuid', type: 'uuid' }, ...columns, ...own], rows)
   await sql.unsafe(
-    `insert into ${list.table} (${names.join(', ')})
-     select o.id, ${[...columns.map(({ name }) => `r.${name}`), ...(own ? ['r.eigen_uuid'] : [])].join(', ')}
-     from json_to_recordset($1::text::json) as r(uuid uuid, ${[
-       ...columns.map(({ name, type }) => `${name} ${type}`),
-       ...(own ? ['eigen_uuid uuid'] : []),
-     ].join(', ')}) join ${owner} o on o.uuid = r.uuid`,
-    [JSON.stringify(rows)],
+    `insert into ${list.table} (${names.join(', ')}) select o.id, ${[...columns, ...own].map(value).join(', ')}
+     from ${from} join ${owner} o on o.uuid = r.uuid`,
+    parameters,
     { prepare: true },
   )
 }
@@ -329,7 +331,7 @@ const TYPES: Record<Column['type'], string> = {
 const OF_ELSEWHERE: Record<string, string> = { is_eindstatus: 'boolean', resultaattype_elders: 'jsonb' }
 
 /** The columns that are written, with their types. */
-function columnsOf(kind: Kind | List): { name: string; type: string }[] {
+function columnsOf(kind: Kind | List): RowColumn[] {
   return [
     ...kind.columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
     ...kind.refs.flatMap((one) => [
@@ -343,7 +345,7 @@ function columnsOf(kind: Kind | List): { name: string; type: string }[] {
 }
 
 /** What our rows hold beside what the source says. */
-const DERIVED: Record<string, { name: string; type: string }[]> = {
+const DERIVED: Record<string, RowColumn[]> = {
   zaak: [{ name: 'zaakgeometrie_grenzen', type: 'box' }],
   document: [
     { name: 'bronorganisatie', type: 'text' },
