@@ -162,6 +162,10 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   registerAccess(app, parts.config, parts.credentials)
   registerHealth(app, { ...parts, stopping: () => stopping })
   registerReferencePages(app)
+  // Whoever types the bare address is a person.
+  app.get('/', { config: { access: 'public' } }, async (request, reply) =>
+    reply.redirect(`${request.base}/beheer/`, 303),
+  )
   await app.register(kanalenPagina)
   await app.register(catalogi, { prefix: '/catalogi/api/v1' })
   await app.register(documenten, { prefix: '/documenten/api/v1' })

@@ -12,7 +12,7 @@ import { STAPPEN, stepsOf } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
 const PAD = '/configuratie/notificaties'
-const TITEL = 'Notificatiescomponentconfiguratie'
+const TITEL = 'Notificaties instellen'
 const SLUG = 'notificaties'
 const NIETS = new Error('nothing changed')
 

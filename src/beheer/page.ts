@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { toProblem } from '../http/problem.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, moment } from './format.ts'
 import { basePath, withQuery } from './keyset-list.ts'
-import { hasRole, setNotice, type Toegang } from './session.ts'
+import { findSession, hasRole, setNotice, type Toegang } from './session.ts'
 import type { Stijl } from './stylesheets.ts'
 
 declare module 'fastify' {
@@ -39,7 +39,7 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
   {
     naam: 'Configuratie',
     items: [
-      { pad: '/configuratie/notificaties', naam: 'Notificatiescomponentconfiguratie' },
+      { pad: '/configuratie/notificaties', naam: 'Notificaties instellen' },
       { pad: '/applicaties', naam: 'Applicaties' },
       { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
       { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
@@ -63,12 +63,13 @@ export async function registerPagina(app: FastifyInstance, stijl: Stijl): Promis
     const { request } = this
     const melding = request.sessie?.melding ?? null
     if (melding) await setNotice(request, null)
-    return this.type('text/html; charset=utf-8').view(`${sjabloon}.eta`, {
+    const html = await this.viewAsync(`${sjabloon}.eta`, {
       melding,
       ...gegevens,
       ...frame(request, stijl),
       csrf: request.method === 'HEAD' ? '' : await this.generateCsrf(),
     })
+    return this.type('text/html; charset=utf-8').send(labelCells(html))
   })
   app.setErrorHandler(async (error, request, reply) => {
     const problem = toProblem(error)
@@ -78,13 +79,16 @@ export async function registerPagina(app: FastifyInstance, stijl: Stijl): Promis
     reply.code(problem.status).headers(problem.headers)
     return sendErrorPage(request, reply, stijl, { status: problem.status, detail: problem.detail, volgnummer })
   })
-  app.setNotFoundHandler(async (request, reply) =>
-    sendErrorPage(request, reply.code(404), stijl, {
+  app.setNotFoundHandler(async (request, reply) => {
+    // Whoever took a wrong turn while signed in keeps the menu.
+    request.sessie = await findSession(request).catch(() => undefined)
+    if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
+    return sendErrorPage(request, reply.code(404), stijl, {
       status: 404,
       detail: 'Deze pagina bestaat niet.',
       volgnummer: request.id,
-    }),
-  )
+    })
+  })
 }
 
 const TITELS: Record<number, string> = {
@@ -98,12 +102,12 @@ const TITELS: Record<number, string> = {
 }
 
 // It asks nothing of the database, which may be what is away.
-function sendErrorPage(
+async function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
   stijl: Stijl,
   fout: { status: number; detail: string; volgnummer: string },
-): FastifyReply {
+): Promise<FastifyReply> {
   const titel = TITELS[fout.status] ?? (fout.status >= 500 ? 'Er ging iets mis' : 'Dit kon niet worden verwerkt')
   return reply
     .headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' }) // also for who was stopped before the page
@@ -111,11 +115,38 @@ function sendErrorPage(
     .view('fout.eta', {
       titel,
       melding: null,
-      csrf: '',
+      csrf: request.sessie ? await reply.generateCsrf() : '',
       ...fout,
       ...frame(request, stijl),
       gelezen: request.method === 'GET',
     })
+}
+
+/**
+ * Gives each cell of a table the heading of its column, as `data-kop`: on a narrow screen a row is shown as a card, where each
+ * value stands behind its heading. It reads our own templates, in which every value was escaped.
+ */
+function labelCells(html: string): string {
+  return html.replace(/<table[\s\S]*?<\/table>/g, (table) => {
+    const [head = '', ...body] = table.split('</thead>')
+    if (body.length === 0) return table
+    const headings = [...head.matchAll(/<th\b[^>]*>([\s\S]*?)<\/th>/g)].map(([, text]) =>
+      text!
+        .replace(/<[^>]*>/g, '')
+        .replaceAll('"', '&quot;')
+        .trim(),
+    )
+    let column = 0
+    const labelled = body.join('</thead>').replace(/<(tr|td|th)\b([^>]*)>/g, (tag, name: string, rest: string) => {
+      if (name === 'tr') column = 0
+      else if (!/\scolspan=/.test(rest)) {
+        const heading = headings[column++]
+        if (heading) return `<${name} data-kop="${heading}"${rest}>`
+      }
+      return tag
+    })
+    return `${head}</thead>${labelled}`
+  })
 }
 
 /** What the frame around every page shows. */

@@ -84,14 +84,17 @@ async function readPackageFile(path: string): Promise<string> {
 const withoutSourceMap = (css: string) =>
   css.replace(/\/\*# sourceMappingURL=.*?\*\//g, '').replace('@charset "UTF-8";', '')
 
-/** Of the tokens of a theme those that the stylesheet uses, directly or through other tokens: a tenth of them. */
+/**
+ * Of the tokens of a theme those that the stylesheet uses, directly or through other tokens: a tenth of them. Its typefaces are
+ * left out, which we do not ship: that of the system counts, unless the theme of the municipality names one.
+ */
 function onlyUsed(theme: string, css: string): string {
   const tokens = new Map([...theme.matchAll(/^\s*(--[\w-]+):\s*(.*?);/gm)].map((match) => [match[1]!, match[2]!]))
   const used = new Set<string>()
   const collect = (text: string) => {
     for (const [, name] of text.matchAll(/var\(\s*(--[\w-]+)/g)) {
       const value = tokens.get(name!)
-      if (value === undefined || used.has(name!)) continue
+      if (value === undefined || used.has(name!) || name!.endsWith('font-family')) continue
       used.add(name!)
       collect(value)
     }

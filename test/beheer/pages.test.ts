@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import Fastify, { type HTTPMethods } from 'fastify'
 import t from 'tap'
 import { beheer } from '../../src/beheer/index.ts'
-import { type Opstelling, opstelling } from './browser.ts'
+import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 const RAW = /<%~(?!\s*include\(|\s*it\.body\s*%>)/
 
@@ -91,6 +91,104 @@ t.test('a fault of ours is a page that tells nothing of the inside', async (t) =
   t.equal(statusCode, 500)
   t.match(body, 'Er ging iets mis')
   t.notMatch(body, /relation|zaak_|select|node_modules/i)
+})
+
+t.test('the bare address leads to the pages', async (t) => {
+  const test = await opstelling(t, {}, false)
+  const { statusCode, headers } = await test.app.inject({ url: '/', headers: { host: 'localhost' } })
+  t.match({ statusCode, headers }, { statusCode: 303, headers: { location: 'http://localhost/beheer/' } })
+})
+
+t.test('a page that is not there keeps the menu of who is signed in, with a way out that works', async (t) => {
+  const test = await opstelling(t, {}, false)
+  const get = await test.ingelogd('viewer')
+  const { statusCode, body } = await get('/beheer/nergens')
+  t.equal(statusCode, 404)
+  t.match(body, 'aria-label="Hoofdmenu"')
+  t.match(body, /action="\/beheer\/uitloggen"><input type="hidden" name="_csrf" value="[^"]+"/)
+  const stranger = await test.app.inject({ url: '/beheer/nergens', headers: { host: 'localhost' } })
+  t.notMatch(stranger.body, 'Hoofdmenu')
+})
+
+t.test('the look of the pages', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const PAGES = ['', 'notificaties', 'taken', 'zaken', 'applicaties', 'accounts', 'audit', 'configuratie/notificaties']
+
+  await t.test('one typeface on every page, a menu of 14 rem, and a strip of tiles', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    for (const path of PAGES) {
+      await pagina.goto(`/beheer/${path}`)
+      const faces: string[] =
+        await pagina.evaluate(`[...new Set([...document.querySelectorAll('body :not(code, pre, kbd)')]
+        .filter((one) => one.checkVisibility()).map((one) => getComputedStyle(one).fontFamily))]`)
+      t.equal(faces.length, 1, `${path}: ${faces.join(' | ')}`)
+      t.match(await pagina.evaluate(`document.querySelector('.menu').getBoundingClientRect().width`), 224)
+    }
+    await pagina.goto('/beheer/')
+    t.equal(await pagina.locator('.tegel').count(), 6)
+  })
+
+  await t.test('dark where the browser asks for it, with contrast enough', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    await pagina.emulateMedia({ colorScheme: 'dark' })
+    for (const path of PAGES) {
+      await pagina.goto(`/beheer/${path}`)
+      t.same(await toegankelijkheid(pagina), [], `/beheer/${path}`)
+    }
+    t.equal(await pagina.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(17, 22, 29)')
+  })
+
+  await t.test('below 40 rem a row of a table is a card, each value behind its heading', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator', { width: 390 })
+    await pagina.goto('/beheer/accounts')
+    t.equal(await pagina.evaluate(`getComputedStyle(document.querySelector('tbody tr')).display`), 'block')
+    const cell = `document.querySelector('tbody td')`
+    t.equal(await pagina.evaluate(`${cell}.dataset.kop`), 'Naam')
+    t.equal(await pagina.evaluate(`getComputedStyle(${cell}, '::before').content`), '"Naam"')
+    const table = `document.querySelector('.tabel')`
+    t.equal(await pagina.evaluate(`${table}.scrollWidth > ${table}.clientWidth`), false)
+  })
+
+  await t.test('on paper there is the page alone', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    await pagina.goto('/beheer/zaken')
+    await pagina.emulateMedia({ media: 'print' })
+    for (const part of ['.kop', '.menu', '.voet', '.filters']) t.equal(await pagina.isVisible(part), false, part)
+    t.ok(await pagina.isVisible('h1'))
+  })
+
+  await t.test('in forced colours the page of now stands out in the menu, and the others do not', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    await pagina.emulateMedia({ forcedColors: 'active' })
+    await pagina.goto('/beheer/zaken')
+    const border = (link: string) =>
+      pagina.evaluate(`getComputedStyle(document.querySelector('${link}')).borderInlineStartColor`)
+    t.equal(
+      await border('.menu a:not([aria-current])'),
+      await pagina.evaluate('getComputedStyle(document.body).backgroundColor'),
+    )
+    t.not(await border('.menu a[aria-current]'), await border('.menu a:not([aria-current])'))
+  })
+
+  await t.test('at 200 % of a small laptop nothing needs scrolling sideways', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator', { width: 640 })
+    for (const path of PAGES) {
+      await pagina.goto(`/beheer/${path}`)
+      t.equal(await teBreed(pagina), false, path)
+    }
+  })
+
+  await t.test('the keyboard goes from the skip link by the header and the menu to the page', async (t) => {
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    await pagina.goto('/beheer/zaken')
+    const order: string[] = []
+    for (let place = 0; place < 30; place++) {
+      await pagina.keyboard.press('Tab')
+      order.push(await pagina.evaluate(`document.activeElement.closest('header, nav.menu, main')?.tagName ?? 'BODY'`))
+      if (order.at(-1) === 'MAIN') break
+    }
+    t.same([...new Set(order)], ['BODY', 'HEADER', 'NAV', 'MAIN'])
+  })
 })
 
 /** Every route of the pages, with the role that it asks. */

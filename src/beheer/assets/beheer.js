@@ -174,7 +174,11 @@ async function replace(part, url) {
   const fresh = page.getElementById(part.id)
   if (!fresh)
     location.reload() // another page by now
-  else if (fresh.innerHTML !== part.innerHTML) {
+  else {
+    const folded = fresh.querySelectorAll('details')
+    for (const [place, { open }] of part.querySelectorAll('details').entries())
+      if (folded[place]) folded[place].open = open
+    if (fresh.innerHTML === part.innerHTML) return true
     const places = () => [...part.querySelectorAll('a, button, [tabindex]')]
     const focus = places().indexOf(document.activeElement)
     part.innerHTML = fresh.innerHTML
