@@ -303,6 +303,20 @@ CREATE INDEX besluit_besluittype_id_id_idx ON besluit USING btree (besluittype_i
 CREATE INDEX besluit_verantwoordelijke_organisatie_id_idx ON besluit USING btree (verantwoordelijke_organisatie, id);
 CREATE INDEX besluit_zaak_id_idx ON besluit USING btree (zaak_id) WHERE (zaak_id IS NOT NULL);
 CREATE INDEX besluit_zaak_url_idx ON besluit USING btree (zaak_url) WHERE (zaak_url IS NOT NULL);
+CREATE TRIGGER besluit_anders AFTER UPDATE ON besluit FOR EACH ROW WHEN ((((old.besluittype_id IS DISTINCT FROM new.besluittype_id) OR (old.besluittype_url IS DISTINCT FROM new.besluittype_url)) OR (old.verantwoordelijke_organisatie IS DISTINCT FROM new.verantwoordelijke_organisatie))) EXECUTE FUNCTION tel_besluit_anders();
+CREATE TRIGGER besluiten_eraf AFTER DELETE ON besluit REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_besluiten();
+CREATE TRIGGER besluiten_erbij AFTER INSERT ON besluit REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_besluiten();
+CREATE TRIGGER besluiten_weg AFTER TRUNCATE ON besluit FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+
+-- How many besluiten there are, as additions and subtractions (see zaak_aantal).
+create table besluit_aantal (
+  aantal bigint not null, -- What to add to the count; negative after a delete.
+  besluittype_id bigint, -- As on the besluiten that are counted; so are the next two.
+  besluittype_url text, -- Besluittype elsewhere.
+  id bigint not null generated always as identity, -- Internal key.
+  verantwoordelijke_organisatie text not null, -- RSIN.
+  constraint besluit_aantal_pkey PRIMARY KEY (id)
+);
 
 -- That a decision is laid down in a document (Besluiten API, BesluitInformatieObject); an objectinformatieobject stands beside it (brc-005).
 create table besluitinformatieobject (
@@ -800,6 +814,10 @@ create table klantcontact (
   constraint klantcontact_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX klantcontact_zaak_id_idx ON klantcontact USING btree (zaak_id);
+CREATE TRIGGER klantcontact_anders AFTER UPDATE ON klantcontact FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER klantcontact_eraf AFTER DELETE ON klantcontact REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER klantcontact_erbij AFTER INSERT ON klantcontact REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER klantcontact_weg AFTER TRUNCATE ON klantcontact FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
 create table levering (
@@ -1066,6 +1084,10 @@ create table resultaat (
 );
 CREATE INDEX resultaat_resultaattype_id_idx ON resultaat USING btree (resultaattype_id);
 CREATE INDEX resultaat_resultaattype_url_idx ON resultaat USING btree (resultaattype_url) WHERE (resultaattype_url IS NOT NULL);
+CREATE TRIGGER resultaat_anders AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER resultaat_eraf AFTER DELETE ON resultaat REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER resultaat_erbij AFTER INSERT ON resultaat REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER resultaat_weg AFTER TRUNCATE ON resultaat FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- An outcome of cases of a type, and how they are archived then.
 create table resultaattype (
@@ -1158,6 +1180,10 @@ CREATE INDEX rol_roltype_id_idx ON rol USING btree (roltype_id);
 CREATE INDEX rol_roltype_url_idx ON rol USING btree (roltype_url) WHERE (roltype_url IS NOT NULL);
 CREATE INDEX rol_vestigings_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'vestigingsNummer'::text))) WHERE ((betrokkene_identificatie ->> 'vestigingsNummer'::text) <> ''::text);
 CREATE INDEX rol_zaak_id_idx ON rol USING btree (zaak_id);
+CREATE TRIGGER rol_anders AFTER UPDATE ON rol FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek))) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER rollen_eraf AFTER DELETE ON rol REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_rollen();
+CREATE TRIGGER rollen_erbij AFTER INSERT ON rol REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_rollen();
+CREATE TRIGGER rollen_weg AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- A part that someone can have in cases of a type.
 create table roltype (
@@ -1218,6 +1244,7 @@ create table status (
   gezetdoor_id bigint, -- The rol that set it; empty again when that goes, since a status is a fact of its own.
   id bigint not null generated always as identity, -- Internal key.
   is_eindstatus boolean, -- Whether a stage elsewhere is the last of its zaaktype, as that server said when it was reached. Of ours the volgnummer says it.
+  laatst boolean not null default true, -- Whether its case has no later status. Kept by triggers.
   statustoelichting text not null default ''::text, -- Explanation.
   statustype_id bigint, -- The stage; a statustype of the zaaktype of the case (zrc-016), when that is one of ours.
   statustype_omschrijving text, -- Name of a stage elsewhere, when it was reached.
@@ -1240,6 +1267,11 @@ END))
 CREATE INDEX status_gezetdoor_id_idx ON status USING btree (gezetdoor_id) WHERE (gezetdoor_id IS NOT NULL);
 CREATE INDEX status_statustype_id_idx ON status USING btree (statustype_id);
 CREATE INDEX status_statustype_url_idx ON status USING btree (statustype_url) WHERE (statustype_url IS NOT NULL);
+CREATE TRIGGER status_anders AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.laatst IS DISTINCT FROM new.laatst))) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER status_verplaatst AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION bepaal_laatste_status();
+CREATE TRIGGER statussen_eraf AFTER DELETE ON status REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_statussen();
+CREATE TRIGGER statussen_erbij AFTER INSERT ON status REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_statussen();
+CREATE TRIGGER statussen_weg AFTER TRUNCATE ON status FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- A stage of cases of a type; the one with the highest volgnummer closes the case.
 create table statustype (
@@ -1280,6 +1312,10 @@ create table substatus (
 );
 CREATE INDEX substatus_status_id_idx ON substatus USING btree (status_id);
 CREATE INDEX substatus_zaak_id_idx ON substatus USING btree (zaak_id);
+CREATE TRIGGER substatus_anders AFTER UPDATE ON substatus FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER substatus_eraf AFTER DELETE ON substatus REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER substatus_erbij AFTER INSERT ON substatus REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER substatus_weg AFTER TRUNCATE ON substatus FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- That a document was sent to or received from someone (Documenten API, Verzending).
 create table verzending (
@@ -1403,6 +1439,26 @@ CREATE INDEX zaak_startdatum_idx ON zaak USING btree (startdatum);
 CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
 CREATE INDEX zaak_zaaktype_id_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id);
 CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
+CREATE TRIGGER zaak_anders AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR ((old.einddatum IS NULL) IS DISTINCT FROM (new.einddatum IS NULL)))) EXECUTE FUNCTION tel_zaak_anders();
+CREATE TRIGGER zaak_eraf BEFORE DELETE ON zaak FOR EACH ROW EXECUTE FUNCTION tel_delen_van_zaak_eraf();
+CREATE TRIGGER zaken_eraf AFTER DELETE ON zaak REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaken();
+CREATE TRIGGER zaken_erbij AFTER INSERT ON zaak REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaken();
+CREATE TRIGGER zaken_weg AFTER TRUNCATE ON zaak FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
+
+-- How many cases there are, as additions and subtractions: their sum is exact at every moment. Writers only insert, so that they never wait for each other; a job folds the rows into one per combination.
+create table zaak_aantal (
+  aantal bigint not null, -- What to add to the count; negative after a delete.
+  archiefnominatie text, -- blijvend_bewaren, vernietigen or empty.
+  archiefstatus text not null, -- Whether they are archived.
+  bronorganisatie text not null, -- RSIN.
+  einddatum date, -- Whether they are closed: infinity stands for any day, empty for open cases.
+  id bigint not null generated always as identity, -- Internal key.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
+  zaaktype_id bigint, -- As on the cases that are counted; so are the next five.
+  zaaktype_url text, -- Zaaktype elsewhere.
+  constraint zaak_aantal_pkey PRIMARY KEY (id),
+  constraint zaak_aantal_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
+);
 
 -- relevanteAndereZaken: cases that matter to a case.
 create table zaak_andere_zaak (
@@ -1464,6 +1520,18 @@ create table zaakcontactmoment (
   constraint zaakcontactmoment_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE
 );
 CREATE INDEX zaakcontactmoment_contactmoment_idx ON zaakcontactmoment USING btree (contactmoment);
+
+-- How many rows hang on cases, per table, as additions and subtractions (see zaak_aantal).
+create table zaakdeel_aantal (
+  aantal bigint not null, -- What to add to the count; negative after a delete.
+  groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; else empty.
+  id bigint not null generated always as identity, -- Internal key.
+  soort text not null, -- The table whose rows are counted.
+  vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
+  zaaktype_id bigint, -- As on their case; so are the next two.
+  zaaktype_url text, -- Zaaktype elsewhere.
+  constraint zaakdeel_aantal_pkey PRIMARY KEY (id)
+);
 
 -- A value that a case has for an eigenschap of its zaaktype (Zaken API, ZaakEigenschap).
 create table zaakeigenschap (
@@ -1527,6 +1595,10 @@ create table zaaknotitie (
   constraint zaaknotitie_status_check CHECK ((status = ANY (ARRAY['concept'::text, 'definitief'::text])))
 );
 CREATE INDEX zaaknotitie_zaak_id_idx ON zaaknotitie USING btree (zaak_id);
+CREATE TRIGGER zaaknotitie_anders AFTER UPDATE ON zaaknotitie FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER zaaknotitie_eraf AFTER DELETE ON zaaknotitie REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER zaaknotitie_erbij AFTER INSERT ON zaaknotitie REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER zaaknotitie_weg AFTER TRUNCATE ON zaaknotitie FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- Numbers handed out beforehand; the row goes when a zaak takes the number.
 create table zaaknummer_reservering (
@@ -1558,6 +1630,10 @@ create table zaakobject (
 CREATE INDEX zaakobject_object_idx ON zaakobject USING btree (object) WHERE (object <> ''::text);
 CREATE INDEX zaakobject_zaak_id_idx ON zaakobject USING btree (zaak_id);
 CREATE INDEX zaakobject_zaakobjecttype_id_idx ON zaakobject USING btree (zaakobjecttype_id) WHERE (zaakobjecttype_id IS NOT NULL);
+CREATE TRIGGER zaakobject_anders AFTER UPDATE ON zaakobject FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER zaakobject_eraf AFTER DELETE ON zaakobject REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER zaakobject_erbij AFTER INSERT ON zaakobject REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER zaakobject_weg AFTER TRUNCATE ON zaakobject FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- Objects that cases of a type can be about.
 create table zaakobjecttype (
@@ -1818,6 +1894,18 @@ begin
   raise exception 'beheer_audit only grows' using errcode = 'restrict_violation';
 end $function$;
 
+CREATE OR REPLACE FUNCTION bepaal_laatste_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for no key update;
+  update status s set laatst = not s.laatst
+  where s.zaak_id in (old.zaak_id, new.zaak_id) and s.laatst <> not exists (
+    select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  return null;
+end $function$;
+
 -- The next generated identificatie, for a besluit of this day.
 CREATE OR REPLACE FUNCTION besluit_identificatie(dag date)
  RETURNS text
@@ -1944,6 +2032,21 @@ begin
   left join lateral (select * from notificatie n where n.id = t.notificatie_id limit 1) n on true
   order by v.id;
 end $function$;
+
+-- What hangs on one case, as zaakdeel_aantal counts it.
+CREATE OR REPLACE FUNCTION deelaantallen(zaak bigint)
+ RETURNS TABLE(soort text, groep text, aantal bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select 'status', case when laatst then 'laatst' else 'eerder' end, count(*) from status where zaak_id = zaak group by 2
+  union all select 'rol', omschrijving_generiek, count(*) from rol where zaak_id = zaak group by 2
+  union all select 'resultaat', '', count(*) from resultaat where zaak_id = zaak having count(*) > 0
+  union all select 'zaakobject', '', count(*) from zaakobject where zaak_id = zaak having count(*) > 0
+  union all select 'substatus', '', count(*) from substatus where zaak_id = zaak having count(*) > 0
+  union all select 'klantcontact', '', count(*) from klantcontact where zaak_id = zaak having count(*) > 0
+  union all select 'zaaknotitie', '', count(*) from zaaknotitie where zaak_id = zaak having count(*) > 0
+$function$;
 
 -- The next generated identificatie, for a document of this creatiedatum.
 CREATE OR REPLACE FUNCTION document_identificatie(creatiedatum date)
@@ -2250,6 +2353,71 @@ begin
   where p_ids is null or j.id = any(p_ids);
 end $function$;
 
+-- Counts all anew, while writing waits: for who wrote rows with the triggers switched off.
+CREATE OR REPLACE FUNCTION tel_aantallen_opnieuw()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  lock table zaak, status, rol, resultaat, zaakobject, substatus, klantcontact, zaaknotitie, besluit in share row exclusive mode;
+  delete from zaak_aantal;
+  delete from zaakdeel_aantal;
+  delete from besluit_aantal;
+  insert into zaak_aantal
+    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
+  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus,
+    case when einddatum is not null then 'infinity'::date end, count(*)
+  from zaak group by 1, 2, 3, 4, 5, 6, 7;
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select d.soort, d.groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
+  from (
+    select 'status' as soort, case when laatst then 'laatst' else 'eerder' end as groep, zaak_id from status
+    union all select 'rol', omschrijving_generiek, zaak_id from rol
+    union all select 'resultaat', '', zaak_id from resultaat
+    union all select 'zaakobject', '', zaak_id from zaakobject
+    union all select 'substatus', '', zaak_id from substatus
+    union all select 'klantcontact', '', zaak_id from klantcontact
+    union all select 'zaaknotitie', '', zaak_id from zaaknotitie
+  ) d join zaak z on z.id = d.zaak_id
+  group by 1, 2, 3, 4, 5;
+  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
+  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, count(*) from besluit group by 1, 2, 3;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_besluit_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
+  values
+    (old.besluittype_id, old.besluittype_url, old.verantwoordelijke_organisatie, -1),
+    (new.besluittype_id, new.besluittype_url, new.verantwoordelijke_organisatie, 1);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_besluiten()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
+  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  from rijen group by 1, 2, 3;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_delen_van_zaak_eraf()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select soort, groep, old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
+  from deelaantallen(old.id);
+  return old;
+end $function$;
+
 CREATE OR REPLACE FUNCTION tel_documenten_anders()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2300,6 +2468,138 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION tel_rollen()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'rol', groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
+    count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  from (
+    select r.omschrijving_generiek as groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
+  ) zaak
+  group by 2, 3, 4, 5;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_statussen()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'status', groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
+    count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  from (
+    select case when r.laatst then 'laatst' else 'eerder' end as groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    from rijen r join zaak z on z.id = r.zaak_id order by z.id for no key update of z
+  ) zaak
+  group by 2, 3, 4, 5;
+  if tg_op = 'INSERT' then
+    update status s set laatst = false
+    where s.zaak_id in (select zaak_id from rijen) and s.laatst
+      and exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  else
+    update status s set laatst = true
+    where s.zaak_id in (select zaak_id from rijen) and not s.laatst
+      and not exists (select from status o where o.zaak_id = s.zaak_id and o.datum_status_gezet > s.datum_status_gezet);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_zaak_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaak_aantal
+    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
+  values
+    (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, old.bronorganisatie, old.archiefnominatie,
+      old.archiefstatus, case when old.einddatum is not null then 'infinity'::date end, -1),
+    (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, new.bronorganisatie, new.archiefnominatie,
+      new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
+  if (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding)
+    is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding) then
+    insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+    select d.soort, d.groep, k.zaaktype_id, k.zaaktype_url, k.niveau, d.aantal * k.teken
+    from deelaantallen(new.id) d, (values
+      (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
+      (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
+    ) as k (zaaktype_id, zaaktype_url, niveau, teken);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_zaakdeel_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  oude_groep text := '';
+  nieuwe_groep text := '';
+begin
+  if tg_table_name = 'status' then
+    oude_groep := case when old.laatst then 'laatst' else 'eerder' end;
+    nieuwe_groep := case when new.laatst then 'laatst' else 'eerder' end;
+  elsif tg_table_name = 'rol' then
+    oude_groep := old.omschrijving_generiek;
+    nieuwe_groep := new.omschrijving_generiek;
+  end if;
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select tg_table_name, k.groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
+  from (values (old.zaak_id, oude_groep, -1), (new.zaak_id, nieuwe_groep, 1)) as k (zaak_id, groep, teken)
+  join zaak z on z.id = k.zaak_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_zaakdelen()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select tg_table_name, '', zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
+    count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  from (
+    select z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
+  ) zaak
+  group by 3, 4, 5;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_zaken()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaak_aantal
+    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
+  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus,
+    case when einddatum is not null then 'infinity'::date end, count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  from rijen group by 1, 2, 3, 4, 5, 6, 7;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vergeet_aantallen()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_table_name = 'zaak' then
+    delete from zaak_aantal;
+  elsif tg_table_name = 'besluit' then
+    delete from besluit_aantal;
+  else
+    delete from zaakdeel_aantal where soort = tg_table_name;
+  end if;
+  return null;
+end $function$;
+
 -- Keeps when an attempt last failed and what an abonnement misses; without its applicatie it is paused.
 CREATE OR REPLACE FUNCTION volg_abonnement()
  RETURNS trigger
@@ -2318,6 +2618,28 @@ begin
   end if;
   return new;
 end $function$;
+
+-- Replaces all counts by one row a combination. What others add meanwhile stays; two at once do no harm.
+CREATE OR REPLACE FUNCTION vouw_aantallen()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select vouw_documentaantallen();
+  with gone as (delete from zaak_aantal returning *)
+  insert into zaak_aantal
+    (zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum, aantal)
+  select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus, einddatum,
+    sum(aantal)
+  from gone group by 1, 2, 3, 4, 5, 6, 7 having sum(aantal) <> 0;
+  with gone as (delete from zaakdeel_aantal returning *)
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, sum(aantal)
+  from gone group by 1, 2, 3, 4, 5 having sum(aantal) <> 0;
+  with gone as (delete from besluit_aantal returning *)
+  insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
+  select besluittype_id, besluittype_url, verantwoordelijke_organisatie, sum(aantal)
+  from gone group by 1, 2, 3 having sum(aantal) <> 0;
+$function$;
 
 -- Replaces the counts by one row a combination. What others add meanwhile stays; two at once do no harm.
 CREATE OR REPLACE FUNCTION vouw_documentaantallen()

@@ -1,4 +1,4 @@
-// fold-counts: every few minutes. Folds what was added to the counts of documents, so that a list adds up few
+// fold-counts: every minute. Folds what was added to the counts of documents, cases and besluiten, so that a list adds up few
 // rows. Running twice, or not at all, changes no count.
 import type { Task } from 'graphile-worker'
 import type { Database } from '../src/database/database.ts'
@@ -13,6 +13,6 @@ declare global {
 
 export function foldCounts({ database }: { database: Database }): Task {
   return async () => {
-    await database.sql`select vouw_documentaantallen()`
+    await database.sql`select vouw_aantallen()`
   }
 }

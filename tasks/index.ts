@@ -53,6 +53,6 @@ export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.
 /** What runs by the clock (UTC). A run that was missed because no worker was there is made up for within a day. */
 export const CRONTAB = `
 ${CRON} retention ?fill=1d&jobKey=retention
-*/5 * * * * fold-counts ?jobKey=fold-counts
+* * * * * fold-counts ?jobKey=fold-counts
 * * * * * block-abonnementen ?jobKey=block-abonnementen
 `

@@ -30,7 +30,7 @@ const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = {
   'remove-draft': 'Niet gestarte upload opruimen',
   'remove-file': 'Bestand van een document verwijderen',
   'remove-bytes': 'Opgeslagen bytes verwijderen',
-  'fold-counts': 'Aantallen documenten bijwerken',
+  'fold-counts': 'Aantallen van lijsten bijwerken',
   'complete-relation': 'Verwijzing bij een andere dienst afmaken',
   'remove-relation': 'Verwijzing bij een andere dienst verwijderen',
   'replay-messages': 'Berichten opnieuw klaarzetten voor een abonnement',

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { Condition, Conditions } from '../database/list.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { unlinkAllOf } from '../documenten/object-links.ts'
 import { sendCacheable } from '../http/etag.ts'
@@ -68,7 +69,7 @@ const Filter = Type.Object({
 const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
 export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
-  const { config, services } = app.parts
+  const { config, database, services } = app.parts
   const spiegels = openRemoteRelations(app.mutate, services)
 
   app.get(
@@ -77,8 +78,9 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const conditions = filtered(request.query, request)
       const list = {
-        count: () => countBesluiten(app.read, conditions),
-        rows: (limit: number, offset: number) => pageOfBesluiten(app.read, conditions, limit, offset),
+        count: () => countBesluiten(database, conditions),
+        rows: (limit: number, offset: number, count?: number) =>
+          pageOfBesluiten(database, request.actor, conditions, limit, offset, count),
       }
       const paths = request.query.expand
       return sendPageOf(request, reply, list, (rows) => {
@@ -152,18 +154,19 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
 type Wijziging = 'update' | 'partial_update'
 
 /** What a filter leaves of the besluiten that the caller may read. */
-function filtered(filter: Static<typeof Filter>, { actor, base }: FastifyRequest): RawBuilder<boolean>[] {
-  const conditions = [reached(actor)]
-  if (filter.identificatie !== undefined) conditions.push(sql<boolean>`b.identificatie = ${filter.identificatie}`)
+function filtered(filter: Static<typeof Filter>, { actor, base }: FastifyRequest): Conditions {
+  const counted: Condition[] = [reached(actor)]
+  const others: Condition[] = []
+  if (filter.identificatie !== undefined) others.push(sql`b.identificatie = ${filter.identificatie}`)
   if (filter.verantwoordelijkeOrganisatie !== undefined)
-    conditions.push(sql<boolean>`b.verantwoordelijke_organisatie = ${filter.verantwoordelijkeOrganisatie}`)
-  if (filter.besluittype !== undefined) conditions.push(ofType(filter.besluittype, base))
+    counted.push(sql`b.verantwoordelijke_organisatie = ${filter.verantwoordelijkeOrganisatie}`)
+  if (filter.besluittype !== undefined) counted.push(ofType(filter.besluittype, base))
   if (filter.zaak !== undefined) {
     const uuid = localUuid(filter.zaak, base, 'zaak') ?? null
-    if (resolveLink(filter.zaak, base).kind === 'elsewhere') conditions.push(sql<boolean>`b.zaak_url = ${filter.zaak}`)
-    else conditions.push(sql<boolean>`b.zaak_id = (select z.id from zaak z where z.uuid = ${uuid}::uuid)`)
+    if (resolveLink(filter.zaak, base).kind === 'elsewhere') others.push(sql`b.zaak_url = ${filter.zaak}`)
+    else others.push(sql`b.zaak_id = (select z.id from zaak z where z.uuid = ${uuid}::uuid)`)
   }
-  return conditions
+  return { counted, others }
 }
 
 function ofType(url: string, base: string): RawBuilder<boolean> {

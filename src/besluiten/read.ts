@@ -1,6 +1,7 @@
 // Finding besluiten. Every query on them begins here: `b` is the besluit, `t` its type, `i` one of its documents.
 import { type RawBuilder, sql } from 'kysely'
-import type { ReadDb } from '../database/database.ts'
+import type { Database, ReadDb } from '../database/database.ts'
+import { type Conditions, countRows, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
 import { isAllowed, reach, type Subject } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { link } from '../http/links.ts'
@@ -76,27 +77,32 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
   return besluiten(db).where(sql<boolean>`b.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
 }
 
-export async function countBesluiten(db: ReadDb, conditions: RawBuilder<boolean>[]): Promise<number> {
-  const { rows } = await sql<{ n: number }>`select count(*) as n from besluit b where ${all(conditions)}`.execute(
-    db as never,
-  )
-  return rows[0]!.n
+export function countBesluiten(database: Database, { counted, others }: Conditions): Promise<number> {
+  if (others.length === 0) return sumCounts(database, sql`besluit_aantal b`, counted)
+  return countRows(database, sql`besluit b`, [...counted, ...others])
 }
 
-/** A page is found first, with nothing but ids; only its rows are joined. */
-export function pageOfBesluiten(
-  db: ReadDb,
-  conditions: RawBuilder<boolean>[],
+/** A page of those that the actor may read: found first, with nothing but ids; only its rows are joined. */
+export async function pageOfBesluiten(
+  database: Database,
+  actor: Actor,
+  { counted, others }: Conditions,
   limit: number,
   offset: number,
+  count?: number,
 ): Promise<BesluitRow[]> {
-  const page = sql<{ id: number }>`(
-    select b.id from besluit b where ${all(conditions)} order by b.id desc limit ${limit} offset ${offset})`
-  return besluiten(db).innerJoin(page.as<'pagina'>('pagina'), 'pagina.id', 'b.id').orderBy('b.id', 'desc').execute()
+  const list = { from: sql`besluit b`, id: sql`b.id`, conditions: [...counted, ...others], order: NEWEST_FIRST }
+  const rows = await rowsOf(database, await pageOfIds(database, list, limit, offset, count))
+  return rows.filter((row) => mayDo(actor, LEZEN, row)) // a besluit may have become another's between the two
 }
 
-const all = (conditions: RawBuilder<boolean>[]): RawBuilder<boolean> =>
-  sql<boolean>`${sql.join(conditions, sql` and `)}`
+const NEWEST_FIRST = [{ column: sql`b.id`, descending: true }]
+const rowsOf = rowsById<BesluitRow>(
+  ({ db }) =>
+    besluiten(db as unknown as ReadDb)
+      .where(sql<boolean>`b.id = any(${[]}::bigint[])`)
+      .compile().sql,
+)
 
 export function toBesluit(row: BesluitRow, base: string): Besluit {
   const vervalreden = row.vervalreden as Vervalreden

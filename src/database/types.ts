@@ -665,6 +665,29 @@ export interface Besluit {
   zaakUrl: string | null;
 }
 
+export interface BesluitAantal {
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  aantal: number;
+  /**
+   * As on the besluiten that are counted; so are the next two.
+   */
+  besluittypeId: number | null;
+  /**
+   * Besluittype elsewhere.
+   */
+  besluittypeUrl: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * RSIN.
+   */
+  verantwoordelijkeOrganisatie: string;
+}
+
 export interface Besluitinformatieobject {
   /**
    * The decision; gone with it (brc-009).
@@ -2672,6 +2695,10 @@ export interface Status {
    */
   isEindstatus: boolean | null;
   /**
+   * Whether its case has no later status. Kept by triggers.
+   */
+  laatst: Generated<boolean>;
+  /**
    * Explanation.
    */
   statustoelichting: Generated<string>;
@@ -3146,6 +3173,45 @@ export interface Zaak {
   zaaktypeUrl: string | null;
 }
 
+export interface ZaakAantal {
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  aantal: number;
+  /**
+   * blijvend_bewaren, vernietigen or empty.
+   */
+  archiefnominatie: string | null;
+  /**
+   * Whether they are archived.
+   */
+  archiefstatus: string;
+  /**
+   * RSIN.
+   */
+  bronorganisatie: string;
+  /**
+   * Whether they are closed: infinity stands for any day, empty for open cases.
+   */
+  einddatum: string | null;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * Confidentiality.
+   */
+  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
+  /**
+   * As on the cases that are counted; so are the next five.
+   */
+  zaaktypeId: number | null;
+  /**
+   * Zaaktype elsewhere.
+   */
+  zaaktypeUrl: string | null;
+}
+
 export interface ZaakAndereZaak {
   /**
    * What the other case is to this one.
@@ -3225,6 +3291,37 @@ export interface Zaakcontactmoment {
    * The case.
    */
   zaakId: number;
+}
+
+export interface ZaakdeelAantal {
+  /**
+   * What to add to the count; negative after a delete.
+   */
+  aantal: number;
+  /**
+   * Of a rol its omschrijving_generiek; of a status laatst or eerder; else empty.
+   */
+  groep: string;
+  /**
+   * Internal key.
+   */
+  id: Generated<number>;
+  /**
+   * The table whose rows are counted.
+   */
+  soort: string;
+  /**
+   * Confidentiality.
+   */
+  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
+  /**
+   * As on their case; so are the next two.
+   */
+  zaaktypeId: number | null;
+  /**
+   * Zaaktype elsewhere.
+   */
+  zaaktypeUrl: string | null;
 }
 
 export interface Zaakeigenschap {
@@ -3747,6 +3844,7 @@ export interface DB {
   beheerInlogpoging: BeheerInlogpoging;
   beheerSessie: BeheerSessie;
   besluit: Besluit;
+  besluitAantal: BesluitAantal;
   besluitinformatieobject: Besluitinformatieobject;
   besluittype: Besluittype;
   besluittypeInformatieobjecttype: BesluittypeInformatieobjecttype;
@@ -3808,9 +3906,11 @@ export interface DB {
   worker: Worker;
   workerCrash: WorkerCrash;
   zaak: Zaak;
+  zaakAantal: ZaakAantal;
   zaakAndereZaak: ZaakAndereZaak;
   zaakbesluit: Zaakbesluit;
   zaakcontactmoment: Zaakcontactmoment;
+  zaakdeelAantal: ZaakdeelAantal;
   zaakeigenschap: Zaakeigenschap;
   zaakGerelateerdeZaak: ZaakGerelateerdeZaak;
   zaakinformatieobject: Zaakinformatieobject;

@@ -33,8 +33,17 @@ export const Page = <T extends TSchema>(item: T) =>
     results: Type.Array(item),
   })
 
-/** What a list can be asked: how many there are in all, and a stretch of them in the order of the list. */
-export type Listing<Row> = { count(): Promise<number>; rows(limit: number, offset: number): Promise<Row[]> }
+/**
+ * What a list can be asked: how many there are in all, and a stretch of them in the order of the list. For a stretch far into it
+ * the count is given, so that it can be read from the nearer end.
+ */
+export type Listing<Row> = {
+  count(): Promise<number>
+  rows(limit: number, offset: number, count?: number): Promise<Row[]>
+}
+
+/** From how far into a list it pays to count first. */
+const FAR = 10_000
 
 /**
  * Sends one page of a list, as the standard wants it: count over all, links to its neighbours with the other parameters kept.
@@ -54,7 +63,8 @@ export async function sendPageOf<Row>(
   const asked = query.page ?? '1'
   if (asked !== 'last' && !/^0*[1-9]\d{0,8}$/.test(asked)) throw notFound('Deze pagina bestaat niet.')
   const begin = Math.min(size, first)
-  const early = asked === 'last' ? undefined : list.rows(begin, (Number(asked) - 1) * size)
+  const isFar = asked === 'last' || (Number(asked) - 1) * size >= FAR
+  const early = isFar ? undefined : list.rows(begin, (Number(asked) - 1) * size)
   early?.catch(() => {}) // awaited below; the count may fail first
   const count = await list.count()
   const last = Math.max(1, Math.ceil(count / size))
@@ -74,7 +84,7 @@ export async function sendPageOf<Row>(
     first: begin,
     next: async (most) => {
       const limit = Math.min(most, size - read)
-      const rows = await (read === 0 && early ? early : list.rows(limit, offset + read))
+      const rows = await (read === 0 && early ? early : list.rows(limit, offset + read, isFar ? count : undefined))
       read += limit
       return { rows, more: read < total }
     },

@@ -52,7 +52,7 @@ const routes =
       async (request, reply) => {
         const query = request.query as Record<string, string | undefined>
         return sendAll(request, reply, bron, [
-          ...byUrl('z.uuid', query.zaak, request.base, 'zaak'),
+          ...byUrl('x.zaakId', query.zaak, request.base, 'zaak'),
           ...by(`x.${veld}`, query[veld]),
         ]) as Promise<never>
       },
@@ -105,7 +105,6 @@ function sourceOf({ naam, veld }: Relatie): PartSource<Row, { url: string; uuid:
     soort: naam,
     table: naam,
     columns: sql`x.id as id`,
-    order: sql`x.id desc`,
     toResource: (row, base) => ({
       url: link(base, naam, row.uuid),
       uuid: row.uuid,

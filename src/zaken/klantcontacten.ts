@@ -9,7 +9,7 @@ import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, throwFaults } from '../http/problem.ts'
 import { requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { byUrl, findOne, type PartRow, type PartSource, sendOne, sendPage } from './part-queries.ts'
+import { byUrl, findOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { Params } from './zaak/columns.ts'
@@ -32,13 +32,12 @@ type Row = PartRow & {
   onderwerp: string
   toelichting: string
 }
-const source: PartSource<Row, ReturnType<typeof toKlantcontact>> = {
+const source = paged<Row, ReturnType<typeof toKlantcontact>>({
   soort: 'klantcontact',
   table: 'klantcontact',
   columns: sql`x.id as id`,
-  order: sql`x.id desc`,
   toResource: toKlantcontact,
-}
+})
 
 export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply) => {
@@ -50,7 +49,7 @@ export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
     '/klantcontacten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Klantcontact) } } },
     async (request, reply) =>
-      sendPage(request, reply, source, byUrl('z.uuid', request.query.zaak, request.base, 'zaak')),
+      sendPage(request, reply, source, byUrl('x.zaakId', request.query.zaak, request.base, 'zaak')),
   )
 
   app.post(

@@ -2,18 +2,19 @@
 // rights are those on the case.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
-import type { ReadDb } from '../database/database.ts'
+import type { Database, ReadDb } from '../database/database.ts'
+import { all, type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
+import { reach } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { expand, expandEach } from '../http/expand.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
-import { localUuid, type Resource, resolveLink } from '../http/links.ts'
+import { localUuid, resolveLink } from '../http/links.ts'
 import { type Listing, sendPageOf } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sendAllById } from '../http/stream.ts'
 import { expandable, type Soort, tree } from './expand.ts'
-import { LEZEN, reached, requireMay, type Scopes } from './rights.ts'
-import { all } from './zaak/read.ts'
+import { LEZEN, mayDo, reached, requireMay, type Scopes } from './rights.ts'
 
 export type PartRow = {
   id: number
@@ -29,38 +30,61 @@ export type PartSource<Row extends PartRow, R extends { url: string } = { url: s
   table: string
   columns: RawBuilder<unknown>
   joins?: RawBuilder<unknown>
-  order: RawBuilder<unknown>
   /** How many rows of a page are read at first, where single rows may be large. */
   first?: number
   toResource(row: Row, base: string): R
 }
-
 const from = ({ table, joins = sql`` }: Pick<PartSource<never>, 'table' | 'joins'>) =>
   sql`${sql.table(table)} x join zaak z on z.id = x.zaak_id left join zaaktype zt on zt.id = z.zaaktype_id ${joins}`
 
-function select<Row extends PartRow>(
-  bron: PartSource<Row>,
-  conditions: RawBuilder<unknown>[],
-  rest: RawBuilder<unknown>,
-) {
+function select<Row extends PartRow>(bron: PartSource<Row>, conditions: Condition[], rest = sql``) {
   return sql<Row>`select x.*, z.uuid as zaak_uuid, zt.uuid as zaaktype_uuid, z.zaaktype_url, z.vertrouwelijkheidaanduiding,
     ${bron.columns}
     from ${from(bron)} where ${all(conditions)} ${rest}`
 }
 
-export function listOf<Row extends PartRow>(
-  db: ReadDb,
-  bron: PartSource<Row>,
-  conditions: RawBuilder<unknown>[],
-): Listing<Row> {
+/** The list of a kind of which `zaakdeel_aantal` keeps the count. */
+export type PartList<Row extends PartRow, R extends { url: string }> = PartSource<Row, R> & {
+  order: Order
+  rows(database: Database, ids: number[]): Promise<Row[]>
+}
+
+/** @param order newest first unless it says otherwise */
+export function paged<Row extends PartRow, R extends { url: string }>(
+  source: PartSource<Row, R>,
+  order: Order = [{ column: sql`x.id`, descending: true }],
+): PartList<Row, R> {
   return {
-    count: async () => {
-      const counted = sql<{ n: number }>`select count(*) as n from ${from(bron)} where ${all(conditions)}`
-      return (await counted.execute(db as never)).rows[0]!.n
+    ...source,
+    order,
+    rows: rowsById<Row>(({ db }) => select(source, [sql`x.id = any(${[]}::bigint[])`]).compile(db).sql),
+  }
+}
+
+function listOf<Row extends PartRow, R extends { url: string }>(
+  { server, actor }: FastifyRequest,
+  { table, order, rows }: PartList<Row, R>,
+  conditions: Condition[],
+  groep: string | undefined,
+): Listing<Row> {
+  const { database } = server.parts
+  const rights = reached(actor)
+  const isJoined = reach(actor, 'zrc', LEZEN) !== 'alles'
+  const list = {
+    from: isJoined ? sql`${sql.table(table)} x join zaak z on z.id = x.zaak_id` : sql`${sql.table(table)} x`,
+    id: sql`x.id`,
+    conditions: isJoined ? [rights, ...conditions] : conditions,
+    order,
+  }
+  return {
+    count: () => {
+      if (conditions.length > 0 && groep === undefined) return countRows(database, list.from, list.conditions)
+      const counted = [rights, sql`z.soort = ${table}`, ...(groep === undefined ? [] : [sql`z.groep = ${groep}`])]
+      return sumCounts(database, sql`zaakdeel_aantal z`, counted)
     },
-    rows: async (limit, offset) => {
-      const page = sql`order by ${bron.order} limit ${limit} offset ${offset}`
-      return (await select(bron, conditions, page).execute(db as never)).rows
+    rows: async (limit, offset, count) => {
+      const found = await rows(database, await pageOfIds(database, list, limit, offset, count))
+      return found.filter((row) => mayDo(actor, LEZEN, row)) // a case may have become another's between the two
     },
   }
 }
@@ -73,7 +97,7 @@ export async function findOne<Row extends PartRow>(
 ): Promise<Row | undefined> {
   const conditions = [sql`x.uuid = ${uuid}::uuid`]
   if (zaakUuid) conditions.push(sql`z.uuid = ${zaakUuid}::uuid`)
-  return (await select(bron, conditions, sql``).execute(db as never)).rows[0]
+  return (await select(bron, conditions).execute(db as never)).rows[0]
 }
 
 /** @throws Problem 404 when there is none, 403 when rights with these scopes do not reach its case */
@@ -91,15 +115,20 @@ export async function requireOne<Row extends PartRow>(
   return row
 }
 
-/** A page of those that the caller may read. */
+/**
+ * A page of those that the caller may read.
+ * @param conditions on `x` alone
+ * @param groep the group of `zaakdeel_aantal` that counts what the conditions keep, if there is one
+ */
 export async function sendPage<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
   reply: FastifyReply,
-  bron: PartSource<Row, R>,
-  conditions: RawBuilder<unknown>[],
+  source: PartList<Row, R>,
+  conditions: Condition[],
+  groep?: string,
 ): Promise<FastifyReply> {
-  const list = listOf(request.server.read, bron, [reached(request.actor), ...conditions])
-  return sendPageOf(request, reply, list, resources(request, bron), bron.first)
+  const list = listOf(request, source, conditions, groep)
+  return sendPageOf(request, reply, list, resources(request, source), source.first)
 }
 
 /** All of those that the caller may read: for the lists that the standard does not paginate. */
@@ -107,7 +136,7 @@ export async function sendAll<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
   reply: FastifyReply,
   bron: PartSource<Row, R>,
-  conditions: RawBuilder<unknown>[],
+  conditions: Condition[],
 ): Promise<FastifyReply> {
   const kept = [reached(request.actor), ...conditions]
   const after = (id: number | undefined) => (id === undefined ? [] : [sql`x.id < ${id}`])
@@ -150,32 +179,34 @@ async function withExpand<R extends object>(request: FastifyRequest, soort: Soor
 export function readable<Row extends PartRow>(bron: PartSource<Row>): void {
   expandable(bron.soort, async (request, uuids) => {
     const conditions = [reached(request.actor), sql`x.uuid = any(${uuids}::uuid[])`]
-    const rows = await listOf(request.server.read, bron, conditions).rows(uuids.length, 0)
+    const { rows } = await select(bron, conditions).execute(request.server.read as never)
     return rows.map((row) => bron.toResource(row, request.base))
   })
 }
 
-/** A filter on the case, or on another relation by the uuid in its URL; a URL of something else finds nothing. */
+/** A filter on the case, or on another relation: `column` is its id. A URL of something else finds nothing. */
 export function byUrl(
   column: string,
   url: string | undefined,
   base: string,
-  resource: Resource,
-): RawBuilder<unknown>[] {
-  return url === undefined ? [] : [sql`${sql.ref(column)} = ${localUuid(url, base, resource) ?? null}::uuid`]
+  resource: 'zaak' | 'status' | 'statustype' | 'roltype' | 'resultaattype' | 'enkelvoudiginformatieobject',
+): Condition[] {
+  if (url === undefined) return []
+  const uuid = localUuid(url, base, resource) ?? null
+  return [sql`${sql.ref(column)} = (select q.id from ${sql.table(resource)} q where q.uuid = ${uuid}::uuid)`]
 }
-/** A filter on a type: `uuid` is the column of one of ours, `elders` that of the URL of one elsewhere. */
+/** A filter on a type: `id` is the column of one of ours, `elders` that of the URL of one elsewhere. */
 export function byType(
-  uuid: string,
+  id: string,
   elders: string,
   url: string | undefined,
   base: string,
-  resource: Resource,
-): RawBuilder<unknown>[] {
-  if (url === undefined || resolveLink(url, base).kind !== 'elsewhere') return byUrl(uuid, url, base, resource)
+  resource: 'statustype' | 'roltype' | 'resultaattype',
+): Condition[] {
+  if (url === undefined || resolveLink(url, base).kind !== 'elsewhere') return byUrl(id, url, base, resource)
   return [sql`${sql.ref(elders)} = ${url}`]
 }
 /** A filter on a plain value. */
-export function by(column: string, value: unknown): RawBuilder<unknown>[] {
+export function by(column: string, value: unknown): Condition[] {
   return value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]
 }

@@ -10,17 +10,7 @@ import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, type InvalidParam, immutable, throwFaults } from '../http/problem.ts'
 import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import {
-  byType,
-  byUrl,
-  findOne,
-  type PartRow,
-  type PartSource,
-  readable,
-  requireOne,
-  sendOne,
-  sendPage,
-} from './part-queries.ts'
+import { byType, byUrl, findOne, type PartRow, paged, readable, requireOne, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
@@ -47,14 +37,13 @@ type ResultaatRow = PartRow & {
   omschrijving: string
   toelichting: string
 }
-const source: PartSource<ResultaatRow, ReturnType<typeof toResultaat>> = {
+const source = paged<ResultaatRow, ReturnType<typeof toResultaat>>({
   soort: 'resultaat',
   table: 'resultaat',
   columns: sql`y.uuid as type_uuid, coalesce(y.omschrijving, x.resultaattype_elders ->> 'omschrijving') as omschrijving`,
   joins: sql`left join resultaattype y on y.id = x.resultaattype_id`,
-  order: sql`x.id desc`,
   toResource: toResultaat,
-}
+})
 
 export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
   readable(source)
@@ -64,8 +53,14 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Resultaat) } } },
     async (request, reply) =>
       sendPage(request, reply, source, [
-        ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
-        ...byType('y.uuid', 'x.resultaattypeUrl', request.query.resultaattype, request.base, 'resultaattype'),
+        ...byUrl('x.zaakId', request.query.zaak, request.base, 'zaak'),
+        ...byType(
+          'x.resultaattypeId',
+          'x.resultaattypeUrl',
+          request.query.resultaattype,
+          request.base,
+          'resultaattype',
+        ),
       ]),
   )
 

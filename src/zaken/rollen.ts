@@ -19,7 +19,7 @@ import {
   byUrl,
   findOne,
   type PartRow,
-  type PartSource,
+  paged,
   readable,
   requireOne,
   sendOne,
@@ -95,15 +95,14 @@ type RolRow = PartRow & {
   roltypeUrl: string | null
   statussen: string[]
 }
-const source: PartSource<RolRow, ReturnType<typeof toRol>> = {
+const source = paged<RolRow, ReturnType<typeof toRol>>({
   soort: 'rol',
   table: 'rol',
   columns: sql`y.uuid as type_uuid,
     array(select s.uuid from status s where s.gezetdoor_id = x.id order by s.datum_status_gezet desc) as statussen`,
   joins: sql`left join roltype y on y.id = x.roltype_id`,
-  order: sql`x.id desc`,
   toResource: toRol,
-}
+})
 
 export const rollen: FastifyPluginAsyncTypebox = async (app) => {
   readable(source)
@@ -113,15 +112,14 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Rol) } } },
     async (request, reply) => {
       const filter = request.query as Record<string, string | undefined>
-      const rol = rolConditions(filter, '')
-      return sendPage(request, reply, source, [
-        ...byUrl('z.uuid', filter.zaak, request.base, 'zaak'),
-        ...byType('y.uuid', 'x.roltypeUrl', filter.roltype, request.base, 'roltype'),
+      const conditions = [
+        ...byUrl('x.zaakId', filter.zaak, request.base, 'zaak'),
+        ...byType('x.roltypeId', 'x.roltypeUrl', filter.roltype, request.base, 'roltype'),
         ...by('x.omschrijving', filter.omschrijving),
-        ...(rol.length === 0
-          ? []
-          : [sql`exists (select from rol r where r.id = x.id and ${sql.join(rol, sql` and `)})`]),
-      ])
+        ...rolConditions(filter, '', 'x'),
+      ]
+      const isCounted = conditions.length === 1 && filter.omschrijvingGeneriek !== undefined
+      return sendPage(request, reply, source, conditions, isCounted ? filter.omschrijvingGeneriek : undefined)
     },
   )
 

@@ -10,7 +10,7 @@ import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, forbidden, type InvalidParam, invalid, onObject, throwFaults } from '../http/problem.ts'
 import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
-import { byType, byUrl, findOne, type PartRow, type PartSource, readable, sendOne, sendPage } from './part-queries.ts'
+import { byType, byUrl, findOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
@@ -52,16 +52,20 @@ type StatusRow = PartRow & {
   laatst: boolean
   documenten: string[]
 }
-const LAATST = sql`not exists (select from status o where o.zaak_id = x.zaak_id and o.datum_status_gezet > x.datum_status_gezet)`
-const source: PartSource<StatusRow, ReturnType<typeof toStatus>> = {
-  soort: 'status',
-  table: 'status',
-  columns: sql`y.uuid as type_uuid, r.uuid as gezetdoor_uuid, ${LAATST} as laatst,
+const source = paged<StatusRow, ReturnType<typeof toStatus>>(
+  {
+    soort: 'status',
+    table: 'status',
+    columns: sql`y.uuid as type_uuid, r.uuid as gezetdoor_uuid,
     array(select i.uuid from zaakinformatieobject i where i.status_id = x.id order by i.id) as documenten`,
-  joins: sql`left join statustype y on y.id = x.statustype_id left join rol r on r.id = x.gezetdoor_id`,
-  order: sql`x.datum_status_gezet desc, x.id desc`,
-  toResource: toStatus,
-}
+    joins: sql`left join statustype y on y.id = x.statustype_id left join rol r on r.id = x.gezetdoor_id`,
+    toResource: toStatus,
+  },
+  [
+    { column: sql`x.datum_status_gezet`, descending: true },
+    { column: sql`x.id`, descending: true },
+  ],
+)
 
 export const statussen: FastifyPluginAsyncTypebox = async (app) => {
   readable(source)
@@ -71,11 +75,13 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
     async (request, reply) => {
       const { zaak, statustype, indicatieLaatstGezetteStatus: laatst } = request.query
-      return sendPage(request, reply, source, [
-        ...byUrl('z.uuid', zaak, request.base, 'zaak'),
-        ...byType('y.uuid', 'x.statustypeUrl', statustype, request.base, 'statustype'),
-        ...(laatst === undefined ? [] : [laatst ? LAATST : sql`not ${LAATST}`]),
-      ])
+      const isCounted = zaak === undefined && statustype === undefined && laatst !== undefined
+      const conditions = [
+        ...byUrl('x.zaakId', zaak, request.base, 'zaak'),
+        ...byType('x.statustypeId', 'x.statustypeUrl', statustype, request.base, 'statustype'),
+        ...(laatst === undefined ? [] : [laatst ? sql`x.laatst` : sql`not x.laatst`]),
+      ]
+      return sendPage(request, reply, source, conditions, isCounted ? (laatst ? 'laatst' : 'eerder') : undefined)
     },
   )
 

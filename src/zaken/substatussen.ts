@@ -8,7 +8,7 @@ import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, invalid, onObject, throwFaults } from '../http/problem.ts'
 import { touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { by, byUrl, findOne, type PartRow, type PartSource, sendOne, sendPage } from './part-queries.ts'
+import { by, byUrl, findOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { AANMAKEN, access, LEZEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
@@ -42,14 +42,19 @@ type Row = PartRow & {
   doelgroep: (typeof DOELGROEPEN)[number]
   statusUuid: string
 }
-const source: PartSource<Row, ReturnType<typeof toSubstatus>> = {
-  soort: 'substatus',
-  table: 'substatus',
-  columns: sql`s.uuid as status_uuid`,
-  joins: sql`join status s on s.id = x.status_id`,
-  order: sql`x.tijdstip desc, x.id desc`,
-  toResource: toSubstatus,
-}
+const source = paged<Row, ReturnType<typeof toSubstatus>>(
+  {
+    soort: 'substatus',
+    table: 'substatus',
+    columns: sql`s.uuid as status_uuid`,
+    joins: sql`join status s on s.id = x.status_id`,
+    toResource: toSubstatus,
+  },
+  [
+    { column: sql`x.tijdstip`, descending: true },
+    { column: sql`x.id`, descending: true },
+  ],
+)
 
 export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -60,8 +65,8 @@ export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
       const moment = (operator: string, value: string | undefined) =>
         value === undefined ? [] : [sql`x.tijdstip ${sql.raw(operator)} ${value}::timestamptz`]
       return sendPage(request, reply, source, [
-        ...byUrl('z.uuid', zaak, request.base, 'zaak'),
-        ...byUrl('s.uuid', status, request.base, 'status'),
+        ...byUrl('x.zaakId', zaak, request.base, 'zaak'),
+        ...byUrl('x.statusId', status, request.base, 'status'),
         ...by('x.doelgroep', doelgroep),
         ...moment('>', tijdstip__gt),
         ...moment('>=', tijdstip__gte),

@@ -24,7 +24,6 @@ const source: PartSource<Row, ReturnType<typeof toZaakbesluit>> = {
   soort: 'zaakbesluit',
   table: 'zaakbesluit',
   columns: sql`x.id as id`,
-  order: sql`x.id desc`,
   toResource: toZaakbesluit,
 }
 

@@ -40,7 +40,6 @@ const source: PartSource<Row, ReturnType<typeof toZaakeigenschap>> = {
   table: 'zaakeigenschap',
   columns: sql`y.uuid as type_uuid`,
   joins: sql`left join eigenschap y on y.id = x.eigenschap_id`,
-  order: sql`x.id desc`,
   toResource: toZaakeigenschap,
 }
 

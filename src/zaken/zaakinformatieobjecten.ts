@@ -72,13 +72,12 @@ const source: PartSource<ZioRow, ReturnType<typeof toZio>> = {
   columns: sql`e.uuid as document_uuid, e.identificatie as document_identificatie, s.uuid as status_uuid`,
   joins: sql`left join enkelvoudiginformatieobject e on e.id = x.enkelvoudiginformatieobject_id
     left join status s on s.id = x.status_id`,
-  order: sql`x.id desc`,
   toResource: toZio,
 }
 
 function byDocument(url: string | undefined, base: string) {
   if (url === undefined || resolveLink(url, base).kind !== 'elsewhere')
-    return byUrl('e.uuid', url, base, 'enkelvoudiginformatieobject')
+    return byUrl('x.enkelvoudiginformatieobjectId', url, base, 'enkelvoudiginformatieobject')
   return [sql`x.informatieobject_url = ${url}`]
 }
 
@@ -93,7 +92,7 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Type.Array(Zio) } } },
     async (request, reply) =>
       sendAll(request, reply, source, [
-        ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
+        ...byUrl('x.zaakId', request.query.zaak, request.base, 'zaak'),
         ...byDocument(request.query.informatieobject, request.base),
       ]),
   )

@@ -8,7 +8,7 @@ import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { invalid } from '../http/problem.ts'
 import { zaakForChange } from './lock.ts'
-import { by, byUrl, findOne, type PartRow, type PartSource, requireOne, sendOne, sendPage } from './part-queries.ts'
+import { by, byUrl, findOne, type PartRow, paged, requireOne, sendOne, sendPage } from './part-queries.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 
@@ -60,13 +60,12 @@ type Row = PartRow & {
   aanmaakdatum: string
   wijzigingsdatum: string
 }
-const source: PartSource<Row, ReturnType<typeof toZaaknotitie>> = {
+const source = paged<Row, ReturnType<typeof toZaaknotitie>>({
   soort: 'zaaknotitie',
   table: 'zaaknotitie',
   columns: sql`x.id as id`,
-  order: sql`x.id desc`,
   toResource: toZaaknotitie,
-}
+})
 
 export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -129,7 +128,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
 
 function conditions(filter: Record<string, string>, base: string): RawBuilder<unknown>[] {
   const found = [
-    ...byUrl('z.uuid', filter.gerelateerdAan, base, 'zaak'),
+    ...byUrl('x.zaakId', filter.gerelateerdAan, base, 'zaak'),
     ...by('x.notitie_type', filter.notitieType),
     ...by('x.status', filter.status),
   ]

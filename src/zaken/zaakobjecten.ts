@@ -16,17 +16,7 @@ import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
 import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { Definitie, definitieFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
-import {
-  by,
-  byUrl,
-  findOne,
-  type PartRow,
-  type PartSource,
-  readable,
-  requireOne,
-  sendOne,
-  sendPage,
-} from './part-queries.ts'
+import { by, byUrl, findOne, type PartRow, paged, readable, requireOne, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
@@ -67,14 +57,13 @@ type ZaakobjectRow = PartRow & {
   relatieomschrijving: string
   objectIdentificatie: Record<string, unknown> | null
 }
-const source: PartSource<ZaakobjectRow, ReturnType<typeof toZaakobject>> = {
+const source = paged<ZaakobjectRow, ReturnType<typeof toZaakobject>>({
   soort: 'zaakobject',
   table: 'zaakobject',
   columns: sql`y.uuid as type_uuid`,
   joins: sql`left join zaakobjecttype y on y.id = x.zaakobjecttype_id`,
-  order: sql`x.id desc`,
   toResource: toZaakobject,
-}
+})
 
 export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
   readable(source)
@@ -84,7 +73,7 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaakobject) } } },
     async (request, reply) =>
       sendPage(request, reply, source, [
-        ...byUrl('z.uuid', request.query.zaak, request.base, 'zaak'),
+        ...byUrl('x.zaakId', request.query.zaak, request.base, 'zaak'),
         ...by('x.object', request.query.object),
         ...by('x.objectType', request.query.objectType),
       ]),

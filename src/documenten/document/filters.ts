@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { Order } from '../../database/list.ts'
 import { alias, documentedAs } from '../../http/documented.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
@@ -131,16 +132,14 @@ const ORDERING = new Map(
  * What is equal is ordered by age, in the direction of the last name: an index can then be read from either end.
  * @throws Problem 400 on `ordering` for what a list cannot be ordered by
  */
-function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
+function ordering(names: string[] | undefined): Order {
   if (!names?.length) return []
   const order = names.map((name) => {
     const descending = name.startsWith('-')
     const column = ORDERING.get(descending ? name.slice(1) : name)
     if (!column)
       throw invalid('ordering', 'invalid_choice', `Mogelijk: ${[...ORDERING.keys()].join(', ')}, met - voor aflopend.`)
-    return { column, direction: descending ? 'desc' : 'asc' }
+    return { column: sql.raw(column), descending }
   })
-  return [...order, { column: 'e.id', direction: order.at(-1)!.direction }].map(
-    ({ column, direction }) => sql`${sql.raw(column)} ${sql.raw(direction)}`,
-  )
+  return [...order, { column: sql`e.id`, descending: order.at(-1)!.descending }]
 }

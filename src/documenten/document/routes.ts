@@ -88,7 +88,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
       reply,
       {
         count: () => countDocuments(database, selectie),
-        rows: (limit, offset) => pageOfDocuments(database, selectie, limit, offset),
+        rows: (limit, offset, count) => pageOfDocuments(database, selectie, limit, offset, count),
       },
       (rows) => {
         const readable = rows.filter((row) => mayRead(request.actor, row))

@@ -1,8 +1,9 @@
 // What a list of cases can be asked, as query parameters and as the body of a search.
 
 import type { FastifyRequest } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import Type, { type Static, type TSchema } from 'typebox'
+import type { Condition, Conditions, Order } from '../../database/list.ts'
 import { reach } from '../../http/access.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
@@ -67,26 +68,27 @@ const ROL = {
 export const RolParameters = ROL
 export type RolFilter = { [name: string]: unknown }
 
-/** What filters on rollen keep, of rol `r`. `prefix` stands before the names of the parameters. */
-export function rolConditions(filter: RolFilter, prefix: string): RawBuilder<unknown>[] {
-  const found: RawBuilder<unknown>[] = []
+/** What filters on rollen keep, of the rol with this alias. `prefix` stands before the names of the parameters. */
+export function rolConditions(filter: RolFilter, prefix: string, alias: 'r' | 'x'): Condition[] {
+  const found: Condition[] = []
+  const r = sql.raw(alias)
   const value = (name: string) => filter[prefix + name] as string | undefined
-  if (value('betrokkene')) found.push(sql`r.betrokkene = ${value('betrokkene')}`)
-  if (value('betrokkeneType')) found.push(sql`r.betrokkene_type = ${value('betrokkeneType')}`)
-  if (value('omschrijvingGeneriek')) found.push(sql`r.omschrijving_generiek = ${value('omschrijvingGeneriek')}`)
+  if (value('betrokkene')) found.push(sql`${r}.betrokkene = ${value('betrokkene')}`)
+  if (value('betrokkeneType')) found.push(sql`${r}.betrokkene_type = ${value('betrokkeneType')}`)
+  if (value('omschrijvingGeneriek')) found.push(sql`${r}.omschrijving_generiek = ${value('omschrijvingGeneriek')}`)
   const machtiging = value('machtiging')
-  if (machtiging) found.push(sql`r.indicatie_machtiging = ${machtiging === 'eigen' ? '' : machtiging}`)
+  if (machtiging) found.push(sql`${r}.indicatie_machtiging = ${machtiging === 'eigen' ? '' : machtiging}`)
   const loa = value('machtiging__loa')
   if (loa) {
     const scheme = LEVELS.find((levels) => (levels as readonly string[]).includes(loa))!
     const upTo = scheme.slice(0, (scheme as readonly string[]).indexOf(loa) + 1)
-    found.push(sql`r.authenticatie_context ->> 'levelOfAssurance' = any(${upTo}::text[])`)
+    found.push(sql`${r}.authenticatie_context ->> 'levelOfAssurance' = any(${upTo}::text[])`)
   }
   for (const [kind, member] of IDENTIFICATIES) {
     const given = value(`betrokkeneIdentificatie__${kind}__${member}`)
     if (given) {
-      const column = sql.raw(`r.betrokkene_identificatie ->> '${member}'`)
-      found.push(sql`r.betrokkene_type = ${snake(kind)} and ${column} = ${given} and ${column} <> ''`)
+      const column = sql.raw(`${alias}.betrokkene_identificatie ->> '${member}'`)
+      found.push(sql`${r}.betrokkene_type = ${snake(kind)} and ${column} = ${given} and ${column} <> ''`)
     }
   }
   return found
@@ -138,16 +140,15 @@ export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unkn
  * @param deel of this kind only
  * @throws Problem 400 on a value that says nothing
  */
-export function zaakConditions(
-  filter: ZaakFilter,
-  request: FastifyRequest,
-  deel?: ZaaktypeOrigin,
-): RawBuilder<unknown>[] {
-  const found: RawBuilder<unknown>[] = [reached(request.actor, LEZEN, deel)]
-  if (deel) found.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
-  const add = (value: unknown, condition: () => RawBuilder<unknown>) => {
-    if (value !== undefined && value !== null && value !== '') found.push(condition())
+export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel?: ZaaktypeOrigin): Conditions {
+  const counted: Condition[] = [reached(request.actor, LEZEN, deel)]
+  const others: Condition[] = []
+  if (deel) counted.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
+  const addTo = (conditions: Condition[]) => (value: unknown, condition: () => Condition) => {
+    if (value !== undefined && value !== null && value !== '') conditions.push(condition())
   }
+  const addCounted = addTo(counted)
+  const add = addTo(others)
   const uuid = (url: string, resource: Resource) => localUuid(url, request.base, resource) ?? null
   const isElsewhere = (url: string) => resolveLink(url, request.base).kind === 'elsewhere'
   const types = (urls: string[]) => {
@@ -161,34 +162,36 @@ export function zaakConditions(
   add(filter.identificatie, () => sql`z.identificatie = ${filter.identificatie}`)
   add(filter.identificatie__icontains, () => contains(sql`z.identificatie`, filter.identificatie__icontains!))
   add(filter.omschrijving, () => contains(sql`z.omschrijving`, filter.omschrijving!))
-  add(filter.zaaktype__omschrijving, () => {
+  const ofTypeNamed = deel === 'eigen' ? addCounted : add // of types elsewhere the name is not counted
+  ofTypeNamed(filter.zaaktype__omschrijving, () => {
     const text = filter.zaaktype__omschrijving!
     const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t where ${contains(sql`t.omschrijving`, text)}))`
     const elders = sql`z.zaaktype_url is not null and ${contains(sql`z.zaaktype_omschrijving`, text)}`
     return deel === 'eigen' ? own : deel === 'elders' ? elders : sql`(${own} or ${elders})`
   })
-  add(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
-  add(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
-  add(filter.zaaktype, () => types([filter.zaaktype!]))
-  add(filter.zaaktype__in, () => types(filter.zaaktype__in!))
-  add(filter.zaaktype__not_in, () => sql`(${types(filter.zaaktype__not_in!)}) is not true`)
+  addCounted(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
+  addCounted(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
+  addCounted(filter.zaaktype, () => types([filter.zaaktype!]))
+  addCounted(filter.zaaktype__in, () => types(filter.zaaktype__in!))
+  addCounted(filter.zaaktype__not_in, () => sql`(${types(filter.zaaktype__not_in!)}) is not true`)
   for (const name of ['archiefnominatie', 'archiefstatus'] as const) {
-    add(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
-    add(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
+    addCounted(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
+    addCounted(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
   }
   for (const [name, suffixes] of Object.entries(DATES)) {
     const column = sql.raw(`z.${snake(name)}`)
     for (const suffix of suffixes) {
       const value = filter[name + suffix]
-      if (suffix === '__isnull') add(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
+      const addNull = name === 'einddatum' ? addCounted : add
+      if (suffix === '__isnull') addNull(value, () => (value ? sql`${column} is null` : sql`${column} is not null`))
       else add(value, () => sql`${column} ${sql.raw(OPERATORS[suffix]!)} ${value}::date`)
     }
   }
-  const rol = rolConditions(filter, 'rol__')
+  const rol = rolConditions(filter, 'rol__', 'r')
   if (rol.length > 0)
-    found.push(sql`exists (select from rol r where r.zaak_id = z.id and ${sql.join(rol, sql` and `)})`)
+    others.push(sql`exists (select from rol r where r.zaak_id = z.id and ${sql.join(rol, sql` and `)})`)
   const max = filter.maximaleVertrouwelijkheidaanduiding
-  add(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
+  addCounted(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
   const marks = (mark: object) => sql`z.kenmerken <> '[]' and z.kenmerken @> ${JSON.stringify([mark])}::text::jsonb`
   add(filter.kenmerk__bron, () => marks({ bron: filter.kenmerk__bron }))
   add(filter.kenmerk, () => {
@@ -198,22 +201,19 @@ export function zaakConditions(
   })
   add(filter.status__statustype, () => {
     const url = filter.status__statustype!
-    if (isElsewhere(url))
-      return sql`(select s.statustype_url from status s where s.zaak_id = z.id
-        order by s.datum_status_gezet desc limit 1) = ${url}`
-    const type = uuid(url, 'statustype')
-    return sql`(select y.uuid from status s join statustype y on y.id = s.statustype_id where s.zaak_id = z.id
-      order by s.datum_status_gezet desc limit 1) = ${type}::uuid`
+    const ofType = isElsewhere(url)
+      ? sql`s.statustype_url = ${url}`
+      : sql`s.statustype_id = (select y.id from statustype y where y.uuid = ${uuid(url, 'statustype')}::uuid)`
+    return sql`exists (select from status s where s.zaak_id = z.id and s.laatst and ${ofType})`
   })
   add(filter.resultaat__resultaattype, () => {
     const url = filter.resultaat__resultaattype!
-    if (isElsewhere(url))
-      return sql`exists (select from resultaat r where r.zaak_id = z.id and r.resultaattype_url = ${url})`
-    const type = uuid(url, 'resultaattype')
-    return sql`exists (select from resultaat r join resultaattype y on y.id = r.resultaattype_id
-      where r.zaak_id = z.id and y.uuid = ${type}::uuid)`
+    const ofType = isElsewhere(url)
+      ? sql`r.resultaattype_url = ${url}`
+      : sql`r.resultaattype_id = (select y.id from resultaattype y where y.uuid = ${uuid(url, 'resultaattype')}::uuid)`
+    return sql`exists (select from resultaat r where r.zaak_id = z.id and ${ofType})`
   })
-  return found
+  return { counted, others }
 }
 
 /** What to count apart: where types of ours and types elsewhere both matter, an index counts each kind alone but not both. */
@@ -237,13 +237,17 @@ const ORDERING = new Map(
   }),
 )
 
-/** @throws Problem 400 on `ordering` for what a list cannot be ordered by */
-export function ordering(names: string[] | undefined): RawBuilder<unknown>[] {
-  return (names ?? []).map((name) => {
+/**
+ * What is equal is ordered by age, in the direction of the last name: an index can then be read from either end.
+ * @throws Problem 400 on `ordering` for what a list cannot be ordered by
+ */
+export function ordering(names: string[] | undefined): Order {
+  const order = (names ?? []).map((name) => {
     const descending = name.startsWith('-')
     const column = ORDERING.get(descending ? name.slice(1) : name)
     if (!column)
       throw invalid('ordering', 'invalid_choice', `Mogelijk: ${[...ORDERING.keys()].join(', ')}, met - voor aflopend.`)
-    return sql`${sql.raw(column)} ${sql.raw(descending ? 'desc' : 'asc')}`
+    return { column: sql.raw(column), descending }
   })
+  return [...order, { column: sql`z.id`, descending: order.at(-1)?.descending ?? true }]
 }

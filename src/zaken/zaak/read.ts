@@ -1,7 +1,8 @@
 // Finding cases. Every query on them begins here: `z` is the case, `t` its zaaktype, `c` the catalogue of that.
 import { type RawBuilder, sql } from 'kysely'
 import type { Static } from 'typebox'
-import type { ReadDb } from '../../database/database.ts'
+import type { Database, ReadDb } from '../../database/database.ts'
+import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
@@ -113,40 +114,39 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
   return zaken(db).where(sql<boolean>`z.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
 }
 
-export const all = (conditions: RawBuilder<unknown>[]): RawBuilder<boolean> =>
-  conditions.length === 0
-    ? sql<boolean>`true`
-    : sql<boolean>`${sql.join(
-        conditions.map((one) => sql`(${one})`),
-        sql` and `,
-      )}`
-
 /** How many cases there are in parts that do not overlap. */
-export async function countZaken(db: ReadDb, delen: RawBuilder<unknown>[][]): Promise<number> {
-  const counts = delen.map((conditions) => sql`select count(*) as n from zaak z where ${all(conditions)}`)
-  const { rows } = await sql<{ n: number }>`${sql.join(counts, sql` union all `)}`.execute(db as never)
-  return rows.reduce((sum, { n }) => sum + n, 0)
+export async function countZaken(database: Database, delen: Conditions[]): Promise<number> {
+  const counts = delen.map(({ counted, others }) =>
+    others.length === 0
+      ? sumCounts(database, sql`zaak_aantal z`, counted)
+      : countRows(database, sql`zaak z`, [...counted, ...others]),
+  )
+  return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0)
 }
 
-/** A page is found first, with nothing but ids; only its rows are joined to all that hangs on them. */
-export function pageOfZaken(
-  db: ReadDb,
-  conditions: RawBuilder<unknown>[],
-  volgorde: RawBuilder<unknown>[],
+/**
+ * A page is found first, with nothing but ids; only its rows are joined to all that hangs on them. Rights are part of the first
+ * statement only: who shows the rows asks `mayDo` of each, since a case may have become another's between the two.
+ */
+export async function pageOfZaken(
+  database: Database,
+  { counted, others }: Conditions,
+  order: Order,
   limit: number,
   offset: number,
+  count?: number,
 ): Promise<PageRow[]> {
-  const page = sql<{ id: number; plaats: number }>`(
-    select p.id, row_number() over () as plaats from (
-      select z.id from zaak z where ${all(conditions)}
-      order by ${sql.join([...volgorde, sql`z.id desc`])} limit ${limit} offset ${offset}
-    ) p)`.as<'pagina'>('pagina')
-  return zaken(db, sql`case when not ${IS_LARGE} then z.zaakgeometrie end`)
-    .select(sql<boolean>`coalesce(${IS_LARGE}, false)`.as('isLarge'))
-    .innerJoin(page, 'pagina.id', 'z.id')
-    .orderBy('pagina.plaats')
-    .execute()
+  const list = { from: sql`zaak z`, id: sql`z.id`, conditions: [...counted, ...others], order }
+  return pageRows(database, await pageOfIds(database, list, limit, offset, count))
 }
+
+const pageRows = rowsById<PageRow>(
+  ({ db }) =>
+    zaken(db as unknown as ReadDb, sql`case when not ${IS_LARGE} then z.zaakgeometrie end`)
+      .select(sql<boolean>`coalesce(${IS_LARGE}, false)`.as('isLarge'))
+      .where(sql<boolean>`z.id = any(${[]}::bigint[])`)
+      .compile().sql,
+)
 
 const IS_LARGE = sql<boolean>`pg_column_size(z.zaakgeometrie) > 2000`
 /** A case of a page: a large geometry is not there yet. */

@@ -10,7 +10,7 @@ import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid, notFound } from '../../http/problem.ts'
 import { zaakTree } from '../expand.ts'
-import { AANMAKEN, access, BIJWERKEN, LEZEN, requireMay, VERWIJDEREN } from '../rights.ts'
+import { AANMAKEN, access, BIJWERKEN, LEZEN, mayDo, requireMay, VERWIJDEREN, type ZaaktypeOrigin } from '../rights.ts'
 import { changeZaak } from './change.ts'
 import { Params, Zaak, ZaakInput, ZaakPatch, ZaakPut } from './columns.ts'
 import { createZaak } from './create.ts'
@@ -52,7 +52,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
         fields?: unknown
       }
       const more = uuid__in ? [sql`z.uuid = any(${uuid__in}::uuid[])`] : []
-      const conditions = [...zaakConditions(filter, request), ...more]
+      const { counted, others } = zaakConditions(filter, request)
+      const conditions = [...counted, ...others, ...more]
       if (zaakgeometrie?.within) more.push(await within(app.read, zaakgeometrie.within, conditions))
       const asked = (request.query as { expand?: string }).expand
       const paths = [...expandPaths(filter.expand), ...(asked ? asked.split(',') : [])]
@@ -127,17 +128,22 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     fields?: unknown,
   ) {
     const order = ordering(filter.ordering)
-    const conditions = [...zaakConditions(filter, request), ...more]
-    const delen = originsOf(filter, request).map((deel) => [...zaakConditions(filter, request, deel), ...more])
+    const selection = (deel?: ZaaktypeOrigin) => {
+      const { counted, others } = zaakConditions(filter, request, deel)
+      return { counted, others: [...others, ...more] }
+    }
+    const delen = originsOf(filter, request).map(selection)
+    const { database } = app.parts
     const paths = filter.expand ?? []
     return sendPageOf(
       request,
       reply,
       {
-        count: () => countZaken(app.read, delen),
-        rows: (limit, offset) => pageOfZaken(app.read, conditions, order, limit, offset),
+        count: () => countZaken(database, delen),
+        rows: (limit, offset, count) => pageOfZaken(database, selection(), order, limit, offset, count),
       },
-      (rows) => {
+      (all) => {
+        const rows = all.filter((row) => mayDo(request.actor, LEZEN, row))
         const found = rows.map((row) => toZaak(row, request.base))
         const answers =
           fields === undefined

@@ -1,0 +1,101 @@
+// Long lists. A page is found in two steps: ids by a statement that is planned for its own values, then their rows by one that
+// is planned once. Pages far into a list are read from the nearer end.
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from './database.ts'
+
+export type Condition = RawBuilder<unknown>
+/** Conditions of a list, by what they look at: `counted` only at columns that are counted beforehand. */
+export type Conditions = { counted: Condition[]; others: Condition[] }
+/** By the last of them no two rows are equal. */
+export type Order = { column: RawBuilder<unknown>; descending: boolean }[]
+
+export const all = (conditions: Condition[]): RawBuilder<boolean> =>
+  conditions.length === 0
+    ? sql<boolean>`true`
+    : sql<boolean>`${sql.join(
+        conditions.map((one) => sql`(${one})`),
+        sql` and `,
+      )}`
+
+/**
+ * Runs a query as one that the database plans for these very values. The driver prepares all others, and after a few far
+ * pages a prepared one would be planned for "some page", which takes the first as long as the last.
+ */
+export async function planned<Row extends object>(database: Database, query: RawBuilder<Row>): Promise<Row[]> {
+  const { sql: text, parameters } = query.compile(database.db)
+  return database.sql.unsafe<Row[]>(text, parameters as never[])
+}
+
+/** How many rows `from` has. */
+export async function countRows(
+  database: Database,
+  from: RawBuilder<unknown>,
+  conditions: Condition[],
+): Promise<number> {
+  const [found] = await planned(
+    database,
+    sql<{ n: number }>`select count(*) as n from ${from} where ${all(conditions)}`,
+  )
+  return found!.n
+}
+
+/** How many there are by counts that are kept: `from` is a table with a column `aantal`. */
+export async function sumCounts(
+  database: Database,
+  from: RawBuilder<unknown>,
+  conditions: Condition[],
+): Promise<number> {
+  const counts = sql<{ n: number }>`select coalesce(sum(aantal), 0)::bigint as n from ${from} where ${all(conditions)}`
+  return (await planned(database, counts))[0]!.n
+}
+
+/**
+ * The ids of a page.
+ * @param list.id the column of the id, and its name
+ * @param count how many rows there are, when that is known: then a page past the middle is found from the end
+ */
+export async function pageOfIds(
+  database: Database,
+  list: { from: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: Condition[]; order: Order },
+  limit: number,
+  offset: number,
+  count = 0,
+): Promise<number[]> {
+  const fromEnd = offset > count / 2 && count > 0
+  const most = fromEnd ? Math.max(0, Math.min(limit, count - offset)) : limit
+  const order = list.order.map(({ column, descending }) =>
+    descending === fromEnd ? sql`${column} asc` : sql`${column} desc`,
+  )
+  const rows = await planned(
+    database,
+    sql<{ id: number }>`select ${list.id} as id from ${list.from} where ${all(list.conditions)}
+      order by ${sql.join(order)} limit ${most} offset ${fromEnd ? Math.max(0, count - offset - most) : offset}`,
+  )
+  const ids = rows.map(({ id }) => id)
+  return fromEnd ? ids.reverse() : ids
+}
+
+/**
+ * Makes the second step: the rows with these ids, in that order; an id whose row has gone is left out. The query builder would
+ * compile the same text for every page and rename the columns of every row; both are done once here, which is a quarter of the
+ * time that a page of 100 takes in all.
+ * @param textOf the statement, which takes an array of ids and gives rows with a column `id`
+ */
+export function rowsById<Row extends { id: number }>(
+  textOf: (database: Database) => string,
+): (database: Database, ids: number[]) => Promise<Row[]> {
+  let text: string | undefined
+  return async (database, ids) => {
+    if (ids.length === 0) return []
+    text ??= textOf(database)
+    const rows = await database.sql.unsafe(text, [ids as never], { prepare: true }).values()
+    const names = rows.columns.map(({ name }) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()))
+    const rowById = new Map<number, Row>()
+    for (const values of rows) {
+      const row: Record<string, unknown> = {}
+      for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]
+      rowById.set(row.id as number, row as Row)
+    }
+    return ids.flatMap((id) => rowById.get(id) ?? [])
+  }
+}
