@@ -2182,14 +2182,14 @@ AS $function$
     or l.genomen_door <> p_worker and not exists (select from worker w where w.id = l.genomen_door)
 $function$;
 
--- Whether it is a normalised ISO 8601 duration of at most a hundred years, or nothing. The same reading as src/http/duration.ts.
+-- Whether it is a normalised ISO 8601 duration of at most five hundred years, or nothing. The same reading as src/http/duration.ts.
 CREATE OR REPLACE FUNCTION is_term(term text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  select case when term ~ '^P(?=.)(\d{1,3}Y)?(\d{1,4}M)?(\d{1,5}D)?(T(?=.)(\d{1,2}H)?(\d{1,2}M)?(\d{1,2}(\.\d{1,6})?S)?)?$'
-    then timestamp '2000-01-01' + term::interval <= timestamp '2100-01-01' else term is null end
+  select case when term ~ '^P(?=.)(\d{1,3}Y)?(\d{1,4}M)?(\d{1,6}D)?(T(?=.)(\d{1,2}H)?(\d{1,2}M)?(\d{1,2}(\.\d{1,6})?S)?)?$'
+    then timestamp '2000-01-01' + term::interval <= timestamp '2500-01-01' else term is null end
 $function$;
 
 -- A name of a kenmerk for comparing: camelCase and snake_case are one name.

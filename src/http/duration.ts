@@ -1,11 +1,12 @@
 /**
  * The one reading of ISO 8601 durations. Every duration of the standard is a term, so none is negative, and none is longer
- * than a hundred years: a date moved by it stays a date. `is_term` in the database says the same.
+ * than five hundred years: a date moved by it stays a date, and the terms of 110 years in the selectielijst fit. `is_term` in
+ * the database says the same.
  */
 const PARTS =
   /^P(?!$)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?!$)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$/
 
-export const MAX_TERM_YEARS = 100
+export const MAX_TERM_YEARS = 500
 
 /** The last day that the standard can write: a date that was computed and lies later is refused. */
 export const isBeyondDates = (day: string | null): boolean => day !== null && day.length > '9999-12-31'.length
@@ -16,12 +17,12 @@ function readParts(text: string): number[] | undefined {
   if (!match) return undefined
   const parts = match.slice(1).map((part) => Number(part ?? 0))
   const [years, months, weeks, days, hours, minutes, seconds] = parts
-  // From a day after which a hundred years have all their leap days; a date out of reach is NaN, and so refused.
+  // From a day after which five hundred years have all their leap days; a date out of reach is NaN, and so refused.
   const end = Date.UTC(2000 + years!, months!, 1 + weeks! * 7 + days!, hours, minutes, seconds)
   return end <= Date.UTC(2000 + MAX_TERM_YEARS, 0, 1) ? parts : undefined
 }
 
-/** Whether it is a duration that the service takes: ISO 8601, not negative, at most a hundred years. */
+/** Whether it is a duration that the service takes: ISO 8601, not negative, at most five hundred years. */
 export const isDuration = (text: string): boolean => readParts(text) !== undefined
 
 /**

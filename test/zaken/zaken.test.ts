@@ -180,7 +180,7 @@ t.test('cases', async (t) => {
     const zaak = await givenZaak(test, { zaaktype })
     const patch = (given: object) => call('PATCH', zaak.url, given, CRS)
     t.same(faultsOf(await patch({ verlenging: { reden: 'x' } })), ['verlenging.duur: required'])
-    for (const duur of ['P-1D', 'P101Y', `P${'9'.repeat(400)}D`, ''])
+    for (const duur of ['P-1D', 'P501Y', `P${'9'.repeat(400)}D`, ''])
       t.match(faultsOf(await patch({ verlenging: { reden: 'x', duur } })), [/^verlenging.duur: (invalid|blank)$/], duur)
     t.equal((await patch({ verlenging: { reden: 'x', duur: 'P14D' } })).body.verlenging.duur, 'P14D')
     t.equal((await patch({ verlenging: null })).body.verlenging, null)
