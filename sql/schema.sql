@@ -1208,6 +1208,27 @@ create table secret_key_check (
   constraint secret_key_check_singleton CHECK (singleton)
 );
 
+-- The last import of the selectielijst; one row at most.
+create table selectielijst_import (
+  bestanden text[] not null, -- Names of the files.
+  datum date not null, -- The day of the files.
+  id boolean not null default true, -- Always true: there is one selectielijst.
+  ingelezen timestamp with time zone not null default now(), -- When it was imported.
+  constraint selectielijst_import_pkey PRIMARY KEY (id),
+  constraint selectielijst_import_een CHECK (id)
+);
+
+-- What was imported of the selectielijst: procestypen, resultaten and generic descriptions.
+create table selectielijst_regel (
+  inhoud jsonb not null, -- The resource as the selectielijst serves it.
+  procestype text, -- URL of the procestype that a Resultaat belongs to.
+  soort text not null, -- Kind of resource.
+  url text not null, -- Its URL at the selectielijst, without a slash at the end.
+  constraint selectielijst_regel_pkey PRIMARY KEY (url),
+  constraint selectielijst_regel_soort_check CHECK ((soort = ANY (ARRAY['ProcesType'::text, 'Resultaat'::text, 'ResultaattypeOmschrijvingGeneriek'::text])))
+);
+CREATE INDEX selectielijst_regel_soort_idx ON selectielijst_regel USING btree (soort, procestype);
+
 -- The other side of a relation of ours, at another server: made and removed there by us.
 create table spiegel (
   bron text not null, -- Our table that holds the relation.

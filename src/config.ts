@@ -239,7 +239,8 @@ const Environment = Type.Object({
   SELECTIELIJST_API_ROOT: Type.Optional(
     Type.String({
       pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
-      description: 'API of the selectielijst, ending in a slash; unset: its URLs are stored unverified',
+      description:
+        'API of the selectielijst, ending in a slash; unset, and none imported: its URLs are stored unverified',
     }),
   ),
   SELECTIELIJST_BESTAND: Type.Optional(

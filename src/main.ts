@@ -21,6 +21,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   account: () => import('./cli/commands/account.ts'),
   overnemen: () => import('./cli/commands/overnemen.ts'),
   catalogus: () => import('./cli/commands/catalogus.ts'),
+  selectielijst: () => import('./cli/commands/selectielijst.ts'),
 }
 
 const program = new Command('zaakstroom')

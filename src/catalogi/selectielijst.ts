@@ -1,6 +1,8 @@
-// The selectielijst: what the archiving of cases is measured by. Asked over HTTP, or read from a copy of its answers.
+// The selectielijst: what the archiving of cases is measured by. Imported into the database, read from a copy of its answers, or
+// asked over HTTP.
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../config.ts'
+import type { ReadDb } from '../database/database.ts'
 import type { Services } from '../services/services.ts'
 import { isUrl } from './rules.ts'
 
@@ -17,7 +19,7 @@ const KINDS = {
   Resultaat: { nummer: 'number', naam: 'string', herkomst: 'string', waardering: 'string' },
   ResultaattypeOmschrijvingGeneriek: { omschrijving: 'string', definitie: 'string' },
 } as const
-type Kind = keyof typeof KINDS
+export type Kind = keyof typeof KINDS
 
 export type Found =
   | { kind: 'ok'; body: Record<string, unknown> }
@@ -36,32 +38,42 @@ export type Selectielijst = {
   find(url: string, kind: Kind): Promise<Found>
   /** Everything of a kind, for people to choose from; Resultaten are those of one procestype. */
   list(kind: Kind, procestype?: string): Promise<Listed>
+  /** The day of the imported files; undefined when none were. */
+  importedOf(): Promise<string | undefined>
 }
 
 /** Stands where a klasse has not been chosen yet, because there is no selectielijst to choose it from. */
 export const noKlasse = (base: string) => `${base}/beheer/catalogi/selectielijst`
 
-/** Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then SELECTIELIJST_API_ROOT. */
-export async function openSelectielijst(config: Config, services: Services): Promise<Selectielijst> {
+/** Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then what was imported, then SELECTIELIJST_API_ROOT. */
+export async function openSelectielijst(config: Config, services: Services, db: ReadDb): Promise<Selectielijst> {
   const copy = config.selectielijstBestand ? await readCopy(config.selectielijstBestand) : new Map<string, object>()
   const configured = config.selectielijstApiRoot !== undefined || config.selectielijstBestand !== undefined
   return {
     async find(url, kind) {
       const kept = copy.get(withoutSlash(url))
       if (kept) return judge(kept, kind)
+      const imported = await db
+        .selectFrom('selectielijstRegel')
+        .where('url', '=', withoutSlash(url))
+        .select('inhoud')
+        .executeTakeFirst()
+      if (imported) return judge(imported.inhoud, kind)
       const answer = await services.fetchJson(url)
       if (answer.kind === 'ok') return judge(answer.body, kind)
-      if (answer.kind === 'unregistered' && !configured) return { kind: 'unverified' }
+      if (answer.kind === 'unregistered' && !configured && !(await isImported(db, kind))) return { kind: 'unverified' }
       const why = answer.kind === 'failed' ? answer.reason : 'dit adres hoort niet bij de selectielijst'
       return { kind: 'fault', code: 'bad-url', reason: `De URL kon niet worden opgevraagd: ${why}.` }
     },
     async list(kind, procestype) {
-      if (!configured) return { kind: 'none' }
       const wanted = (item: unknown) =>
         judge(item, kind).kind === 'ok' &&
         (procestype === undefined || (item as { procesType?: unknown }).procesType === procestype)
       const kept = [...copy.values()].filter(wanted) as Record<string, unknown>[]
-      if (kept.length > 0 || config.selectielijstApiRoot === undefined) return { kind: 'ok', items: kept }
+      if (kept.length > 0) return { kind: 'ok', items: kept }
+      if (await isImported(db, kind)) return { kind: 'ok', items: await listImported(db, kind, procestype) }
+      if (!configured) return { kind: 'none' }
+      if (config.selectielijstApiRoot === undefined) return { kind: 'ok', items: [] }
       const root = config.selectielijstApiRoot.replace(/\/?$/, '/')
       return allPages(
         services,
@@ -69,10 +81,30 @@ export async function openSelectielijst(config: Config, services: Services): Pro
         wanted,
       )
     },
+    async importedOf() {
+      const found = await db.selectFrom('selectielijstImport').select('datum').executeTakeFirst()
+      return found?.datum
+    },
   }
 }
 
-const PATHS: Record<Kind, string> = {
+async function isImported(db: ReadDb, kind: Kind): Promise<boolean> {
+  const found = await db.selectFrom('selectielijstRegel').where('soort', '=', kind).select('soort').limit(1).execute()
+  return found.length > 0
+}
+
+async function listImported(db: ReadDb, kind: Kind, procestype?: string): Promise<Record<string, unknown>[]> {
+  const rows = await db
+    .selectFrom('selectielijstRegel')
+    .where('soort', '=', kind)
+    .$if(procestype !== undefined, (query) => query.where('procestype', '=', procestype!))
+    .select('inhoud')
+    .orderBy('url')
+    .execute()
+  return rows.map(({ inhoud }) => inhoud as Record<string, unknown>)
+}
+
+export const PATHS: Record<Kind, string> = {
   ProcesType: 'procestypen',
   Resultaat: 'resultaten',
   ResultaattypeOmschrijvingGeneriek: 'resultaattypeomschrijvingen',
@@ -97,11 +129,15 @@ async function allPages(services: Services, first: string, wanted: (item: unknow
 }
 
 function judge(body: unknown, kind: Kind): Found {
-  const members = Object.entries(KINDS[kind])
-  const resource = (body ?? {}) as Record<string, unknown>
-  if (typeof body === 'object' && members.every(([name, type]) => looksLike(resource[name], type)))
-    return { kind: 'ok', body: resource }
+  if (typeof body === 'object' && missingMembers(body, kind).length === 0)
+    return { kind: 'ok', body: body as Record<string, unknown> }
   return { kind: 'fault', code: 'invalid-resource', reason: `Wat op deze URL staat is geen ${kind}.` }
+}
+
+/** The members that a resource of this kind has to have and that are not there, or are of another type. */
+export function missingMembers(body: object | null, kind: Kind): string[] {
+  const resource = (body ?? {}) as Record<string, unknown>
+  return Object.entries(KINDS[kind]).flatMap(([name, type]) => (looksLike(resource[name], type) ? [] : name))
 }
 
 // A sub-number of a Resultaat (1.1) is served as text by some versions of the API.
@@ -110,20 +146,20 @@ function looksLike(value: unknown, type: string): boolean {
 }
 
 /** Everything with a `url` in the file counts, so saved pages of the API can be put together as they came. */
+export function collectResources(value: unknown, found = new Map<string, object>()): Map<string, object> {
+  if (value === null || typeof value !== 'object') return found
+  const { url } = value as { url?: unknown }
+  if (typeof url === 'string' && isUrl(url)) found.set(withoutSlash(url), value)
+  for (const member of Object.values(value)) collectResources(member, found)
+  return found
+}
+
 async function readCopy(path: string): Promise<Map<string, object>> {
-  const found = new Map<string, object>()
-  const collect = (value: unknown): void => {
-    if (value === null || typeof value !== 'object') return
-    const { url } = value as { url?: unknown }
-    if (typeof url === 'string' && isUrl(url)) found.set(withoutSlash(url), value)
-    for (const member of Object.values(value)) collect(member)
-  }
   try {
-    collect(JSON.parse(await readFile(path, 'utf8')))
+    return collectResources(JSON.parse(await readFile(path, 'utf8')))
   } catch (error) {
     throw new Error(`SELECTIELIJST_BESTAND cannot be read: ${(error as Error).message}`)
   }
-  return found
 }
 
 const withoutSlash = (url: string) => url.replace(/\/$/, '')

@@ -12,7 +12,7 @@ import { generateSecret } from '../autorisaties/secret-box.ts'
 import { EXAMPLES, loadExample, verifyExample } from '../catalogi/examples/load.ts'
 import { openSelectielijst } from '../catalogi/selectielijst.ts'
 import { type Config, readConfig } from '../config.ts'
-import { openDatabase } from '../database/database.ts'
+import { openDatabase, type ReadDb } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { mutator } from '../database/mutate.ts'
 import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
@@ -117,8 +117,8 @@ async function retrySoon(url: string): Promise<void> {
 /** The example zaaktypen that the pages offer, ready for use. */
 async function loadExamples(config: Config, { address, url }: Service, catalogus: string): Promise<void> {
   const nothing = { fetchJson: async () => ({ kind: 'unregistered' }) } as unknown as Services
-  const selectielijst = await openSelectielijst(config, nothing)
   const database = openDatabase(url, { max: 1, name: 'demo' })
+  const selectielijst = await openSelectielijst(config, nothing, database.db as unknown as ReadDb)
   const uuid = catalogus.split('/').at(-1)!
   for (const example of EXAMPLES) {
     const verified = await verifyExample(selectielijst, example, address)

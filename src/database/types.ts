@@ -2611,6 +2611,44 @@ export interface SecretKeyCheck {
   singleton: Generated<boolean>;
 }
 
+export interface SelectielijstImport {
+  /**
+   * Names of the files.
+   */
+  bestanden: string[];
+  /**
+   * The day of the files.
+   */
+  datum: string;
+  /**
+   * Always true: there is one selectielijst.
+   */
+  id: Generated<boolean>;
+  /**
+   * When it was imported.
+   */
+  ingelezen: Generated<string>;
+}
+
+export interface SelectielijstRegel {
+  /**
+   * The resource as the selectielijst serves it.
+   */
+  inhoud: unknown;
+  /**
+   * URL of the procestype that a Resultaat belongs to.
+   */
+  procestype: string | null;
+  /**
+   * Kind of resource.
+   */
+  soort: string;
+  /**
+   * Its URL at the selectielijst, without a slash at the end.
+   */
+  url: string;
+}
+
 export interface Spiegel {
   /**
    * Our table that holds the relation.
@@ -3896,6 +3934,8 @@ export interface DB {
   rol: Rol;
   roltype: Roltype;
   secretKeyCheck: SecretKeyCheck;
+  selectielijstImport: SelectielijstImport;
+  selectielijstRegel: SelectielijstRegel;
   spiegel: Spiegel;
   spiegeling: Spiegeling;
   status: Status;

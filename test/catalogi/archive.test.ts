@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { openSelectielijst } from '../../src/catalogi/selectielijst.ts'
+import { readItems, saveSelectielijst } from '../../src/catalogi/selectielijst-import.ts'
+import { systemActor } from '../../src/http/access.ts'
 import { givenCatalogus, type TestApp, testApp } from '../app.ts'
 import { faults, post, resultaattypeBody, ZTC, zaaktypeBody } from './catalogi.ts'
 
@@ -328,5 +330,45 @@ t.test('a copy of its answers stands in for the selectielijst', async (t) => {
   const unknown = { ...given, omschrijving: 'x', selectielijstklasse: `${root}resultaten/404` }
   t.same(faults(await offline.call('POST', `${ZTC}/resultaattypen`, unknown)), ['selectielijstklasse bad-url'])
   const config = { ...offline.config, selectielijstBestand: `${file}.weg` }
-  await t.rejects(openSelectielijst(config, offline.parts.services), /SELECTIELIJST_BESTAND/)
+  await t.rejects(openSelectielijst(config, offline.parts.services, offline.app.read), /SELECTIELIJST_BESTAND/)
+})
+
+t.test('an imported selectielijst is used by every process, and its long terms are taken', async (t) => {
+  const root = 'https://selectielijst.example/api/v1/'
+  const page = (path: string, more: object = {}) => {
+    const found = Object.entries(answers(root)).filter(([name]) => name.startsWith(path))
+    return found.map(([name, value]) => ({ url: root + name, ...value, ...more }))
+  }
+  const imported = await testApp(t)
+  const files = [
+    { name: 'procestypen.json', text: JSON.stringify(page('procestypen')) },
+    { name: 'resultaten.json', text: JSON.stringify({ results: page('resultaten', { bewaartermijn: 'P110Y' }) }) },
+  ]
+  await imported.app.mutate(systemActor('selectielijst import', 'http://localhost'), (m) =>
+    saveSelectielijst(m, readItems(files), { datum: '2026-03-02', bestanden: files.map(({ name }) => name) }),
+  )
+  const zaaktype = await givenConcept(imported, `${root}procestypen/1`)
+  const given = {
+    ...resultaattypeBody(zaaktype),
+    selectielijstklasse: `${root}resultaten/nihil`,
+    archiefnominatie: '',
+    archiefactietermijn: null,
+  }
+  const made = await imported.call('POST', `${ZTC}/resultaattypen`, given)
+  t.equal(made.status, 201, made.text)
+  t.match(made.body, { archiefnominatie: 'vernietigen', archiefactietermijn: 'P110Y' })
+  const refused = async (values: object) =>
+    faults(await imported.call('POST', `${ZTC}/resultaattypen`, { ...given, omschrijving: 'x', ...values }))
+  t.same(await refused({ selectielijstklasse: `${root}resultaten/404` }), ['selectielijstklasse bad-url'])
+  t.same(await refused({ selectielijstklasse: `${root}procestypen/1` }), ['selectielijstklasse invalid-resource'])
+  t.same(await refused({ brondatumArchiefprocedure: { afleidingswijze: 'hoofdzaak' } }), [
+    'nonFieldErrors invalid-afleidingswijze-for-procestermijn',
+  ])
+  const other = await givenConcept(imported, `${root}procestypen/2`)
+  t.same(await refused({ zaaktype: other }), ['nonFieldErrors procestype-mismatch'])
+  const wrong = {
+    ...zaaktypeBody((await imported.call('GET', zaaktype)).body.catalogus),
+    selectielijstProcestype: `${root}x`,
+  }
+  t.same(faults(await imported.call('POST', `${ZTC}/zaaktypen`, wrong)), ['selectielijstProcestype bad-url'])
 })

@@ -98,7 +98,7 @@ async function contents(on: TestApp, catalogus: string, keepUuids: boolean): Pro
 }
 
 async function importInto(on: TestApp, bytes: Buffer, options: ImportOptions = {}) {
-  const selectielijst = await openSelectielijst(on.config, on.parts.services)
+  const selectielijst = await openSelectielijst(on.config, on.parts.services, on.app.read)
   return importPackage(on.app.mutate, systemActor('test', BASE), selectielijst, await readPackage(bytes), options)
 }
 
@@ -195,7 +195,7 @@ t.test('a file of another service is taken over with terms of no length, and pub
   resultaattype!.omschrijving_generiek = 'Afgebroken'
   items.RolType![0]!.kleur = 'groen'
   const other = await testApp(t)
-  const selectielijst = await openSelectielijst(other.config, other.parts.services)
+  const selectielijst = await openSelectielijst(other.config, other.parts.services, other.app.read)
   const actor = systemActor('test', BASE)
   const imported = await importPackage(other.app.mutate, actor, selectielijst, new Map(moved) as never)
   t.same(
@@ -222,7 +222,7 @@ t.test('an import with a fault leaves nothing behind, and says what is wrong wit
   const pakket = await readPackage(bytes)
   pakket.get('Eigenschap')![0]!.definitie = ''
   const doel = await givenCatalogus(test)
-  const selectielijst = await openSelectielijst(test.config, test.parts.services)
+  const selectielijst = await openSelectielijst(test.config, test.parts.services, test.app.read)
   const options = { catalogusUuid: uuidOf(doel) }
   await t.rejects(importPackage(test.app.mutate, systemActor('test', BASE), selectielijst, pakket, options), {
     message: /Eigenschap kenteken/,

@@ -77,6 +77,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
       kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }],
       listed,
       years,
+      imported: await selectielijst.importedOf(),
     })
   })
 

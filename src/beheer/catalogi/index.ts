@@ -13,7 +13,7 @@ import { registerTypes } from './types.ts'
 import { registerZaaktype } from './zaaktype.ts'
 
 export async function registerCatalogi(app: FastifyInstance): Promise<void> {
-  const selectielijst = await openSelectielijst(app.parts.config, app.parts.services)
+  const selectielijst = await openSelectielijst(app.parts.config, app.parts.services, app.read)
   registerCatalogus(app)
   registerTypes(app)
   registerZaaktype(app, selectielijst)

@@ -64,7 +64,7 @@ export function addTo(program: Command): void {
           const log = openLog('silent')
           const services = openServices(database, await databaseBox(database, config, true), config, log)
           try {
-            const selectielijst = await openSelectielijst(config, services)
+            const selectielijst = await openSelectielijst(config, services, database.db as unknown as ReadDb)
             const actor = systemActor('catalogus import', ownAddress(config))
             return await importPackage(mutator(database), actor, selectielijst, pakket, {
               keepUuids: options.keepUuids,

@@ -1,0 +1,127 @@
+// selectielijst: the selectielijst in the database, out of files with answers of its public API.
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Command } from 'commander'
+import {
+  readItems,
+  removeSelectielijst,
+  SelectielijstRefused,
+  type Summary,
+  saveSelectielijst,
+  summarise,
+} from '../../catalogi/selectielijst-import.ts'
+import { mutator } from '../../database/mutate.ts'
+import { systemActor } from '../../http/access.ts'
+import { ownAddress } from '../../http/links.ts'
+import { withDatabase } from '../database.ts'
+import { fileMissing, print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+const MAX_BYTES = 64 * 1024 * 1024
+
+export function addTo(program: Command): void {
+  const selectielijst = program
+    .command('selectielijst')
+    .description('the selectielijst, by which resultaattypen know how long files are kept')
+
+  selectielijst
+    .command('import')
+    .description(
+      'read files with procestypen, resultaten and resultaattypeomschrijvingen, instead of what was imported before',
+    )
+    .argument('<file...>', 'JSON files with answers of the API: lists, pages of them or single resources')
+    .option('--date <day>', 'the day of the files (default: when they were last changed)')
+    .option('--check', 'only say what is in them', false)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+All files together are the selectielijst: what is not in them is not in it any more. A file that holds anything else is refused,
+with the reason, and changes nothing. Every process uses it at once.
+
+Example:
+  for kind in procestypen resultaten resultaattypeomschrijvingen; do
+    curl https://selectielijst.openzaak.nl/api/v1/$kind > $kind.json
+  done
+  zaakstroom selectielijst import procestypen.json resultaten.json resultaattypeomschrijvingen.json`,
+    )
+    .action(async (files: string[], options: { date?: string; check: boolean; json?: boolean }) => {
+      if (options.date !== undefined && !isDay(options.date)) throw new UsageError('--date is a day such as 2026-03-02')
+      const read = await Promise.all(files.map(readSource))
+      const datum =
+        options.date ??
+        read
+          .map(({ day }) => day)
+          .sort()
+          .at(-1)!
+      const items = itemsOf(read)
+      const summary = { datum, ...summarise(items) }
+      if (!options.check)
+        await withDatabase((database, config) =>
+          mutator(database)(systemActor('selectielijst import', ownAddress(config)), (m) =>
+            saveSelectielijst(m, items, { datum, bestanden: files.map((file) => basename(file)) }),
+          ),
+        )
+      print(options, summary, [options.check ? 'Read, not stored:' : 'Imported:', ...linesOf(summary)].join('\n'))
+    })
+
+  selectielijst
+    .command('show')
+    .description('what was imported, and of which day')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const [imported, items] = await withDatabase(async ({ db }) => [
+        await db.selectFrom('selectielijstImport').selectAll().executeTakeFirst(),
+        await db.selectFrom('selectielijstRegel').selectAll().execute(),
+      ])
+      if (!imported) return print(options, null, 'No selectielijst was imported.')
+      const { datum, bestanden, ingelezen } = imported
+      const summary = { datum, bestanden, ingelezen, ...summarise(items as never) }
+      print(options, summary, [`From ${bestanden.join(', ')}:`, ...linesOf(summary)].join('\n'))
+    })
+
+  selectielijst
+    .command('remove')
+    .description('remove what was imported')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const removed = await withDatabase((database, config) =>
+        mutator(database)(systemActor('selectielijst remove', ownAddress(config)), removeSelectielijst),
+      )
+      print(options, { removed }, `Removed ${removed} resources.`)
+    })
+}
+
+const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
+
+async function readSource(file: string) {
+  const { size, mtime } = await stat(file).catch(fileMissing(file))
+  if (size > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES / 1024 / 1024} MB`)
+  return { name: basename(file), text: await readFile(file, 'utf8'), day: mtime.toISOString().slice(0, 10) }
+}
+
+function itemsOf(read: { name: string; text: string }[]) {
+  try {
+    return readItems(read)
+  } catch (error) {
+    if (error instanceof SelectielijstRefused) throw new UsageError(`nothing was imported\n${error.message}`)
+    throw error
+  }
+}
+
+function linesOf(found: Summary & { datum: string }): string[] {
+  const count = (n: number, what: string) => `${String(n).padStart(6)} ${what}`
+  return [
+    count(found.procestypen, `procestypen${found.jaren.length ? ` (${found.jaren.join(', ')})` : ''}`),
+    count(found.resultaten, `resultaten: ${found.vernietigen} vernietigen, ${found.blijvendBewaren} blijvend bewaren`),
+    count(found.resultaattypeomschrijvingen, 'resultaattypeomschrijvingen'),
+    ...(found.kortsteTermijn ? [`  terms from ${found.kortsteTermijn} to ${found.langsteTermijn}`] : []),
+    ...(found.zonderTermijn
+      ? [`  ${found.zonderTermijn} to be destroyed have no term: their resultaattypen say it themselves`]
+      : []),
+    ...(found.onbekendProcestype
+      ? [`  ${found.onbekendProcestype} resultaten are of a procestype that is not there`]
+      : []),
+    `  of ${found.datum}`,
+  ]
+}
