@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runMigrations } from 'graphile-worker'
+import pg from 'pg'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
 
@@ -67,7 +68,7 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
         )
       return [] // that version has brought graphile-worker's schema along too
     }
-    await runMigrations({ connectionString: databaseUrl })
+    await migrateQueue(databaseUrl)
     const applied: string[] = []
     for (const file of missing) {
       await apply(sql, file, { lockTimeoutMs, attempts, pauseMs })
@@ -76,6 +77,22 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
     return applied
   } finally {
     await sql.end() // gives the advisory lock back as well
+  }
+}
+
+/**
+ * The schema of graphile-worker, over connections that are closed when this is done. Those that it would open are only told to
+ * close: the end of an embedded server then reaches one that is still open, and that ends the process.
+ */
+async function migrateQueue(databaseUrl: string): Promise<void> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
+  // A connection that breaks fails the query it is at; without listeners it would end the process as well.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  try {
+    await runMigrations({ pgPool: pool })
+  } finally {
+    await pool.end()
   }
 }
 
