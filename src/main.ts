@@ -44,7 +44,7 @@ try {
 /** What the help of the whole program shows. */
 async function addAll(): Promise<void> {
   for (const load of Object.values(COMMANDS)) (await load()).addTo(program)
-  const { describeConfig, SECRETS } = await import('./config.ts')
+  const { describeSettings } = await import('./config/environment.ts')
   program.addHelpText(
     'after',
     `
@@ -56,9 +56,7 @@ Examples:
   DATABASE_URL=postgres://… SECRET_KEY=… zaakstroom api
 
 Settings, from the environment:
-${describeConfig()}
-
-  A secret may stand in a file: ${SECRETS.map((name) => `${name}_FILE`).join(',\n  ')}.
+${describeSettings()}
 
 Exit codes: 0 done, 1 failed, 64 wrong usage, 69 database not available, 78 wrong configuration.`,
   )

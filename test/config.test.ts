@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { SETTINGS } from '../src/config/environment.ts'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { openLog } from '../src/telemetry/log.ts'
 
@@ -70,6 +71,70 @@ t.test('all faults are named at once, without their values', (t) => {
     ])
     t.notMatch(message, /wachtwoord|99999/)
   }
+  t.end()
+})
+
+t.test('a fault is told in words: no pattern, no keyword of a schema', (t) => {
+  t.same(
+    faultsOf({
+      PORT: 'tachtig',
+      DATABASE_POOL_SIZE: '1',
+      WORKER_CONCURRENCY: '201',
+      PUBLIC_URL: 'zaken.example.nl/',
+      SECRET_KEY: 'kort',
+      OIDC_LABEL: 'x'.repeat(61),
+      LOG_LEVEL: 'luid',
+      NOTIFICATIONS_DISABLED: 'misschien',
+      DATABASE_URL: 'mysql://x',
+    }),
+    [
+      'PORT must be a whole number',
+      'DATABASE_URL must begin with postgres:// or postgresql://',
+      'DATABASE_POOL_SIZE must be at least 2',
+      'PUBLIC_URL must begin with https:// or http://, and have no slash at the end, no ? and no #',
+      'SECRET_KEY must have at least 16 characters',
+      'OIDC_LABEL must have at most 60 characters',
+      'WORKER_CONCURRENCY must be at most 200',
+      'NOTIFICATIONS_DISABLED must be true or false',
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+    ],
+  )
+  t.end()
+})
+
+t.test('whatever has a pattern says in words what it must be, and no two settings share a name', (t) => {
+  for (const setting of SETTINGS) t.equal('pattern' in setting, 'must' in setting, setting.env)
+  t.equal(new Set(SETTINGS.map(({ env }) => env)).size, SETTINGS.length)
+  t.end()
+})
+
+t.test('a default passes its own bounds, and settings that go together become one value', (t) => {
+  t.match(readConfig({ BOOTSTRAP_CLIENT_ID: 'a', BOOTSTRAP_CLIENT_SECRET: 'b' }).bootstrapClient, {
+    id: 'a',
+    secret: 'b',
+  })
+  t.same(faultsOf({ BOOTSTRAP_CLIENT_ID: 'a' }), ['BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET go together'])
+  t.same(faultsOf({ NOTIFICATIONS_SECRET: 'a' }), [
+    'NOTIFICATIONS_API_ROOT, NOTIFICATIONS_CLIENT_ID and NOTIFICATIONS_SECRET go together',
+  ])
+  t.match(readConfig({ OIDC_ISSUER: 'https://idp.example.nl', OIDC_CLIENT_ID: 'zs', OIDC_ROLE_VIEWER: 'a, b' }).oidc, {
+    issuer: 'https://idp.example.nl',
+    clientId: 'zs',
+    label: 'OpenID Connect',
+    roles: { viewer: ['a', 'b'], operator: ['operator'], administrator: ['administrator'] },
+  })
+  t.equal(readConfig({}).oidc, undefined)
+  t.equal(readConfig({}).s3, undefined)
+  t.match(readConfig({ S3_REGION_NAME: 'eu-west-1' }).s3, {
+    bucket: 'openzaak',
+    location: 'documenten/',
+    region: 'eu-west-1',
+  })
+  t.match(readConfig({ AZURE_ACCOUNT_NAME: 'gemeente' }).azure, {
+    account: { name: 'gemeente' },
+    connectionTimeoutMs: 5000,
+  })
+  t.equal(readConfig({ MIN_UPLOAD_SIZE: '2048' }).uploadChunkSize, 2048)
   t.end()
 })
 

@@ -5,6 +5,7 @@ import { access, glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { FILE as SETTINGS_PAGE, settingsPage } from './generate-settings.ts'
 
 t.setTimeout(300_000)
 const ROOT = join(import.meta.dirname, '..')
@@ -73,4 +74,8 @@ t.test('every command of the program that a document names runs, and has its opt
       for (const option of options) t.ok(stdout.includes(option), `zaakstroom ${words} ${option}`)
     }),
   )
+})
+
+t.test('the page of the settings is what their schema says', async (t) => {
+  t.equal(await readFile(SETTINGS_PAGE, 'utf8'), settingsPage(), 'run npm run settings')
 })

@@ -1,0 +1,115 @@
+// From the environment to the values of the settings, and what is wrong with them in words.
+import { readFileSync } from 'node:fs'
+import type { Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Settings } from './settings.ts'
+
+/** The settings as the environment has them, with the defaults. */
+export type SettingValues = Static<typeof Settings>
+
+/** What the schema of one setting says. */
+type Setting = {
+  env: string
+  type?: string
+  default?: string | number | boolean
+  description: string
+  must?: string
+  secret?: boolean
+  alsoRead?: string
+}
+type Group = { properties: Record<string, Setting> }
+
+const ENTRIES = Object.entries(Settings.properties as unknown as Record<string, Setting | Group>)
+const isGroup = (one: Setting | Group): one is Group => 'properties' in one
+
+/** All settings, in the order of the schema. */
+export const SETTINGS: readonly Setting[] = ENTRIES.flatMap(([, one]) =>
+  isGroup(one) ? Object.values(one.properties) : one,
+)
+
+const BOOLEANS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false }
+const check = Compile(Settings)
+
+/**
+ * Reads all settings. An empty value counts as unset, since compose files write it so.
+ * @returns `given`: the names that the environment has a value for. `values` are to be used when there are no faults
+ */
+export function readEnvironment(env: NodeJS.ProcessEnv): {
+  values: SettingValues
+  given: Set<string>
+  faults: string[]
+} {
+  const faults: string[] = []
+  const given = new Set<string>()
+  const read = (setting: Setting): unknown => {
+    const text = textOf(setting, env, faults)
+    if (text === undefined) return setting.default
+    given.add(setting.env)
+    if (setting.type === 'boolean') return BOOLEANS[text.toLowerCase()] ?? text
+    return setting.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text
+  }
+  const values: unknown = compact(ENTRIES, (one) =>
+    isGroup(one) ? compact(Object.entries(one.properties), read) : read(one),
+  )
+  if (!check.Check(values)) {
+    for (const { instancePath, keyword, params, message } of check.Errors(values)) {
+      const setting = settingAt(instancePath)
+      faults.push(`${setting.env} ${inWords(setting, keyword, params, message)}`)
+    }
+  }
+  return { values: values as SettingValues, given, faults }
+}
+
+/** The object of these entries without those that have no value. */
+function compact<T>(entries: [string, T][], read: (one: T) => unknown): Record<string, unknown> {
+  const all = entries.map(([key, one]) => [key, read(one)] as const)
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+}
+
+/** The text of a setting, or that of the file that NAME_FILE names, without the newline that editors end it with. */
+function textOf(
+  { env: name, secret, alsoRead }: Setting,
+  env: NodeJS.ProcessEnv,
+  faults: string[],
+): string | undefined {
+  const text = env[name]?.trim() || (alsoRead && env[alsoRead]?.trim()) || undefined
+  const path = secret && env[`${name}_FILE`]?.trim()
+  if (!path) return text
+  if (text) faults.push(`${name} and ${name}_FILE exclude each other`)
+  try {
+    const content = readFileSync(path, 'utf8').trim()
+    if (!content) faults.push(`${name}_FILE is empty`)
+    return content || undefined
+  } catch {
+    faults.push(`${name}_FILE cannot be read`)
+    return text
+  }
+}
+
+function settingAt(path: string): Setting {
+  const [key, part] = path.slice(1).split('/')
+  const [, one] = ENTRIES.find(([name]) => name === key)!
+  return isGroup(one) ? one.properties[part!]! : one
+}
+
+/** What is wrong, by the rule and never with the value: it may be a secret. */
+function inWords({ type, must }: Setting, keyword: string, params: object, message: string): string {
+  const { limit, allowedValues } = params as { limit?: number; allowedValues?: string[] }
+  if (must) return `must ${must}`
+  if (keyword === 'type') return type === 'integer' ? 'must be a whole number' : 'must be true or false'
+  if (keyword === 'minimum') return `must be at least ${limit}`
+  if (keyword === 'maximum') return `must be at most ${limit}`
+  if (keyword === 'minLength') return `must have at least ${limit} characters`
+  if (keyword === 'maxLength') return `must have at most ${limit} characters`
+  return allowedValues ? `must be one of ${allowedValues.join(', ')}` : message
+}
+
+/** The settings as lines for `--help`: name, meaning, default. */
+export function describeSettings(): string {
+  const lines = SETTINGS.map(
+    ({ env, description, default: standard }) =>
+      `  ${env.padEnd(30)} ${description}${standard === undefined ? '' : ` (${standard})`}`,
+  )
+  const inFile = SETTINGS.filter(({ secret }) => secret).map(({ env }) => `${env}_FILE`)
+  return `${lines.join('\n')}\n\n  A secret may stand in a file: ${inFile.join(',\n  ')}.`
+}

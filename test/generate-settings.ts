@@ -1,0 +1,56 @@
+// Writes docs/settings.md from the schema of the settings (npm run settings); test/docs.test.ts compares the two.
+import { writeFile } from 'node:fs/promises'
+import { SETTINGS } from '../src/config/environment.ts'
+
+export const FILE = new URL('../docs/settings.md', import.meta.url)
+
+type Bounds = {
+  type?: string
+  enum?: string[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
+
+/** What a value may be, in words. */
+function describeValues(setting: (typeof SETTINGS)[number] & Bounds): string {
+  const { must, type, minimum, maximum, minLength, maxLength } = setting
+  if (must) return `must ${must}`
+  if (setting.enum) return setting.enum.map((one) => `\`${one}\``).join(', ')
+  if (type === 'boolean') return '`true` or `false`'
+  if (type === 'integer') return ['whole number', range(minimum, maximum)].filter(Boolean).join(', ')
+  const length = range(minLength === 1 ? undefined : minLength, maxLength)
+  return length && `${length} characters`
+}
+
+function range(least: number | undefined, most: number | undefined): string {
+  if (least !== undefined && most !== undefined) return `${least} to ${most}`
+  if (least !== undefined) return `at least ${least}`
+  return most === undefined ? '' : `at most ${most}`
+}
+
+export function settingsPage(): string {
+  const cell = (text: string) => text.replaceAll('|', '\\|')
+  const rows = SETTINGS.map((setting) => {
+    const standard = setting.default === undefined || setting.default === '' ? '' : `\`${setting.default}\``
+    const name = `\`${setting.env}\`${setting.secret ? ' ²' : ''}${setting.alsoRead ? ` (also \`${setting.alsoRead}\`)` : ''}`
+    return `| ${[name, setting.description, describeValues(setting), standard].map(cell).join(' | ')} |`
+  })
+  return `# Settings
+
+All settings come from the environment and are checked once, at the start: a wrong one ends the program with exit code 78 and a
+line for each fault. An empty value counts as unset. \`zaakstroom --help\` shows the same list. This page is made from
+\`src/config/settings.ts\` by \`npm run settings\`.
+
+| Setting | Meaning | Values ¹ | Default |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+
+¹ No bounds where nothing stands.
+
+² A secret: it may stand in a file instead. \`NAME_FILE\` then has its path.
+`
+}
+
+if (import.meta.main) await writeFile(FILE, settingsPage())
