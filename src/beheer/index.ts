@@ -23,6 +23,7 @@ import { registerBewaartermijnen } from './retention.ts'
 import { findSession, hasRole } from './session.ts'
 import { registerSignIn } from './sign-in.ts'
 import { registerStijl } from './stylesheets.ts'
+import { registerTakeovers } from './takeovers.ts'
 import { registerZaken } from './zaken.ts'
 
 declare module 'fastify' {
@@ -78,6 +79,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   await registerCatalogi(app)
   registerAudit(app)
   await registerImports(app)
+  registerTakeovers(app)
 }
 
 const isSafe = ({ method }: FastifyRequest) => ['GET', 'HEAD', 'OPTIONS'].includes(method)

@@ -41,9 +41,15 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
     items: [
       { pad: '/configuratie/notificaties', naam: 'Notificaties instellen' },
       { pad: '/applicaties', naam: 'Applicaties' },
-      { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
       { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
       { pad: '/audit', naam: 'Audit' },
+    ],
+  },
+  {
+    naam: 'Onderhoud',
+    items: [
+      { pad: '/overnemen', naam: 'Overnemen' },
+      { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
     ],
   },
 ]

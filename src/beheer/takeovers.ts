@@ -1,0 +1,276 @@
+// The pages of takeovers: how far they are, what did not fit, and the switch at the end.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
+import { notFound } from '../http/problem.ts'
+import { faultsOf, progressOf } from '../overnemen/round.ts'
+import { isSwitchable, switchOver, type Takeover } from '../overnemen/takeover.ts'
+import { mutateFromPage } from './change.ts'
+import { openEventStreams, type StreamState } from './event-stream.ts'
+import { keysetPage } from './keyset-list.ts'
+import { queryText, uuidParam } from './lookup.ts'
+import { redirectWith } from './page.ts'
+import { kindLabel, OUTCOMES, type Outcome, stepLabel, takeoverState, takeoverStatus } from './takeover-labels.ts'
+
+const viewer = { access: 'beheer', rol: 'viewer' } as const
+const administrator = { access: 'beheer', rol: 'administrator' } as const
+const LIST = { pad: '/overnemen', naam: 'Overnemen' }
+
+type TakeoverRow = Takeover & {
+  gemaakt_op: string
+  ronde_begonnen_op: string
+  ronde_klaar_op: string | null
+  omgeschakeld_op: string | null
+}
+type ReportRow = {
+  id: number
+  soort: string
+  sleutel: string
+  uitkomst: Outcome
+  code: string
+  veld: string
+  tekst: string
+  ronde: number
+}
+
+export function registerTakeovers(app: FastifyInstance): void {
+  const { database } = app.parts
+  const { sql } = database
+  const stream = openEventStreams(app)
+
+  app.get(LIST.pad, { config: viewer }, async (_request, reply) => {
+    const rows = await sql<TakeoverRow[]>`select * from overneming order by id desc limit 50`
+    return reply.pagina('overnemingen', {
+      titel: 'Overnemen',
+      rijen: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
+      loopt: rows.some(({ status }) => status === 'loopt'),
+    })
+  })
+
+  app.get(`${LIST.pad}/:uuid`, { config: viewer }, async (request, reply) => {
+    const row = await find(request)
+    const [steps, faults, rounds, state] = await Promise.all([
+      progressOf({ database }, row),
+      faultsOf({ database }, row),
+      sql`
+        select ronde, min(begonnen_op) as begonnen_op, max(klaar_op) as klaar_op, sum(gelezen)::bigint as gelezen,
+          sum(geschreven)::bigint as geschreven, sum(verwijderd)::bigint as verwijderd, sum(geweigerd)::bigint as geweigerd
+        from overneming_stap where overneming_id = ${row.id} group by ronde order by ronde desc limit 20`,
+      readState(row.uuid),
+    ])
+    const runs = row.status === 'loopt'
+    return reply.pagina('overneming', {
+      titel: `Overnemen uit ${row.bron}`,
+      kruimels: [LIST],
+      row: shown(row),
+      staat: takeoverStatus(row),
+      loopt: runs,
+      stand: runs ? state?.waarden : null,
+      stappen: steps.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
+      fouten: faults.map((fault) => ({
+        ...fault,
+        naam: kindLabel(fault.soort),
+        woorden: OUTCOMES[fault.uitkomst as Outcome],
+      })),
+      rondes: rounds,
+      schakelbaar: isSwitchable(row),
+    })
+  })
+
+  app.get(
+    `${LIST.pad}/:uuid/stroom`,
+    { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
+    async (request, reply) => {
+      const { uuid } = await find(request)
+      return stream(request, reply, `overneming ${uuid}`, () => readState(uuid))
+    },
+  )
+
+  app.get(`${LIST.pad}/:uuid/regels`, { config: viewer }, async (request, reply) => {
+    const row = await find(request)
+    const filter = filterOf(request)
+    const [lijst, kinds] = await Promise.all([
+      keysetPage<ReportRow>(request, {
+        key: ({ id }) => String(id),
+        rows: (limit, { na, voor }) => {
+          const back = voor !== undefined
+          const edge = isNumber(na) ? sql`and id > ${na}` : isNumber(voor) ? sql`and id < ${voor}` : sql``
+          return sql<ReportRow[]>`
+            select id, soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
+            where overneming_id = ${row.id} ${matching(filter)} ${edge}
+            order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
+        },
+      }),
+      faultsOf({ database }, row),
+    ])
+    const choices = (name: 'soort' | 'code', label: (value: string) => string) => [
+      ['', 'Alle'],
+      ...[...new Set(kinds.map((kind) => kind[name]))].sort().map((value) => [value, label(value)]),
+    ]
+    return reply.pagina('overneming-regels', {
+      titel: 'Rapport',
+      kruimels: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
+      row: shown(row),
+      filter,
+      gefilterd: Object.values(filter).some(Boolean),
+      uitkomsten: [['', 'Alle'], ...Object.entries(OUTCOMES).map(([value, { tekst }]) => [value, tekst])],
+      soorten: choices('soort', kindLabel),
+      codes: choices('code', (code) => code),
+      lijst: {
+        ...lijst,
+        rijen: lijst.rijen.map((one) => ({
+          ...one,
+          naam: kindLabel(one.soort),
+          woorden: OUTCOMES[one.uitkomst],
+          pagina: one.uitkomst === 'geweigerd' ? null : pageOf(one),
+        })),
+      },
+    })
+  })
+
+  // Streamed: it may be a row for every object.
+  app.get(`${LIST.pad}/:uuid/rapport`, { config: viewer }, async (request, reply) => {
+    const row = await find(request)
+    const filter = filterOf(request)
+    async function* records() {
+      yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
+      const pages = sql<ReportRow[]>`
+        select soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
+        where overneming_id = ${row.id} ${matching(filter)} order by id`.cursor(1000)
+      for await (const page of pages)
+        for (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of page)
+          yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
+    }
+    return reply
+      .headers({ 'content-disposition': `attachment; filename="overnemen-${row.uuid}.csv"` })
+      .type('text/csv; charset=utf-8')
+      .send(csvStream(records(), neutralizeCell))
+  })
+
+  app.get(`${LIST.pad}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    return confirm(reply, row, {
+      titel: 'Omschakelen',
+      uitleg: [
+        'Vanaf de omschakeling is deze installatie de baas: wat is overgenomen mag hier worden gewijzigd, en wijzigingen worden gemeld aan abonnees.',
+        'Meldingen die nog klaarstaan vervallen, zodat abonnees geen oude berichten krijgen. Uit deze bron kan daarna niet meer worden overgenomen.',
+        'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
+      ],
+      knop: 'Nu omschakelen',
+      terug: 'Nog niet omschakelen',
+    })
+  })
+
+  app.post(`${LIST.pad}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    const path = `${LIST.pad}/${row.uuid}`
+    const removed = await mutateFromPage(request, async (m) => {
+      const gone = await switchOver(m.sql, row)
+      m.vastleggen({
+        handeling: 'overneming-omschakelen',
+        ...object(row),
+        oud: { status: row.status },
+        nieuw: { status: gone === undefined ? row.status : 'omgeschakeld', vervallenMeldingen: gone ?? 0 },
+      })
+      return gone
+    })
+    if (removed === undefined)
+      return redirectWith(
+        request,
+        reply,
+        path,
+        'Er is niet omgeschakeld: er loopt een ronde, of het was al gedaan.',
+        'fout',
+      )
+    return redirectWith(request, reply, path, `Omgeschakeld. Er zijn ${removed} meldingen vervallen.`)
+  })
+
+  app.get(`${LIST.pad}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    const closed = row.alleen_lezen
+    return confirm(reply, row, {
+      titel: closed ? 'Wijzigen toestaan' : 'Wijzigen weigeren',
+      uitleg: closed
+        ? [
+            'Wat is overgenomen kan dan hier al worden gewijzigd, bijvoorbeeld om te oefenen. Er gaan geen meldingen over uit.',
+            'Een volgende ronde overschrijft een wijziging alleen als hetzelfde object in de bron ook is gewijzigd.',
+          ]
+        : ['De API’s weigeren dan weer elke wijziging van wat is overgenomen, tot de omschakeling.'],
+      knop: closed ? 'Wijzigen toestaan' : 'Wijzigen weigeren',
+      terug: 'Niets veranderen',
+    })
+  })
+
+  app.post(`${LIST.pad}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
+    const row = await find(request)
+    await mutateFromPage(request, async (m) => {
+      await m.sql`update overneming set alleen_lezen = ${!row.alleen_lezen} where id = ${row.id}`
+      m.vastleggen({
+        handeling: 'overneming-wijzigbaar',
+        ...object(row),
+        oud: { alleenLezen: row.alleen_lezen },
+        nieuw: { alleenLezen: !row.alleen_lezen },
+      })
+    })
+    const done = row.alleen_lezen ? 'Wijzigen is toegestaan.' : 'Wijzigen wordt geweigerd tot de omschakeling.'
+    return redirectWith(request, reply, `${LIST.pad}/${row.uuid}`, done)
+  })
+
+  function confirm(
+    reply: FastifyReply,
+    row: TakeoverRow,
+    words: { titel: string; uitleg: string[]; knop: string; terug: string },
+  ): Promise<FastifyReply> {
+    return reply.pagina('overneming-bevestigen', {
+      kruimels: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
+      row: shown(row),
+      staat: takeoverStatus(row),
+      ...words,
+    })
+  }
+
+  async function find(request: FastifyRequest): Promise<TakeoverRow> {
+    const [row] = await sql<TakeoverRow[]>`select * from overneming where uuid = ${uuidParam(request)}`
+    if (!row) throw notFound('Deze overneming bestaat niet.')
+    return row
+  }
+
+  async function readState(uuid: string): Promise<StreamState | undefined> {
+    const [row] = await sql<(TakeoverRow & { seconden: number; stil: number })[]>`
+      select o.*, extract(epoch from now() - o.ronde_begonnen_op)::float8 as seconden,
+        extract(epoch from now() - coalesce(max(s.bijgewerkt_op), o.ronde_begonnen_op))::float8 as stil
+      from overneming o left join overneming_stap s on s.overneming_id = o.id and s.ronde = o.ronde
+      where o.uuid = ${uuid} group by o.id`
+    return row && takeoverState(row, await progressOf({ database }, row))
+  }
+
+  function matching({ uitkomst, soort, code }: Filter) {
+    return sql`
+      ${uitkomst === '' ? sql`` : sql`and uitkomst = ${uitkomst}`}
+      ${soort === '' ? sql`` : sql`and soort = ${soort}`}
+      ${code === '' ? sql`` : sql`and code = ${code}`}`
+  }
+}
+
+type Filter = { uitkomst: string; soort: string; code: string }
+
+const filterOf = (request: FastifyRequest): Filter => ({
+  uitkomst: queryText(request, 'uitkomst'),
+  soort: queryText(request, 'soort'),
+  code: queryText(request, 'code'),
+})
+
+/** Where the pages show the object of a row. */
+function pageOf({ soort, sleutel }: ReportRow): string | null {
+  if (soort === 'zaak') return `/zaken/${sleutel}`
+  if (soort === 'document' || soort === 'bestand') return `/documenten/${sleutel}`
+  if (soort === 'applicatie') return `/applicaties/${sleutel}`
+  return null
+}
+
+/** Without its secret. */
+function shown({ geheim: _, ...row }: TakeoverRow): Omit<TakeoverRow, 'geheim'> {
+  return row
+}
+
+const object = ({ uuid, bron }: Takeover) => ({ soort: 'overneming', id: uuid, weergave: bron })
+const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)

@@ -1,0 +1,143 @@
+import t from 'tap'
+import { takeoverState } from '../../src/beheer/takeover-labels.ts'
+import type { Progress } from '../../src/overnemen/round.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+
+const step = (given: Partial<Progress>): Progress => ({
+  naam: 'zaak',
+  verwacht: 0,
+  gelezen: 0,
+  geschreven: 0,
+  ongewijzigd: 0,
+  geweigerd: 0,
+  verwijderd: 0,
+  klaar: false,
+  fout: null,
+  seconden: null,
+  ...given,
+})
+
+t.test('progress is what was read of what is expected, and its end follows from the speed', async (t) => {
+  const row = { status: 'loopt', proef: false, seconden: 100, stil: 1 } as never
+  const steps = [
+    step({ naam: 'document', verwacht: 900, gelezen: 1000, klaar: true, seconden: 60 }), // more than were expected
+    step({ naam: 'zaak', verwacht: 3000, gelezen: 1000, geweigerd: 2, seconden: 40 }),
+    step({ naam: 'bestanden' }),
+  ]
+  const { waarden, klaar } = takeoverState(row, steps, Date.parse('2026-01-01T00:00:00Z'))
+  t.match(waarden, {
+    percent: 50,
+    verwerkt: '2.000',
+    totaal: '4.000',
+    bezig: 'Zaken',
+    snelheid: '20 rijen per seconde',
+    einde: /^over ongeveer .*\(/,
+    geweigerd: '2',
+    wacht: '',
+  })
+  t.equal(klaar, false)
+  const silent = takeoverState({ ...(row as object), stil: 300 } as never, steps)
+  t.match(silent.waarden.wacht, 'geen voortgang')
+  const failing = takeoverState(row, [step({ fout: 'SourceUnavailable 503' })])
+  t.match(failing.waarden.wacht, 'Zaken” mislukte (SourceUnavailable 503)')
+})
+
+t.test('the pages of a takeover', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const { sql } = test.database
+  const uuid = '11111111-2222-4333-8444-555555555555'
+  const path = `/beheer/overnemen/${uuid}`
+  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+  const main = () => pagina.textContent('main')
+
+  await pagina.goto('/beheer/overnemen')
+  t.match(await main(), 'Er is nog niets overgenomen')
+  t.same(await toegankelijkheid(pagina), [])
+
+  const [takeover] = await sql<{ id: number }[]>`
+    insert into overneming (uuid, soort, bron, instellingen, geheim, status) values (${uuid}, 'open-zaak',
+      'postgres://oud.example/openzaak', ${sql.json({ oudeUrls: ['https://oud.example'], eigenUrl: 'https://nieuw.example', bytes: 'kopieren', naast: 2, tempo: 500 })},
+      ${Buffer.from('nooit te zien')}, 'loopt') returning id`
+  const { id } = takeover!
+  await sql`
+    insert into overneming_stap (overneming_id, ronde, fase, volgorde, naam, verwacht, gelezen, geschreven, geweigerd, begonnen_op, bijgewerkt_op, klaar_op) values
+      (${id}, 1, 0, 0, 'document', 100000, 100000, 99999, 1, now() - interval '1 minute', now(), now()),
+      (${id}, 1, 1, 1, 'zaak', 200000, 50000, 49990, 10, now() - interval '20 seconds', now(), null),
+      (${id}, 1, 2, 2, 'bestanden', 100000, 0, 0, 0, null, null, null)`
+  await sql`
+    insert into overneming_melding (overneming_id, soort, sleutel, uitkomst, code, veld, tekst, ronde)
+    select ${id}::bigint, 'zaak', gen_random_uuid()::text, 'geweigerd', 'waarde', 'einddatum', 'Een datum of moment bestaat niet.', 1 from generate_series(1, 60)
+    union all select ${id}::bigint, 'rol', '99999999-2222-4333-8444-555555555555', 'gemarkeerd', 'elfproef', 'inpBsn', '=Het nummer voldoet niet aan de elfproef.', 1`
+
+  await t.test('progress, faults by kind and the state of each step are on one page, kept up to date', async (t) => {
+    await pagina.goto('/beheer/overnemen')
+    t.match(await main(), /postgres:\/\/oud.example\/openzaak.*de database.*Ronde loopt.*alleen lezen/s)
+    await pagina.click('text=postgres://oud.example/openzaak')
+    t.match(await main(), /Gelezen: 37%.*150.000.*van 400.000.*rijen per seconde.*Verwacht einde.*over ongeveer/s)
+    t.match(await main(), /Zaken: waarde.*Niet overgenomen.*60/s)
+    t.match(await main(), 'de API’s antwoorden met 409')
+    t.notMatch(await main(), 'nooit te zien')
+    t.equal(await pagina.$('text="Omschakelen"'), null, 'not while a round runs')
+    t.same(await toegankelijkheid(pagina), [])
+    t.equal(await teBreed(pagina), false)
+    await sql`update overneming_stap set gelezen = 130000, bijgewerkt_op = now() where overneming_id = ${id} and naam = 'zaak'`
+    await pagina.waitForSelector('[data-waarde=verwerkt]:has-text("230.000")')
+  })
+
+  await t.test('the report is filtered, paged and downloaded', async (t) => {
+    await pagina.click('text=Zaken: waarde')
+    t.match(await main(), 'Een datum of moment bestaat niet.')
+    t.equal((await pagina.$$('tbody tr')).length, 50)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.selectOption('select[name=code]', 'elfproef')
+    await pagina.selectOption('select[name=soort]', '')
+    await pagina.selectOption('select[name=uitkomst]', '')
+    await pagina.click('button:text("Filteren")')
+    t.equal((await pagina.$$('tbody tr')).length, 1)
+    const get = await test.ingelogd('viewer')
+    const csv = await get(`${path}/rapport?code=elfproef&soort=&uitkomst=`)
+    t.match(csv.headers['content-type'], 'text/csv')
+    const lines = csv.body.trim().split('\r\n')
+    t.equal(lines.length, 2)
+    t.match(lines[1], "'=Het nummer", 'a spreadsheet runs no formula of another system')
+    t.equal((await get(`${path}/rapport`)).body.trim().split('\r\n').length, 62)
+  })
+
+  await t.test('an administrator allows changes and makes the switch, once; others only look', async (t) => {
+    await sql`update overneming set status = 'klaar' where id = ${id}`
+    for (const rol of ['viewer', 'operator'] as const) {
+      const { pagina, context } = await alsBeheerder(test, rol, { width: 390 })
+      await pagina.goto(path)
+      t.equal(await pagina.$('text="Omschakelen"'), null)
+      t.equal(await teBreed(pagina), false)
+      await pagina.goto(`${path}/regels`)
+      t.equal(await teBreed(pagina), false)
+      const _csrf = await pagina.inputValue('input[name=_csrf]')
+      for (const what of ['omschakelen', 'wijzigbaar']) {
+        const answer = await context.request.post(`${path}/${what}`, { form: { _csrf }, headers: { origin: test.adres } })
+        t.equal(answer.status(), 403)
+      }
+    }
+    await pagina.goto(path)
+    await pagina.click('text=Wijzigen toestaan')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('button:text("Wijzigen toestaan")')
+    t.match(await main(), 'mag hier al worden gewijzigd')
+    await pagina.click('text="Omschakelen"')
+    await pagina.click('button:text("Nu omschakelen")')
+    t.match(await pagina.textContent('body'), 'Omgeschakeld. Er zijn 0 meldingen vervallen.')
+    t.equal(await pagina.$('text="Omschakelen"'), null)
+    const [row] = await sql`select status, alleen_lezen from overneming where id = ${id}`
+    t.match(row, { status: 'omgeschakeld', alleen_lezen: false })
+    const trail = await sql`select handeling, gebruiker from beheer_audit where object_soort = 'overneming' order by id`
+    t.same(
+      trail.map(({ handeling }) => handeling),
+      ['overneming-wijzigbaar', 'overneming-omschakelen'],
+    )
+    await pagina.goto(`${path}/omschakelen`) // as from an old tab
+    await pagina.click('button:text("Nu omschakelen")')
+    t.match(await pagina.textContent('body'), 'Er is niet omgeschakeld')
+  })
+
+  t.same(klachten, [])
+})
