@@ -7,11 +7,17 @@ import { migrate } from '../database/migrate.ts'
 import { openLog } from '../telemetry/log.ts'
 import { findSecretBox, openServer } from './processes.ts'
 
-/** Runs `work` on the database of the configuration, also beside a running `start`. */
-export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` on the database of the configuration, also beside a running `start`.
+ * @param connections how many it may use at once
+ */
+export async function withDatabase<T>(
+  work: (database: Database, config: Config) => Promise<T>,
+  connections = 2,
+): Promise<T> {
   const config = readConfig(process.env)
   const server = await openServer(config, openLog('silent'))
-  const database = openDatabase(server.url, { max: 2, name: 'command' })
+  const database = openDatabase(server.url, { max: connections, name: 'command' })
   try {
     if (!config.databaseUrl) await migrate(server.url)
     return await work(database, config)

@@ -108,6 +108,16 @@ async function writeRights(sql: Sql, applicatieId: number, rights: Right[], appl
       with ordinality as r(component, scopes, catalogus, max, volgnummer)
     join catalogus c on c.uuid = r.catalogus
     order by r.volgnummer`
+  if (applicatie.uitgeschreven)
+    await sql`
+      delete from autorisatie a using catalogus_autorisatie c
+      where a.applicatie_id = ${applicatieId} and c.applicatie_id = a.applicatie_id and c.component = a.component
+        and c.scopes @> a.scopes and c.scopes <@ a.scopes
+        and c.max_vertrouwelijkheidaanduiding is not distinct from a.max_vertrouwelijkheidaanduiding
+        and a.type_uuid in (
+          select uuid from zaaktype where catalogus_id = c.catalogus_id
+          union all select uuid from informatieobjecttype where catalogus_id = c.catalogus_id
+          union all select uuid from besluittype where catalogus_id = c.catalogus_id)`
 }
 
 async function writeSecrets(

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import type { Store } from '../documenten/storage/index.ts'
 import { addresses, adopt } from './addresses.ts'
+import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
 import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
 import { fingerprint, isUuid, normalise } from './normalise.ts'
@@ -14,7 +15,7 @@ import type { Melding } from './write.ts'
 export type Difference = {
   soort: string
   sleutel: string
-  code: 'ontbreekt' | 'te-veel' | 'verschilt'
+  code: 'ontbreekt' | 'te-veel' | 'verschilt' | 'antwoord'
   veld: string
   tekst: string
 }
@@ -26,13 +27,23 @@ export type Compared = {
   verschillen: number
   bekend: number
 }
-export type Proof = { compared: Compared[]; differences: number }
+export type Proof = {
+  compared: Compared[]
+  /** Of how many answers of both APIs, by kind. */
+  answers: { soort: string; gevraagd: number; gelijk: number }[]
+  differences: number
+}
 /** Parts are read below every object, and not only below those that changed in one round. */
 const EVERY_ROUND = 0
+
+/** Remarks on what was taken that tell of a value other than it was there; all others are about values that both sides have. */
+const EXPLAINING = ['geometrie', 'slot-onbekend', 'client-id', 'type-elders', 'omvang-anders', 'zonder-inhoud']
 
 export type CheckOptions = {
   /** How many files are read on both sides and compared; the sizes of all others are. */
   files: number
+  /** Both APIs, and of how many objects of each kind their answers are compared. */
+  answers?: { there: Answers; here: Answers; perKind: number }
   report?: (difference: Difference) => void
   progress?: (soort: string, read: number) => void
 }
@@ -85,12 +96,14 @@ export async function checkTakeover(
     compared.set(soort, found)
     return found
   }
+  const answers: Proof['answers'] = []
   const found: Difference[] = []
   let differences = 0
   const differ = async (difference: Difference) => {
     const [listed] = await connection`
       select from overneming_melding where overneming_id = ${takeover.id} and uitkomst <> 'verschil'
-        and soort = ${difference.soort} and sleutel = ${difference.sleutel} limit 1`
+        and soort = ${difference.soort} and sleutel = ${difference.sleutel}
+        and (uitkomst = 'geweigerd' or code = any(${EXPLAINING})) limit 1`
     if (listed) {
       of(difference.soort).bekend++
       return
@@ -181,6 +194,22 @@ export async function checkTakeover(
         })
     }
     await compareFiles(source)
+    if (options.answers) {
+      // Requests within this process name it localhost.
+      const both = addresses(
+        [...source.ownUrls, ...takeover.instellingen.oudeUrls, 'http://localhost'],
+        takeover.instellingen.eigenUrl,
+      )
+      const { there, here, perKind } = options.answers
+      const found = await compareAnswers(
+        connection,
+        takeover,
+        { there, here, addresses: both },
+        perKind,
+        (difference) => differ({ ...difference, code: 'antwoord' }),
+      )
+      for (const [soort, { asked, equal }] of found) answers.push({ soort, gevraagd: asked, gelijk: equal })
+    }
     await keep()
   } finally {
     await connection`drop table if exists gezien`.catch(() => {})
@@ -189,7 +218,7 @@ export async function checkTakeover(
     await source.close()
     await snapshot.release()
   }
-  return { compared: [...compared.values()], differences }
+  return { compared: [...compared.values()], answers, differences }
 
   async function compareAudit(rows: AuditRow[]): Promise<void> {
     const usable = rows.filter(({ hoofd_object }) => isUuid(hoofd_object.split('/').at(-1)!))
@@ -216,11 +245,11 @@ export async function checkTakeover(
   async function compareApplicaties(
     rows: NonNullable<Awaited<ReturnType<Source['read']>>['applicaties']>,
   ): Promise<void> {
-    for (const { uuid, label, client_ids, heeft_alle_autorisaties, autorisaties, catalogus_autorisaties } of rows) {
+    for (const { uuid, label, client_ids, heeft_alle_autorisaties, uitgeschreven, ...rights } of rows) {
       const [mine] = await connection<{ gelijk: boolean }[]>`
         select a.label = ${label} and a.heeft_alle_autorisaties = ${heeft_alle_autorisaties}
-          and (select count(*) from autorisatie r where r.applicatie_id = a.id) = ${autorisaties.length}
-          and (select count(*) from catalogus_autorisatie r where r.applicatie_id = a.id) = ${catalogus_autorisaties.length}
+          and (${uitgeschreven === true} or (select count(*) from autorisatie r where r.applicatie_id = a.id) = ${rights.autorisaties.length})
+          and (select count(*) from catalogus_autorisatie r where r.applicatie_id = a.id) = ${rights.catalogus_autorisaties.length}
           and array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by 1) =
             array(select unnest(${client_ids}::text[]) order by 1) as gelijk
         from applicatie a where a.uuid = ${uuid}`

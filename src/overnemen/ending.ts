@@ -174,7 +174,7 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
     delete from documentnummer_reservering r using enkelvoudiginformatieobject e
     where e.identificatie = r.identificatie and e.bronorganisatie = r.bronorganisatie`
   await raiseSequences(sql)
-  await sql`select vouw_documentaantallen()`
+  await sql`select vouw_aantallen()`
   return { meldingen, next: null }
 }
 

@@ -50,7 +50,7 @@ function spell(type: ColumnType, value: unknown): unknown {
 }
 
 /** UTC, with all its digits and no zeros behind them; what is no moment stays as it is, for the report. */
-function moment(text: string): string {
+export function moment(text: string): string {
   const parts = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(Z|[+-]\d{2}(?::?\d{2})?)$/.exec(text)
   if (!parts) return text
   const [, date, time, digits = '', zone] = parts

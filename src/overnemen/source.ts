@@ -30,6 +30,8 @@ export type ApplicatieRow = {
   client_ids: string[]
   autorisaties: { component: string; scopes: string[]; type: string; max: string | null }[]
   catalogus_autorisaties: { component: string; scopes: string[]; catalogus: string; max: string | null }[]
+  /** `autorisaties` also lists, type by type, what `catalogus_autorisaties` imply. */
+  uitgeschreven?: true
   /** Undefined: the source does not show them. */
   geheimen?: { client_id: string; geheim: string }[]
 }

@@ -139,6 +139,10 @@ export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeove
     return
   }
   await sql`update overneming set fase = ${next.fase} where id = ${id}`
+  await sql`
+    update overneming_stap set verwacht = ceil(w.aantal / tot::numeric)
+    from (select count(*) as aantal from overneming_bestand where overneming_id = ${id} and staat <> 'klaar') w
+    where overneming_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and naam = 'bestanden' and begonnen_op is null`
   const steps = await sql<{ id: number; volgorde: number }[]>`
     select id, volgorde from overneming_stap
     where overneming_id = ${id} and ronde = ${ronde} and fase = ${next.fase} and klaar_op is null order by volgorde`
@@ -197,16 +201,20 @@ export async function takeSnapshot(parts: TakeoverParts, takeover: Takeover): Pr
   }
 }
 
+/** Whether the switch may be made: everything was read, and it was not made yet. */
+export const isSwitchable = ({ status, proef }: Pick<Takeover, 'status' | 'proef'>): boolean =>
+  status === 'klaar' && !proef
+
 /**
  * This side takes charge: what was taken over may be changed, changes are announced, and nothing waits in the outbox.
- * @returns how many messages were thrown away
+ * @returns how many messages were thrown away; undefined when the switch may not be made
  */
-export async function switchOver(database: Database, takeover: Takeover): Promise<number> {
-  return database.sql.begin(async (sql) => {
-    await sql`update overneming set status = 'omgeschakeld', omgeschakeld_op = now() where id = ${takeover.id}`
-    const gone = await sql`delete from levering where status = 'gepland' returning 1`
-    return gone.length
-  }) as Promise<number>
+export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover): Promise<number | undefined> {
+  const [current] = await sql<Takeover[]>`select * from overneming where id = ${id} for update`
+  if (!current || !isSwitchable(current)) return undefined
+  await sql`update overneming set status = 'omgeschakeld', omgeschakeld_op = now() where id = ${id}`
+  const gone = await sql`delete from levering where status = 'gepland' returning 1`
+  return gone.length
 }
 
 // ---- dry run ----

@@ -114,7 +114,10 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
       t.equal(await teBreed(pagina), false)
       const _csrf = await pagina.inputValue('input[name=_csrf]')
       for (const what of ['omschakelen', 'wijzigbaar']) {
-        const answer = await context.request.post(`${path}/${what}`, { form: { _csrf }, headers: { origin: test.adres } })
+        const answer = await context.request.post(`${path}/${what}`, {
+          form: { _csrf },
+          headers: { origin: test.adres },
+        })
         t.equal(answer.status(), 403)
       }
     }

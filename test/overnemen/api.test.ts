@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { apiClient } from '../../src/overnemen/api/client.ts'
 import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound, type Round } from '../../src/overnemen/round.ts'
 import { SECRET, type TestApp, testApp } from '../app.ts'
@@ -75,17 +76,45 @@ t.test('the database and the APIs of one installation end in the same rows, byte
   const path = `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, 1)}/download`
   t.equal((await target.call('GET', path)).text, 'inhoud 1..')
 
+  const client = apiClient({ url: address, clientId: 'beheer', secret: SECRET, connections: 2 })
+  t.teardown(client.close)
   const check = async () => {
     const found: Difference[] = []
-    const { differences, compared } = await checkTakeover(target.parts, first.takeover, {
+    const { differences, compared, answers } = await checkTakeover(target.parts, first.takeover, {
       files: 100,
       report: (one) => found.push(one),
+      answers: { there: client.get, here: (path) => target.call('GET', path, undefined, CRS), perKind: 100 },
     })
     t.equal(differences, found.length)
-    return { found: found.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim()), compared }
+    const lines = (of: Difference[]) => of.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim())
+    const [said, stored] = [
+      found.filter(({ code }) => code === 'antwoord'),
+      found.filter(({ code }) => code !== 'antwoord'),
+    ]
+    return { found: lines(stored), said: lines(said), compared, answers }
   }
-  const { found, compared } = await check()
+  const { found, said, compared, answers } = await check()
   t.same(found, [])
+  t.same(said, [])
+  for (const soort of [
+    'zaaktype',
+    'zaak',
+    'rol',
+    'status',
+    'resultaat',
+    'document',
+    'zaakinformatieobject',
+    'applicatie',
+  ])
+    t.match(
+      answers.find((one) => one.soort === soort),
+      { gevraagd: Number, gelijk: answers.find((one) => one.soort === soort)?.gevraagd },
+      soort,
+    )
+  t.match(
+    answers.find(({ soort }) => soort === 'zaak'),
+    { gevraagd: 2 * COUNTS.zaken }, // with the audit trail of each
+  )
   t.match(
     compared.find(({ soort }) => soort === 'zaak'),
     { daar: COUNTS.zaken, hier: COUNTS.zaken, gelijk: COUNTS.zaken },
@@ -99,7 +128,11 @@ t.test('the database and the APIs of one installation end in the same rows, byte
   await source.call('PATCH', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`, { omschrijving: 'anders' }, CRS)
   await source.call('DELETE', `/zaken/api/v1/zaakinformatieobjecten/${uuidOf(KIND.zio, 2)}`)
   await source.call('DELETE', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 5)}`, undefined, CRS)
-  t.same((await check()).found.sort(), [
+  const changed = await check()
+  t.ok(changed.said.includes('zaak antwoord omschrijving'))
+  t.ok(changed.said.includes('zaak antwoord audittrail'))
+  t.ok(changed.said.includes('zaak antwoord')) // the one that is gone
+  t.same(changed.found.sort(), [
     'audit ontbreekt',
     'audit ontbreekt',
     'objectinformatieobject te-veel',
@@ -112,7 +145,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
     'zaakinformatieobject te-veel',
   ])
   await toTheEnd(target, fromApi(address))
-  t.same((await check()).found, [])
+  t.match(await check(), { found: [], said: [] })
   t.same(await rowsOf(target), await rowsOf(source))
 })
 

@@ -9,7 +9,7 @@ import { overneemStap } from '../../../tasks/takeover-step.ts'
 import type { Database } from '../../database/database.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { startWorker } from '../../jobs/worker.ts'
-import { SourceUnavailable } from '../../overnemen/api/client.ts'
+import { apiClient, SourceUnavailable } from '../../overnemen/api/client.ts'
 import { TooFewRights } from '../../overnemen/api/source.ts'
 import { type Compared, checkTakeover } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
@@ -18,8 +18,8 @@ import { portionRunner } from '../../overnemen/portions.ts'
 import { beginRound, faultsOf, type Progress, progressOf } from '../../overnemen/round.ts'
 import { nameOf, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
 import { openLog } from '../../telemetry/log.ts'
-import { withDatabase } from '../database.ts'
-import { findSecretBox } from '../processes.ts'
+import { databaseBox, withDatabase } from '../database.ts'
+import { openOwnAnswers } from '../own-answers.ts'
 import { readSecret } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -27,6 +27,7 @@ type Options = {
   proef: boolean
   controleer: boolean
   steekproef: string
+  antwoorden: string
   oudeUrl: string[]
   naast: string
   tempo?: string
@@ -35,6 +36,16 @@ type Options = {
   rapport?: string
   json: boolean
 }
+
+type OpenZaakOptions = Options & {
+  database: string
+  bestanden?: string
+  oudeApi?: string
+  client?: string
+  secretStdin: boolean
+}
+/** The APIs of the old installation, and a client of them. */
+type OldApi = { url: string; clientId: string; secret: string }
 
 export function addTo(program: Command): void {
   const overnemen = program
@@ -52,10 +63,17 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .command('open-zaak')
       .description('from the database of Open Zaak (1.2x to 1.30) and its document store')
       .requiredOption('--database <url>', 'its database, with a role that may only read')
-      .option('--bestanden <place>', 'its document store: a directory, s3://bucket/prefix or azure://container/prefix'),
-  ).action(async (options: Options & { database: string; bestanden?: string }) => {
+      .option('--bestanden <place>', 'its document store: a directory, s3://bucket/prefix or azure://container/prefix')
+      .option(
+        '--oude-api <url>',
+        'with --controleer: its address before /zaken/api/v1, to compare the answers of both APIs',
+      )
+      .option('--client <id>', 'with --oude-api: client id there, with heeftAlleAutorisaties')
+      .option('--secret-stdin', 'with --oude-api: read the secret of that client from standard input', false),
+  ).action(async (options: OpenZaakOptions) => {
     const url = readUrl(options.database, ['postgres:', 'postgresql:'], '--database')
-    await takeOver(options, { soort: 'open-zaak', url, secret: options.database, bestanden: options.bestanden })
+    const from = { soort: 'open-zaak' as const, url, secret: options.database, bestanden: options.bestanden }
+    await takeOver(options, from, await readOldApi(options))
   })
 
   common(
@@ -67,7 +85,12 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .requiredOption('--secret-stdin', 'read the secret of that client from standard input'),
   ).action(async (address: string, options: Options & { client: string }) => {
     const url = readUrl(address, ['http:', 'https:'], 'the address')
-    await takeOver(options, { soort: 'api', url, secret: await readSecret(), clientId: options.client })
+    const secret = await readSecret()
+    await takeOver(
+      options,
+      { soort: 'api', url, secret, clientId: options.client },
+      { url, clientId: options.client, secret },
+    )
   })
 
   overnemen
@@ -110,7 +133,8 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         const takeover = await requireTakeover(database, bron, false)
         if (takeover.status === 'loopt')
           throw new UsageError('its round is not complete: run `overnemen` to its end first')
-        const removed = await switchOver(database, takeover)
+        const removed = await database.sql.begin((sql) => switchOver(sql, takeover))
+        if (removed === undefined) throw new UsageError('the switch was made already')
         console.log(
           options.json
             ? JSON.stringify({ switched: true, removed })
@@ -123,7 +147,12 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     return command
       .option('--proef', 'dry run: only the report, nothing is kept', false)
       .option('--controleer', 'compare both sides instead of taking over; exit code 1 when they differ unlisted', false)
-      .option('--steekproef <n>', 'with --controleer: of how many files the bytes are compared', '1000')
+      .option('--steekproef <n>', 'with --controleer: of how many files the bytes are compared, or "alle"', '1000')
+      .option(
+        '--antwoorden <n>',
+        'with --controleer: of how many objects of each kind the answers of both APIs are compared',
+        '25',
+      )
       .option('--oude-url <url>', 'address by which the old one names itself in its data (again for more)', collect, [])
       .option('--naast <n>', 'how much is done side by side', '2')
       .option('--tempo <n>', 'ask the source for at most so many rows or requests a second')
@@ -136,17 +165,21 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
   async function takeOver(
     options: Options,
     from: { soort: Takeover['soort']; url: string; secret: string; bestanden?: string | undefined; clientId?: string },
+    oldApi: OldApi | undefined,
   ): Promise<void> {
     const naast = readNumber(options.naast, '--naast', 1, 32)
     const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
     if (options.bytes !== 'kopieren' && options.bytes !== 'laten') throw new UsageError('--bytes is kopieren or laten')
+    const files = options.steekproef === 'alle' ? MANY : readNumber(options.steekproef, '--steekproef', 0, MANY)
+    const perKind = readNumber(options.antwoorden, '--antwoorden', 0, 100_000)
     const oudeUrls = options.oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url'))
     await withDatabase(async (database, config) => {
-      const box = await findSecretBox(config, true)
+      const box = await databaseBox(database, config, true)
       const log = openLog(config.logLevel)
       const parts: TakeoverParts = { database, config, box }
       await prepareNewStore(config, database, config.documentenBackend)
-      const { store } = openStores(config, log)
+      const stores = openStores(config, log)
+      const { store } = stores
       try {
         if (from.bestanden && options.bytes === 'kopieren') openContents(from.bestanden, config)
       } catch (error) {
@@ -155,9 +188,11 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       if (options.controleer) {
         const takeover = await requireTakeover(database, from.url, false)
         if (takeover.status === 'loopt') throw new UsageError('its round is not complete: run it to its end first')
-        const files = readNumber(options.steekproef, '--steekproef', 0, 1_000_000_000)
+        const there = oldApi && perKind > 0 ? apiClient({ ...oldApi, connections: 4, tempo }) : undefined
+        const here = there && (await openOwnAnswers(config, database, box, stores, log))
         const proof = await checkTakeover({ ...parts, store }, takeover, {
           files,
+          ...(there && here && { answers: { there: there.get, here: here.answers, perKind } }),
           report: (difference) => {
             if (options.json) console.log(JSON.stringify(difference))
             else
@@ -167,12 +202,23 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
           },
           ...(!options.json && { progress: tellCheck }),
         })
+          .catch((error) => {
+            throw error instanceof SourceUnavailable ? new UsageError(error.message) : error
+          })
+          .finally(async () => {
+            await there?.close()
+            await here?.close()
+          })
+        if (options.rapport) await writeReport(database, takeover, options.rapport)
         if (options.json) console.log(JSON.stringify(proof))
         else
           console.log(
-            [...proof.compared.map(comparedLine), `${proof.differences} differences that were not listed before.`].join(
-              '\n',
-            ),
+            [
+              ...proof.compared.map(comparedLine),
+              ...proof.answers.map(answersLine),
+              ...(there ? [] : ['The answers of the APIs were not compared: give --oude-api and --client.']),
+              `${proof.differences} differences that were not listed before.`,
+            ].join('\n'),
           )
         if (proof.differences > 0) process.exitCode = 1
         return
@@ -227,8 +273,17 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       if (options.json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
       else console.log([headline(state), ...steps.map(line), ...faults.map(faultLine)].join('\n'))
       if (state.status !== 'klaar') process.exitCode = 1
-    })
+    }, naast + 4)
   }
+}
+
+const MANY = 1_000_000_000
+
+async function readOldApi({ oudeApi, client, secretStdin }: OpenZaakOptions): Promise<OldApi | undefined> {
+  if (oudeApi === undefined) return undefined
+  const url = readUrl(oudeApi, ['http:', 'https:'], '--oude-api')
+  if (client === undefined || !secretStdin) throw new UsageError('--oude-api goes with --client and --secret-stdin')
+  return { url, clientId: client, secret: await readSecret() }
 }
 
 const collect = (value: string, all: string[]) => [...all, value]
@@ -297,6 +352,9 @@ const faultLine = ({ uitkomst, soort, code, aantal, voorbeeld }: Awaited<ReturnT
 
 const comparedLine = ({ soort, daar, hier, gelijk, verschillen, bekend }: Compared) =>
   `  ${soort.padEnd(30)}${daar} there, ${hier} here, ${gelijk} equal${verschillen ? `, ${verschillen} DIFFERENCES` : ''}${bekend ? `, ${bekend} known from the report` : ''}`
+
+const answersLine = ({ soort, gevraagd, gelijk }: { soort: string; gevraagd: number; gelijk: number }) =>
+  `  ${`${soort} (API)`.padEnd(30)}${gevraagd} answers of both, ${gelijk} equal`
 
 let told = 0
 function tellCheck(soort: string, read: number): void {

@@ -67,7 +67,14 @@ export function applicatieFromApi(json: Json): ApplicatieRow {
       type: String(right.zaaktype || right.informatieobjecttype || right.besluittype || ''),
       max: (right.maxVertrouwelijkheidaanduiding as string) || null,
     })),
-    catalogus_autorisaties: [],
+    // An addition of ours: a takeover from Zaakstroom keeps them, any other source shows what they imply only.
+    ...(Array.isArray(json.catalogusAutorisaties) && json.catalogusAutorisaties.length > 0 && { uitgeschreven: true }),
+    catalogus_autorisaties: ((json.catalogusAutorisaties ?? []) as Json[]).map((right) => ({
+      component: String(right.component),
+      scopes: right.scopes as string[],
+      catalogus: uuidIn(right.catalogus),
+      max: (right.maxVertrouwelijkheidaanduiding as string) || null,
+    })),
   }
 }
 
