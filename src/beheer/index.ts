@@ -4,6 +4,7 @@ import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { forbidden } from '../http/problem.ts'
+import { registerAbonnementen } from './abonnementen/index.ts'
 import { registerAccounts } from './account-pages.ts'
 import { registerApplicaties } from './applicaties.ts'
 import { registerAudit } from './audit.ts'
@@ -13,6 +14,7 @@ import { registerDocumenten } from './documenten.ts'
 import type { Formulier } from './form.ts'
 import { registerImports } from './imports.ts'
 import { registerTaken } from './jobs.ts'
+import { registerKanalen } from './kanalen.ts'
 import { basePath } from './keyset-list.ts'
 import { registerMijnAccount } from './my-account.ts'
 import { registerNotificatieInstellingen } from './notificatie-settings.ts'
@@ -69,6 +71,8 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerOverzicht(app)
   registerNotificaties(app)
   registerNotificatieInstellingen(app)
+  registerAbonnementen(app)
+  registerKanalen(app)
   registerTaken(app)
   registerBewaartermijnen(app)
   registerApplicaties(app)

@@ -106,11 +106,16 @@ export function stateOf(bericht: Bericht): { soort: Soort; tekst: string } {
 /** What a message that is still to go waits for. */
 export function waitsFor(
   bericht: Bericht,
-  { pauze, dienst, opVolgorde }: { pauze: string | null; dienst: string | null; opVolgorde: boolean },
+  {
+    pauze,
+    dienst,
+    opVolgorde,
+    modus,
+  }: { pauze: string | null; dienst: string | null; opVolgorde: boolean; modus: string },
 ): string {
   if (bericht.status !== 'gepland') return ''
-  if (pauze !== null) return 'Het versturen is gepauzeerd.'
-  if (dienst === null) return 'Er is geen notificatiedienst ingesteld.'
+  if (modus !== 'ingebouwd' && pauze !== null) return 'Het versturen is gepauzeerd.'
+  if (modus !== 'ingebouwd' && dienst === null) return 'Er is geen notificatiedienst ingesteld.'
   if (opVolgorde && bericht.wachtOpEerder) return 'Een eerder bericht over hetzelfde object gaat voor.'
   return ''
 }

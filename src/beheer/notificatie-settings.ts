@@ -4,7 +4,13 @@ import type { ReadDb } from '../database/database.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS, schedule } from '../notificaties/backoff.ts'
 import { GeenDienst, registerKanalen, type Stage, testNotificatie } from '../notificaties/kanalen.ts'
-import { gepauzeerdOp, type Instellingen, readInstellingen, saveInstellingen } from '../notificaties/settings.ts'
+import {
+  gepauzeerdOp,
+  type Instellingen,
+  readInstellingen,
+  readModus,
+  saveInstellingen,
+} from '../notificaties/settings.ts'
 import { saveService } from '../services/services.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
@@ -94,6 +100,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
       fouten,
       heeftSecret: nu.dienst?.heeftSecret ?? false,
       heeftDienst: nu.dienst !== null,
+      modus: await readModus(app.read),
       schemaFouten: Object.values(fout),
       schema: Object.keys(fout).length === 0 ? schema(herhaling) : [],
       pauze,

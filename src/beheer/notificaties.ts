@@ -6,7 +6,7 @@ import { isUuid, UUID_PATTERN } from '../http/uuid.ts'
 import { type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
 import { resendFailed, sendNow } from '../notificaties/resend.ts'
-import { gepauzeerdOp, readInstellingen, zetPauze } from '../notificaties/settings.ts'
+import { gepauzeerdOp, readInstellingen, readModus, zetPauze } from '../notificaties/settings.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
 import { formatDate, formatNumber } from './format.ts'
@@ -225,11 +225,12 @@ async function requireMessage(app: FastifyInstance, uuid: string) {
 
 /** What holds for all messages: whether they are sent at all. */
 async function readState(app: FastifyInstance) {
-  const [{ dienst, opVolgorde, maxRetries }, pauze] = await Promise.all([
+  const [{ dienst, opVolgorde, maxRetries }, pauze, modus] = await Promise.all([
     readInstellingen(app.read),
     gepauzeerdOp(app.read),
+    readModus(app.read),
   ])
-  return { dienst, opVolgorde, maxRetries, pauze }
+  return { dienst, opVolgorde, maxRetries, pauze, modus }
 }
 
 const ACTIES: Record<string, string> = {

@@ -6,7 +6,10 @@ import { countLost } from '../documenten/storage/lost.ts'
 import { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
 import { EXTERNAL } from '../notificaties/outbox.ts'
-import { gepauzeerdOp, readInstellingen } from '../notificaties/settings.ts'
+import { gepauzeerdOp, readInstellingen, readModus } from '../notificaties/settings.ts'
+import { type Figures, readAlarms } from '../nrc/abonnement/figures.ts'
+import { nameOf } from './abonnementen/abonnement.ts'
+import { stateOf, subscriberOutcome } from './abonnementen/labels.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from './format.ts'
 import { outcomeOf, type Soort } from './notificatie-labels.ts'
 
@@ -18,6 +21,11 @@ type Onderdeel = { naam: string; soort: Soort; staat: string; detail: string }
 const STIL_NA = 5
 const TOT = 10_000
 const TAKEN_TOT = 100_000
+/** Abonnementen that are named one by one. */
+const ALARMEN = 10
+/** From so many failures in a row, or when the receiver does not know us, an abonnement asks for attention. */
+const FOUTEN = 5
+const LAAT_MS = 15 * 60_000
 /** With less room left than this we warn. */
 const WEINIG_RUIMTE = 0.1
 
@@ -30,20 +38,33 @@ export function registerOverzicht(app: FastifyInstance): void {
   const lostContent = remembered(10_000, () => countLost(app.parts))
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
-    const [controles, workers, taken, notificaties, ontvanger, lopend, schijf, omvang, versies, pauze, vermist] =
-      await Promise.all([
-        readiness(parts),
-        readWorkers(parts),
-        countJobs(parts),
-        countNotificaties(parts),
-        readReceiver(parts, bereik),
-        readImport(parts),
-        readDisk(parts),
-        databaseGrootte(''),
-        readVersions(parts),
-        gepauzeerdOp(app.read),
-        lostContent(''),
-      ])
+    const [
+      controles,
+      workers,
+      taken,
+      notificaties,
+      ontvanger,
+      lopend,
+      schijf,
+      omvang,
+      versies,
+      pauze,
+      vermist,
+      zorgen,
+    ] = await Promise.all([
+      readiness(parts),
+      readWorkers(parts),
+      countJobs(parts),
+      countNotificaties(parts),
+      readReceiver(parts, bereik),
+      readImport(parts),
+      readDisk(parts),
+      databaseGrootte(''),
+      readVersions(parts),
+      gepauzeerdOp(app.read),
+      lostContent(''),
+      readAlarms(app.read, ALARMEN),
+    ])
     const storingen: Storing[] = []
     const onderdelen: Onderdeel[] = [
       database(controles, storingen),
@@ -54,6 +75,7 @@ export function registerOverzicht(app: FastifyInstance): void {
       diskPart(schijf, storingen),
     ]
     reportNotificaties(notificaties, storingen)
+    reportAbonnementen(zorgen, storingen)
     reportLostContent(vermist, storingen)
     return reply.pagina('overzicht', {
       titel: 'Overzicht',
@@ -152,8 +174,41 @@ function reportLostContent(aantal: number, storingen: Storing[]): void {
   })
 }
 
+function reportAbonnementen(zorgen: Figures[], storingen: Storing[]): void {
+  for (const abonnement of zorgen) {
+    const { uuid, status, reden, fouten, laatsteUitkomst, laatsteHttpStatus, oudsteWachtendeOp } = abonnement
+    const naar = { pad: `/abonnementen/${uuid}`, link: 'Naar dit abonnement' }
+    const naam = nameOf(abonnement)
+    if (status === 'geblokkeerd' || status === 'opgezegd') {
+      const staat = stateOf(abonnement).tekst.toLowerCase()
+      storingen.push({
+        soort: 'fout',
+        tekst: `Het abonnement ${naam} is ${staat}. ${reden}`,
+        advies: 'Nieuwe berichten worden niet klaargezet. Los de oorzaak op en hervat het: dan komt ook wat is gemist.',
+        ...naar,
+      })
+    } else if (fouten >= FOUTEN || (fouten > 0 && (laatsteHttpStatus === 401 || laatsteHttpStatus === 403))) {
+      const { tekst, advies } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
+      storingen.push({
+        soort: 'let-op',
+        tekst: `Het abonnement ${naam} neemt geen berichten aan: ${tekst.toLowerCase()}.`,
+        advies,
+        ...naar,
+      })
+    } else if (oudsteWachtendeOp !== null && Date.parse(oudsteWachtendeOp) < Date.now() - LAAT_MS) {
+      storingen.push({
+        soort: 'let-op',
+        tekst: `Voor het abonnement ${naam} wacht een bericht van ${formatAgo(oudsteWachtendeOp)}.`,
+        advies: 'De ontvanger is traag, of krijgt meer dan hij aankan.',
+        ...naar,
+      })
+    }
+  }
+}
+
 type Ontvanger = {
   uit: boolean
+  modus: string
   apiRoot: string | null
   onbereikbaar: string | undefined
   laatste: { uitkomst: string; httpStatus: number | null; begonnenOp: string } | undefined
@@ -164,20 +219,28 @@ async function readReceiver(
   bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
 ): Promise<Ontvanger> {
   const { sql, db } = parts.database
-  const { dienst } = await readInstellingen(db as never)
+  const [{ dienst }, modus] = await Promise.all([readInstellingen(db as never), readModus(db as never)])
   const [service] = dienst === null ? [] : await sql`select api_root from dienst where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Ontvanger['laatste']>[]>`
     select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging
     where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begonnen_op desc limit 1`
   const apiRoot = (service?.api_root as string | undefined) ?? null
   const uit = parts.config.notificationsDisabled
-  return { uit, apiRoot, laatste, onbereikbaar: apiRoot && !uit ? await bereik(apiRoot, 2_000) : undefined }
+  return {
+    uit,
+    modus,
+    apiRoot,
+    laatste,
+    onbereikbaar: apiRoot && !uit && modus !== 'ingebouwd' ? await bereik(apiRoot, 2_000) : undefined,
+  }
 }
 
-function receiverPart({ uit, apiRoot, onbereikbaar, laatste }: Ontvanger, storingen: Storing[]): Onderdeel {
+function receiverPart({ uit, modus, apiRoot, onbereikbaar, laatste }: Ontvanger, storingen: Storing[]): Onderdeel {
   const naam = 'Notificatiedienst'
   const instellen = { pad: '/configuratie/notificaties', link: 'Naar de configuratie van notificaties' }
   if (uit) return { naam, soort: '', staat: 'Uitgezet', detail: 'NOTIFICATIONS_DISABLED staat aan.' }
+  if (modus === 'ingebouwd')
+    return { naam, soort: 'goed', staat: 'Ingebouwd', detail: 'Berichten gaan naar de abonnementen hier.' }
   if (apiRoot === null) {
     storingen.push({
       soort: 'let-op',

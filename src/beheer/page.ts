@@ -25,6 +25,7 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
       { pad: '/', naam: 'Overzicht' },
       { pad: '/imports', naam: 'Imports' },
       { pad: '/notificaties', naam: 'Notificaties' },
+      { pad: '/abonnementen', naam: 'Abonnementen' },
       { pad: '/taken', naam: 'Taken' },
     ],
   },
@@ -40,6 +41,7 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
     naam: 'Configuratie',
     items: [
       { pad: '/configuratie/notificaties', naam: 'Notificaties instellen' },
+      { pad: '/kanalen', naam: 'Kanalen' },
       { pad: '/applicaties', naam: 'Applicaties' },
       { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
       { pad: '/audit', naam: 'Audit' },

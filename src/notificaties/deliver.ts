@@ -21,9 +21,12 @@ export type Bericht = {
   kenmerken: Record<string, unknown>
 }
 
+/** What one attempt takes. */
+export type Deliverable = Pick<Claimed, 'message' | 'poging' | 'replay' | 'dienst' | 'abonnement'>
+
 export type Deliver = {
   /** Makes one attempt. It never rejects: what went wrong is the outcome. */
-  post(claimed: Claimed): Promise<Attempt>
+  post(claimed: Deliverable): Promise<Attempt>
   close(): Promise<void>
 }
 
@@ -76,7 +79,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     })
   }
 
-  async function toSubscriber(claimed: Claimed, to: Subscriber): Promise<CallAnswer> {
+  async function toSubscriber(claimed: Deliverable, to: Subscriber): Promise<CallAnswer> {
     const { message, poging, replay } = claimed
     const body = JSON.stringify(to.cloudevents ? cloudEvent(config, message) : bericht(config, message))
     const timestamp = String(Math.floor(Date.now() / 1000))

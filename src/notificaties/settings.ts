@@ -56,6 +56,12 @@ export async function saveInstellingen(m: Mutation, values: Partial<Instellingen
   return true
 }
 
+/** Who gets our messages: `extern`, `ingebouwd` (the abonnementen here) or `beide`. */
+export async function readModus(db: ReadDb): Promise<'extern' | 'ingebouwd' | 'beide'> {
+  const { modus } = await db.selectFrom('notificatieInstelling').select('modus').executeTakeFirstOrThrow()
+  return modus as 'extern' | 'ingebouwd' | 'beide'
+}
+
 /** Since when sending is paused; null: it is not. What is being sent at that moment is finished. */
 export async function gepauzeerdOp(db: ReadDb): Promise<string | null> {
   const row = await db.selectFrom('notificatieInstelling').select('gepauzeerdOp').executeTakeFirstOrThrow()

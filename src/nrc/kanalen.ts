@@ -13,7 +13,7 @@ import { sameName, unknownFilters } from './kenmerken.ts'
 import { UNRECORDED } from './records.ts'
 import { publishAccess, readAccess } from './rights.ts'
 
-const KanaalInput = Type.Object({
+export const KanaalInput = Type.Object({
   naam: Text(50, { minLength: 1 }),
   documentatieLink: Type.Optional(Type.String({ format: 'uri', maxLength: 200, default: '' })),
   filters: Type.Optional(Type.Array(Text(200, { minLength: 1 }), { maxItems: 100, default: [] })),
@@ -86,7 +86,7 @@ const toKanaal = ({ uuid, naam, documentatieLink, filters }: KanaalRow, base: st
   filters,
 })
 
-async function createKanaal(m: Mutation, input: KanaalInput) {
+export async function createKanaal(m: Mutation, input: KanaalInput) {
   m.unrecorded(UNRECORDED)
   const { count } = await m.trx
     .selectFrom('kanaal')
@@ -102,7 +102,7 @@ async function createKanaal(m: Mutation, input: KanaalInput) {
   return toKanaal(row, m.actor.base)
 }
 
-async function changeKanaal(m: Mutation, uuid: string, given: Static<typeof KanaalPatch>) {
+export async function changeKanaal(m: Mutation, uuid: string, given: Static<typeof KanaalPatch>) {
   m.unrecorded(UNRECORDED)
   const row = await m.trx.selectFrom('kanaal').select(COLUMNS).where('uuid', '=', uuid).forUpdate().executeTakeFirst()
   if (!row) throw notFound()

@@ -3,14 +3,15 @@
 import type { Dispatcher } from 'undici'
 import type { Config } from '../../config.ts'
 import { type InvalidParam, Problem } from '../../http/problem.ts'
-import { FAILURES, failureKind, sendWithin } from '../../services/services.ts'
+import { FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/services.ts'
 
 const TERM_MS = 10_000
 const AT_ONCE = 20
 const SHOWN = 200
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-const MESSAGE = JSON.stringify({
+/** What callbacks are tried out with: of a kanaal to which nobody subscribes. */
+export const TEST_MESSAGE = {
   kanaal: 'test',
   resource: 'test',
   resourceUrl: 'https://example.com/test/api/v1/test',
@@ -18,7 +19,7 @@ const MESSAGE = JSON.stringify({
   actie: 'create',
   aanmaakdatum: '2019-01-01T12:00:00Z',
   kenmerken: {},
-})
+}
 
 /** What is wrong with a callback before anybody is asked: https is needed, and no credentials in the address. */
 export function addressFaults(config: Config, callbackUrl: string): InvalidParam[] {
@@ -35,29 +36,38 @@ export function addressFaults(config: Config, callbackUrl: string): InvalidParam
 
 let running = 0
 
+/** @throws Problem 503 when too many callbacks are being asked already */
+export async function withinLimit<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) throw new Problem(503, { detail: 'Er worden te veel callbacks tegelijk getest.' })
+  running++
+  try {
+    return await work()
+  } finally {
+    running--
+  }
+}
+
 /**
  * Asks the callback twice whether it behaves as a subscriber.
  * @param auth value of the header Authorization
  * @returns its faults, each with what was answered
  * @throws Problem 503 when too many callbacks are being asked already
  */
-export async function probeCallback(
+export function probeCallback(
   agent: Dispatcher,
   config: Config,
   callbackUrl: string,
   auth: string,
 ): Promise<InvalidParam[]> {
-  if (running >= AT_ONCE) throw new Problem(503, { detail: 'Er worden te veel callbacks tegelijk getest.' })
-  running++
-  try {
+  return withinLimit(async () => {
     if (config.notificatiesTestCallbackAuth) {
-      const open = await ask(agent, callbackUrl, {})
+      const open = await askWithoutAuth(agent, callbackUrl)
       if (open.status !== 401 && open.status !== 403) {
         return [
           {
             name: 'callbackUrl',
             code: 'no-auth-on-callback-url',
-            reason: `Zonder Authorization moet de callback 401 of 403 antwoorden; ${open.text}`,
+            reason: `Zonder Authorization moet de callback 401 of 403 antwoorden; ${told(open)}`,
           },
         ]
       }
@@ -68,24 +78,26 @@ export async function probeCallback(
       {
         name: 'nonFieldErrors',
         code: 'invalid-callback-url',
-        reason: `Met de opgegeven auth moet de callback een testbericht (kanaal test) aannemen met 2xx; ${accepted.text}`,
+        reason: `Met de opgegeven auth moet de callback een testbericht (kanaal test) aannemen met 2xx; ${told(accepted)}`,
       },
     ]
-  } finally {
-    running--
-  }
+  })
 }
 
-async function ask(
-  agent: Dispatcher,
-  url: string,
-  headers: Record<string, string>,
-): Promise<{ status: number; text: string }> {
+/** `status` 0: there was no answer, `kind` says why. */
+type Asked = { status: number; kind?: FailureKind; body: string }
+
+const told = ({ status, kind, body }: Asked) =>
+  kind === undefined ? `het antwoord was ${status}${body ? `: ${body}` : ''}.` : `${FAILURES[kind]}.`
+
+export const askWithoutAuth = (agent: Dispatcher, url: string): Promise<Asked> => ask(agent, url, {})
+
+async function ask(agent: Dispatcher, url: string, headers: Record<string, string>): Promise<Asked> {
   try {
     const answer = await sendWithin(TERM_MS, agent, {
       url: new URL(url),
       method: 'POST',
-      body: MESSAGE,
+      body: JSON.stringify(TEST_MESSAGE),
       headers,
       limit: 4096,
     })
@@ -94,8 +106,8 @@ async function ask(
       .replace(/[^\P{C}]/gu, ' ')
       .slice(0, SHOWN)
       .trim()
-    return { status: answer.status, text: `het antwoord was ${answer.status}${body ? `: ${body}` : ''}.` }
+    return { status: answer.status, body }
   } catch (error) {
-    return { status: 0, text: `${FAILURES[failureKind(error)]}.` }
+    return { status: 0, kind: failureKind(error), body: '' }
   }
 }

@@ -1,0 +1,236 @@
+// What operators do with an abonnement: test it, pause it, resume it, send messages again, and end it.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { notFound } from '../../http/problem.ts'
+import { isUuid } from '../../http/uuid.ts'
+import {
+  countReplay,
+  MAX_PER_MINUUT,
+  PER_MINUUT,
+  type Replay,
+  replayMessage,
+  startReplay,
+  stopReplay,
+} from '../../nrc/abonnement/replay.ts'
+import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts'
+import { deleteAbonnement } from '../../nrc/abonnement/write.ts'
+import { mutateFromPage, type PageMutation } from '../change.ts'
+import { type Formulier, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
+import { formatNumber } from '../format.ts'
+import { redirectWith } from '../page.ts'
+import {
+  type Abonnement,
+  administering,
+  breadcrumbsOf,
+  nameOf,
+  operating,
+  type Params,
+  readAbonnement,
+  requireAbonnement,
+  type TryOut,
+  toAudit,
+} from './abonnement.ts'
+import { REPLAYS, stepsOf } from './labels.ts'
+
+const Herzenden = Type.Object({
+  soort: Type.Enum(['mislukt', 'vanaf']),
+  vanaf: Type.Optional(Type.String()),
+  perMinuut: Type.Integer({ minimum: 1, maximum: MAX_PER_MINUUT, default: PER_MINUUT }),
+})
+
+export function registerActies(app: FastifyInstance, test: TryOut): void {
+  app.post<Params>('/abonnementen/:uuid/test', { config: operating }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    const stappen = await test(abonnement)
+    await record(request, abonnement, 'abonnement-testen', { stappen }, async (m) => m.unrecorded('nothing changes'))
+    const fout = stepsOf(stappen).find(({ ok }) => !ok)
+    const tekst = fout
+      ? `De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail}`
+      : 'De callback werkt: het testbericht is aangenomen.'
+    return redirectWith(request, reply, `${pad(abonnement)}#test`, tekst, fout ? 'fout' : 'goed')
+  })
+
+  app.post<Params>('/abonnementen/:uuid/pauzeren', { config: operating }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    const reden = `Gepauzeerd door ${request.beheerder!.naam}.`
+    await record(request, abonnement, 'abonnement-pauzeren', {}, (m) => pauseAbonnement(m, abonnement.uuid, reden))
+    return redirectWith(
+      request,
+      reply,
+      pad(abonnement),
+      'Het abonnement is gepauzeerd. Berichten blijven bewaard en wachten.',
+    )
+  })
+
+  app.post<Params>('/abonnementen/:uuid/hervatten', { config: operating }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    const missed = await record(request, abonnement, 'abonnement-hervatten', {}, (m) =>
+      resumeAbonnement(m, abonnement.uuid),
+    )
+    const tekst = missed
+      ? 'Het abonnement is hervat. Wat wachtte gaat nu weg; gemiste berichten worden nu klaargezet.'
+      : 'Het abonnement is hervat. Wat wachtte gaat nu weg.'
+    return redirectWith(request, reply, pad(abonnement), tekst)
+  })
+
+  app.get<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    const query = request.query as Formulier
+    const waarden = { soort: 'mislukt', perMinuut: String(PER_MINUUT), ...query }
+    if (query.soort === undefined)
+      return reply.pagina('abonnement-herzenden', { ...page(abonnement), waarden, fouten: {}, telling: null })
+    try {
+      const { replay, inWoorden } = readReplay(query)
+      const telling = await countReplay(app.read, abonnement.uuid, replay)
+      return await reply.pagina('abonnement-herzenden', {
+        ...page(abonnement),
+        waarden,
+        fouten: {},
+        telling,
+        inWoorden,
+      })
+    } catch (error) {
+      return reply
+        .code(400)
+        .pagina('abonnement-herzenden', { ...page(abonnement), waarden, fouten: formFaultsOf(error), telling: null })
+    }
+  })
+
+  app.post<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    const form = (request.body ?? {}) as Formulier
+    try {
+      const { replay, inWoorden } = readReplay(form)
+      await record(request, abonnement, 'abonnement-herzenden', replay, (m) => startReplay(m, abonnement.uuid, replay))
+      return await redirectWith(
+        request,
+        reply,
+        `${pad(abonnement)}#herzending`,
+        `Het herzenden is begonnen: ${inWoorden}.`,
+      )
+    } catch (error) {
+      return reply.code(400).pagina('abonnement-herzenden', {
+        ...page(abonnement),
+        waarden: form,
+        fouten: formFaultsOf(error),
+        telling: null,
+      })
+    }
+  })
+
+  app.post<Params>('/abonnementen/:uuid/herzenden/stoppen', { config: operating }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    await record(request, abonnement, 'abonnement-herzenden-stoppen', {}, (m) => stopReplay(m, abonnement.uuid))
+    return redirectWith(
+      request,
+      reply,
+      pad(abonnement),
+      'Het herzenden is gestopt. Wat al klaarstond wordt nog verstuurd.',
+    )
+  })
+
+  app.post<{ Params: { uuid: string; bericht: string } }>(
+    '/abonnementen/:uuid/berichten/:bericht/herzenden',
+    { config: operating },
+    async (request, reply) => {
+      const abonnement = await requireAbonnement(app, request)
+      const { bericht } = request.params
+      if (!isUuid(bericht)) throw notFound('Dit bericht bestaat niet (meer).')
+      await record(request, abonnement, 'abonnement-herzenden', { bericht }, (m) =>
+        replayMessage(m, abonnement.uuid, bericht),
+      )
+      return redirectWith(
+        request,
+        reply,
+        pad(abonnement),
+        'Het bericht wordt opnieuw verstuurd, alleen naar dit abonnement.',
+      )
+    },
+  )
+
+  app.get<Params>('/abonnementen/:uuid/opzeggen', { config: administering }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    return reply.pagina('abonnement-opzeggen', {
+      titel: 'Abonnement opzeggen',
+      kruimels: breadcrumbsOf(abonnement),
+      abonnement,
+      naam: nameOf(abonnement),
+    })
+  })
+
+  app.post<Params>('/abonnementen/:uuid/opzeggen', { config: administering }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    await mutateFromPage(request, async (m) => {
+      await deleteAbonnement(m, abonnement.uuid)
+      m.vastleggen({
+        handeling: 'abonnement-opzeggen',
+        soort: 'abonnement',
+        id: abonnement.uuid,
+        weergave: nameOf(abonnement),
+        oud: toAudit(abonnement),
+      })
+    })
+    return redirectWith(
+      request,
+      reply,
+      '/abonnementen',
+      `Het abonnement ‘${nameOf(abonnement)}’ is opgezegd. Er gaat niets meer heen.`,
+    )
+  })
+
+  /** Does something to an abonnement, with its row in the audit log. */
+  async function record<T>(
+    request: FastifyRequest,
+    abonnement: Abonnement,
+    handeling: string,
+    more: object,
+    work: (m: PageMutation) => Promise<T>,
+  ): Promise<T> {
+    return mutateFromPage(request, async (m) => {
+      const value = await work(m)
+      const after = await readAbonnement(m.read, abonnement.uuid)
+      m.vastleggen({
+        handeling,
+        soort: 'abonnement',
+        id: abonnement.uuid,
+        weergave: nameOf(abonnement),
+        oud: { status: abonnement.status },
+        nieuw: { status: after?.status, ...more },
+      })
+      return value
+    })
+  }
+}
+
+const pad = ({ uuid }: Abonnement) => `/abonnementen/${uuid}`
+
+const page = (abonnement: Abonnement) => ({
+  titel: 'Berichten opnieuw versturen',
+  kruimels: breadcrumbsOf(abonnement),
+  abonnement,
+})
+
+/** @throws Problem 400 with what is wrong per field */
+function readReplay(form: Formulier): { replay: Replay; inWoorden: string } {
+  const { soort, vanaf, perMinuut } = readForm(Herzenden, form)
+  if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWoorden: REPLAYS.mislukt! }
+  const moment = momentOf(vanaf ?? '')
+  if (moment === undefined) throwFormFaults({ vanaf: 'Vul een datum en tijd in, als jjjj-mm-dd uu:mm.' })
+  const inWoorden = `alle berichten vanaf ${MOMENT.format(moment)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
+  return { replay: { soort, vanaf: moment!.toISOString(), perMinuut }, inWoorden }
+}
+
+const MOMENT = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'long', timeStyle: 'short', timeZone: 'Europe/Amsterdam' })
+const OFFSET = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' })
+
+/** What a field for date and time holds, in the time of the Netherlands. */
+function momentOf(text: string): Date | undefined {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d)?$/.exec(text) ?? []
+  const utc = new Date(`${day}T${time}:00Z`)
+  if (Number.isNaN(utc.getTime())) return undefined
+  const offset =
+    OFFSET.formatToParts(utc)
+      .find(({ type }) => type === 'timeZoneName')!
+      .value.slice(3) || '+00:00'
+  return new Date(`${day}T${time}:00${offset}`)
+}

@@ -1,0 +1,249 @@
+// Making and changing an abonnement: where messages go, how we identify ourselves there, and how they are sent. The callback is
+// tried out before anything is stored.
+import { X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { OptionalText } from '../../http/input.ts'
+import { subscriberOwner } from '../../notificaties/deliver.ts'
+import { addressFaults } from '../../nrc/abonnement/callback.ts'
+import { judge, MAX_AUTH } from '../../nrc/abonnement/judge.ts'
+import { changeAbonnement, createAbonnement, type Settings } from '../../nrc/abonnement/write.ts'
+import { mutateFromPage } from '../change.ts'
+import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
+import { redirectWith } from '../page.ts'
+import {
+  type Abonnement,
+  administering,
+  breadcrumbsOf,
+  nameOf,
+  type Params,
+  readAbonnement,
+  requireAbonnement,
+  type TryOut,
+  toAudit,
+} from './abonnement.ts'
+import { AUTHENTICATIES, stepsOf } from './labels.ts'
+
+const Formulierveld = Type.Object({
+  callbackUrl: Type.String({ format: 'uri', minLength: 1, maxLength: 2000 }),
+  applicatie: Type.Optional(Type.String({ format: 'uuid' })),
+  authenticatie: Type.Enum(['header', 'jwt', 'oauth2']),
+  auth: Type.Optional(Type.String({ maxLength: MAX_AUTH })),
+  uitgaandClientId: OptionalText(255),
+  tokenUrl: Type.Optional(Type.String({ format: 'uri', maxLength: 1000 })),
+  tokenScope: OptionalText(255),
+  certificaat: OptionalText(50_000),
+  certificaatSleutel: OptionalText(50_000),
+  termijn: Type.Integer({ minimum: 1, maximum: 60, default: 10 }),
+  gelijktijdig: Type.Integer({ minimum: 1, maximum: 50, default: 4 }),
+  opVolgorde: Type.Boolean(),
+  cloudevents: Type.Boolean(),
+  tochOpslaan: Type.Boolean(),
+})
+type Formulierveld = Static<typeof Formulierveld>
+
+const MAX_APPLICATIES = 500
+
+export function registerWijzigen(app: FastifyInstance, test: TryOut): void {
+  const { config, box } = app.parts
+
+  app.get('/abonnementen/nieuw', { config: administering }, async (_request, reply) =>
+    reply.pagina('abonnement-wijzigen', await page(undefined, NIEUW)),
+  )
+
+  app.post('/abonnementen/nieuw', { config: administering }, async (request, reply) => {
+    try {
+      const uuid = crypto.randomUUID()
+      const { form, settings } = await read(request.body, undefined)
+      await requireWorks(form, uuid, settings, undefined)
+      await mutateFromPage(request, async (m) => {
+        await createAbonnement(m, box, uuid, { ...settings, auth: settings.auth! }, [])
+        const made = await readAbonnement(m.read, uuid)
+        m.vastleggen({
+          handeling: 'abonnement-maken',
+          soort: 'abonnement',
+          id: uuid,
+          weergave: nameOf(made!),
+          nieuw: toAudit(made!),
+        })
+      })
+      return await redirectWith(
+        request,
+        reply,
+        `/abonnementen/${uuid}/filters`,
+        'Het abonnement is gemaakt. Kies nu waarover het berichten krijgt.',
+      )
+    } catch (error) {
+      return reply
+        .code(400)
+        .pagina('abonnement-wijzigen', await page(undefined, (request.body ?? {}) as Formulier, formFaultsOf(error)))
+    }
+  })
+
+  app.get<Params>('/abonnementen/:uuid/wijzigen', { config: administering }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    return reply.pagina('abonnement-wijzigen', await page(abonnement, toFields(abonnement)))
+  })
+
+  app.post<Params>('/abonnementen/:uuid/wijzigen', { config: administering }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    try {
+      const { form, settings } = await read(request.body, abonnement)
+      await requireWorks(form, abonnement.uuid, settings, abonnement)
+      await mutateFromPage(request, async (m) => {
+        await changeAbonnement(m, box, abonnement.uuid, settings)
+        const changed = await readAbonnement(m.read, abonnement.uuid)
+        m.vastleggen({
+          handeling: 'abonnement-wijzigen',
+          soort: 'abonnement',
+          id: abonnement.uuid,
+          weergave: nameOf(changed!),
+          oud: toAudit(abonnement),
+          nieuw: {
+            ...toAudit(changed!),
+            ...(settings.auth !== undefined && { auth: 'gewijzigd' }),
+            ...(settings.certificaatSleutel && { certificaatSleutel: 'gewijzigd' }),
+          },
+        })
+      })
+      return await redirectWith(
+        request,
+        reply,
+        `/abonnementen/${abonnement.uuid}`,
+        'De wijziging is opgeslagen. Zij geldt ook voor wat wacht.',
+      )
+    } catch (error) {
+      return reply
+        .code(400)
+        .pagina('abonnement-wijzigen', await page(abonnement, (request.body ?? {}) as Formulier, formFaultsOf(error)))
+    }
+  })
+
+  async function page(abonnement: Abonnement | undefined, waarden: object, fouten: Fouten = {}) {
+    const applicaties = await app.read
+      .selectFrom('applicatie')
+      .select(['uuid', 'label'])
+      .orderBy('label')
+      .limit(MAX_APPLICATIES)
+      .execute()
+    return {
+      titel: abonnement ? 'Abonnement wijzigen' : 'Nieuw abonnement',
+      kruimels: abonnement ? breadcrumbsOf(abonnement) : [{ pad: '/abonnementen', naam: 'Abonnementen' }],
+      abonnement,
+      waarden,
+      fouten,
+      applicaties: [
+        ['', 'Geen: alleen te beheren in deze pagina’s'],
+        ...applicaties.map(({ uuid, label }) => [uuid, label || '(zonder label)']),
+      ],
+      authenticaties: Object.entries(AUTHENTICATIES),
+      heeftGeheim: abonnement !== undefined,
+      heeftSleutel: abonnement?.certificaatSleutel != null,
+      zonderTest: !config.notificatiesTestCallbackAuth,
+    }
+  }
+
+  /** @throws Problem 400 with what is wrong per field */
+  async function read(body: unknown, abonnement: Abonnement | undefined) {
+    const form = readForm(Formulierveld, body)
+    const {
+      callbackUrl,
+      authenticatie,
+      auth,
+      uitgaandClientId = '',
+      tokenUrl = '',
+      tokenScope = '',
+      certificaat = '',
+    } = form
+    await judge(app.read, config, { callbackUrl, auth: authenticatie === 'header' ? auth : undefined })
+    const fouten: Fouten = {}
+    const kept = abonnement?.authenticatie === authenticatie
+    if (auth === undefined && !kept) fouten.auth = 'Vul in waarmee wij ons bekendmaken.'
+    if (authenticatie !== 'header' && uitgaandClientId === '')
+      fouten.uitgaandClientId = 'Vul het client-ID in dat de ontvanger voor ons kent.'
+    if (authenticatie === 'oauth2') {
+      const [fault] =
+        tokenUrl === ''
+          ? [{ reason: 'Vul het adres in waar een token wordt gevraagd.' }]
+          : addressFaults(config, tokenUrl)
+      if (fault) fouten.tokenUrl = fault.reason.replace('callback', 'tokendienst')
+    }
+    const sleutel = certificaat === '' ? null : (form.certificaatSleutel ?? storedKey(abonnement))
+    Object.assign(fouten, certificateFaults(certificaat, sleutel))
+    throwFormFaults(fouten)
+    const settings: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'applicatieUuid'> = {
+      callbackUrl,
+      applicatieUuid: form.applicatie ?? null,
+      authenticatie,
+      ...(auth !== undefined && { auth }),
+      uitgaandClientId: authenticatie === 'header' ? '' : uitgaandClientId,
+      tokenUrl: authenticatie === 'oauth2' ? tokenUrl : '',
+      tokenScope: authenticatie === 'oauth2' ? tokenScope : '',
+      certificaat,
+      ...(certificaat === ''
+        ? { certificaatSleutel: null }
+        : form.certificaatSleutel !== undefined && { certificaatSleutel: form.certificaatSleutel }),
+      termijnMs: form.termijn * 1000,
+      gelijktijdig: form.gelijktijdig,
+      opVolgorde: form.opVolgorde,
+      cloudevents: form.cloudevents,
+    }
+    return { form, settings }
+  }
+
+  const storedKey = (abonnement: Abonnement | undefined) =>
+    abonnement?.certificaatSleutel ? box.open(abonnement.certificaatSleutel, subscriberOwner(abonnement.uuid)) : null
+
+  /** Outside any transaction. @throws Problem 400 when the callback does not do what it should, unless that was confirmed */
+  async function requireWorks(
+    form: Formulierveld,
+    uuid: string,
+    settings: Partial<Settings>,
+    abonnement: Abonnement | undefined,
+  ) {
+    if (form.tochOpslaan) return
+    const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
+    const { auth, certificaatSleutel, ...plain } = settings
+    const steps = await test({
+      ...(abonnement ?? { ondertekening: [] }),
+      ...(plain as Settings),
+      uuid,
+      auth: auth === undefined ? abonnement!.auth : seal(auth),
+      certificaatSleutel:
+        certificaatSleutel === undefined
+          ? (abonnement?.certificaatSleutel ?? null)
+          : certificaatSleutel === null
+            ? null
+            : seal(certificaatSleutel),
+    })
+    const fout = stepsOf(steps).find(({ ok }) => !ok)
+    if (fout)
+      throwFormFaults({ tochOpslaan: `De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail} ${fout.advies}` })
+  }
+}
+
+const NIEUW = { authenticatie: 'header', termijn: '10', gelijktijdig: '4', opVolgorde: 'true' }
+
+const toFields = (abonnement: Abonnement) => ({
+  ...abonnement,
+  applicatie: abonnement.applicatieUuid ?? '',
+  termijn: String(abonnement.termijnMs / 1000),
+})
+
+function certificateFaults(certificaat: string, sleutel: string | null): Fouten {
+  if (certificaat === '') return {}
+  try {
+    const { validToDate } = new X509Certificate(certificaat)
+    if (validToDate.getTime() < Date.now()) return { certificaat: 'Dit certificaat is verlopen.' }
+  } catch {
+    return { certificaat: 'Dit is geen certificaat in PEM-vorm (BEGIN CERTIFICATE).' }
+  }
+  if (sleutel === null) return { certificaatSleutel: 'Vul de sleutel in die bij het certificaat hoort.' }
+  try {
+    createSecureContext({ cert: certificaat, key: sleutel })
+    return {}
+  } catch {
+    return { certificaatSleutel: 'Deze sleutel hoort niet bij het certificaat, of is geen PEM zonder wachtwoord.' }
+  }
+}

@@ -1,0 +1,136 @@
+// Of which kanalen an abonnement gets messages, by which filters, with what those would let through while one types.
+import type { FastifyInstance } from 'fastify'
+import { type InvalidParam, Problem } from '../../http/problem.ts'
+import { judge, MAX_KANALEN } from '../../nrc/abonnement/judge.ts'
+import { previewFilters } from '../../nrc/abonnement/preview.ts'
+import type { Groep } from '../../nrc/abonnement/read.ts'
+import { changeAbonnement } from '../../nrc/abonnement/write.ts'
+import { mutateFromPage } from '../change.ts'
+import { type Formulier, throwFormFaults } from '../form.ts'
+import { redirectWith } from '../page.ts'
+import { type Abonnement, administering, breadcrumbsOf, nameOf, type Params, requireAbonnement } from './abonnement.ts'
+import { groepInWords } from './labels.ts'
+
+/** One group as it stands in the form. */
+type Velden = { kanaal: string; filters: string }
+
+export function registerFilters(app: FastifyInstance): void {
+  const url = '/abonnementen/:uuid/filters'
+
+  app.get<Params>(url, { config: administering }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    const query = request.query as Formulier
+    const velden = Object.keys(query).some((naam) => naam.startsWith('kanaal.'))
+      ? readFields(query)
+      : toFields(abonnement.kanalen)
+    return reply.pagina('abonnement-filters', await page(abonnement, velden))
+  })
+
+  app.post<Params>(url, { config: administering }, async (request, reply) => {
+    const abonnement = await requireAbonnement(app, request)
+    const form = (request.body ?? {}) as Formulier
+    const velden = readFields(form)
+    if (form.actie === 'erbij')
+      return reply.pagina('abonnement-filters', await page(abonnement, [...velden, { kanaal: '', filters: '' }]))
+    const { groepen, known, fouten } = await read(velden)
+    if (fouten.length > 0)
+      return reply.code(400).pagina('abonnement-filters', { ...(await page(abonnement, velden)), geweigerd: true })
+    await mutateFromPage(request, async (m) => {
+      await changeAbonnement(m, app.parts.box, abonnement.uuid, {}, known)
+      m.vastleggen({
+        handeling: 'abonnement-filters',
+        soort: 'abonnement',
+        id: abonnement.uuid,
+        weergave: nameOf(abonnement),
+        oud: { kanalen: abonnement.kanalen },
+        nieuw: { kanalen: groepen },
+      })
+    })
+    return redirectWith(
+      request,
+      reply,
+      `/abonnementen/${abonnement.uuid}`,
+      'De kanalen en filters zijn opgeslagen. Ze gelden voor nieuwe berichten.',
+    )
+  })
+
+  async function page(abonnement: Abonnement, velden: Velden[]) {
+    const { groepen, known, fouten } = await read(velden)
+    const kanalen = await app.read
+      .selectFrom('kanaal')
+      .select(['naam', 'filters'])
+      .orderBy('naam')
+      .limit(1000)
+      .execute()
+    return {
+      titel: 'Kanalen en filters',
+      kruimels: breadcrumbsOf(abonnement),
+      abonnement,
+      velden: velden.length === 0 ? [{ kanaal: '', filters: '' }] : velden,
+      keuzes: [['', 'Geen'], ...kanalen.map(({ naam }) => [naam, naam])],
+      kanalen,
+      fouten,
+      geweigerd: false,
+      inWoorden: groepen.map(groepInWords),
+      voorbeeld: fouten.length === 0 ? await previewFilters(app.read, known) : null,
+    }
+  }
+
+  /** What the form means; groups without a kanaal are left out. */
+  async function read(velden: Velden[]) {
+    const fouten: string[] = []
+    const groepen: Groep[] = []
+    for (const [index, { kanaal, filters }] of velden.entries()) {
+      if (kanaal !== '') groepen.push({ naam: kanaal, filters: readFilters(filters, `Groep ${index + 1}`, fouten) })
+    }
+    if (fouten.length > 0) return { groepen, known: [], fouten }
+    try {
+      return { groepen, known: await judge(app.read, app.parts.config, { kanalen: groepen }), fouten }
+    } catch (error) {
+      if (!(error instanceof Problem) || !error.invalidParams) throw error
+      return { groepen, known: [], fouten: error.invalidParams.map(inWords) }
+    }
+  }
+}
+
+const inWords = ({ name, reason }: InvalidParam) => {
+  const [, index] = /^kanalen\.(\d+)/.exec(name) ?? []
+  return index === undefined ? reason : `Groep ${Number(index) + 1}: ${reason}`
+}
+
+function readFields(form: Formulier): Velden[] {
+  const text = (naam: string) =>
+    String([form[naam]].flat().at(-1) ?? '')
+      .replaceAll('\0', '')
+      .toWellFormed()
+  const numbers = Object.keys(form)
+    .flatMap((naam) => /^kanaal\.(\d{1,4})$/.exec(naam)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b)
+  if (numbers.length > MAX_KANALEN) throwFormFaults({ '': `Een abonnement heeft ten hoogste ${MAX_KANALEN} groepen.` })
+  return numbers.map((n) => ({ kanaal: text(`kanaal.${n}`).trim(), filters: text(`filters.${n}`) }))
+}
+
+const toFields = (groepen: Groep[]): Velden[] =>
+  groepen.map(({ naam, filters }) => ({
+    kanaal: naam,
+    filters: Object.entries(filters)
+      .map(([name, value]) => `${name} = ${value}`)
+      .join('\n'),
+  }))
+
+/** A filter on each line, as `naam = waarde`. */
+function readFilters(text: string, groep: string, fouten: string[]): Record<string, string> {
+  const filters: Record<string, string> = {}
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const at = line.indexOf('=')
+    const [naam, waarde] = [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+    if (at < 1 || naam === '' || waarde === '')
+      fouten.push(`${groep}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
+    else if (Object.hasOwn(filters, naam))
+      fouten.push(`${groep}: ${naam} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
+    else filters[naam] = naam.startsWith('#') ? waarde.replace(/\s*,\s*/g, ',') : waarde
+  }
+  return filters
+}

@@ -1,0 +1,101 @@
+// What states, outcomes and filters of abonnementen are called on the pages.
+import type { Groep } from '../../nrc/abonnement/read.ts'
+import type { Step } from '../../nrc/abonnement/try-out.ts'
+import { outcomeOf, type Soort, type Uitleg } from '../notificatie-labels.ts'
+
+/** How we identify ourselves at a callback. */
+export const AUTHENTICATIES: Record<string, string> = {
+  header: 'vaste waarde van de header Authorization',
+  jwt: 'JWT, voor elk bericht ondertekend',
+  oauth2: 'OAuth2 client credentials',
+}
+
+type State = { status: string; fouten: number; laatsteUitkomst: string | null; laatsteHttpStatus: number | null }
+
+export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: State): {
+  soort: Soort
+  tekst: string
+} {
+  if (status === 'geblokkeerd') return { soort: 'fout', tekst: 'Geblokkeerd' }
+  if (status === 'opgezegd') return { soort: 'fout', tekst: 'Opgezegd door ontvanger' }
+  if (status === 'gepauzeerd') return { soort: 'let-op', tekst: 'Gepauzeerd' }
+  if (fouten === 0) return { soort: 'goed', tekst: 'Actief' }
+  const { tekst } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
+  return { soort: fouten >= 5 ? 'fout' : 'let-op', tekst: `Storing: ${tekst.toLowerCase()}` }
+}
+
+const ADVIEZEN: Record<string, string> = {
+  refused: 'Op dit adres luistert niets. Controleer of de ontvanger draait, en of host en poort kloppen.',
+  dns: 'Controleer de hostnaam van de callback, en of deze server namen kan opzoeken (DNS).',
+  tls: 'Controleer of het certificaat van de ontvanger geldig is en door deze server wordt vertrouwd.',
+  timeout: 'De ontvanger is traag of onbereikbaar. Controleer de ontvanger en de firewall, of geef meer tijd.',
+  connection: 'Controleer het netwerk en de logboeken van de ontvanger. Vaak helpt een nieuwe poging.',
+  protocol: 'Op dit adres antwoordt iets anders dan een webdienst. Controleer het adres.',
+  blocked: 'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de ontvanger.',
+  unknown: 'Kijk in het logboek van de worker rond dit moment. Bij OAuth2: controleer adres en geheim van het token.',
+}
+
+/** What an attempt at a callback came to, and what to do about it. */
+export function subscriberOutcome(kind: string | null, httpStatus: number | null): Uitleg {
+  const outcome = outcomeOf(kind, httpStatus)
+  if (kind === 'http') {
+    const tekst = `Antwoord ${httpStatus ?? 0}`
+    return { soort: 'fout', tekst, advies: httpAdvice(httpStatus ?? 0) }
+  }
+  return { ...outcome, advies: ADVIEZEN[kind ?? ''] ?? outcome.advies }
+}
+
+function httpAdvice(status: number): string {
+  if (status === 401 || status === 403)
+    return 'De ontvanger herkent ons niet. Vaak is het token verlopen of het geheim veranderd: stel de authenticatie opnieuw in.'
+  if (status === 404 || status === 405) return 'Op dit adres is geen callback. Controleer het pad van de callback.'
+  if (status === 410) return 'De ontvanger zegt op. Hervat alleen als dat een vergissing was.'
+  if (status === 400 || status === 422) return 'De ontvanger keurt het bericht af. Kijk in het antwoord waarom.'
+  if (status === 429) return 'De ontvanger krijgt te veel berichten tegelijk. Verlaag het aantal dat tegelijk gaat.'
+  if (status >= 300 && status < 400) return 'De ontvanger verwijst door. Dat volgen wij niet: stel het juiste adres in.'
+  if (status >= 500) return 'Er is een storing bij de ontvanger. Neem contact op met de beheerder ervan.'
+  return 'Lees het antwoord van de ontvanger.'
+}
+
+/** The steps of a test, as the page shows them. */
+export function stepsOf(steps: Step[]) {
+  return steps.map(({ step, ok, outcome, httpStatus, answer, ms }) => {
+    const { tekst, advies } = subscriberOutcome(outcome, httpStatus)
+    const refuses = step === 'refuses'
+    return {
+      naam: refuses
+        ? 'Zonder Authorization wordt geweigerd (401 of 403)'
+        : 'Een testbericht (kanaal test) wordt aangenomen',
+      ok,
+      tekst: ok ? 'Gelukt' : 'Mislukt',
+      detail: httpStatus ? `Antwoord ${httpStatus} na ${ms} ms${answer ? `: ${answer}` : ''}.` : `${tekst}.`,
+      advies: ok
+        ? ''
+        : refuses && outcome === 'http'
+          ? 'De callback neemt berichten van iedereen aan. Beveilig haar, of zet TEST_CALLBACK_AUTH uit.'
+          : advies,
+    }
+  })
+}
+
+/** An address without what may be secret in it. */
+export const masked = (callbackUrl: string): string => callbackUrl.replace(/\?.*$/s, '?…')
+
+/** One group of filters as a sentence. */
+export function groepInWords({ naam, filters }: Groep): string {
+  const terms = Object.entries(filters)
+    .filter(([, value]) => value !== '*')
+    .map(([name, value]) => {
+      const either = value.split(',').join(' of ')
+      if (name === '#actie') return `de actie ${either} is`
+      if (name === '#resource') return `de resource ${either} is`
+      return `${name} gelijk is aan ${value}`
+    })
+  return terms.length === 0 ? `Alles op kanaal ${naam}` : `Op kanaal ${naam} alleen als ${terms.join(' en ')}`
+}
+
+export const REPLAYS: Record<string, string> = {
+  mislukt: 'de berichten die zijn mislukt',
+  vanaf: 'alle berichten vanaf een moment',
+  gemist: 'de berichten die zijn gemist toen er niets werd klaargezet',
+}

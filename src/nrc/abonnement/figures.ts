@@ -1,0 +1,85 @@
+// How abonnementen are doing: for the pages and for the metrics. Whatever may be large is counted up to a bound.
+import { type RawBuilder, sql } from 'kysely'
+import type { ReadDb } from '../../database/database.ts'
+
+/** Counts end here; more than this is `COUNTED + 1`. */
+export const COUNTED = 10_000
+
+export type Figures = {
+  id: number
+  uuid: string
+  status: string
+  reden: string
+  statusSinds: string
+  callbackUrl: string
+  authenticatie: string
+  applicatie: string | null
+  applicatieUuid: string | null
+  fouten: number
+  storingSinds: string | null
+  nietVoor: string | null
+  laatsteUitkomst: string | null
+  laatsteHttpStatus: number | null
+  laatsteFoutOp: string | null
+  laatstGeluktOp: string | null
+  wachtend: number
+  oudsteWachtendeOp: string | null
+  mislukt: number
+}
+
+/** Of abonnementen `a` that are not deleted; @param conditions on `a`, and what follows them */
+export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): Promise<Figures[]> {
+  const { rows } = await sql<Figures>`
+    with gekozen as materialized (
+      select a.* from abonnement a where a.verwijderd_op is null and ${conditions}
+    )
+    select a.id, a.uuid, a.status, a.reden, a.status_sinds, a.callback_url, a.authenticatie, p.label as applicatie,
+      p.uuid as applicatie_uuid, a.fouten, a.storing_sinds, a.niet_voor, a.laatste_uitkomst, a.laatste_http_status,
+      a.laatste_fout_op, gelukt.begonnen_op as laatst_gelukt_op, wacht.aantal as wachtend,
+      n.aanmaakdatum as oudste_wachtende_op, mislukt.aantal as mislukt
+    from gekozen a
+    left join applicatie p on p.id = a.applicatie_id
+    cross join lateral (
+      select count(*)::int as aantal, min(w.notificatie_id) as oudste from (
+        select notificatie_id from levering where abonnement_id = a.id and status = 'gepland'
+        order by volgende_poging_op, notificatie_id limit ${COUNTED + 1}) w) wacht
+    left join notificatie n on n.id = wacht.oudste
+    cross join lateral (
+      select count(*)::int as aantal from (
+        select from levering where abonnement_id = a.id and status = 'mislukt' limit ${COUNTED + 1}) m) mislukt
+    -- Since attempts fail there was no success: it is looked for before that.
+    left join lateral (
+      select begonnen_op from notificatie_poging g
+      where g.abonnement_id = a.id and g.uitkomst = 'delivered' and g.begonnen_op <= coalesce(a.storing_sinds, now())
+      order by g.begonnen_op desc limit 1) gelukt on true
+    order by a.id`.execute(db as never)
+  return rows
+}
+
+/** An abonnement that asks for attention, worst first; at most so many. */
+export async function readAlarms(db: ReadDb, limit: number): Promise<Figures[]> {
+  const rows = await readFigures(
+    db,
+    sql`(a.status in ('geblokkeerd', 'opgezegd') or a.fouten > 0
+      or exists (select from levering l where l.abonnement_id = a.id and l.status = 'gepland' and a.status = 'actief'
+        and l.volgende_poging_op < now() - interval '15 minutes'))
+      order by a.status = 'actief', a.storing_sinds nulls last, a.id limit ${limit}`,
+  )
+  return rows
+}
+
+export type Throughput = { uur: number; uurGelukt: number; dag: number; dagGelukt: number; p50: number; p95: number }
+
+/** Of the last thousand attempts of a day: how many there were, how many were accepted, and how long they took (ms). */
+export async function readThroughput(db: ReadDb, abonnementId: number): Promise<Throughput> {
+  const { rows } = await sql<Throughput>`
+    select count(*) filter (where begonnen_op > now() - interval '1 hour')::int as uur,
+      count(*) filter (where begonnen_op > now() - interval '1 hour' and uitkomst = 'delivered')::int as uur_gelukt,
+      count(*)::int as dag, count(*) filter (where uitkomst = 'delivered')::int as dag_gelukt,
+      coalesce(percentile_disc(0.5) within group (order by duur_ms) filter (where uitkomst = 'delivered'), 0) as p50,
+      coalesce(percentile_disc(0.95) within group (order by duur_ms) filter (where uitkomst = 'delivered'), 0) as p95
+    from (select * from notificatie_poging
+      where abonnement_id = ${abonnementId} and begonnen_op > now() - interval '1 day'
+      order by begonnen_op desc limit 1000) p`.execute(db as never)
+  return rows[0]!
+}

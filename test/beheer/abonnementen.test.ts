@@ -1,0 +1,276 @@
+// The pages of abonnementen and kanalen, as administrators and operators use them.
+import t from 'tap'
+import { prepareNrc } from '../../src/nrc/start.ts'
+import { forgetMessages, givenWijziging } from '../notificaties/given.ts'
+import { idsOf, real } from '../nrc/given.ts'
+import { subscriber } from '../nrc/subscriber.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+
+const KWAAD = '<script>alert(1)</script>'
+
+t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
+  const test = await opstelling(t, { NOTIFICATIES_MODE: 'ingebouwd' })
+  const { sql } = test.database
+  await prepareNrc(test.database, test.config)
+  await forgetMessages(test)
+  const to = await subscriber(t, { auth: 'Bearer goed' })
+  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+  const main = () => pagina.textContent('main')
+  const goto = (path: string) => pagina.goto(`/beheer${path}`)
+  const submit = (text: string) => pagina.click(`main button:has-text("${text}")`)
+  const audits = async () =>
+    (await sql`select handeling from beheer_audit order by id`).map(({ handeling }) => handeling)
+  let pad = ''
+
+  t.test('one is made when its callback works, with the reason in Dutch when it does not', async (t) => {
+    await goto('/abonnementen')
+    t.match(await main(), 'Er zijn nog geen abonnementen')
+    await pagina.click('main a:has-text("Nieuw abonnement")')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.fill('#veld-callbackUrl', 'http://intern.example/x')
+    await pagina.fill('#veld-auth', 'Bearer fout')
+    await submit('Opslaan')
+    t.match(await main(), 'moet met https:// beginnen')
+    await pagina.fill('#veld-callbackUrl', `${to.url}?token=geheim`)
+    await pagina.fill('#veld-auth', 'Bearer fout')
+    await submit('Opslaan')
+    t.match(await main(), 'De test is mislukt: een testbericht (kanaal test) wordt aangenomen. Antwoord 401')
+    t.match(await main(), 'De ontvanger herkent ons niet')
+    t.equal(await pagina.inputValue('#veld-auth'), '', 'what was filled in is not shown')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.fill('#veld-auth', 'Bearer goed')
+    await submit('Opslaan')
+    await pagina.waitForURL('**/filters')
+    pad = new URL(pagina.url()).pathname.replace('/beheer', '').replace('/filters', '')
+    t.match(await main(), 'Kies nu waarover het berichten krijgt')
+  })
+
+  t.test('while one types the filters it says what they would let through', async (t) => {
+    for (let n = 0; n < 4; n++) await givenWijziging(test)
+    await givenWijziging(test, undefined, 'destroy')
+    await goto(`${pad}/filters`)
+    t.match(await main(), 'het abonnement krijgt niets')
+    await pagina.selectOption('[name="kanaal.0"]', 'documenten')
+    await pagina.waitForSelector('text=5 van de laatste 5 berichten')
+    await pagina.fill('[name="filters.0"]', '#actie = create, update\nbronorganisatie = 517439943')
+    await pagina.waitForSelector('text=4 van de laatste 5 berichten')
+    t.match(
+      await main(),
+      'Op kanaal documenten alleen als de actie create of update is en bronorganisatie gelijk is aan 517439943: 4',
+    )
+    await pagina.fill('[name="filters.0"]', 'informatieobjecttype = x')
+    await pagina.waitForSelector('text=alleen omdat een kenmerk waarop wordt gefilterd in het bericht ontbreekt')
+    await pagina.fill('[name="filters.0"]', 'kleur = rood')
+    await pagina.waitForSelector('text=Dit kanaal kent niet: kleur')
+    t.same(await toegankelijkheid(pagina), [])
+    await submit('Opslaan')
+    t.match(await main(), 'Er is niets opgeslagen')
+    await pagina.fill('[name="filters.0"]', '#actie = create')
+    await submit('Nog een groep')
+    await pagina.selectOption('[name="kanaal.1"]', 'zaken')
+    await submit('Opslaan')
+    await pagina.waitForURL(`**${pad}`)
+    t.match(await main(), /Op kanaal documenten alleen als de actie create is.*Alles op kanaal zaken/s)
+  })
+
+  t.test('its page shows how it is doing, without what is secret in its address', async (t) => {
+    await givenWijziging(test)
+    await test.runJobs()
+    to.answer.status = 500
+    await givenWijziging(test)
+    await test.runJobs()
+    await goto(pad)
+    const text = (await main())!
+    t.match(text, /Storing: antwoord 500/)
+    t.match(text, 'Er is een storing bij de ontvanger')
+    t.match(text, /Gelukt, laatste uur\s*1 van 2/)
+    t.match(text, /Volgende pogingen.*enkelvoudiginformatieobject create/s)
+    t.notMatch(text, 'geheim')
+    t.notMatch(await pagina.content(), 'Bearer goed')
+    t.same(await toegankelijkheid(pagina), [])
+    await goto('/abonnementen')
+    t.match(await main(), /127\.0\.0\.1:\d+\/callback\?….*Storing/s)
+    t.same(await toegankelijkheid(pagina), [])
+  })
+
+  t.test('a test says what goes wrong, and that it works', async (t) => {
+    await goto(pad)
+    await submit('Testen')
+    t.match(await main(), /De test is mislukt.*Antwoord 500/)
+    to.answer.status = 204
+    await submit('Testen')
+    await pagina.waitForSelector('text=De callback werkt')
+    t.match(await main(), /Zonder Authorization wordt geweigerd.*Gelukt.*Antwoord 401/s)
+    t.same(await toegankelijkheid(pagina), [])
+  })
+
+  t.test('it is paused and resumed by keyboard, and nothing is lost', async (t) => {
+    await goto(pad)
+    await pagina.focus('text=Pauzeren')
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForSelector('text=Berichten blijven bewaard en wachten')
+    t.match(await main(), 'Gepauzeerd door De administrator')
+    to.received.length = 0
+    const id = await givenWijziging(test)
+    await test.runJobs()
+    t.strictSame(idsOf(to.received), [])
+    await goto(pad)
+    await submit('Hervatten')
+    await pagina.waitForSelector('text=Wat wachtte gaat nu weg')
+    await sql`update levering set volgende_poging_op = now()`
+    await test.runJobs()
+    t.ok(idsOf(to.received).includes(id))
+  })
+
+  t.test('messages are sent again after they were counted', async (t) => {
+    to.received.length = 0
+    await goto(`${pad}/herzenden`)
+    await pagina.selectOption('#veld-soort', 'vanaf')
+    await pagina.fill('#veld-vanaf', '2020-01-01T00:00')
+    await submit('Tellen')
+    t.match(await main(), /Opnieuw gaan 7 berichten: alle berichten vanaf 1 januari 2020/)
+    t.same(await toegankelijkheid(pagina), [])
+    await submit('Ja, opnieuw versturen')
+    await pagina.waitForSelector('text=Het herzenden is begonnen')
+    await test.runJobs()
+    t.equal(real(to.received).length, 7)
+    t.ok(real(to.received).every(({ headers }) => headers['x-replay'] === 'true'))
+    await goto(pad)
+    t.match(await main(), /Klaargezet\s+7 klaargezet van alle berichten vanaf een moment/)
+    await submit('Opnieuw')
+    await pagina.waitForSelector('text=alleen naar dit abonnement')
+    await test.runJobs()
+    t.equal(real(to.received).length, 8)
+  })
+
+  t.test('a secret for the signature is shown once, and two count during a change', async (t) => {
+    await goto(`${pad}/ondertekening`)
+    await submit('Ondertekenen: geheim maken')
+    const secret = await pagina.textContent('#geheim')
+    t.match(secret, /^whsec_/)
+    t.same(await toegankelijkheid(pagina), [])
+    await goto(`${pad}/ondertekening`)
+    t.equal(await pagina.$('#geheim'), null)
+    await submit('Nieuw geheim maken')
+    t.not(await pagina.textContent('#geheim'), secret)
+    to.received.length = 0
+    await givenWijziging(test)
+    await test.runJobs()
+    t.match(real(to.received)[0]!.headers['webhook-signature'], /^v1,\S+ v1,\S+$/)
+    await submit('Oude geheim laten vervallen')
+    t.match(await main(), 'ondertekend met één geheim')
+    const [row] =
+      await sql`select string_agg(coalesce(oud::text, '') || coalesce(nieuw::text, ''), ' ') as text from beheer_audit`
+    for (const hidden of [secret!, 'Bearer', 'token=geheim']) t.notMatch(row!.text, hidden)
+  })
+
+  t.test('blocked by a limit: an alarm in the overview, and the way back', async (t) => {
+    await goto('/abonnementen/grenzen')
+    await pagina.fill('#veld-blokkeerVanafAantal', '2')
+    t.same(await toegankelijkheid(pagina), [])
+    await submit('Opslaan')
+    await pagina.waitForSelector('text=De grenzen zijn opgeslagen')
+    to.answer.status = 401
+    for (let n = 0; n < 3; n++) await givenWijziging(test)
+    await test.runJobs()
+    await goto('/')
+    t.match(await main(), 'neemt geen berichten aan: antwoord 401')
+    await sql`select graphile_worker.add_job('block-abonnementen')`
+    await test.runJobs()
+    await givenWijziging(test)
+    await goto('/')
+    t.match(await main(), /Het abonnement .* is geblokkeerd\. Er wachten 2 berichten of meer/)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('text=Naar dit abonnement')
+    t.match(await main(), 'Nieuwe berichten worden niet klaargezet')
+    to.answer.status = 204
+    await sql`update notificatie_instelling set blokkeer_vanaf_aantal = default`
+    await submit('Hervatten')
+    await pagina.waitForSelector('text=gemiste berichten worden nu klaargezet')
+    t.match(await main(), 'de berichten die zijn gemist')
+  })
+
+  t.test('kanalen: who writes, who subscribes, what one may filter on', async (t) => {
+    await goto('/kanalen')
+    t.match(await main(), /documenten.*bronorganisatie.*deze dienst/s)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('main a:has-text("Nieuw kanaal")')
+    await pagina.fill('#veld-naam', KWAAD)
+    await pagina.fill('#veld-filters', 'object_type\nkleur')
+    await submit('Opslaan')
+    await pagina.waitForSelector('text=is gemaakt')
+    t.match(await main(), KWAAD)
+    await pagina.click('main a:has-text("Wijzigen")')
+    await pagina.fill('#veld-filters', 'object_type')
+    await submit('Opslaan')
+    t.notMatch(await main(), 'kleur')
+    await goto('/kanalen')
+    await pagina.click('main a:has-text("documenten")')
+    t.match(await main(), /Abonnementen.*127\.0\.0\.1.*alleen als de actie create is/s)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('main a:has-text("Wijzigen")')
+    await pagina.fill('#veld-filters', 'x')
+    await submit('Opslaan')
+    t.match(await main(), 'Deze kenmerken geeft dit kanaal zelf')
+  })
+
+  t.test('a viewer looks, an operator acts, only an administrator changes; all fits in 320 pixels', async (t) => {
+    const viewer = await alsBeheerder(test, 'viewer', { width: 320 })
+    for (const path of ['/abonnementen', pad, '/abonnementen/grenzen', '/kanalen']) {
+      await viewer.pagina.goto(`/beheer${path}`)
+      t.equal(await teBreed(viewer.pagina), false, path)
+      t.same(await toegankelijkheid(viewer.pagina), [], path)
+      t.equal(await viewer.pagina.$('main button'), null, path)
+    }
+    const refused = async (as: typeof viewer, path: string) => {
+      await as.pagina.goto('/beheer/')
+      const _csrf = await as.pagina.inputValue('input[name=_csrf]')
+      return (
+        await as.context.request.post(`/beheer${path}`, { form: { _csrf }, headers: { origin: test.adres } })
+      ).status()
+    }
+    const operator = await alsBeheerder(test, 'operator', { width: 320 })
+    await operator.pagina.goto(`/beheer${pad}`)
+    t.equal(await teBreed(operator.pagina), false)
+    for (const path of ['pauzeren', 'hervatten', 'test', 'herzenden', 'herzenden/stoppen'])
+      t.equal(await refused(viewer, `${pad}/${path}`), 403, path)
+    for (const path of ['opzeggen', 'wijzigen', 'filters', 'ondertekening/nieuw'])
+      t.equal(await refused(operator, `${pad}/${path}`), 403, path)
+    t.same([...viewer.klachten, ...operator.klachten], [])
+  })
+
+  t.test('it is changed and ended, and all of it is in the audit log', async (t) => {
+    await goto(`${pad}/wijzigen`)
+    await pagina.selectOption('#veld-authenticatie', 'oauth2')
+    await submit('Opslaan')
+    t.match(await main(), /Vul in waarmee wij ons bekendmaken.*client-ID.*adres in waar een token/s)
+    await goto(`${pad}/wijzigen`)
+    await pagina.fill('#veld-gelijktijdig', '8')
+    await pagina.uncheck('#veld-opVolgorde')
+    await submit('Opslaan')
+    await pagina.waitForSelector('text=De wijziging is opgeslagen')
+    t.match(await main(), /zo snel mogelijk.*ten hoogste 8/s)
+    await pagina.click('main a:has-text("Opzeggen")')
+    t.same(await toegankelijkheid(pagina), [])
+    await submit('Abonnement opzeggen')
+    await pagina.waitForURL('**/abonnementen')
+    t.equal((await goto(pad))!.status(), 404)
+    t.strictSame([...new Set(await audits())].filter((name) => /abonnement|kanaal/.test(name)).sort(), [
+      'abonnement-filters',
+      'abonnement-hervatten',
+      'abonnement-herzenden',
+      'abonnement-maken',
+      'abonnement-ondertekening-nieuw',
+      'abonnement-ondertekening-oud-weg',
+      'abonnement-opzeggen',
+      'abonnement-pauzeren',
+      'abonnement-testen',
+      'abonnement-wijzigen',
+      'abonnementen-grenzen',
+      'kanaal-maken',
+      'kanaal-wijzigen',
+    ])
+  })
+
+  t.same(klachten, [])
+})
