@@ -5,7 +5,8 @@ import { alsoElsewhere, type ExpandTree, type Expansion } from '../http/expand.t
 import { localUuid } from '../http/links.ts'
 import { zaakTree } from '../zaken/expand.ts'
 import { LEZEN as ZAKEN_LEZEN } from '../zaken/rights.ts'
-import { findReadable as findReadableZaken, toZaak } from '../zaken/zaak/read.ts'
+import { toZaak } from '../zaken/zaak/columns.ts'
+import { findReadable as findReadableZaken } from '../zaken/zaak/read.ts'
 import { findReadable, LEZEN, toBesluit } from './read.ts'
 
 const zaak = alsoElsewhere({

@@ -6,7 +6,8 @@ import { subresourceTree } from '../documenten/expand.ts'
 import { alsoElsewhere, type ExpandTree, type Expansion } from '../http/expand.ts'
 import { localUuid } from '../http/links.ts'
 import { LEZEN } from './rights.ts'
-import { findReadable, toZaak } from './zaak/read.ts'
+import { toZaak } from './zaak/columns.ts'
+import { findReadable } from './zaak/read.ts'
 
 export type Soort =
   | 'zaak'

@@ -1,13 +1,15 @@
 // Changing a case.
+import type { Updateable } from 'kysely'
 import { NO_REMOTE_TYPES, type RemoteTypes } from '../../catalogi/remote-types.ts'
-import type { Actie, Mutation } from '../../database/mutate.ts'
+import { type Actie, json, type Mutation } from '../../database/mutate.ts'
+import type { Zaak as ZaakTable } from '../../database/types.ts'
 import { type InvalidParam, immutable, notFound, throwFaults } from '../../http/problem.ts'
 import { holdZaak, requireOpenZaak } from '../lock.ts'
 import { zaakLabel, zakenKanaal } from '../records.ts'
 import { BIJWERKEN, requireMay } from '../rights.ts'
-import { encoded, toColumns, type ZaakInput, type ZaakPatch } from './columns.ts'
+import { encoded, toColumns, toZaak, type ZaakInput, type ZaakPatch } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
-import { findZaak, toZaak } from './read.ts'
+import { findZaak } from './read.ts'
 import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
 import {
   archiveringFaults,
@@ -57,24 +59,21 @@ export async function changeZaak(
     ...(given.archiefstatus ? archiveringFaults(merged, await hasOpenDocuments(m, kern)) : []),
   ])
   requireOpenZaak(kern, m.actor)
-  const columns: Record<string, unknown> = {
+  const columns: Updateable<ZaakTable> = {
     ...toColumns(given),
     ...(given.zaakgeometrie !== undefined && {
-      zaakgeometrie: geometrie.geometrie,
-      zaakgeometrie_grenzen: geometrie.geometrie && boundingBox(geometrie.geometrie),
+      zaakgeometrie: json(geometrie.geometrie),
+      zaakgeometrieGrenzen: geometrie.geometrie && boundingBox(geometrie.geometrie),
     }),
-    ...(given.hoofdzaak !== undefined && { hoofdzaak_id: hoofdzaak.id }),
+    ...(given.hoofdzaak !== undefined && { hoofdzaakId: hoofdzaak.id }),
   }
   const changed = Object.entries(given).some(
     ([name, value]) =>
       name !== 'laatstGeopend' && JSON.stringify(value) !== JSON.stringify(oud[name as keyof typeof oud]),
   )
-  if (changed) columns.laatst_gemuteerd = new Date().toISOString()
-  const names = Object.keys(columns)
-  if (names.length > 0) {
-    const row = Object.fromEntries(names.map((name) => [name, encoded(m, name, columns[name])]))
-    await m.sql`update zaak set ${m.sql(row as never)} where id = ${kern.id}`
-  }
+  if (changed) columns.laatstGemuteerd = new Date().toISOString()
+  if (Object.keys(columns).length > 0)
+    await m.trx.updateTable('zaak').set(encoded(columns, json)).where('id', '=', kern.id).execute()
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelaties(m, kern.id, relaties, given)
   const after = (await findZaak(m.read, uuid))!
   const zaak = toZaak(after, base)

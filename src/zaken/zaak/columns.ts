@@ -1,6 +1,19 @@
 // The fields of a case, and how they stand in its row.
+import type { Selectable } from 'kysely'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
-import type { Mutation } from '../../database/mutate.ts'
+import {
+  answerReader,
+  answersOf,
+  type ColumnsOf,
+  columnsOf,
+  columnWriter,
+  emptyOf,
+  fieldsOf,
+  inputsOf,
+  rowEncoder,
+  rowWriter,
+} from '../../database/fields.ts'
+import type { Zaak as ZaakTable } from '../../database/types.ts'
 import { documentedAs, orNull } from '../../http/documented.ts'
 import { isoDuration } from '../../http/duration.ts'
 import {
@@ -17,6 +30,9 @@ import {
   Uuid,
   Vertrouwelijkheid,
 } from '../../http/input.ts'
+import { link, type Resource } from '../../http/links.ts'
+import { eigenschapLink } from '../records.ts'
+import { zaaktypeLink } from '../types.ts'
 import { GEOJSON } from './geometry.ts'
 
 export const Params = Type.Object({ uuid: Uuid })
@@ -31,6 +47,7 @@ export const NullableReference = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri-reference-zgw', maxLength: 1000, default: null }),
 )
 const NullableUrl = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri' })
+const NullableDate = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date' })
 const Urls = Type.Array(Url())
 /** JSON of which the shape is judged apart, by the kind that another field names; documents show `documentation`. */
 export const anyObject = (documentation: object) =>
@@ -49,6 +66,8 @@ export const BETALINGSINDICATIES = {
   gecrediteerd: 'De met de zaak gemoeide kosten zijn gecrediteerd.',
   betaald: 'De met de zaak gemoeide kosten zijn betaald.',
 } as const
+const betalingsindicatieLabel = (value: string): string =>
+  BETALINGSINDICATIES[value as keyof typeof BETALINGSINDICATIES] ?? ''
 const BETALING = Object.keys(BETALINGSINDICATIES) as (keyof typeof BETALINGSINDICATIES)[]
 export const ARCHIEFSTATUSSEN = [
   'nog_te_archiveren',
@@ -74,75 +93,167 @@ const RelevanteZaak = Type.Object({
 })
 const Kenmerk = Type.Object({ kenmerk: Text(40, { minLength: 1 }), bron: Text(40, { minLength: 1 }) })
 
-export const ZaakInput = Type.Object({
-  identificatie: OptionalText(40),
-  bronorganisatie: Rsin,
-  omschrijving: OptionalText(80),
-  toelichting: OptionalText(1000),
-  zaaktype: Reference(),
-  registratiedatum: Type.Optional(DateOnly),
-  verantwoordelijkeOrganisatie: Rsin,
-  startdatum: DateOnly,
-  einddatumGepland: OptionalDate,
-  uiterlijkeEinddatumAfdoening: OptionalDate,
-  publicatiedatum: OptionalDate,
-  laatstGeopend: OptionalMoment,
-  communicatiekanaal: OptionalReference,
-  communicatiekanaalNaam: OptionalText(250),
-  productenOfDiensten: Type.Optional(Type.Array(Url(), { default: [] })),
-  vertrouwelijkheidaanduiding: Type.Optional(Vertrouwelijkheid),
-  betalingsindicatie: Type.Optional(Type.Enum([...BETALING, ''] as const, { default: '' })),
-  laatsteBetaaldatum: OptionalMoment,
-  zaakgeometrie: anyObject(GEOJSON),
-  verlenging: Type.Optional(Type.Unsafe<Static<typeof Verlenging> | null>({ ...Nullable(Verlenging), default: null })),
-  opschorting: Type.Optional(
-    Type.Unsafe<Static<typeof Opschorting> | null>({ ...Nullable(Opschorting), default: null }),
+type OtherZaak = { uuid: string | null; url: string | null }
+/** What hangs on a case: uuids, those of other cases also as URLs elsewhere. */
+export type Related = {
+  zaaktypeUuid: string | null
+  catalogusUuid: string | null
+  hoofdzaakUuid: string | null
+  deelzaken: string[]
+  eigenschappen: string[]
+  rollen: string[]
+  zaakinformatieobjecten: string[]
+  zaakobjecten: string[]
+  status: string | null
+  resultaat: string | null
+  relevanteAndereZaken: (OtherZaak & Omit<Static<typeof RelevanteZaak>, 'url'>)[]
+  gerelateerdeZaken: OtherZaak[]
+}
+/** A case as queries find it. */
+export type ZaakRow = Omit<Selectable<ZaakTable>, Elsewhere> &
+  Related & { zaakgeometrie: Record<string, unknown> | null }
+
+const { kept, stated, json, spread, apart, shown } = fieldsOf<ZaakTable, ZaakRow>()
+const many = (resource: Resource, base: string, uuids: string[]) => uuids.map((uuid) => link(base, resource, uuid))
+const otherZaak = (base: string, { uuid, url }: OtherZaak) => (uuid ? link(base, 'zaak', uuid) : url!)
+
+/**
+ * The fields of a case, in the order of its answers. A column that none of them holds, and that is not in `OWN`, does not
+ * compile.
+ */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'zaak', row.uuid)),
+  uuid: shown(Uuid, (row) => row.uuid),
+  identificatie: apart(OptionalText(40), (row) => row.identificatie),
+  bronorganisatie: kept(Rsin, 'bronorganisatie'),
+  omschrijving: kept(OptionalText(80), 'omschrijving', ''),
+  toelichting: kept(OptionalText(1000), 'toelichting', ''),
+  zaaktype: apart(Reference(), (row, base) => zaaktypeLink(base, row)),
+  registratiedatum: stated(Type.Optional(DateOnly), 'registratiedatum'),
+  verantwoordelijkeOrganisatie: kept(Rsin, 'verantwoordelijkeOrganisatie'),
+  startdatum: kept(DateOnly, 'startdatum'),
+  einddatum: shown(NullableDate, (row) => row.einddatum),
+  einddatumGepland: kept(OptionalDate, 'einddatumGepland', null),
+  uiterlijkeEinddatumAfdoening: kept(OptionalDate, 'uiterlijkeEinddatumAfdoening', null),
+  publicatiedatum: kept(OptionalDate, 'publicatiedatum', null),
+  laatstGemuteerd: shown(Moment, (row) => row.laatstGemuteerd),
+  laatstGeopend: kept(OptionalMoment, 'laatstGeopend', null),
+  communicatiekanaal: kept(OptionalReference, 'communicatiekanaal', ''),
+  communicatiekanaalNaam: kept(OptionalText(250), 'communicatiekanaalNaam', ''),
+  productenOfDiensten: kept(Type.Optional(Type.Array(Url(), { default: [] })), 'productenOfDiensten', []),
+  vertrouwelijkheidaanduiding: stated(Type.Optional(Vertrouwelijkheid), 'vertrouwelijkheidaanduiding'),
+  betalingsindicatie: kept(
+    Type.Optional(Type.Enum([...BETALING, ''] as const, { default: '' })),
+    'betalingsindicatie',
+    '',
   ),
-  selectielijstklasse: OptionalReference,
-  hoofdzaak: NullableReference,
-  relevanteAndereZaken: Type.Optional(Type.Array(RelevanteZaak, { default: [] })),
-  gerelateerdeZaken: Type.Optional(Type.Array(Type.Object({ url: Reference() }), { default: [] })),
-  kenmerken: Type.Optional(Type.Array(Kenmerk, { default: [] })),
-  archiefnominatie: Type.Optional(
-    Type.Unsafe<(typeof ARCHIEFNOMINATIES)[number] | '' | null>({
-      type: ['string', 'null'],
-      enum: [...ARCHIEFNOMINATIES, '', null],
-      default: null,
+  betalingsindicatieWeergave: shown(Type.String(), (row) => betalingsindicatieLabel(row.betalingsindicatie)),
+  laatsteBetaaldatum: kept(OptionalMoment, 'laatsteBetaaldatum', null),
+  zaakgeometrie: apart(anyObject(GEOJSON), (row) => row.zaakgeometrie),
+  verlenging: spread({
+    input: Type.Optional(Type.Unsafe<Static<typeof Verlenging> | null>({ ...Nullable(Verlenging), default: null })),
+    columns: { verlengingReden: '', verlengingDuur: null },
+    write: (value) => ({
+      verlengingReden: value?.reden ?? '',
+      verlengingDuur: value ? isoDuration(value.duur) : null,
     }),
+    read: (row) => (row.verlengingDuur === null ? null : { reden: row.verlengingReden, duur: row.verlengingDuur }),
+  }),
+  opschorting: spread({
+    input: Type.Optional(Type.Unsafe<Static<typeof Opschorting> | null>({ ...Nullable(Opschorting), default: null })),
+    answer: Type.Object({ ...Opschorting.properties, eerdereOpschorting: Type.Boolean() }),
+    columns: { opschortingIndicatie: false, opschortingReden: '', opschortingEerdere: false },
+    write: (value) => ({
+      opschortingIndicatie: value?.indicatie ?? false,
+      opschortingReden: value?.reden ?? '',
+      ...(value?.indicatie && { opschortingEerdere: true }),
+    }),
+    read: (row) => ({
+      indicatie: row.opschortingIndicatie,
+      eerdereOpschorting: row.opschortingEerdere,
+      reden: row.opschortingReden,
+    }),
+  }),
+  selectielijstklasse: kept(OptionalReference, 'selectielijstklasse', ''),
+  hoofdzaak: apart(NullableReference, (row, base) => row.hoofdzaakUuid && link(base, 'zaak', row.hoofdzaakUuid)),
+  deelzaken: shown(Urls, (row, base) => many('zaak', base, row.deelzaken)),
+  relevanteAndereZaken: apart(Type.Optional(Type.Array(RelevanteZaak, { default: [] })), (row, base) =>
+    row.relevanteAndereZaken.map(({ aardRelatie, overigeRelatie, toelichting, ...one }) => ({
+      url: otherZaak(base, one),
+      aardRelatie,
+      overigeRelatie,
+      toelichting,
+    })),
   ),
-  archiefstatus: Type.Optional(Type.Enum(ARCHIEFSTATUSSEN, { default: 'nog_te_archiveren' })),
-  archiefactiedatum: OptionalDate,
-  opdrachtgevendeOrganisatie: Type.Optional(Type.String({ format: 'rsin', maxLength: 9, default: '' })),
-  processobjectaard: OptionalText(200),
-  startdatumBewaartermijn: OptionalDate,
-  processobject: Type.Optional(
-    Type.Unsafe<Static<typeof Processobject> | null>({ ...Nullable(Processobject), default: null }),
+  gerelateerdeZaken: apart(Type.Optional(Type.Array(Type.Object({ url: Reference() }), { default: [] })), (row, base) =>
+    row.gerelateerdeZaken.map((one) => ({ url: otherZaak(base, one) })),
   ),
-})
+  eigenschappen: shown(Urls, (row, base) => row.eigenschappen.map((uuid) => eigenschapLink(base, row.uuid, uuid))),
+  rollen: shown(Urls, (row, base) => many('rol', base, row.rollen)),
+  status: shown(NullableUrl, (row, base) => row.status && link(base, 'status', row.status)),
+  zaakinformatieobjecten: shown(Urls, (row, base) => many('zaakinformatieobject', base, row.zaakinformatieobjecten)),
+  zaakobjecten: shown(Urls, (row, base) => many('zaakobject', base, row.zaakobjecten)),
+  kenmerken: json(Type.Optional(Type.Array(Kenmerk, { default: [] })), 'kenmerken', []),
+  archiefnominatie: spread({
+    input: Type.Optional(
+      Type.Unsafe<(typeof ARCHIEFNOMINATIES)[number] | '' | null>({
+        type: ['string', 'null'],
+        enum: [...ARCHIEFNOMINATIES, '', null],
+        default: null,
+      }),
+    ),
+    columns: { archiefnominatie: null },
+    write: (value) => ({ archiefnominatie: value || null }),
+    read: (row) => row.archiefnominatie as (typeof ARCHIEFNOMINATIES)[number] | null,
+  }),
+  archiefstatus: kept(
+    Type.Optional(Type.Enum(ARCHIEFSTATUSSEN, { default: 'nog_te_archiveren' })),
+    'archiefstatus',
+    'nog_te_archiveren',
+  ),
+  archiefactiedatum: kept(OptionalDate, 'archiefactiedatum', null),
+  resultaat: shown(NullableUrl, (row, base) => row.resultaat && link(base, 'resultaat', row.resultaat)),
+  opdrachtgevendeOrganisatie: kept(
+    Type.Optional(Type.String({ format: 'rsin', maxLength: 9, default: '' })),
+    'opdrachtgevendeOrganisatie',
+    '',
+  ),
+  processobjectaard: kept(OptionalText(200), 'processobjectaard', ''),
+  startdatumBewaartermijn: kept(OptionalDate, 'startdatumBewaartermijn', null),
+  processobject: spread({
+    input: Type.Optional(
+      Type.Unsafe<Static<typeof Processobject> | null>({ ...Nullable(Processobject), default: null }),
+    ),
+    answer: Processobject,
+    columns: {
+      processobjectDatumkenmerk: '',
+      processobjectIdentificatie: '',
+      processobjectObjecttype: '',
+      processobjectRegistratie: '',
+    },
+    write: (value) => ({
+      processobjectDatumkenmerk: value?.datumkenmerk ?? '',
+      processobjectIdentificatie: value?.identificatie ?? '',
+      processobjectObjecttype: value?.objecttype ?? '',
+      processobjectRegistratie: value?.registratie ?? '',
+    }),
+    read: (row) => ({
+      datumkenmerk: row.processobjectDatumkenmerk,
+      identificatie: row.processobjectIdentificatie,
+      objecttype: row.processobjectObjecttype,
+      registratie: row.processobjectRegistratie,
+    }),
+  }),
+}
+
+export const ZaakInput = Type.Object(inputsOf(FIELDS))
 export type ZaakInput = Static<typeof ZaakInput>
 /** What is absent in a PUT keeps its value, as clients of this API know it; only the required fields have to be there. */
 export const ZaakPut = withoutDefaults(ZaakInput)
 export const ZaakPatch = Patch(ZaakInput)
 export type ZaakPatch = Static<typeof ZaakPatch>
 
-export const Zaak = Type.Object({
-  url: Url(),
-  uuid: Uuid,
-  ...ZaakInput.properties,
-  einddatum: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date' }),
-  laatstGemuteerd: Moment,
-  betalingsindicatieWeergave: Type.String(),
-  opschorting: Type.Object({ ...Opschorting.properties, eerdereOpschorting: Type.Boolean() }),
-  processobject: Processobject,
-  deelzaken: Urls,
-  eigenschappen: Urls,
-  rollen: Urls,
-  status: NullableUrl,
-  zaakinformatieobjecten: Urls,
-  zaakobjecten: Urls,
-  resultaat: NullableUrl,
-  _expand: Type.Optional(Type.Object({})),
-})
+export const Zaak = Type.Object({ ...answersOf(FIELDS), _expand: Type.Optional(Type.Object({})) })
 
 /** The same schema, in which what is absent stays absent. */
 export function withoutDefaults<T extends TObject>(schema: T): T {
@@ -153,55 +264,38 @@ export function withoutDefaults<T extends TObject>(schema: T): T {
   return Type.Object(Object.fromEntries(properties)) as unknown as T
 }
 
-/** The columns for the fields that are given; relations and geometry are written apart. */
-export function toColumns(given: ZaakPatch) {
-  const columns: Record<string, unknown> = {}
-  for (const [field, column] of PLAIN) if (given[field] !== undefined) columns[column] = given[field]
-  if (given.archiefnominatie !== undefined) columns.archiefnominatie = given.archiefnominatie || null
-  if (given.kenmerken !== undefined) columns.kenmerken = given.kenmerken
-  if (given.verlenging !== undefined) {
-    columns.verlenging_reden = given.verlenging?.reden ?? ''
-    columns.verlenging_duur = given.verlenging ? isoDuration(given.verlenging.duur) : null
-  }
-  if (given.opschorting !== undefined) {
-    columns.opschorting_indicatie = given.opschorting?.indicatie ?? false
-    columns.opschorting_reden = given.opschorting?.reden ?? ''
-    if (given.opschorting?.indicatie) columns.opschorting_eerdere = true
-  }
-  if (given.processobject !== undefined) {
-    for (const name of ['datumkenmerk', 'identificatie', 'objecttype', 'registratie'] as const)
-      columns[`processobject_${name}`] = given.processobject?.[name] ?? ''
-  }
-  return columns
-}
+// ---- the row ----
 
-const PLAIN = [
-  ['bronorganisatie', 'bronorganisatie'],
-  ['omschrijving', 'omschrijving'],
-  ['toelichting', 'toelichting'],
-  ['registratiedatum', 'registratiedatum'],
-  ['verantwoordelijkeOrganisatie', 'verantwoordelijke_organisatie'],
-  ['startdatum', 'startdatum'],
-  ['einddatumGepland', 'einddatum_gepland'],
-  ['uiterlijkeEinddatumAfdoening', 'uiterlijke_einddatum_afdoening'],
-  ['publicatiedatum', 'publicatiedatum'],
-  ['laatstGeopend', 'laatst_geopend'],
-  ['communicatiekanaal', 'communicatiekanaal'],
-  ['communicatiekanaalNaam', 'communicatiekanaal_naam'],
-  ['productenOfDiensten', 'producten_of_diensten'],
-  ['vertrouwelijkheidaanduiding', 'vertrouwelijkheidaanduiding'],
-  ['betalingsindicatie', 'betalingsindicatie'],
-  ['laatsteBetaaldatum', 'laatste_betaaldatum'],
-  ['selectielijstklasse', 'selectielijstklasse'],
-  ['archiefstatus', 'archiefstatus'],
-  ['archiefactiedatum', 'archiefactiedatum'],
-  ['opdrachtgevendeOrganisatie', 'opdrachtgevende_organisatie'],
-  ['processobjectaard', 'processobjectaard'],
-  ['startdatumBewaartermijn', 'startdatum_bewaartermijn'],
+/** Columns beside those of the fields, which every query on a case reads. */
+const OWN = [
+  'id',
+  'uuid',
+  'identificatie',
+  'einddatum',
+  'laatstGemuteerd',
+  'hoofdzaakId',
+  'zaaktypeId',
+  'zaaktypeUrl',
+  'zaaktypeCatalogusUrl',
+  'zaaktypeIdentificatie',
+  'zaaktypeOmschrijving',
 ] as const
+/** Not among them: the geometry, which may be larger than everything else together, and what only statements look at. */
+type Elsewhere = 'zaakgeometrie' | 'zaakgeometrieGrenzen' | 'dubbel'
+type Column = ColumnsOf<typeof FIELDS> | (typeof OWN)[number]
+const _nothingForgotten = {} satisfies Record<Exclude<keyof ZaakTable, Column | Elsewhere>, never>
 
-export const JSON_COLUMNS = ['kenmerken', 'zaakgeometrie']
+/** What a query reads of `zaak as z`. */
+export const COLUMNS: `z.${Column}`[] = [...columnsOf(FIELDS), ...OWN].map((name) => `z.${name}` as const)
 
-/** The value of a column as the driver wants it. */
-export const encoded = (m: Mutation, name: string, value: unknown) =>
-  JSON_COLUMNS.includes(name) && value !== null ? m.sql.json(value as never) : value
+/** What the columns of the fields hold when a case is made of nothing. */
+export const EMPTY = emptyOf(FIELDS)
+
+/** The columns for the fields that are given; relations and geometry are written apart. */
+export const toColumns = columnWriter<ZaakTable, typeof FIELDS>(FIELDS)
+/** The same for a new case: what is not given is empty. */
+export const toRow = rowWriter<ZaakTable, typeof FIELDS>(FIELDS)
+export const toZaak = answerReader<ZaakRow, typeof FIELDS>(FIELDS)
+
+/** Encodes its columns of JSON, as a statement takes them. */
+export const encoded = rowEncoder(FIELDS)

@@ -1,15 +1,17 @@
 // Making a case.
+import type { Insertable, Selectable } from 'kysely'
 import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../../catalogi/remote-types.ts'
+import { jsonOf, rowOf } from '../../database/driver-values.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { Zaak as ZaakTable } from '../../database/types.ts'
 import { isBeyondDates } from '../../http/duration.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
 import { fault, type InvalidParam, invalidAll, Problem, throwFaults } from '../../http/problem.ts'
 import { zaakLabel, zakenKanaal } from '../records.ts'
 import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
-import { encoded, JSON_COLUMNS, toColumns, type ZaakInput } from './columns.ts'
+import { EMPTY, encoded, type Related, toRow, toZaak, type ZaakInput } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
-import { toZaak, type ZaakRow } from './read.ts'
 import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
 import {
   archiveringFaults,
@@ -40,7 +42,7 @@ export async function createZaak(
   const vertrouwelijkheidaanduiding = input.vertrouwelijkheidaanduiding ?? zaaktype.vertrouwelijkheidaanduiding // zrc-009
   const rechten = {
     zaaktypeUuid: zaaktype.uuid,
-    zaaktypeUrl: elders?.zaaktype_url ?? null,
+    zaaktypeUrl: elders?.zaaktypeUrl ?? null,
     vertrouwelijkheidaanduiding,
   }
   requireMay(m.actor, AANMAKEN, rechten)
@@ -64,29 +66,39 @@ export async function createZaak(
     ...(mayDo(m.actor, GEFORCEERD, rechten) ? [] : archiveringFaults(input, false)), // archived cases are taken over as they are
     ...termFaults(input, zaaktype),
   ])
-  const values = {
-    ...toColumns(input),
-    zaaktype_id: zaaktype.id,
+  const row = {
+    ...toRow(input),
+    einddatumGepland: input.einddatumGepland ?? zaaktype.einddatum_gepland,
+    uiterlijkeEinddatumAfdoening: input.uiterlijkeEinddatumAfdoening ?? zaaktype.uiterlijke_einddatum_afdoening,
+  }
+  const own = {
+    zaaktypeId: zaaktype.id,
     ...elders,
     vertrouwelijkheidaanduiding,
-    einddatum_gepland: input.einddatumGepland ?? zaaktype.einddatum_gepland,
-    uiterlijke_einddatum_afdoening: input.uiterlijkeEinddatumAfdoening ?? zaaktype.uiterlijke_einddatum_afdoening,
     ...(geometrie.geometrie && {
-      zaakgeometrie: geometrie.geometrie,
-      zaakgeometrie_grenzen: boundingBox(geometrie.geometrie),
+      zaakgeometrie: jsonOf(m.sql, geometrie.geometrie),
+      zaakgeometrieGrenzen: boundingBox(geometrie.geometrie),
     }),
-    ...(hoofdzaak.id && { hoofdzaak_id: hoofdzaak.id }),
+    ...(hoofdzaak.id && { hoofdzaakId: hoofdzaak.id }),
   }
-  const made = await insertZaak(m, input, values, zaaktype.identificatie, settings)
+  const made = await insertZaak(m, input, { ...withoutEmpty(row), ...own }, zaaktype.identificatie, settings)
   if (relaties.faults.length === 0 && (input.relevanteAndereZaken?.length || input.gerelateerdeZaken?.length))
     await writeRelaties(m, made.id, relaties)
   const zaak = toZaak(
     {
-      ...(camelCased({ ...COLUMNS_LEEG, ...values, ...made }) as ZaakRow),
+      ...row,
+      ...NOT_ELSEWHERE,
+      ...elders,
+      ...made,
+      einddatum: null,
+      vertrouwelijkheidaanduiding,
+      zaaktypeId: zaaktype.id,
       zaaktypeUuid: zaaktype.uuid,
       catalogusUuid: zaaktype.catalogus_uuid,
+      hoofdzaakId: hoofdzaak.id ?? null,
       hoofdzaakUuid: hoofdzaak.uuid,
-      ...RELATIES_LEEG,
+      zaakgeometrie: geometrie.geometrie,
+      ...NOTHING_RELATED,
     },
     base,
   )
@@ -104,7 +116,7 @@ export async function createZaak(
         bronorganisatie: zaak.bronorganisatie,
         ...rechten,
         catalogusUuid: zaaktype.catalogus_uuid,
-        zaaktypeCatalogusUrl: elders?.zaaktype_catalogus_url ?? null,
+        zaaktypeCatalogusUrl: elders?.zaaktypeCatalogusUrl ?? null,
       },
       base,
     ),
@@ -134,12 +146,7 @@ type ZaaktypeVanZaak = {
   uiterlijke_einddatum_afdoening: string | null
   identificatie: string | null
   /** The columns of a type elsewhere. */
-  elders?: {
-    zaaktype_url: string
-    zaaktype_catalogus_url: string
-    zaaktype_identificatie: string
-    zaaktype_omschrijving: string
-  }
+  elders?: Record<keyof typeof NOT_ELSEWHERE, string>
 }
 
 /** zrc-001, with all that a new case takes from its type, and its number when it needs one. */
@@ -182,34 +189,37 @@ async function zaaktypeElders(
     catalogus_uuid: null,
     ...computed!,
     elders: {
-      zaaktype_url: type.url,
-      zaaktype_catalogus_url: type.catalogus,
-      zaaktype_identificatie: type.identificatie,
-      zaaktype_omschrijving: type.omschrijving,
+      zaaktypeUrl: type.url,
+      zaaktypeCatalogusUrl: type.catalogus,
+      zaaktypeIdentificatie: type.identificatie,
+      zaaktypeOmschrijving: type.omschrijving,
     },
   }
 }
 
-type Made = { id: number; uuid: string; identificatie: string; laatst_gemuteerd: string; registratiedatum: string }
+const NOT_ELSEWHERE = {
+  zaaktypeUrl: null,
+  zaaktypeCatalogusUrl: null,
+  zaaktypeIdentificatie: null,
+  zaaktypeOmschrijving: null,
+}
+
+type Made = Pick<Selectable<ZaakTable>, 'id' | 'uuid' | 'identificatie' | 'laatstGemuteerd' | 'registratiedatum'>
 
 /** zrc-002: with the number of the client, which may be a reserved one, or the next free one. */
 async function insertZaak(
   m: Mutation,
   input: ZaakInput,
-  values: Record<string, unknown>,
+  values: Omit<Insertable<ZaakTable>, 'identificatie'>,
   number: string | null,
   { nummering }: Settings,
 ): Promise<Made> {
-  const given = withoutEmpty(values)
-  const row = (identificatie: string) => {
-    const columns: Record<string, unknown> = { ...given, identificatie }
-    for (const name of JSON_COLUMNS) if (columns[name] !== undefined) columns[name] = encoded(m, name, columns[name])
-    return m.sql(columns as never)
-  }
+  const row = (identificatie: string) =>
+    rowOf(m.sql, 'zaak', { ...encoded(values, (value) => jsonOf(m.sql, value)), identificatie })
   if (number === null) {
     const [[made]] = await Promise.all([
       m.sql<Made[]>`insert into zaak ${row(input.identificatie!)}
-        returning id, uuid, identificatie, laatst_gemuteerd, registratiedatum`,
+        returning id, uuid, identificatie, laatst_gemuteerd as "laatstGemuteerd", registratiedatum`,
       m.sql`delete from zaaknummer_reservering
         where identificatie = ${input.identificatie!} and bronorganisatie = ${input.bronorganisatie}`,
     ])
@@ -217,8 +227,9 @@ async function insertZaak(
   }
   let next: string | undefined = number
   for (let attempt = 1; attempt <= 10; attempt++) {
-    const [made] = await m.sql<Made[]>`insert into zaak ${row(next!)} on conflict on constraint zaak_identificatie_uniek
-      do nothing returning id, uuid, identificatie, laatst_gemuteerd, registratiedatum`
+    const [made] = await m.sql<Made[]>`insert into zaak ${row(next!)}
+      on conflict on constraint zaak_identificatie_uniek do nothing
+      returning id, uuid, identificatie, laatst_gemuteerd as "laatstGemuteerd", registratiedatum`
     if (made) return made
     await m.sql`select haal_zaaknummers_in(${input.startdatum}::date, ${nummering})`
     const [fresh] = await m.sql<{ number: string }[]>`
@@ -228,52 +239,34 @@ async function insertZaak(
   throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })
 }
 
-// What most cases leave empty, and what stands in the table then.
-const SELDOM: Record<string, unknown> = {
-  publicatiedatum: null,
-  laatst_geopend: null,
-  communicatiekanaal: '',
-  communicatiekanaal_naam: '',
-  producten_of_diensten: [],
-  betalingsindicatie: '',
-  laatste_betaaldatum: null,
-  selectielijstklasse: '',
-  archiefnominatie: null,
-  archiefstatus: 'nog_te_archiveren',
-  archiefactiedatum: null,
-  opdrachtgevende_organisatie: '',
-  processobjectaard: '',
-  startdatum_bewaartermijn: null,
-  kenmerken: [],
-  verlenging_reden: '',
-  verlenging_duur: null,
-  opschorting_indicatie: false,
-  opschorting_reden: '',
-  processobject_datumkenmerk: '',
-  processobject_identificatie: '',
-  processobject_objecttype: '',
-  processobject_registratie: '',
-}
+type NewRow = ReturnType<typeof toRow>
+/** Columns that every new row states; most cases have something there. */
+const USUAL = [
+  'bronorganisatie',
+  'verantwoordelijkeOrganisatie',
+  'startdatum',
+  'omschrijving',
+  'toelichting',
+  'einddatumGepland',
+  'uiterlijkeEinddatumAfdoening',
+] as const satisfies (keyof NewRow)[]
+const SELDOM = Object.entries(EMPTY).filter(([name]) => !USUAL.some((usual) => usual === name))
 
-/** Leaves these to the table when all are empty, since every column costs. All or nothing: so there are few statements to plan. */
-function withoutEmpty(values: Record<string, unknown>): Record<string, unknown> {
-  const rest: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(values)) {
-    if (!(name in SELDOM)) rest[name] = value
-    else if (Array.isArray(value) ? value.length > 0 : value !== SELDOM[name]) return values
+/**
+ * Leaves the other columns to the table when all of them are empty, since every column costs. All or nothing, so that there
+ * are few statements to plan.
+ */
+function withoutEmpty(row: NewRow): Pick<NewRow, (typeof USUAL)[number]> {
+  const rest: Record<string, unknown> = { ...row }
+  for (const [name, empty] of SELDOM) {
+    const value = rest[name]
+    if (Array.isArray(value) ? value.length > 0 : value !== empty) return row
+    delete rest[name]
   }
-  return rest
+  return rest as NewRow
 }
 
-const COLUMNS_LEEG = {
-  einddatum: null,
-  laatst_geopend: null,
-  verlenging_reden: '',
-  verlenging_duur: null,
-  zaakgeometrie: null,
-  opschorting_eerdere: false,
-}
-const RELATIES_LEEG = {
+const NOTHING_RELATED = {
   deelzaken: [],
   eigenschappen: [],
   rollen: [],
@@ -283,18 +276,5 @@ const RELATIES_LEEG = {
   resultaat: null,
   relevanteAndereZaken: [],
   gerelateerdeZaken: [],
-}
+} satisfies Partial<Related>
 const ANDERE_LEEG = { overigeRelatie: '', toelichting: '' }
-
-function camelCased(row: Record<string, unknown>): Record<string, unknown> {
-  const result: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(row)) result[camelCase(name)] = value
-  return result
-}
-
-const names = new Map<string, string>()
-function camelCase(name: string): string {
-  const known = names.get(name) ?? name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  names.set(name, known)
-  return known
-}

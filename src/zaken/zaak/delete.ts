@@ -7,7 +7,8 @@ import { releaseRemote } from '../../services/remote-relations.ts'
 import { holdZaak } from '../lock.ts'
 import { zaakLabel, zakenKanaal } from '../records.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
-import { findZaak, toZaak } from './read.ts'
+import { toZaak } from './columns.ts'
+import { findZaak } from './read.ts'
 
 /** zrc-023: a case goes with all that hangs on it, its parts and its audit trail; documents stay. */
 export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {

@@ -1,69 +1,16 @@
 // Finding cases. Every query on them begins here: `z` is the case, `t` its zaaktype, `c` the catalogue of that.
 import { type RawBuilder, sql } from 'kysely'
-import type { Static } from 'typebox'
 import type { Database, ReadDb } from '../../database/database.ts'
 import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
-import { link } from '../../http/links.ts'
-import { eigenschapLink } from '../records.ts'
 import { reached } from '../rights.ts'
-import { zaaktypeLink } from '../types.ts'
-import { BETALINGSINDICATIES, type Zaak } from './columns.ts'
-import type { Geometrie } from './geometry.ts'
+import { COLUMNS, type Related, type ZaakRow } from './columns.ts'
 
 const below = (table: string) =>
   sql<string[]>`array(select b.uuid from ${sql.table(table)} b where b.zaak_id = z.id order by b.id desc)`
 
-/** All but the geometry, which may be larger than everything else together. */
-const COLUMNS = [
-  'z.archiefactiedatum',
-  'z.archiefnominatie',
-  'z.archiefstatus',
-  'z.betalingsindicatie',
-  'z.bronorganisatie',
-  'z.communicatiekanaal',
-  'z.communicatiekanaalNaam',
-  'z.einddatum',
-  'z.einddatumGepland',
-  'z.hoofdzaakId',
-  'z.id',
-  'z.identificatie',
-  'z.kenmerken',
-  'z.laatsteBetaaldatum',
-  'z.laatstGemuteerd',
-  'z.laatstGeopend',
-  'z.omschrijving',
-  'z.opdrachtgevendeOrganisatie',
-  'z.opschortingEerdere',
-  'z.opschortingIndicatie',
-  'z.opschortingReden',
-  'z.processobjectaard',
-  'z.processobjectDatumkenmerk',
-  'z.processobjectIdentificatie',
-  'z.processobjectObjecttype',
-  'z.processobjectRegistratie',
-  'z.productenOfDiensten',
-  'z.publicatiedatum',
-  'z.registratiedatum',
-  'z.selectielijstklasse',
-  'z.startdatum',
-  'z.startdatumBewaartermijn',
-  'z.toelichting',
-  'z.uiterlijkeEinddatumAfdoening',
-  'z.uuid',
-  'z.verantwoordelijkeOrganisatie',
-  'z.verlengingDuur',
-  'z.verlengingReden',
-  'z.vertrouwelijkheidaanduiding',
-  'z.zaaktypeCatalogusUrl',
-  'z.zaaktypeId',
-  'z.zaaktypeIdentificatie',
-  'z.zaaktypeOmschrijving',
-  'z.zaaktypeUrl',
-] as const
-
-function zaken(db: ReadDb, geometrie: RawBuilder<unknown> = sql.ref('z.zaakgeometrie')) {
+function zaken(db: ReadDb, geometrie: RawBuilder<ZaakRow['zaakgeometrie']> = sql.ref('z.zaakgeometrie')) {
   return db
     .selectFrom('zaak as z')
     .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
@@ -82,28 +29,21 @@ function zaken(db: ReadDb, geometrie: RawBuilder<unknown> = sql.ref('z.zaakgeome
         string | null
       >`(select s.uuid from status s where s.zaak_id = z.id order by s.datum_status_gezet desc limit 1)`.as('status'),
       sql<string | null>`(select r.uuid from resultaat r where r.zaak_id = z.id)`.as('resultaat'),
-      sql<AndereZaak[]>`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', a.andere_zaak_url,
+      sql<
+        Related['relevanteAndereZaken']
+      >`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', a.andere_zaak_url,
         'aardRelatie', a.aard_relatie, 'overigeRelatie', a.overige_relatie, 'toelichting', a.toelichting) order by a.volgorde)
         from zaak_andere_zaak a left join zaak o on o.id = a.andere_zaak_id where a.zaak_id = z.id), '[]')`.as(
         'relevanteAndereZaken',
       ),
       sql<
-        { uuid: string | null; url: string | null }[]
+        Related['gerelateerdeZaken']
       >`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', g.andere_zaak_url) order by g.id)
         from zaak_gerelateerde_zaak g left join zaak o on o.id = g.andere_zaak_id where g.zaak_id = z.id), '[]')`.as(
         'gerelateerdeZaken',
       ),
     ])
 }
-type AndereZaak = {
-  uuid: string | null
-  url: string | null
-  aardRelatie: 'vervolg'
-  overigeRelatie: string
-  toelichting: string
-}
-export type ZaakRow = Awaited<ReturnType<ReturnType<typeof zaken>['executeTakeFirstOrThrow']>>
-
 export function findZaak(db: ReadDb, uuid: string): Promise<ZaakRow | undefined> {
   return zaken(db).where('z.uuid', '=', uuid).executeTakeFirst()
 }
@@ -174,71 +114,3 @@ export async function* withGeometrie<R extends object>(
 
 const geometrieen = (db: ReadDb, ids: number[]) =>
   db.selectFrom('zaak').select(['id', 'zaakgeometrie']).where('id', 'in', ids).execute()
-
-export function toZaak(row: ZaakRow, base: string): Static<typeof Zaak> {
-  const many = (resource: 'zaak' | 'rol' | 'zaakinformatieobject' | 'zaakobject', uuids: string[]) =>
-    uuids.map((uuid) => link(base, resource, uuid))
-  const andere = ({ uuid, url }: { uuid: string | null; url: string | null }) =>
-    uuid ? link(base, 'zaak', uuid) : url!
-  return {
-    url: link(base, 'zaak', row.uuid),
-    uuid: row.uuid,
-    identificatie: row.identificatie,
-    bronorganisatie: row.bronorganisatie,
-    omschrijving: row.omschrijving,
-    toelichting: row.toelichting,
-    zaaktype: zaaktypeLink(base, row),
-    registratiedatum: row.registratiedatum,
-    verantwoordelijkeOrganisatie: row.verantwoordelijkeOrganisatie,
-    startdatum: row.startdatum,
-    einddatum: row.einddatum,
-    einddatumGepland: row.einddatumGepland,
-    uiterlijkeEinddatumAfdoening: row.uiterlijkeEinddatumAfdoening,
-    publicatiedatum: row.publicatiedatum,
-    laatstGemuteerd: row.laatstGemuteerd,
-    laatstGeopend: row.laatstGeopend,
-    communicatiekanaal: row.communicatiekanaal,
-    communicatiekanaalNaam: row.communicatiekanaalNaam,
-    productenOfDiensten: row.productenOfDiensten,
-    vertrouwelijkheidaanduiding: row.vertrouwelijkheidaanduiding,
-    betalingsindicatie: row.betalingsindicatie as keyof typeof BETALINGSINDICATIES | '',
-    betalingsindicatieWeergave: BETALINGSINDICATIES[row.betalingsindicatie as keyof typeof BETALINGSINDICATIES] ?? '',
-    laatsteBetaaldatum: row.laatsteBetaaldatum,
-    zaakgeometrie: row.zaakgeometrie as (Geometrie & Record<string, unknown>) | null,
-    verlenging: row.verlengingDuur === null ? null : { reden: row.verlengingReden, duur: row.verlengingDuur },
-    opschorting: {
-      indicatie: row.opschortingIndicatie,
-      eerdereOpschorting: row.opschortingEerdere,
-      reden: row.opschortingReden,
-    },
-    selectielijstklasse: row.selectielijstklasse,
-    hoofdzaak: row.hoofdzaakUuid && link(base, 'zaak', row.hoofdzaakUuid),
-    deelzaken: many('zaak', row.deelzaken),
-    relevanteAndereZaken: row.relevanteAndereZaken.map(({ aardRelatie, overigeRelatie, toelichting, ...one }) => ({
-      url: andere(one),
-      aardRelatie,
-      overigeRelatie,
-      toelichting,
-    })),
-    gerelateerdeZaken: row.gerelateerdeZaken.map((one) => ({ url: andere(one) })),
-    eigenschappen: row.eigenschappen.map((uuid) => eigenschapLink(base, row.uuid, uuid)),
-    rollen: many('rol', row.rollen),
-    status: row.status && link(base, 'status', row.status),
-    zaakinformatieobjecten: many('zaakinformatieobject', row.zaakinformatieobjecten),
-    zaakobjecten: many('zaakobject', row.zaakobjecten),
-    kenmerken: row.kenmerken as { kenmerk: string; bron: string }[],
-    archiefnominatie: row.archiefnominatie as 'vernietigen' | null,
-    archiefstatus: row.archiefstatus as 'gearchiveerd',
-    archiefactiedatum: row.archiefactiedatum,
-    resultaat: row.resultaat && link(base, 'resultaat', row.resultaat),
-    opdrachtgevendeOrganisatie: row.opdrachtgevendeOrganisatie,
-    processobjectaard: row.processobjectaard,
-    startdatumBewaartermijn: row.startdatumBewaartermijn,
-    processobject: {
-      datumkenmerk: row.processobjectDatumkenmerk,
-      identificatie: row.processobjectIdentificatie,
-      objecttype: row.processobjectObjecttype,
-      registratie: row.processobjectRegistratie,
-    },
-  }
-}
