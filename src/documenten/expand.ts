@@ -2,7 +2,8 @@
 import { expansionAlsoElsewhere } from '../catalogi/expand.ts'
 import { alsoElsewhere, type ExpandTree } from '../http/expand.ts'
 import { link, localUuid } from '../http/links.ts'
-import { findReadable, toDocument } from './document/read.ts'
+import { toDocument } from './document/columns.ts'
+import { findReadable } from './document/read.ts'
 import { SCOPES_LEZEN } from './rights.ts'
 
 /** Within a document. */

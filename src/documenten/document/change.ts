@@ -9,10 +9,10 @@ import { gebruiksrechtFault, hasGebruiksrechten, requireFileSize, statusFault } 
 import type { StoredBytes } from '../storage/index.ts'
 import { judgeInformatieobjecttype } from '../type.ts'
 import { closeUpload, insertFile, openUpload, type UploadParts } from './bytes.ts'
-import { type Document, type DocumentPatch, type Metagegevens, toColumns } from './columns.ts'
+import { type Document, type DocumentPatch, type Metagegevens, toColumns, toDocument } from './columns.ts'
 import { holdDocument } from './hold.ts'
 import { requireLock } from './lock-rules.ts'
-import { type DocumentRow, findDocument, toDocument } from './read.ts'
+import { type DocumentRow, findDocument } from './read.ts'
 import { insertVersion, type TypeElsewhere, typeColumns, typeSubject } from './version.ts'
 
 export type DocumentChange = {
@@ -66,7 +66,6 @@ export async function changeDocument(
     versie,
     ...toColumns(input),
     ...columns,
-    indicatieGebruiksrecht: input.indicatieGebruiksrecht ?? null,
     bestandsomvang: content.omvang,
     bestandId: content.bytes ? await insertFile(m, parts.store.backend, content.bytes) : content.bestandId,
   })

@@ -12,9 +12,9 @@ import { gebruiksrechtFault, requireFileSize, statusFault } from '../rules.ts'
 import type { StoredBytes } from '../storage/index.ts'
 import { judgeInformatieobjecttype, vertrouwelijkheidaanduidingOf } from '../type.ts'
 import { insertFile, openUpload, type UploadParts } from './bytes.ts'
-import { type DocumentCreate, type DocumentMetLock, toColumns } from './columns.ts'
+import { type DocumentCreate, type DocumentMetLock, toColumns, toDocument } from './columns.ts'
 import { newLock } from './lock-rules.ts'
-import { findDocument, toDocument } from './read.ts'
+import { findDocument } from './read.ts'
 import { insertVersion, type TypeElsewhere, typeColumns, typeSubject } from './version.ts'
 
 /**
@@ -54,11 +54,9 @@ export async function createDocument(
     enkelvoudiginformatieobjectId: id,
     versie: 1,
     ...toColumns(input),
-    bronorganisatie: input.bronorganisatie,
     identificatie,
     ...typeColumns(type),
     vertrouwelijkheidaanduiding: level,
-    indicatieGebruiksrecht: input.indicatieGebruiksrecht ?? null,
     bestandsomvang: stated,
     bestandId: bytes && (await insertFile(m, parts.store.backend, bytes)),
   })

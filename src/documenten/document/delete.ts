@@ -7,8 +7,8 @@ import { documentenKanaal, documentLabel } from '../kanaal.ts'
 import { requireMay, SCOPES_VERWIJDEREN } from '../rights.ts'
 import { requireNoRelations, requireUnlockedForDelete } from '../rules.ts'
 import { deleteFiles } from './bytes.ts'
+import { toDocument } from './columns.ts'
 import { holdDocument } from './hold.ts'
-import { toDocument } from './read.ts'
 
 /** Removes a document with all its versions and what hangs on it; its bytes go by a job after the commit. */
 export async function deleteDocument(m: Mutation, uuid: string, catalogus: string): Promise<void> {

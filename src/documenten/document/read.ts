@@ -8,10 +8,8 @@ import type { Database, ReadDb } from '../../database/database.ts'
 import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { Moment, Uuid } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { reached, requireMay, SCOPES_LEZEN, type Scopes } from '../rights.ts'
-import type { Document } from './columns.ts'
 
 /** Which version: the highest, this one, or the one that was the highest at a moment. */
 export const VersionQuery = Type.Object({
@@ -145,60 +143,4 @@ function from(withVersion: boolean): RawBuilder<unknown> {
     ? sql`enkelvoudiginformatieobject e join enkelvoudiginformatieobject_versie v
         on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie`
     : sql`enkelvoudiginformatieobject e`
-}
-
-// ---- the resource ----
-
-export function toDocument(row: DocumentRow, base: string): Document {
-  const url = link(base, 'enkelvoudiginformatieobject', row.uuid)
-  return {
-    url,
-    identificatie: row.identificatie,
-    bronorganisatie: row.bronorganisatie,
-    creatiedatum: row.creatiedatum,
-    titel: row.titel,
-    vertrouwelijkheidaanduiding: row.vertrouwelijkheidaanduiding,
-    auteur: row.auteur,
-    status: row.status as Document['status'],
-    formaat: row.formaat,
-    taal: row.taal,
-    versie: row.versie,
-    beginRegistratie: row.beginRegistratie,
-    bestandsnaam: row.bestandsnaam,
-    inhoud: row.bestandId === null ? null : `${url}/download?versie=${row.versie}`,
-    bestandsomvang: row.bestandsomvang,
-    link: row.link,
-    beschrijving: row.beschrijving,
-    ontvangstdatum: row.ontvangstdatum,
-    verzenddatum: row.verzenddatum,
-    indicatieGebruiksrecht: row.indicatieGebruiksrecht,
-    verschijningsvorm: row.verschijningsvorm,
-    ondertekening:
-      row.ondertekeningSoort === null
-        ? null
-        : ({ soort: row.ondertekeningSoort, datum: row.ondertekeningDatum } as Document['ondertekening']),
-    integriteit:
-      row.integriteitAlgoritme === null
-        ? null
-        : ({
-            algoritme: row.integriteitAlgoritme,
-            waarde: row.integriteitWaarde,
-            datum: row.integriteitDatum,
-          } as Document['integriteit']),
-    informatieobjecttype: row.typeUuid
-      ? link(base, 'informatieobjecttype', row.typeUuid)
-      : row.informatieobjecttypeUrl!,
-    locked: row.lock !== null,
-    bestandsdelen: (row.bestandsdelen ?? []).map(({ uuid, volgnummer, omvang, voltooid }) => ({
-      url: link(base, 'bestandsdeel', uuid),
-      volgnummer,
-      omvang,
-      voltooid,
-      lock: row.lock ?? '',
-    })),
-    trefwoorden: row.trefwoorden,
-    inhoudIsVervallen: row.inhoudIsVervallen,
-    tonenAanInitiator: row.tonenAanInitiator,
-    isGereedVoorPublicatie: row.isGereedVoorPublicatie,
-  }
 }

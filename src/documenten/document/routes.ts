@@ -14,7 +14,7 @@ import { createAccess, deleteAccess, documentBijwerken, mayRead, readAccess, SCO
 import { fetchTypeElsewhere } from '../type.ts'
 import { receivedBytes } from './bytes.ts'
 import { changeDocument } from './change.ts'
-import { Document, DocumentCreate, DocumentMetLock, DocumentPatch, DocumentUpdate } from './columns.ts'
+import { Document, DocumentCreate, DocumentMetLock, DocumentPatch, DocumentUpdate, toDocument } from './columns.ts'
 import { discard, inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './content.ts'
 import { createDocument } from './create.ts'
 import { deleteDocument } from './delete.ts'
@@ -28,7 +28,6 @@ import {
   pageOfDocuments,
   requireDocument,
   type Selectie,
-  toDocument,
   VersionQuery,
 } from './read.ts'
 
