@@ -1480,6 +1480,7 @@ create table zaak_aantal (
   constraint zaak_aantal_pkey PRIMARY KEY (id),
   constraint zaak_aantal_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
 );
+CREATE INDEX zaak_zoeken ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
 
 -- relevanteAndereZaken: cases that matter to a case.
 create table zaak_andere_zaak (

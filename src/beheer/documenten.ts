@@ -7,7 +7,10 @@ import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { contains } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { writeAudit } from './change.ts'
-import { historyOf, keysetByNumber, queryText, requireVisible, uuidIn, uuidParam, visible } from './lookup.ts'
+import { historyOf } from './history.ts'
+import { keysetByNumber, queryText, requireVisible, type Sorts, uuidIn, uuidParam, visible } from './lookup.ts'
+import { CSP } from './page.ts'
+import { chosenTypes, typeChoices } from './type-choices.ts'
 
 type Regel = {
   id: number
@@ -25,6 +28,37 @@ const REGEL = sql`select e.id, e.uuid, e.identificatie, v.titel, coalesce(t.omsc
   join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
   left join informatieobjecttype t on t.id = e.informatieobjecttype_id`
 
+type Versie = { versie: number; op: string; titel: string; formaat: string; bestandsnaam: string; inhoud: boolean }
+
+const PDF = 'application/pdf'
+/** What is shown: by the format that was given with the document, or by the end of its file name. */
+const SHOWN: [type: string, formats: string[], endings: string[]][] = [
+  [PDF, [PDF], ['pdf']],
+  ['image/png', ['image/png'], ['png']],
+  ['image/jpeg', ['image/jpeg', 'image/jpg'], ['jpg', 'jpeg']],
+  ['image/gif', ['image/gif'], ['gif']],
+  ['image/webp', ['image/webp'], ['webp']],
+  ['text/plain; charset=utf-8', ['text/plain', 'text/csv', 'text/markdown'], ['txt', 'csv', 'md', 'log']],
+]
+
+/** The type under which a version may be shown, if any. Formats with scripts in them, such as HTML and SVG, are not among these. */
+function shownAs({
+  formaat,
+  bestandsnaam,
+  inhoud,
+}: Pick<Versie, 'formaat' | 'bestandsnaam' | 'inhoud'>): string | undefined {
+  if (!inhoud) return undefined
+  const format = formaat.split(';', 1)[0]!.trim().toLowerCase()
+  const ending = /\.([a-z0-9]+)$/i.exec(bestandsnaam)?.[1]?.toLowerCase() ?? ''
+  return SHOWN.find(([, formats, endings]) => (format ? formats.includes(format) : endings.includes(ending)))?.[0]
+}
+
+/** The version that the query asks. */
+function versionIn(request: FastifyRequest, name = 'versie'): number | undefined {
+  const text = queryText(request, name)
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
+}
+
 export function registerDocumenten(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
   const send = contentSender(app)
@@ -33,20 +67,14 @@ export function registerDocumenten(app: FastifyInstance): void {
     const lijst = await keysetByNumber<Regel>(request, app.read, {
       select: REGEL,
       id: sql`e.id`,
+      sorts: SORTS,
       conditions: [visible(request, sql`e.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
-    const typen = await app.read
-      .selectFrom('informatieobjecttype')
-      .select('omschrijving')
-      .distinct()
-      .orderBy('omschrijving')
-      .limit(1000)
-      .execute()
     return reply.pagina('documenten', {
       titel: 'Documenten',
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
-      typen: typen.map(({ omschrijving }) => omschrijving),
+      typen: await typeChoices(app.read, 'informatieobjecttype'),
       niveaus: VERTROUWELIJKHEIDAANDUIDINGEN,
     })
   })
@@ -56,8 +84,9 @@ export function registerDocumenten(app: FastifyInstance): void {
     const { sql: query } = app.parts.database
     const [type] = await query`
       select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
-    const versies = await query`
-      select v.versie, v.begin_registratie as op, v.titel, v.bestandsnaam, v.bestandsomvang, v.bestand_id is not null as inhoud
+    const versies = await query<Versie[]>`
+      select v.versie, v.begin_registratie as op, v.titel, v.formaat, v.bestandsnaam, v.bestandsomvang,
+        v.bestand_id is not null as inhoud
       from enkelvoudiginformatieobject_versie v where v.enkelvoudiginformatieobject_id = ${document.id}
       order by v.versie desc limit 50`
     const relaties = await query`
@@ -65,19 +94,49 @@ export function registerDocumenten(app: FastifyInstance): void {
         z.vertrouwelijkheidaanduiding <= ${request.beheerder!.maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as zichtbaar
       from objectinformatieobject r left join zaak z on z.uuid = r.object_uuid left join besluit b on b.uuid = r.object_uuid
       where r.enkelvoudiginformatieobject_id = ${document.id} order by r.id desc limit 50`
+    const asked = versionIn(request, 'bekijken')
+    const shown = versies.find((versie) => versie.versie === asked && shownAs(versie))
+    if (shown) reply.header('content-security-policy', `${CSP}; frame-src 'self'`)
     return reply.pagina('document', {
       titel: document.titel,
       kruimels: [{ pad: '/documenten', naam: 'Documenten' }],
       document,
       soort: type?.omschrijving || 'Zonder omschrijving',
-      versies,
+      versies: versies.map((versie) => ({ ...versie, toonbaar: shownAs(versie) !== undefined })),
       relaties,
+      gebeurtenissen: (await historyOf(app, request, document.uuid, 5)).rijen,
+      voorbeeld: shown && { versie: shown.versie, soort: shownAs(shown), titel: shown.titel },
     })
   })
 
-  app.get<{ Querystring: { versie?: string } }>('/documenten/:uuid/download', { config }, async (request, reply) => {
-    const { versie = '' } = request.query
-    const row = await vindDocument(request, /^[1-9]\d{0,8}$/.test(versie) ? Number(versie) : undefined)
+  // What a browser shows safely: the type is one of ours and never guessed (nosniff), and nothing in it may run or load anything.
+  app.get('/documenten/:uuid/voorbeeld', { config }, async (request, reply) => {
+    const row = await vindDocument(request, versionIn(request))
+    const type = shownAs({ ...row, inhoud: row.bestandId !== null })
+    if (!type) throw notFound('Van deze versie is geen voorbeeld.')
+    if (!request.headers.range)
+      await writeAudit(app.parts.database.db, request, [
+        {
+          handeling: 'document-bekijken',
+          soort: 'document',
+          id: row.uuid,
+          weergave: row.identificatie,
+          nieuw: { versie: row.versie },
+        },
+      ])
+    reply.headers({
+      // The viewer of PDF, a part of the browser, does not start in a sandbox.
+      'content-security-policy':
+        type === PDF
+          ? "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+          : "default-src 'none'; sandbox; frame-ancestors 'self'",
+      'x-frame-options': 'SAMEORIGIN',
+    })
+    return send(request, reply, row, type)
+  })
+
+  app.get('/documenten/:uuid/download', { config }, async (request, reply) => {
+    const row = await vindDocument(request, versionIn(request))
     if (row.bestandId === null) throw notFound('Van deze versie is geen bestand.')
     await writeAudit(app.parts.database.db, request, [
       {
@@ -111,23 +170,28 @@ export function registerDocumenten(app: FastifyInstance): void {
   }
 }
 
+const OF_DOCUMENT = sql`from enkelvoudiginformatieobject_versie w join enkelvoudiginformatieobject d
+  on d.id = w.enkelvoudiginformatieobject_id and d.versie = w.versie where d.id =`
+const SORTS: Sorts = {
+  identificatie: {
+    column: sql`e.identificatie`,
+    of: (id) => sql`(select identificatie from enkelvoudiginformatieobject where id = ${id}::bigint)`,
+  },
+  titel: { column: sql`v.titel`, of: (id) => sql`(select titel ${OF_DOCUMENT} ${id}::bigint)` },
+  creatiedatum: { column: sql`v.creatiedatum`, of: (id) => sql`(select creatiedatum ${OF_DOCUMENT} ${id}::bigint)` },
+}
+
 const FILTERS = ['zoek', 'titel', 'type', 'vertrouwelijkheidaanduiding']
 
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
   const [zoek, titel, type, niveau] = FILTERS.map((name) => queryText(request, name))
   const uuid = zoek ? uuidIn(zoek) : undefined
-  const typen = type
-    ? await request.server.read
-        .selectFrom('informatieobjecttype')
-        .where('omschrijving', '=', type)
-        .select('id')
-        .execute()
-    : []
+  const typen = type ? await chosenTypes(request.server.read, 'informatieobjecttype', type) : []
   return [
     ...(uuid ? [sql`e.uuid = ${uuid}`] : zoek ? [sql`e.identificatie = ${zoek}`] : []),
     ...words(titel).map((word) => contains(sql`v.titel`, word)),
-    ...(type ? [sql`e.informatieobjecttype_id = any(${typen.map(({ id }) => id)}::bigint[])`] : []),
+    ...(type ? [sql`e.informatieobjecttype_id = any(${typen}::bigint[])`] : []),
     ...(VERTROUWELIJKHEIDAANDUIDINGEN.some((level) => level === niveau)
       ? [sql`e.vertrouwelijkheidaanduiding = ${niveau}::vertrouwelijkheidaanduiding`]
       : []),

@@ -3,6 +3,7 @@
 const ZONE = 'Europe/Amsterdam'
 const MOMENT = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'medium', timeStyle: 'medium', timeZone: ZONE })
 const DAG = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'long', timeZone: 'UTC' })
+const KORTE_DAG = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'medium', timeZone: 'UTC' })
 const GETAL = new Intl.NumberFormat('nl-NL', { maximumFractionDigits: 1 })
 const GELEDEN = new Intl.RelativeTimeFormat('nl-NL', { numeric: 'auto' })
 const STAPPEN: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -22,6 +23,11 @@ export function moment(iso: string): string {
 /** A date (`YYYY-MM-DD`) as `21 november 2026`. */
 export function formatDate(iso: string): string {
   return DAG.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
+}
+
+/** A date as `21 nov 2026`, for lists. */
+export function formatShortDate(iso: string): string {
+  return KORTE_DAG.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
 }
 
 /** How long ago, or until then, as `3 minuten geleden`. */

@@ -22,6 +22,7 @@ import { registerNotificaties } from './notificaties.ts'
 import { registerOverzicht } from './overview.ts'
 import { registerPagina } from './page.ts'
 import { registerBewaartermijnen } from './retention.ts'
+import { registerZoeken } from './search.ts'
 import { findSession, hasRole } from './session.ts'
 import { registerSignIn } from './sign-in.ts'
 import { registerStijl } from './stylesheets.ts'
@@ -78,6 +79,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerApplicaties(app)
   registerAccounts(app)
   registerMijnAccount(app)
+  registerZoeken(app)
   registerZaken(app)
   registerDocumenten(app)
   await registerCatalogi(app)

@@ -1,10 +1,10 @@
 // taken: the queue of jobs as it stands: why each waits, and what to do about it.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import type { Formulier } from './form.ts'
-import { formatDuration } from './format.ts'
+import { formatDuration, formatNumber } from './format.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
 import type { Soort } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
@@ -44,6 +44,13 @@ function labelOf(taak: string): string {
   return Object.hasOwn(SOORTEN, taak) ? SOORTEN[taak as keyof typeof SOORTEN] : taak
 }
 
+type Group = { taak: string; fout: string; aantal: number; naam: string; laatst: string }
+
+/** More failed jobs than this are tried again in several times. */
+const MOST = 10_000
+/** Of an error what its jobs have in common: its first line, without the numbers in it. */
+const ERROR_KIND = sql<string>`left(regexp_replace(split_part(coalesce(j.last_error, ''), E'\\n', 1), '[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]+', '…', 'g'), 200)`
+
 type Job = {
   id: number
   taak: string
@@ -66,7 +73,7 @@ export function registerTaken(app: FastifyInstance): void {
     const tekst = (naam: string) => String([query[naam]].flat().at(-1) ?? '').replaceAll('\0', '')
     const staat = Object.hasOwn(STATEN, tekst('staat')) ? (tekst('staat') as Staat) : undefined
     const taak = tekst('taak').slice(0, 128)
-    const [lijst, aantallen] = await Promise.all([
+    const [lijst, aantallen, storingen] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
         rows: (limit, cursor) => selectTaken(staat, taak, limit, cursor),
@@ -74,17 +81,32 @@ export function registerTaken(app: FastifyInstance): void {
       driver<{ staat: Staat; aantal: number }[]>`
         select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal
         from graphile_worker.jobs where ${taak} = '' or task_identifier = ${taak} group by 1`,
+      readFailures(),
     ])
     const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
     return reply.pagina('taken', {
       titel: 'Taken',
       lijst,
-      rijen: lijst.rijen.map(inWords),
+      rijen: lijst.rijen.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
+      storingen,
       staat: staat ?? '',
       taak,
       staten: Object.entries(STATEN).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
       soorten: [['', 'Alle'], ...Object.entries(SOORTEN)],
     })
+  })
+
+  // Before the single job, whose address would take it.
+  app.post('/taken/opnieuw', { config: operating }, async (request, reply) => {
+    const { taak, fout } = (request.body ?? {}) as Formulier
+    const aantal = await retryFailed(request, String(taak ?? ''), String(fout ?? ''))
+    const tekst =
+      aantal === 0
+        ? 'Er was geen mislukte taak om opnieuw uit te voeren.'
+        : aantal === 1
+          ? 'De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.'
+          : `${formatNumber(aantal)} taken worden opnieuw uitgevoerd. Wat klaar is staat niet meer hier.`
+    return redirectWith(request, reply, '/taken', tekst, aantal === 0 ? 'info' : 'goed')
   })
 
   app.get<Params>('/taken/:id', { config: viewing }, async (request, reply) => {
@@ -140,6 +162,33 @@ export function registerTaken(app: FastifyInstance): void {
     if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
     return redirectWith(request, reply, '/taken?staat=mislukt', 'De taak is verwijderd.')
   })
+
+  /** Failed jobs by kind and error, the most frequent first. */
+  async function readFailures(): Promise<Group[]> {
+    const { rows } = await sql<Group>`
+      select j.task_identifier as taak, ${ERROR_KIND} as fout, count(*)::int as aantal, max(j.updated_at) as laatst
+      from graphile_worker.jobs j where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
+      group by 1, 2 order by 3 desc limit 10`.execute(db)
+    return rows.map((row) => ({ ...row, naam: labelOf(row.taak) }))
+  }
+
+  async function retryFailed(request: FastifyRequest, taak: string, fout: string): Promise<number> {
+    return mutateFromPage(request, async (m) => {
+      const { rows } = await sql<{ id: number }>`
+        select r.id from graphile_worker.reschedule_jobs(array(
+          select j.id from graphile_worker.jobs j
+          where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
+            and (${taak} = '' or (j.task_identifier = ${taak} and ${ERROR_KIND} = ${fout}))
+          order by j.id limit ${MOST}), run_at => now(), attempts => 0) r`.execute(m.trx)
+      m.vastleggen({
+        handeling: 'taken-opnieuw',
+        soort: 'taak',
+        weergave: taak ? labelOf(taak) : 'alle mislukte taken',
+        nieuw: { aantal: rows.length, ...(fout && { fout }) },
+      })
+      return rows.length
+    })
+  }
 
   async function pasAan(
     request: Parameters<typeof mutateFromPage>[0],

@@ -1,5 +1,5 @@
 // opzoeken: what the pages to look things up share: what somebody may see, searching by name, and lists below an object.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
@@ -47,68 +47,54 @@ export function requireVisible(request: FastifyRequest, vertrouwelijkheidaanduid
   if (levels.indexOf(vertrouwelijkheidaanduiding) > levels.indexOf(max)) throw notFound('Deze pagina bestaat niet.')
 }
 
-/** A list by number, newest first; `conditions` begin with a column, `from` ends where they come. */
+/** How a list may be sorted: the column, and where it stands of the row with a given number. */
+export type Sorts = Record<string, { column: RawBuilder<unknown>; of(id: string): RawBuilder<unknown> }>
+
+/**
+ * A list by number, newest first, or as `sorteer` in the query says; `conditions` begin with a column, `select` ends where they
+ * come. With `sorts` the list may also be sorted by those columns, `-name` from high to low.
+ */
 export async function keysetByNumber<Row extends { id: number }>(
   request: FastifyRequest,
   db: ReadDb,
-  query: { select: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: RawBuilder<unknown>[]; size?: number },
+  query: {
+    select: RawBuilder<unknown>
+    id: RawBuilder<unknown>
+    conditions: RawBuilder<unknown>[]
+    size?: number
+    sorts?: Sorts
+  },
 ): Promise<Bladzij<Row>> {
+  const asked = query.sorts ? queryText(request, 'sorteer') : ''
+  const name = asked.replace(/^-/, '')
+  const sort = query.sorts && Object.hasOwn(query.sorts, name) ? query.sorts[name] : undefined
+  const upwards = sort || name === 'nummer' ? !asked.startsWith('-') : false
   return keysetPage<Row>(request, {
     ...(query.size !== undefined && { size: query.size }),
     key: ({ id }) => String(id),
     rows: async (limit, cursor) => {
-      const conditions = [...query.conditions, ...fromNumber(query.id, cursor)]
+      const ascending = upwards === (cursor.voor === undefined)
+      const conditions = [...query.conditions, ...beyond(query.id, sort, cursor, ascending)]
       const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
-      const order = cursor.voor === undefined ? sql`desc` : sql`asc`
-      const { rows } = await sql<Row>`${query.select} ${where} order by ${query.id} ${order} limit ${limit}`.execute(
-        db as never,
-      )
+      const order = ascending ? sql`asc` : sql`desc`
+      const by = sort ? sql`${sort.column} ${order}, ${query.id} ${order}` : sql`${query.id} ${order}`
+      const { rows } = await sql<Row>`${query.select} ${where} order by ${by} limit ${limit}`.execute(db as never)
       return rows
     },
   })
 }
 
-function fromNumber(id: RawBuilder<unknown>, { na, voor }: Cursor): RawBuilder<unknown>[] {
-  const valid = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
-  if (valid(voor)) return [sql`${id} > ${voor}::bigint`]
-  return valid(na) ? [sql`${id} < ${na}::bigint`] : []
-}
-
-/** The changes of a main object, as the audit trail of the API keeps them. */
-export type Spoor = {
-  id: number
-  actie: string
-  resource: string
-  weergave: string
-  wie: string
-  op: string
-  velden: { veld: string; oud: string; nieuw: string }[]
-}
-
-const ACTIES: Record<string, string> = {
-  create: 'Gemaakt',
-  update: 'Gewijzigd',
-  partial_update: 'Gewijzigd',
-  destroy: 'Verwijderd',
-}
-
-/** A page of the audit trail of a main object, newest first. */
-export async function historyOf(app: FastifyInstance, request: FastifyRequest, uuid: string): Promise<Bladzij<Spoor>> {
-  type Row = Omit<Spoor, 'velden'> & { oud: unknown; nieuw: unknown }
-  const list = await keysetByNumber<Row>(request, app.read, {
-    size: 20,
-    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as op, a.oud, a.nieuw,
-      concat_ws(', ', nullif(coalesce(nullif(a.gebruikers_weergave, ''), a.gebruikers_id), ''), nullif(a.applicatie_weergave, '')) as wie
-      from audit a`,
-    id: sql`a.id`,
-    conditions: [sql`a.hoofd_object_uuid = ${uuid}`],
-  })
-  const rijen = list.rijen.map(({ oud, nieuw, ...row }) => ({
-    ...row,
-    actie: ACTIES[row.actie] ?? row.actie,
-    velden: differences(oud, nieuw),
-  }))
-  return { ...list, rijen }
+function beyond(
+  id: RawBuilder<unknown>,
+  sort: Sorts[string] | undefined,
+  { na, voor }: Cursor,
+  ascending: boolean,
+): RawBuilder<unknown>[] {
+  const from = voor ?? na
+  if (from === undefined || !/^\d{1,15}$/.test(from)) return []
+  const compare = ascending ? sql`>` : sql`<`
+  if (!sort) return [sql`${id} ${compare} ${from}::bigint`]
+  return [sql`(${sort.column}, ${id}) ${compare} (${sort.of(from)}, ${from}::bigint)`]
 }
 
 /** Field by field what is not the same before and after. */
@@ -131,6 +117,11 @@ function asText(value: unknown): string {
   if (value === null || value === undefined || value === '') return ''
   if (typeof value === 'boolean') return value ? 'ja' : 'nee'
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1)
-  // Of a BSN the last three digits: enough to recognise somebody by.
-  return text.replace(/("(?:inpBsn|anpIdentificatie)": ")\d+(\d{3}")/g, '$1••••••$2')
+  return text.replace(
+    /("(?:inpBsn|anpIdentificatie)": ")(\d+)(")/g,
+    (_, before, bsn, after) => before + maskBsn(bsn) + after,
+  )
 }
+
+/** Of a BSN the last three digits: enough to recognise somebody by. */
+export const maskBsn = (bsn: string): string => `••••••${bsn.slice(-3)}`

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
 import { isUuid, UUID_PATTERN } from '../http/uuid.ts'
-import { type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
+import { CAUSE, type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
 import { resendFailed, sendNow } from '../notificaties/resend.ts'
 import { gepauzeerdOp, readInstellingen, readModus, zetPauze } from '../notificaties/settings.ts'
@@ -11,6 +11,7 @@ import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
 import { formatDate, formatNumber } from './format.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
+import { visible } from './lookup.ts'
 import { type Bericht, outcomeOf, stateOf, waitsFor } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
@@ -24,6 +25,8 @@ const TOT = 10_000
 type Rij = Bericht & {
   id: number
   uuid: string
+  /** The case, document or type that it is about, where that still exists. */
+  onderwerp: { pad: string; naam: string } | null
   kanaal: string
   resource: string
   resourceUrl: string
@@ -36,18 +39,20 @@ export function registerNotificaties(app: FastifyInstance): void {
   app.get('/notificaties', { config: viewing }, async (request, reply) => {
     const { filter, velden, fouten } = readFilter(request.query as Formulier)
     const geldig = fouten.object === undefined
-    const [lijst, aantal, instelling] = await Promise.all([
+    const [lijst, aantal, instelling, oorzaken] = await Promise.all([
       keysetPage(request, {
         key: ({ aanmaakdatum, id }: Rij) => `${aanmaakdatum}_${id}`,
-        rows: async (limit, cursor) => (geldig ? selectRows(app, filter, limit, cursor) : []),
+        rows: async (limit, cursor) => (geldig ? selectRows(app, request, filter, limit, cursor) : []),
       }),
       geldig ? countUpTo(app, filter) : 0,
       readState(app),
+      readCauses(app),
     ])
     return reply.pagina('notificaties', {
       titel: 'Notificaties',
       lijst,
       rijen: lijst.rijen.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
+      oorzaken,
       aantal: aantal > TOT ? `meer dan ${formatNumber(TOT)}` : formatNumber(aantal),
       leeg: aantal === 0,
       velden,
@@ -135,7 +140,7 @@ export function registerNotificaties(app: FastifyInstance): void {
   app.get<Params>('/notificaties/:uuid', { config: viewing }, async (request, reply) => {
     const bericht = await requireMessage(app, request.params.uuid)
     const [[rij], ended, under, instelling] = await Promise.all([
-      selectMessages(app, sql`notificatie.id = ${bericht.id}`, 1),
+      selectMessages(app, request, sql`notificatie.id = ${bericht.id}`, 1),
       app.read.selectFrom('notificatiePoging').where('notificatieId', '=', bericht.id).selectAll().execute(),
       app.read
         .selectFrom('levering')
@@ -251,7 +256,7 @@ function inWords(rij: Rij, stand: Awaited<ReturnType<typeof readState>>) {
 
 // ---- the list ----
 
-type Velden = Record<'status' | 'kanaal' | 'van' | 'tot' | 'object', string>
+type Velden = Record<'status' | 'kanaal' | 'van' | 'tot' | 'object' | 'oorzaak', string>
 const STATUSSEN: Record<string, NotificatieFilter['status']> = {
   gepland: 'gepland',
   bezorgd: 'afgeleverd',
@@ -271,6 +276,7 @@ function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
     van: dayOf(tekst('van')),
     tot: dayOf(tekst('tot')),
     object: tekst('object'),
+    oorzaak: /^(http-\d{3}|[a-z]+)$/.test(tekst('oorzaak')) ? tekst('oorzaak') : '',
   }
   const fouten: Fouten = {}
   for (const naam of ['van', 'tot'] as const)
@@ -278,13 +284,14 @@ function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
   // Of a URL the last one: that is the object, what comes before is what it belongs to.
   const object = velden.object.match(new RegExp(UUID_PATTERN, 'gi'))?.at(-1)
   if (velden.object !== '' && !object) fouten.object = 'Vul de URL of de UUID van een object in.'
-  const { status, kanaal, van, tot } = velden
+  const { status, kanaal, van, tot, oorzaak } = velden
   const filter: NotificatieFilter = {
     ...(STATUSSEN[status] && { status: STATUSSEN[status] }),
     ...(kanaal && { kanaal }),
     ...(van && { van }),
     ...(tot && { tot }),
     ...(object && { object: object.toLowerCase() }),
+    ...(oorzaak && { oorzaak }),
   }
   return { filter, velden, fouten }
 }
@@ -307,7 +314,7 @@ function dayOf(text: string): string {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : ''
 }
 
-function filterInWords({ kanaal, van, tot, object }: Velden): string[] {
+function filterInWords({ kanaal, van, tot, object, oorzaak }: Velden): string[] {
   return [
     kanaal ? `kanaal ${kanaal}` : 'alle kanalen',
     van && tot && van === tot
@@ -315,11 +322,13 @@ function filterInWords({ kanaal, van, tot, object }: Velden): string[] {
       : [van && `vanaf ${formatDate(van)}`, tot && `tot en met ${formatDate(tot)}`].filter(Boolean).join(' ') ||
         'alle dagen',
     ...(object ? [`object ${object}`] : []),
+    ...(oorzaak ? [`oorzaak: ${causeInWords(oorzaak).tekst}`] : []),
   ]
 }
 
 async function selectRows(
   app: FastifyInstance,
+  request: FastifyRequest,
   filter: NotificatieFilter,
   limit: number,
   { na, voor }: Cursor,
@@ -330,11 +339,12 @@ async function selectRows(
       ? sql`(notificatie.aanmaakdatum, notificatie.id) ${voor === undefined ? sql`<` : sql`>`}
           (${moment}::text::timestamptz, ${id}::text::bigint)`
       : sql`true`
-  return selectMessages(app, sql`${voldoetAan(filter)} and ${cursor}`, limit, voor !== undefined)
+  return selectMessages(app, request, sql`${voldoetAan(filter)} and ${cursor}`, limit, voor !== undefined)
 }
 
 async function selectMessages(
   app: FastifyInstance,
+  request: FastifyRequest,
   condition: ReturnType<typeof sql>,
   limit: number,
   back = false,
@@ -349,8 +359,20 @@ async function selectMessages(
       l.volgende_poging_op, l.herhalingen, l.bezig,
       coalesce(l.beeindigd_op, case when l.volgorde is null then p.begonnen_op + p.duur_ms * interval '1 millisecond' end)
         as beeindigd_op,
-      coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, l.wacht_op_eerder
+      coalesce(p.nummer, 0) as pogingen, p.uitkomst, p.http_status, l.wacht_op_eerder,
+      case
+        when z.id is not null then jsonb_build_object('pad', '/zaken/' || z.uuid, 'naam', z.identificatie)
+        when d.id is not null then jsonb_build_object('pad', '/documenten/' || d.uuid, 'naam', d.identificatie)
+        when s.id is not null then jsonb_build_object('pad', '/zaken/' || y.uuid || '/besluiten', 'naam', s.identificatie)
+        when t.id is not null then jsonb_build_object('pad', '/catalogi/zaaktypen/' || t.uuid, 'naam', t.omschrijving)
+      end as onderwerp
     from bladzij b
+    left join zaak z on z.uuid = b.hoofd_object_uuid and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
+    left join enkelvoudiginformatieobject d on d.uuid = b.hoofd_object_uuid and ${visible(request, sql`d.vertrouwelijkheidaanduiding`)}
+    left join besluit s on s.uuid = b.hoofd_object_uuid
+      and exists (select from zaak x where x.id = s.zaak_id and ${visible(request, sql`x.vertrouwelijkheidaanduiding`)})
+    left join zaak y on y.id = s.zaak_id
+    left join zaaktype t on t.uuid = b.hoofd_object_uuid
     cross join lateral (
       select max(case status when 'mislukt' then 2 else 1 end) as volgorde, min(volgende_poging_op) as volgende_poging_op,
         coalesce(max(herhalingen), 0) as herhalingen, max(beeindigd_op) as beeindigd_op,
@@ -361,6 +383,23 @@ async function selectMessages(
       where p.notificatie_id = b.id order by begonnen_op desc limit 1) p on true
     order by b.aanmaakdatum ${order}, b.id ${order}`.execute(app.parts.database.db)
   return rows
+}
+
+type Cause = { oorzaak: string; aantal: number; tekst: string; advies: string; laatst: string }
+
+/** Why messages failed, the most frequent cause first, with what to do about each. */
+async function readCauses(app: FastifyInstance): Promise<Cause[]> {
+  const { rows } = await sql<{ oorzaak: string; aantal: number; laatst: string }>`
+    select ${CAUSE} as oorzaak, count(*)::int as aantal, max(p.begonnen_op) as laatst
+    from (select * from levering where status = 'mislukt' limit ${TOT}) l
+    join notificatie_poging p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
+    group by 1 order by 2 desc limit 10`.execute(app.parts.database.db)
+  return rows.map((row) => ({ ...row, ...causeInWords(row.oorzaak) }))
+}
+
+function causeInWords(oorzaak: string) {
+  const [, status] = /^http-(\d{3})$/.exec(oorzaak) ?? []
+  return status ? outcomeOf('http', Number(status)) : outcomeOf(oorzaak, null)
 }
 
 async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {

@@ -4,7 +4,7 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import { toProblem } from '../http/problem.ts'
-import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, moment } from './format.ts'
+import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatShortDate, moment } from './format.ts'
 import { basePath, withQuery } from './keyset-list.ts'
 import { findSession, hasRole, setNotice, type Toegang } from './session.ts'
 import type { Stijl } from './stylesheets.ts'
@@ -56,7 +56,8 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
   },
 ]
 
-const CSP =
+/** What a page may load: our own style, script and images. */
+export const CSP =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Adds `reply.pagina`, the headers of pages, and pages for what goes wrong. */
@@ -184,11 +185,14 @@ function frame(request: FastifyRequest, stijl: Stijl) {
         : [],
     /** Whether the one who looks may do this. */
     mag: (rol: Toegang) => hasRole(beheerder, rol),
+    /** By which column a list is sorted, `-name` from high to low. */
+    gesorteerd: String((request.query as { sorteer?: unknown } | undefined)?.sorteer ?? ''),
     /** The address of this page with other parameters. */
     met: (change: Record<string, string | undefined>) => withQuery(request, change),
     // how templates write values
     moment,
     datum: formatDate,
+    dag: formatShortDate,
     geleden: formatAgo,
     getal: formatNumber,
     duur: formatDuration,

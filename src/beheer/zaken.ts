@@ -2,7 +2,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
-import { historyOf, keysetByNumber, queryDay, queryText, requireVisible, uuidIn, uuidParam, visible } from './lookup.ts'
+import { writeAudit } from './change.ts'
+import { historyOf } from './history.ts'
+import {
+  keysetByNumber,
+  queryDay,
+  queryText,
+  requireVisible,
+  type Sorts,
+  uuidIn,
+  uuidParam,
+  visible,
+} from './lookup.ts'
+import { zaakContains } from './search.ts'
+import { chosenTypes, typeChoices } from './type-choices.ts'
 
 type Regel = {
   id: number
@@ -24,6 +37,8 @@ const ONDERDELEN: Record<
   string,
   {
     naam: string
+    /** The columns on the page of the case, where there is less room. */
+    kort?: string[]
     kolommen: [string, string][]
     select: RawBuilder<unknown>
     id: RawBuilder<unknown>
@@ -32,10 +47,11 @@ const ONDERDELEN: Record<
 > = {
   documenten: {
     naam: 'Documenten',
+    kort: ['titel', 'soort', 'op'],
     kolommen: [
       ['titel', 'Titel'],
       ['identificatie', 'Identificatie'],
-      ['soort', 'Informatieobjecttype'],
+      ['soort', 'Documenttype'],
       ['op', 'Gekoppeld op'],
     ],
     select: sql`select r.id, e.uuid as document, e.vertrouwelijkheidaanduiding, v.titel, e.identificatie, t.omschrijving as soort,
@@ -59,15 +75,16 @@ const ONDERDELEN: Record<
     zaak: sql`r.zaak_id`,
   },
   rollen: {
-    naam: 'Rollen',
+    naam: 'Betrokkenen',
+    kort: ['rol', 'wie', 'soort'],
     kolommen: [
       ['rol', 'Rol'],
-      ['betrokkene_type', 'Soort betrokkene'],
+      ['soort', 'Soort betrokkene'],
       ['wie', 'Betrokkene'],
       ['op', 'Geregistreerd op'],
     ],
     // Of a BSN the last three digits: enough to recognise somebody by.
-    select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as betrokkene_type, r.registratiedatum as op,
+    select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as op,
       coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
         nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
           r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
@@ -126,6 +143,9 @@ const ONDERDELEN: Record<
   },
 }
 
+/** What the page of a case shows the newest of, each with a page of its own for the rest. */
+const OP_DE_PAGINA = ['rollen', 'documenten', 'besluiten', 'eigenschappen', 'objecten']
+
 export function registerZaken(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
@@ -133,44 +153,56 @@ export function registerZaken(app: FastifyInstance): void {
     const lijst = await keysetByNumber<Regel>(request, app.read, {
       select: REGEL,
       id: sql`z.id`,
+      sorts: SORTS,
       conditions: [visible(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
-    const zaaktypen = await app.read
-      .selectFrom('zaaktype')
-      .select(['identificatie'])
-      .select(sql<string>`max(omschrijving)`.as('omschrijving'))
-      .groupBy('identificatie')
-      .orderBy('omschrijving')
-      .limit(1000)
-      .execute()
     return reply.pagina('zaken', {
       titel: 'Zaken',
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
-      zaaktypen,
+      zaaktypen: await typeChoices(app.read, 'zaaktype'),
     })
   })
 
   app.get('/zaken/:uuid', { config }, async (request, reply) => {
     const zaak = await vindZaak(request)
-    const aantallen = await telOnderdelen(zaak.id)
-    const [status, documenten] = await Promise.all([
-      keysetByNumber<{ id: number }>(request, app.read, lijst('statussen', zaak.id, request, 1)),
-      keysetByNumber<{ id: number }>(request, app.read, lijst('documenten', zaak.id, request, 10)),
+    const part = async (onderdeel: string, size: number) => ({
+      ...ONDERDELEN[onderdeel]!,
+      ...(await keysetByNumber<{ id: number; op: string }>(
+        request,
+        app.read,
+        lijst(onderdeel, zaak.id, request, size),
+      )),
+    })
+    const [aantallen, statussen, gebeurtenissen, gerelateerd, ...delen] = await Promise.all([
+      telOnderdelen(zaak.id),
+      part('statussen', 20),
+      historyOf(app, request, zaak.uuid, 5),
+      relatedTo(request, zaak.id),
+      ...OP_DE_PAGINA.map((naam) => part(naam, 10)),
     ])
+    if (aantallen.rollen) await recordLook(request, zaak)
+    statussen.rijen.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
     return reply.pagina('zaak', {
       titel: `Zaak ${zaak.identificatie}`,
       kruimels: [{ pad: '/zaken', naam: 'Zaken' }],
       zaak,
-      status: status.rijen[0],
-      documenten: documenten.rijen,
-      kolommen: ONDERDELEN.documenten!.kolommen,
-      onderdelen: Object.entries(ONDERDELEN).map(([pad, { naam }]) => ({ pad, naam, aantal: aantallen[pad] })),
+      status: statussen.rijen[0],
+      statussen: statussen.rijen,
+      gebeurtenissen: gebeurtenissen.rijen,
+      gerelateerd,
+      aantallen,
+      delen: delen.map((deel, place) => ({
+        ...deel,
+        pad: OP_DE_PAGINA[place],
+        kolommen: deel.kolommen.filter(([naam]) => deel.kort?.includes(naam) ?? true),
+      })),
     })
   })
 
   app.get('/zaken/:uuid/geschiedenis', { config }, async (request, reply) => {
     const zaak = await vindZaak(request)
+    await recordLook(request, zaak)
     return reply.pagina('geschiedenis', {
       titel: 'Geschiedenis',
       kruimels: [
@@ -186,6 +218,7 @@ export function registerZaken(app: FastifyInstance): void {
     const part = Object.hasOwn(ONDERDELEN, onderdeel) ? ONDERDELEN[onderdeel]! : undefined
     if (!part) throw notFound('Deze pagina bestaat niet.')
     const zaak = await vindZaak(request)
+    if (onderdeel === 'rollen') await recordLook(request, zaak)
     return reply.pagina('zaak-onderdeel', {
       titel: part.naam,
       kruimels: [
@@ -196,6 +229,26 @@ export function registerZaken(app: FastifyInstance): void {
       lijst: await keysetByNumber(request, app.read, lijst(onderdeel, zaak.id, request, 50)),
     })
   })
+
+  /** Who looked at the people of a case. */
+  async function recordLook(request: FastifyRequest, { uuid, identificatie }: { uuid: string; identificatie: string }) {
+    const entry = { handeling: 'persoonsgegevens-bekijken', soort: 'zaak', id: uuid, weergave: identificatie }
+    if (request.method === 'GET') await writeAudit(app.parts.database.db, request, [entry])
+  }
+
+  /** Cases that this one names, and that name this one; of those that may not be seen the number is not told. */
+  async function relatedTo(request: FastifyRequest, zaakId: number) {
+    const { rows } = await sql<{ soort: string; uuid: string | null; identificatie: string; omschrijving: string }>`
+      select r.soort, z.uuid, coalesce(z.identificatie, r.url) as identificatie, coalesce(z.omschrijving, '') as omschrijving from (
+        select 'hoofdzaak' as soort, hoofdzaak_id as id, null as url from zaak where id = ${zaakId} and hoofdzaak_id is not null
+        union all (select 'deelzaak', id, null from zaak where hoofdzaak_id = ${zaakId} order by id limit 10)
+        union all select a.aard_relatie, a.andere_zaak_id, a.andere_zaak_url from zaak_andere_zaak a where a.zaak_id = ${zaakId}
+        union all (select 'verwijst hierheen', a.zaak_id, null from zaak_andere_zaak a where a.andere_zaak_id = ${zaakId} limit 10)
+        union all select 'gerelateerd', g.andere_zaak_id, g.andere_zaak_url from zaak_gerelateerde_zaak g where g.zaak_id = ${zaakId}
+      ) r left join zaak z on z.id = r.id
+      where r.id is null or ${visible(request, sql`z.vertrouwelijkheidaanduiding`)} limit 50`.execute(app.read as never)
+    return rows
+  }
 
   async function vindZaak(request: FastifyRequest) {
     const zaak = await app.read
@@ -239,17 +292,23 @@ export function registerZaken(app: FastifyInstance): void {
 
 const FILTERS = ['zoek', 'zaaktype', 'staat', 'van', 'tot']
 
+const SORTS: Sorts = {
+  identificatie: {
+    column: sql`z.identificatie`,
+    of: (id) => sql`(select identificatie from zaak where id = ${id}::bigint)`,
+  },
+  startdatum: { column: sql`z.startdatum`, of: (id) => sql`(select startdatum from zaak where id = ${id}::bigint)` },
+}
+
 // Types are looked up first: the planner then knows how rare they are.
 async function filters(request: FastifyRequest): Promise<RawBuilder<unknown>[]> {
   const [zoek, zaaktype, staat] = FILTERS.map((name) => queryText(request, name))
   const [van, tot] = [queryDay(request, 'van'), queryDay(request, 'tot')]
   const uuid = zoek ? uuidIn(zoek) : undefined
-  const zaaktypen = zaaktype
-    ? await request.server.read.selectFrom('zaaktype').where('identificatie', '=', zaaktype).select('id').execute()
-    : []
+  const zaaktypen = zaaktype ? await chosenTypes(request.server.read, 'zaaktype', zaaktype) : []
   return [
-    ...(uuid ? [sql`z.uuid = ${uuid}`] : zoek ? [sql`z.identificatie = ${zoek}`] : []),
-    ...(zaaktype ? [sql`z.zaaktype_id = any(${zaaktypen.map(({ id }) => id)}::bigint[])`] : []),
+    ...(uuid ? [sql`z.uuid = ${uuid}`] : zoek ? [zaakContains(zoek)] : []),
+    ...(zaaktype ? [sql`z.zaaktype_id = any(${zaaktypen}::bigint[])`] : []),
     ...(staat === 'open' ? [sql`z.einddatum is null`] : staat === 'gesloten' ? [sql`z.einddatum is not null`] : []),
     ...(van ? [sql`z.startdatum >= ${van}::date`] : []),
     ...(tot ? [sql`z.startdatum <= ${tot}::date`] : []),

@@ -53,6 +53,35 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     t.match(await main(), 'Er draait geen worker')
   })
 
+  t.test('failures stand together by their cause, and those of one cause are tried again at once', async (t) => {
+    const [row] = await sql`select coalesce(max(id), 0)::int as id from graphile_worker.jobs`
+    const before = row!.id as number
+    for (const bestand of [11, 12, 13])
+      await geef({ taak: 'remove-file', attempts: 5, last_error: `bestand ${bestand} is op slot\n  at x` })
+    await geef({ taak: 'remove-draft', attempts: 5, last_error: 'iets anders' })
+    await pagina.goto('/beheer/taken')
+    const causes = pagina.locator('.oorzaken li')
+    t.match(await causes.first().textContent(), /Bestand van een document verwijderen: 3 taken.*bestand … is op slot/s)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('text=Deze 3 opnieuw uitvoeren')
+    await pagina.waitForSelector('.bericht-goed')
+    t.match(await pagina.textContent('.bericht-goed'), '3 taken worden opnieuw uitgevoerd')
+    const jobs = await sql`
+      select task_identifier as taak, attempts from graphile_worker.jobs where id > ${before} order by id`
+    t.same(
+      jobs.map(({ taak, attempts }) => [taak, attempts]),
+      [
+        ['remove-file', 0],
+        ['remove-file', 0],
+        ['remove-file', 0],
+        ['remove-draft', 5],
+      ],
+    )
+    const [record] = await sql`select * from beheer_audit where handeling = 'taken-opnieuw'`
+    t.match(record, { gebruiker: 'operator', nieuw: { aantal: 3 } })
+    await sql`delete from graphile_worker._private_jobs where id > ${before}`
+  })
+
   t.test('filters count and show, and rubbish is no fault', async (t) => {
     for (const [query, rows] of [
       ['', 7],

@@ -3,42 +3,9 @@ import t, { type Test } from 'tap'
 import { exportZaaktype } from '../../src/catalogi/zip.ts'
 import { BASE, givenCatalogus, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
 import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { givenDocument, givenZaak } from './given.ts'
 
 const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
-
-async function givenZaak(test: TestApp, zaaktype: string, values: object = {}) {
-  const answer = await test.call(
-    'POST',
-    '/zaken/api/v1/zaken',
-    {
-      zaaktype,
-      bronorganisatie: '000000000',
-      verantwoordelijkeOrganisatie: '000000000',
-      startdatum: '2026-11-01',
-      ...values,
-    },
-    { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } },
-  )
-  if (answer.status !== 201) throw new Error(answer.text)
-  return answer.body as { uuid: string; url: string; identificatie: string }
-}
-
-async function givenDocument(test: TestApp, informatieobjecttype: string, values: object = {}) {
-  const answer = await test.call('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten', {
-    informatieobjecttype,
-    bronorganisatie: '000000000',
-    creatiedatum: '2026-11-20',
-    titel: 'Een brief',
-    auteur: 'A. Schrijver',
-    taal: 'nld',
-    bestandsnaam: 'brief.txt',
-    bestandsomvang: 5,
-    inhoud: Buffer.from('hallo').toString('base64'),
-    ...values,
-  })
-  if (answer.status !== 201) throw new Error(answer.text)
-  return { url: answer.body.url as string, uuid: uuidOf(answer.body.url) }
-}
 
 /** Everything that the pages can show, with script in every text. */
 async function givenAlles(test: TestApp) {
@@ -140,6 +107,116 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       t.notMatch(text, '111222333')
       t.match(text, '••••••333')
     }
+  })
+
+  await t.test('show on one page what belongs to a case, with values', async (t) => {
+    const { body: statustypen } = await test.call('GET', '/catalogi/api/v1/statustypen')
+    const ontvangen = statustypen.results.find((one: { omschrijving: string }) => one.omschrijving === 'Ontvangen')
+    await test.call('POST', '/zaken/api/v1/statussen', {
+      zaak: zaak.url,
+      statustype: ontvangen.url,
+      datumStatusGezet: '2026-11-02T10:00:00Z',
+    })
+    const other = await givenZaak(test, alles.zaaktype, {
+      relevanteAndereZaken: [{ url: zaak.url, aardRelatie: 'vervolg' }],
+    })
+    const { pagina } = await alsBeheerder(test, 'viewer')
+    await pagina.goto(`/beheer/zaken/${zaak.uuid}`)
+    const part = (kop: string) => pagina.textContent(`section[aria-labelledby=kop-${kop}]`)
+    t.match(await part('statussen'), /Ontvangen.*2 nov 2026/s)
+    t.match(
+      await part('rollen'),
+      /Indiener\s*BSN ••••••333\s*natuurlijk persoon|Indiener\s*natuurlijk persoon\s*BSN ••••••333/,
+    )
+    t.match(await part('documenten'), SCRIPT)
+    t.match(await part('gerelateerd'), other.identificatie)
+    t.match(await part('geschiedenis'), 'Status gezet op Ontvangen')
+    t.match(await part('geschiedenis'), 'Gebruiker Een')
+    t.same(await toegankelijkheid(pagina), [])
+    const [row] = await test.database.sql`
+      select * from beheer_audit where handeling = 'persoonsgegevens-bekijken' and gebruiker = 'viewer' order by id desc limit 1`
+    t.match(row, { object_id: zaak.uuid })
+  })
+
+  await t.test('tell the history in sentences, with the difference behind them', async (t) => {
+    await test.call(
+      'PATCH',
+      zaak.url,
+      { toelichting: 'Anders', uiterlijkeEinddatumAfdoening: '2027-01-31' },
+      {
+        headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' },
+      },
+    )
+    const { pagina } = await alsBeheerder(test, 'viewer')
+    await pagina.goto(`/beheer/zaken/${zaak.uuid}/geschiedenis`)
+    const text = (await pagina.textContent('main'))!
+    for (const zin of [
+      'Toelichting en uiterlijke einddatum afdoening gewijzigd',
+      'Zaak aangemaakt',
+      'toegevoegd als indiener',
+    ])
+      t.match(text, zin)
+    t.match(text, '31 januari 2027')
+    t.notMatch(text, /[{}]|partial_update|betrokkeneIdentificatie/)
+  })
+
+  await t.test('sort their lists upwards and downwards, page by page', async (t) => {
+    const get = await test.ingelogd('viewer')
+    const rows = (body: string) =>
+      [...body.matchAll(/class="cel"><a href="[^"]*zaken\/([^"]+)"/g)].map((match) => match[1])
+    const up = rows((await get('/beheer/zaken?sorteer=identificatie')).body)
+    const down = rows((await get('/beheer/zaken?sorteer=-identificatie')).body)
+    t.ok(up.length > 1)
+    t.same(up, down.toReversed())
+    const [{ id }] = (await test.database.sql`select id from zaak where uuid = ${up[0]!}`) as unknown as [
+      { id: number },
+    ]
+    t.same(rows((await get(`/beheer/zaken?sorteer=identificatie&na=${id}`)).body), up.slice(1))
+    t.match((await get('/beheer/zaken?sorteer=-startdatum')).body, 'aria-sort="descending"')
+    for (const sorteer of ['titel', '-creatiedatum', 'identificatie'])
+      t.equal((await get(`/beheer/documenten?sorteer=${sorteer}&na=1`)).statusCode, 200, sorteer)
+  })
+
+  await t.test('tell types with one name apart by their catalogue, and versions by their first day', async (t) => {
+    const elders = await givenCatalogus(test)
+    await givenInformatieobjecttype(test, { catalogus: elders, omschrijving: 'Brief' })
+    const get = await test.ingelogd('viewer')
+    const options = [...(await get('/beheer/documenten')).body.matchAll(/<option value="[^"]*">(Brief[^<]*)</g)]
+    t.equal(new Set(options.map((match) => match[1])).size, 2)
+    t.ok(options.every((match) => /^Brief \([A-Z]+\)$/.test(match[1]!)))
+  })
+
+  await t.test('show what a browser can show safely, apart from the page and recorded', async (t) => {
+    const kwaad = Buffer.from('<script>parent.location = "about:blank"</script>').toString('base64')
+    const text = await givenDocument(test, alles.informatieobjecttype, {
+      formaat: 'text/plain',
+      inhoud: kwaad,
+      bestandsomvang: 48,
+    })
+    const html = await givenDocument(test, alles.informatieobjecttype, {
+      formaat: 'text/html',
+      bestandsnaam: 'x.html',
+      inhoud: kwaad,
+      bestandsomvang: 48,
+    })
+    const { pagina, klachten } = await alsBeheerder(test, 'viewer')
+    await pagina.goto(`/beheer/documenten/${text.uuid}`)
+    await pagina.click('text=Bekijken')
+    const frame = pagina.frameLocator('iframe.voorbeeld')
+    t.match(await frame.locator('body').textContent(), '<script>', 'as text')
+    t.match(pagina.url(), text.uuid)
+    t.same(await toegankelijkheid(pagina), [])
+    t.same(klachten, [])
+    const get = await test.ingelogd('viewer')
+    const { headers } = await get(`/beheer/documenten/${text.uuid}/voorbeeld`)
+    t.match(headers, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
+    t.match(headers['content-security-policy'], /default-src 'none'; sandbox/)
+    t.match(headers['content-disposition'], /^inline/)
+    t.equal((await get(`/beheer/documenten/${html.uuid}/voorbeeld`)).statusCode, 404)
+    t.notMatch((await get(`/beheer/documenten/${html.uuid}?bekijken=1`)).body, '<iframe')
+    const [row] = await test.database.sql`
+      select object_id from beheer_audit where handeling = 'document-bekijken' order by id desc limit 1`
+    t.equal(row!.object_id, text.uuid)
   })
 
   await t.test('download a document, which is recorded', async (t) => {

@@ -1,6 +1,8 @@
 import t from 'tap'
+import { givenZaaktype, uuidOf } from '../app.ts'
 import { configure, forgetMessages, type Given, givenReceiver, givenWijziging, stateOf } from '../notificaties/given.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { givenZaak } from './given.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
@@ -51,6 +53,18 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     t.match(await main(), KWAAD, 'the answer and the message stand there as text')
     t.equal((await pagina.$$('.tijdlijn > li')).length, 2)
     t.same(await toegankelijkheid(pagina), [])
+  })
+
+  t.test('failures stand together by their cause, each with its remedy and a way to send them again', async (t) => {
+    await pagina.goto('/beheer/notificaties')
+    t.match(await pagina.textContent('.oorzaken li'), /status 403.*1 bericht.*Controleer client-ID en secret/s)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.goto('/beheer/notificaties?status=mislukt&oorzaak=dns')
+    t.equal(await aantal(), 0)
+    await pagina.click('.oorzaken li a')
+    t.equal(await aantal(), 1)
+    await pagina.click('.oorzaken li .knop-tweede')
+    t.match(await main(), /1 mislukt bericht.*oorzaak: De dienst antwoordde met status 403/s)
   })
 
   t.test("all of today's failed ones are sent again in at most four clicks, with their number first", async (t) => {
@@ -194,4 +208,16 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
   })
 
   t.same(klachten, [])
+})
+
+t.test('a message says which case it is about, to who may see that case', async (t) => {
+  const test = await opstelling(t, {}, false)
+  const zaaktype = await givenZaaktype(test)
+  const zaak = await givenZaak(test, zaaktype)
+  const geheim = await givenZaak(test, zaaktype, { vertrouwelijkheidaanduiding: 'zeer_geheim' })
+  const get = await test.ingelogd('viewer')
+  const { body } = await get('/beheer/notificaties')
+  t.match(body, `/beheer/zaken/${zaak.uuid}">${zaak.identificatie}<`)
+  t.notMatch(body, geheim.identificatie)
+  t.match(body, `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}">`)
 })

@@ -1,7 +1,8 @@
 // What was done to a type, as sentences: who, what, and from what into what.
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import { historyOf, keysetByNumber } from '../lookup.ts'
+import { historyOf } from '../history.ts'
+import { keysetByNumber } from '../lookup.ts'
 import { crumbsOf, kijken, requireVersion, TYPES } from './context.ts'
 
 type Row = {

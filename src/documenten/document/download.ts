@@ -38,7 +38,13 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
 export function contentSender(app: FastifyInstance) {
   return send
 
-  async function send(request: FastifyRequest, reply: FastifyReply, row: DocumentRow): Promise<FastifyReply> {
+  /** @param shown the type under which a browser may show it; without one it is only downloaded */
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    row: DocumentRow,
+    shown?: string,
+  ): Promise<FastifyReply> {
     if (row.bestandId === null) return reply.code(204).send()
     const { backend, sleutel, sha256 } = row as { backend: string; sleutel: string; sha256: Buffer | null }
     const total = Number(row.omvang)
@@ -46,8 +52,10 @@ export function contentSender(app: FastifyInstance) {
     const etag = `"${sha256?.toString('hex') ?? createHash('sha256').update(`${backend}:${sleutel}:${total}`).digest('hex')}"`
     const described = {
       'accept-ranges': 'bytes',
-      'content-type': 'application/octet-stream', // never what the client once said: nothing is shown inline
-      'content-disposition': contentDisposition.create(fileName(row.bestandsnaam) || `${row.uuid}.bin`),
+      'content-type': shown ?? 'application/octet-stream', // never what the client once said
+      'content-disposition': contentDisposition.create(fileName(row.bestandsnaam) || `${row.uuid}.bin`, {
+        type: shown ? 'inline' : 'attachment',
+      }),
       etag,
     }
     if (matches(header(request, 'if-none-match'), etag)) return reply.code(304).headers(described).send()

@@ -1,0 +1,249 @@
+// history: what happened to a case or a document, as sentences, with the difference behind each.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { formatDate, moment } from './format.ts'
+import type { Bladzij } from './keyset-list.ts'
+import { keysetByNumber, maskBsn, visible } from './lookup.ts'
+
+export type Change = { veld: string; oud: string; nieuw: string }
+export type Event = {
+  id: number
+  /** `Status gezet op Ontvangen` */
+  zin: string
+  actie: string
+  resource: string
+  weergave: string
+  wie: string
+  op: string
+  velden: Change[]
+}
+type State = Record<string, unknown>
+type Row = Omit<Event, 'velden' | 'zin'> & { oud: State | null; nieuw: State | null }
+/** What the uuids in addresses stand for. */
+type Names = ReadonlyMap<string, string>
+
+/** A page of the audit trail of a main object, newest first. */
+export async function historyOf(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  uuid: string,
+  size = 20,
+): Promise<Bladzij<Event>> {
+  const list = await keysetByNumber<Row>(request, app.read, {
+    size,
+    select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as op, a.oud, a.nieuw,
+      concat_ws(', ', nullif(coalesce(nullif(a.gebruikers_weergave, ''), a.gebruikers_id), ''), nullif(a.applicatie_weergave, '')) as wie
+      from audit a`,
+    id: sql`a.id`,
+    conditions: [sql`a.hoofd_object_uuid = ${uuid}`],
+  })
+  const names = await namesIn(app, request, list.rijen)
+  const rijen = list.rijen.map(({ oud, nieuw, ...row }) => ({
+    ...row,
+    zin: sentence({ ...row, oud, nieuw }, names),
+    velden: changedFields(oud, nieuw, names),
+  }))
+  return { ...list, rijen }
+}
+
+const UUIDS = /\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\?|$)/
+const MOST_NAMES = 500
+
+/** The names of what the rows point to, as far as the one who looks may see it. */
+async function namesIn(app: FastifyInstance, request: FastifyRequest, rows: Row[]): Promise<Names> {
+  const uuids = new Set<string>()
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') {
+      const [, uuid] = UUIDS.exec(value) ?? []
+      if (uuid && uuids.size < MOST_NAMES) uuids.add(uuid)
+    } else if (value !== null && typeof value === 'object') Object.values(value).forEach(collect)
+  }
+  for (const { oud, nieuw } of rows) collect([oud, nieuw])
+  if (uuids.size === 0) return new Map()
+  const among = sql`any(${[...uuids]}::uuid[])`
+  const { rows: found } = await sql<{ uuid: string; naam: string }>`
+    select uuid, omschrijving as naam from zaaktype where uuid = ${among}
+    union all select uuid, omschrijving from statustype where uuid = ${among}
+    union all select uuid, omschrijving from resultaattype where uuid = ${among}
+    union all select uuid, omschrijving from roltype where uuid = ${among}
+    union all select uuid, naam from eigenschap where uuid = ${among}
+    union all select uuid, omschrijving from informatieobjecttype where uuid = ${among}
+    union all select uuid, omschrijving from besluittype where uuid = ${among}
+    union all select uuid, identificatie from besluit where uuid = ${among}
+    union all select s.uuid, coalesce(t.omschrijving, s.statustype_omschrijving) from status s
+      left join statustype t on t.id = s.statustype_id where s.uuid = ${among}
+    union all select r.uuid, coalesce(t.omschrijving, r.resultaattype_elders ->> 'omschrijving') from resultaat r
+      left join resultaattype t on t.id = r.resultaattype_id where r.uuid = ${among}
+    union all select z.uuid, z.identificatie from zaak z
+      where z.uuid = ${among} and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
+    union all select e.uuid, v.titel from enkelvoudiginformatieobject e
+      join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
+      where e.uuid = ${among} and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}`.execute(app.read as never)
+  return new Map(found.map(({ uuid, naam }) => [uuid, naam]))
+}
+
+function nameAt(value: unknown, names: Names): string | undefined {
+  const [, uuid] = (typeof value === 'string' && UUIDS.exec(value)) || []
+  return uuid && names.get(uuid)
+}
+
+// ---- sentences ----
+
+/** What the standard's resources are called in a sentence. */
+const NOUNS: Record<string, string> = {
+  zaak: 'Zaak',
+  status: 'Status',
+  resultaat: 'Resultaat',
+  rol: 'Betrokkene',
+  zaakinformatieobject: 'Document',
+  zaakeigenschap: 'Eigenschap',
+  zaakobject: 'Object',
+  zaakbesluit: 'Besluit',
+  klantcontact: 'Klantcontact',
+  zaakcontactmoment: 'Contactmoment',
+  zaakverzoek: 'Verzoek',
+  zaaknotitie: 'Notitie',
+  substatus: 'Substatus',
+  enkelvoudiginformatieobject: 'Document',
+  gebruiksrechten: 'Gebruiksrechten',
+  objectinformatieobject: 'Koppeling',
+  verzending: 'Verzending',
+  besluit: 'Besluit',
+  besluitinformatieobject: 'Document bij besluit',
+}
+const DONE: Record<string, string> = {
+  create: 'toegevoegd',
+  update: 'gewijzigd',
+  partial_update: 'gewijzigd',
+  destroy: 'verwijderd',
+}
+
+/** `Status gezet op Ontvangen` */
+export function sentence(row: Pick<Row, 'actie' | 'resource' | 'weergave' | 'oud' | 'nieuw'>, names: Names): string {
+  const { actie, resource, weergave, oud, nieuw } = row
+  const state = nieuw ?? oud ?? {}
+  const done = DONE[actie] ?? actie
+  const noun = NOUNS[resource] ?? resource
+  const label = weergave.replace(/^\(.*?\) - /, '')
+  const made = actie === 'create'
+  switch (resource) {
+    case 'zaak':
+    case 'enkelvoudiginformatieobject':
+    case 'besluit':
+      return made ? `${noun} aangemaakt` : actie === 'destroy' ? `${noun} verwijderd` : changeSentence(row)
+    case 'status': {
+      const name = nameAt(state.statustype, names) ?? 'een status'
+      return made ? `Status gezet op ${name}` : `Status ${name} ${done}`
+    }
+    case 'resultaat': {
+      const name = nameAt(state.resultaattype, names) ?? label
+      return made ? `Resultaat vastgelegd: ${name}` : `Resultaat ${name} ${done}`
+    }
+    case 'rol':
+      return `${personOf(state) ?? 'Betrokkene'} ${done} als ${String(state.omschrijving || label).toLowerCase()}`
+    case 'zaakinformatieobject':
+    case 'besluitinformatieobject':
+      return `${noun} “${nameAt(state.informatieobject, names) ?? label}” ${actie === 'destroy' ? 'losgekoppeld' : done}`
+    case 'zaakeigenschap':
+      return `Eigenschap ${state.naam ?? label} ${made ? `ingevuld: ${state.waarde}` : done}`
+    case 'objectinformatieobject':
+      return `${made ? 'Gekoppeld aan' : 'Losgekoppeld van'} ${state.objectType ?? 'object'} ${nameAt(state.object, names) ?? ''}`.trim()
+    default:
+      return `${noun} ${done}`
+  }
+}
+
+function changeSentence({ resource, oud, nieuw }: Pick<Row, 'resource' | 'oud' | 'nieuw'>): string {
+  const [before, after] = [oud ?? {}, nieuw ?? {}]
+  if (resource === 'zaak' && !before.einddatum && after.einddatum) return 'Zaak afgesloten'
+  if (resource === 'zaak' && before.einddatum && !after.einddatum) return 'Zaak heropend'
+  if (after.versie !== undefined && before.versie !== after.versie) return `Versie ${after.versie} vastgelegd`
+  if (before.locked !== after.locked) return after.locked ? 'Document vergrendeld' : 'Document ontgrendeld'
+  const changed = [...new Set(changedFields(before, after, new Map()).map(({ veld }) => veld.split(':', 1)[0]!))]
+  if (changed.length === 0) return `${NOUNS[resource]} opgeslagen zonder wijziging`
+  const [first, ...rest] = changed.slice(0, 3)
+  const named = [first, ...rest.map((name) => name.toLowerCase())]
+  const more = changed.length - named.length
+  const list = more > 0 ? `${named.join(', ')} en nog ${more}` : new Intl.ListFormat('nl').format(named as string[])
+  return `${list} gewijzigd`
+}
+
+/** Who a rol is about: a name, or the last digits of a number. */
+export function personOf(rol: State): string | undefined {
+  const who = (rol.betrokkeneIdentificatie ?? {}) as Record<string, string | undefined>
+  const parts = [
+    who.voornamen || who.voorletters,
+    who.voorvoegselGeslachtsnaam || who.voorvoegselAchternaam,
+    who.geslachtsnaam || who.achternaam || who.statutaireNaam || who.naam,
+  ]
+  const name = parts.filter(Boolean).join(' ')
+  if (rol.afwijkendeNaamBetrokkene) return String(rol.afwijkendeNaamBetrokkene)
+  if (name) return name
+  if (who.inpBsn) return `BSN ${maskBsn(who.inpBsn)}`
+  return who.identificatie || who.innNnpId || undefined
+}
+
+// ---- differences ----
+
+/** What says nothing to who reads the history: addresses, and what follows from other changes. */
+const LEFT_OUT = new Set([
+  'url',
+  'uuid',
+  'zaak',
+  'laatstGemuteerd',
+  'rollen',
+  'zaakobjecten',
+  'zaakinformatieobjecten',
+  'eigenschappen',
+  'deelzaken',
+  'locked',
+  'inhoud',
+  'beginRegistratie',
+  'indicatieLaatstGezetteStatus',
+  'statussen',
+])
+
+/** Field by field what is not the same before and after, in words. */
+export function changedFields(oud: unknown, nieuw: unknown, names: Names): Change[] {
+  const [before, after] = [flatten(oud, names), flatten(nieuw, names)]
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((veld) => {
+    const [from, to] = [before.get(veld) ?? '', after.get(veld) ?? '']
+    return from === to ? [] : [{ veld, oud: from, nieuw: to }]
+  })
+}
+
+function flatten(state: unknown, names: Names): Map<string, string> {
+  const fields = new Map<string, string>()
+  const add = (value: unknown, label: string, key: string): void => {
+    if (value === null || value === undefined || value === '') return
+    if (Array.isArray(value)) {
+      if (value.every((one) => typeof one !== 'object'))
+        fields.set(label, value.map((one) => asText(one, key, names)).join(', '))
+      else for (const [place, one] of value.entries()) add(one, `${label} ${place + 1}`, key)
+    } else if (typeof value === 'object') {
+      for (const [name, part] of Object.entries(value))
+        add(part, label ? `${label}: ${words(name)}` : capital(words(name)), name)
+    } else fields.set(label, asText(value, key, names))
+  }
+  if (state !== null && typeof state === 'object' && !Array.isArray(state))
+    for (const [name, value] of Object.entries(state)) if (!LEFT_OUT.has(name)) add(value, capital(words(name)), name)
+  return fields
+}
+
+const SPECIAL: Record<string, string> = {
+  inpBsn: 'BSN',
+  innNnpId: 'RSIN',
+  anpIdentificatie: 'nummer',
+  kvkNummer: 'KVK-nummer',
+}
+const words = (name: string) => SPECIAL[name] ?? name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+function asText(value: unknown, key: string, names: Names): string {
+  if (typeof value === 'boolean') return value ? 'ja' : 'nee'
+  const text = String(value)
+  if (/bsn|anpIdentificatie/i.test(key)) return maskBsn(text)
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return formatDate(text)
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text) && !Number.isNaN(Date.parse(text))) return moment(text)
+  return nameAt(text, names) ?? (/^[a-z]+(_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text)
+}

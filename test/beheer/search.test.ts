@@ -1,0 +1,125 @@
+import t from 'tap'
+import { givenInformatieobjecttype, givenZaaktype, uuidOf } from '../app.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { givenDocument, givenZaak } from './given.ts'
+
+const BSN = '111222333'
+
+t.test('the search box', async (t) => {
+  const test = await opstelling(t, {}, false)
+  const zaaktype = await givenZaaktype(test, {
+    statustypen: ['Ontvangen', 'Klaar'],
+    roltypen: [{ omschrijving: 'Indiener', omschrijvingGeneriek: 'initiator' }],
+  })
+  const zaak = await givenZaak(test, zaaktype, {
+    identificatie: 'ZAAK-2026-Kap-0042',
+    omschrijving: 'Kapvergunning eik',
+  })
+  await givenZaak(test, zaaktype, { omschrijving: 'Geheim plan eik', vertrouwelijkheidaanduiding: 'zeer_geheim' })
+  const document = await givenDocument(test, await givenInformatieobjecttype(test), { titel: 'Tekening van de boom' })
+  const { body: roltypen } = await test.call('GET', '/catalogi/api/v1/roltypen')
+  const { body: rol } = await test.call('POST', '/zaken/api/v1/rollen', {
+    zaak: zaak.url,
+    betrokkeneType: 'natuurlijk_persoon',
+    roltype: roltypen.results[0].url,
+    roltoelichting: 'x',
+    betrokkeneIdentificatie: { inpBsn: BSN },
+  })
+  const get = await test.ingelogd('viewer')
+  const search = async (zoek: string) => {
+    const answer = await get(`/beheer/zoeken?zoek=${encodeURIComponent(zoek)}`)
+    return { answer, body: answer.body, location: String(answer.headers.location ?? '') }
+  }
+
+  t.test('finds a case by any part of its number and by words of its description, whatever the case', async (t) => {
+    for (const zoek of ['kap-00', 'KAPVERG', 'eik kapvergunning', '2026-kap'])
+      t.match((await search(zoek)).body, `zaken/${zaak.uuid}`, zoek)
+    for (const zoek of ['kap_00', 'eik%', 'beuk']) t.match((await search(zoek)).body, 'Niets gevonden', zoek)
+  })
+
+  t.test('goes at once to what has exactly this number, this uuid, or this address of our API', async (t) => {
+    const page = `/beheer/zaken/${zaak.uuid}`
+    for (const zoek of ['zaak-2026-kap-0042', zaak.uuid, zaak.url, rol.url])
+      t.equal((await search(zoek)).location, page, zoek)
+    t.equal((await search(document.url)).location, `/beheer/documenten/${document.uuid}`)
+    t.equal((await search(zaaktype)).location, `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}`)
+  })
+
+  t.test('finds a document by its title', async (t) => {
+    t.match((await search('boom tekening')).body, `documenten/${document.uuid}`)
+  })
+
+  t.test('tells nothing of what is above the level of who asks', async (t) => {
+    const { body } = await search('eik')
+    t.match(body, `zaken/${zaak.uuid}`)
+    t.notMatch(body, 'Geheim plan')
+  })
+
+  t.test('says that fewer than three characters are too few', async (t) => {
+    t.match((await search('ei')).body, 'ten minste drie tekens')
+  })
+
+  t.test('a BSN in an address is not looked up', async (t) => {
+    t.match((await search(BSN)).body, 'Niets gevonden')
+  })
+})
+
+t.test('the box in the header of every page', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const zaaktype = await givenZaaktype(test, {
+    statustypen: ['Ontvangen', 'Klaar'],
+    roltypen: [{ omschrijving: 'Indiener', omschrijvingGeneriek: 'initiator' }],
+  })
+  const zaak = await givenZaak(test, zaaktype, { omschrijving: 'Kapvergunning eik' })
+  const { body: roltypen } = await test.call('GET', '/catalogi/api/v1/roltypen')
+  await test.call('POST', '/zaken/api/v1/rollen', {
+    zaak: zaak.url,
+    betrokkeneType: 'natuurlijk_persoon',
+    roltype: roltypen.results[0].url,
+    roltoelichting: 'x',
+    betrokkeneIdentificatie: { inpBsn: BSN },
+  })
+  const find = async (rol: 'viewer' | 'operator', zoek: string) => {
+    const { pagina, klachten } = await alsBeheerder(test, rol)
+    await pagina.goto('/beheer/imports')
+    await pagina.fill('.kop-zoek input[type=search]', zoek)
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL('**/zoeken*')
+    return { pagina, klachten }
+  }
+
+  await t.test('finds a case, accessibly and without scrolling sideways', async (t) => {
+    const { pagina, klachten } = await find('viewer', 'kapver')
+    t.match(await pagina.textContent('main tbody'), zaak.identificatie)
+    t.equal(await pagina.inputValue('.kop-zoek input[type=search]'), 'kapver')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.setViewportSize({ width: 320, height: 800 })
+    t.equal(await teBreed(pagina), false)
+    t.same(klachten, [])
+  })
+
+  await t.test('finds the cases of a BSN for an operator; it is recorded, and stands in no address', async (t) => {
+    const { pagina } = await find('operator', '111 222 333')
+    t.match(await pagina.textContent('main'), zaak.identificatie)
+    t.match(await pagina.textContent('main'), 'BSN ••••••333')
+    t.notMatch(pagina.url(), BSN)
+    t.notMatch(await pagina.content(), BSN)
+    const [row] = await test.database
+      .sql`select * from beheer_audit where handeling = 'bsn-zoeken' order by id desc limit 1`
+    t.match(row, {
+      gebruiker: 'operator',
+      resultaat: 'geslaagd',
+      object_weergave: 'BSN ••••••333',
+      nieuw: { gevonden: 1 },
+    })
+  })
+
+  await t.test('refuses a BSN to a viewer, which is recorded too', async (t) => {
+    const { pagina } = await find('viewer', BSN)
+    t.notMatch(await pagina.textContent('main'), zaak.identificatie)
+    t.match(await pagina.textContent('main'), 'mag alleen')
+    const [row] = await test.database
+      .sql`select * from beheer_audit where handeling = 'bsn-zoeken' order by id desc limit 1`
+    t.match(row, { gebruiker: 'viewer', resultaat: 'geweigerd' })
+  })
+})
