@@ -456,11 +456,14 @@ CREATE TRIGGER catalogus_autorisatie_gewijzigd AFTER INSERT OR DELETE OR UPDATE 
 -- Other services (APIs) that this one may talk to; nothing else is ever called.
 create table dienst (
   api_root text not null, -- Where its API begins, with a slash at the end. URLs below it belong to this service.
-  authenticatie text not null default 'geen'::text, -- How we identify ourselves: geen, zgw (a JWT of our own) or api_key (a header).
-  client_id text not null default ''::text, -- Our client id there (zgw).
+  authenticatie text not null default 'geen'::text, -- How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
+  ca text not null default ''::text, -- Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
+  certificaat text not null default ''::text, -- Client certificate that we show (PEM); empty: none.
+  certificaat_sleutel bytea, -- Private key of that certificate (PEM); encrypted with SECRET_KEY.
+  client_id text not null default ''::text, -- Our client id there (zgw, oauth2).
   gebruikers_id text not null default ''::text, -- Claim user_id of our tokens.
   gebruikers_weergave text not null default ''::text, -- Claim user_representation of our tokens.
-  geheim bytea, -- Secret (zgw) or key (api_key), encrypted with SECRET_KEY.
+  geheim bytea, -- Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
   gemaakt_op timestamp with time zone not null default now(), -- When it was made.
   header text not null default ''::text, -- Name of the header that carries the key (api_key).
   id bigint not null generated always as identity, -- Internal key.
@@ -468,19 +471,23 @@ create table dienst (
   slug text not null, -- Name for configuration files.
   soort text not null, -- Kind of API: nrc, zrc, ztc, drc, brc, ac or orc (any other).
   termijn_ms integer not null default 10000, -- Milliseconds that a call may take, from connecting to the last byte of the answer.
+  token_scope text not null default ''::text, -- Scope that is asked for (oauth2).
+  token_url text not null default ''::text, -- Where a token is asked (oauth2).
   uuid uuid not null default gen_random_uuid(), -- Constant name, also what the secret is bound to.
   constraint dienst_pkey PRIMARY KEY (id),
   constraint dienst_api_root_uniek UNIQUE (api_root),
   constraint dienst_slug_uniek UNIQUE (slug),
   constraint dienst_uuid_uniek UNIQUE (uuid),
   constraint dienst_api_root_check CHECK ((api_root ~ '^https?://[^/?#@]+/([^?#]*/)?$'::text)),
-  constraint dienst_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['geen'::text, 'zgw'::text, 'api_key'::text]))),
+  constraint dienst_authenticatie_check CHECK ((authenticatie = ANY (ARRAY['geen'::text, 'zgw'::text, 'api_key'::text, 'oauth2'::text]))),
   constraint dienst_authenticatie_volledig CHECK (
 CASE authenticatie
     WHEN 'zgw'::text THEN ((client_id <> ''::text) AND (geheim IS NOT NULL))
     WHEN 'api_key'::text THEN ((header <> ''::text) AND (geheim IS NOT NULL))
+    WHEN 'oauth2'::text THEN ((client_id <> ''::text) AND (token_url <> ''::text) AND (geheim IS NOT NULL))
     ELSE (geheim IS NULL)
 END),
+  constraint dienst_certificaat_volledig CHECK (((certificaat <> ''::text) = (certificaat_sleutel IS NOT NULL))),
   constraint dienst_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
   constraint dienst_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
   constraint dienst_soort_check CHECK ((soort = ANY (ARRAY['nrc'::text, 'zrc'::text, 'ztc'::text, 'drc'::text, 'brc'::text, 'ac'::text, 'orc'::text]))),

@@ -966,11 +966,23 @@ export interface Dienst {
    */
   apiRoot: string;
   /**
-   * How we identify ourselves: geen, zgw (a JWT of our own) or api_key (a header).
+   * How we identify ourselves: geen, zgw (a JWT of our own), api_key (a header) or oauth2 (client credentials).
    */
   authenticatie: Generated<string>;
   /**
-   * Our client id there (zgw).
+   * Certificates that vouch for the service, instead of the usual ones (PEM); empty: the usual ones.
+   */
+  ca: Generated<string>;
+  /**
+   * Client certificate that we show (PEM); empty: none.
+   */
+  certificaat: Generated<string>;
+  /**
+   * Private key of that certificate (PEM); encrypted with SECRET_KEY.
+   */
+  certificaatSleutel: Buffer | null;
+  /**
+   * Our client id there (zgw, oauth2).
    */
   clientId: Generated<string>;
   /**
@@ -982,7 +994,7 @@ export interface Dienst {
    */
   gebruikersWeergave: Generated<string>;
   /**
-   * Secret (zgw) or key (api_key), encrypted with SECRET_KEY.
+   * Secret (zgw, oauth2) or key (api_key), encrypted with SECRET_KEY.
    */
   geheim: Buffer | null;
   /**
@@ -1013,6 +1025,14 @@ export interface Dienst {
    * Milliseconds that a call may take, from connecting to the last byte of the answer.
    */
   termijnMs: Generated<number>;
+  /**
+   * Scope that is asked for (oauth2).
+   */
+  tokenScope: Generated<string>;
+  /**
+   * Where a token is asked (oauth2).
+   */
+  tokenUrl: Generated<string>;
   /**
    * Constant name, also what the secret is bound to.
    */

@@ -1,12 +1,13 @@
 // deliver: one attempt to deliver a message to its receiver over HTTP: the external notifications service, or an abonnement.
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { createSigner } from 'fast-jwt'
-import { LRUCache } from 'lru-cache'
 import type { Agent } from 'undici'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { ownAddress } from '../http/links.ts'
-import { type CallAnswer, failureKind, openAgent, type RemoteService, send, sendWithin } from '../services/services.ts'
+import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
+import { openCaller, type RemoteService } from '../services/services.ts'
+import { type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
 import type { Attempt, Claimed, Message, Subscriber } from './outbox.ts'
 
 /** A message as a notifications service and its subscribers get it. */
@@ -33,16 +34,15 @@ export type Deliver = {
 const MAX_ANSWER = 4096
 const MAX_RETRY_AFTER_S = 3600
 const TOKEN_LIFE_MS = 3_600_000
-const AGENTS = 500 // of subscribers, with connections of their own
 
 /** What the secrets of an abonnement are bound to when they are encrypted. */
 export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`
 
 /** Opens the connections to receivers. A subscriber has connections of its own, so that none waits for those of another. */
 export function openDelivery(config: Config, box: SecretBox): Deliver {
-  const agent = openAgent({ connections: config.notificationsConcurrency })
-  const agents = new LRUCache<string, Agent>({ max: AGENTS, dispose: (old) => void old.close().catch(() => {}) })
-  const tokens = new LRUCache<string, { token: string }>({ max: AGENTS })
+  const caller = openCaller(box, config.notificationsConcurrency)
+  const agents = openAgents(50)
+  const tokens = openTokens()
 
   return {
     async post(claimed) {
@@ -61,16 +61,17 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
           ...(retryAfter !== undefined && { retryAfter }),
         }
       } catch (error) {
-        return { outcome: failureKind(error), httpStatus: null, answer: null, ms: ms() }
+        const kind = failureKind(error)
+        return { outcome: kind === 'token' ? 'unknown' : kind, httpStatus: null, answer: null, ms: ms() }
       }
     },
     close: async () => {
-      await Promise.all([agent, ...agents.values()].map((each) => each.destroy()))
+      await Promise.all([caller.close(), agents.close()])
     },
   }
 
   function toService(message: Message, dienst: RemoteService): Promise<CallAnswer> {
-    return send(agent, dienst, box, {
+    return caller.send(dienst, {
       url: new URL('notificaties', dienst.apiRoot),
       method: 'POST',
       body: JSON.stringify(bericht(config, message)),
@@ -87,7 +88,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     const signature = to.ondertekening.map((secret) =>
       sign(box.open(secret, owner), `${message.uuid}.${timestamp}.${body}`),
     )
-    return sendWithin(to.termijnMs, agentFor(to), {
+    const answer = await sendWithin(to.termijnMs, agentFor(to), {
       url: new URL(to.callbackUrl),
       method: 'POST',
       body,
@@ -102,20 +103,13 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       },
       limit: MAX_ANSWER,
     })
+    if (answer.status === 401 && to.authenticatie === 'oauth2') tokens.forget(tokenRequest(to))
+    return answer
   }
 
   function agentFor({ uuid, callbackUrl, certificaat, certificaatSleutel }: Subscriber): Agent {
-    const key = `${uuid} ${new URL(callbackUrl).origin} ${digest(certificaat, certificaatSleutel)}`
-    let found = agents.get(key)
-    if (!found) {
-      const tls = certificaatSleutel && {
-        cert: certificaat,
-        key: box.open(certificaatSleutel, subscriberOwner(uuid)),
-      }
-      found = openAgent({ connections: 50, ...(tls && { tls }) })
-      agents.set(key, found)
-    }
-    return found
+    const key = certificaatSleutel && box.open(certificaatSleutel, subscriberOwner(uuid))
+    return agents.agentFor(uuid, new URL(callbackUrl).origin, key ? { cert: certificaat, key } : {})
   }
 
   async function authorization(to: Subscriber): Promise<string> {
@@ -126,32 +120,19 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       const sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
       return `Bearer ${sign({ iss: id, client_id: id, user_id: '', user_representation: '' })}`
     }
-    const key = `${to.uuid} ${to.tokenUrl} ${id} ${to.tokenScope} ${digest(secret)}`
-    const known = tokens.get(key)
-    if (known) return `Bearer ${known.token}`
-    const { token, seconds } = await requestToken(to, secret)
-    // Some time before it ends, so that none expires on its way; a token for a shorter time is asked for each message.
-    if (seconds > 30) tokens.set(key, { token }, { ttl: (seconds - 30) * 1000 })
-    return `Bearer ${token}`
+    return `Bearer ${await tokens.get(agents.agentFor(to.uuid, new URL(to.tokenUrl).origin, {}), tokenRequest(to))}`
   }
 
-  async function requestToken(to: Subscriber, secret: string): Promise<{ token: string; seconds: number }> {
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      ...(to.tokenScope && { scope: to.tokenScope }),
-    })
-    const basic = Buffer.from(`${formEncoded(to.uitgaandClientId)}:${formEncoded(secret)}`).toString('base64')
-    const answer = await sendWithin(to.termijnMs, agent, {
-      url: new URL(to.tokenUrl),
-      method: 'POST',
-      body: form.toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${basic}` },
-      limit: 64 * 1024,
-    })
-    const given = answer.status === 200 ? JSON.parse(answer.body.toString('utf8')) : {}
-    if (typeof given.access_token !== 'string')
-      throw Object.assign(new Error('no token was given'), { code: 'NO_TOKEN' })
-    return { token: given.access_token, seconds: Number(given.expires_in) || 0 }
+  function tokenRequest({
+    uuid: owner,
+    tokenUrl,
+    uitgaandClientId,
+    auth,
+    tokenScope,
+    termijnMs,
+  }: Subscriber): TokenRequest {
+    const secret = box.open(auth, subscriberOwner(owner))
+    return { owner, tokenUrl, clientId: uitgaandClientId, secret, scope: tokenScope, termijnMs }
   }
 }
 
@@ -200,13 +181,4 @@ function retryAfterOf({ status, headers }: CallAnswer): number | undefined {
   if ((status !== 429 && status !== 503) || value === '') return undefined
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
   return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_S) : undefined
-}
-
-// RFC 6749, 2.3.1: id and secret are encoded as in a form before they are joined.
-const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
-
-function digest(...parts: (string | Buffer | null)[]): string {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part ?? '').update('\0')
-  return hash.digest('base64')
 }

@@ -6,19 +6,8 @@ import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { ownAddress, PATHS } from '../http/links.ts'
-import {
-  allowedAddress,
-  type CallAnswer,
-  FAILURES,
-  failureKind,
-  isBelow,
-  lookupAllowed,
-  openAgent,
-  outgoingUrl,
-  type RemoteService,
-  SERVICE_COLUMNS,
-  send,
-} from '../services/services.ts'
+import { isBelow, openCaller, outgoingUrl, type RemoteService, SERVICE_COLUMNS } from '../services/services.ts'
+import { allowedAddress, type CallAnswer, FAILURES, failureKind, lookupAllowed } from '../services/transport.ts'
 
 export type Kanaal = {
   naam: string
@@ -238,12 +227,12 @@ async function withService<T>({ database, box }: Parts, work: (service: ServiceC
     .select(SERVICE_COLUMNS.map((column) => `d.${column}` as const))
     .executeTakeFirst()
   if (!dienst) throw new GeenDienst('no notifications service is configured')
-  const agent = openAgent({ connections: 1 })
+  const caller = openCaller(box, 1)
   try {
     return await work({
       dienst,
       call: (method, path, body) =>
-        send(agent, dienst, box, {
+        caller.send(dienst, {
           url: new URL(path, dienst.apiRoot),
           method,
           limit: MAX_ANSWER,
@@ -251,7 +240,7 @@ async function withService<T>({ database, box }: Parts, work: (service: ServiceC
         }),
     })
   } finally {
-    await agent.destroy()
+    await caller.close()
   }
 }
 

@@ -22,7 +22,8 @@
 // empty table is not the one for a full one.
 import type postgres from 'postgres'
 import { type Database, openDatabase } from '../database/database.ts'
-import type { FailureKind, RemoteService } from '../services/services.ts'
+import type { RemoteService } from '../services/services.ts'
+import type { FailureKind } from '../services/transport.ts'
 import type { Herhaling } from './backoff.ts'
 
 export type Outcome = 'delivered' | 'http' | FailureKind
@@ -137,13 +138,16 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
     herhalingen: number
     replay: boolean
     message: Message
-    dienst: (Omit<RemoteService, 'geheim'> & { geheim: string | null }) | null
+    dienst: (Omit<RemoteService, 'geheim' | 'certificaatSleutel'> & Sealed) | null
     abonnement: SealedAsText | null
   }
   const rows = await sql<Row[]>`
     select notificatie_id as "notificatieId", abonnement_id as "abonnementId", hoofd_object_uuid as "hoofdObjectUuid",
       poging, herhalingen, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
-      base_factor as "baseFactor", dienst, abonnement
+      base_factor as "baseFactor", abonnement, dienst || (
+        select jsonb_build_object('tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
+          'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
+        from dienst d where d.uuid = (dienst ->> 'uuid')::uuid) as dienst
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
       ${busy.map((one) => one.abonnementId)}::bigint[], ${released.map((one) => one.abonnementId)}::bigint[],
       ${released.map((one) => one.hoofdObjectUuid)}::uuid[])`
@@ -156,7 +160,11 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
             {
               ...row,
               poging,
-              dienst: dienst && { ...dienst, geheim: bytes(dienst.geheim) },
+              dienst: dienst && {
+                ...dienst,
+                geheim: bytes(dienst.geheim),
+                certificaatSleutel: bytes(dienst.certificaatSleutel),
+              },
               abonnement: abonnement && opened(abonnement),
             },
           ],
@@ -170,6 +178,7 @@ type SealedAsText = Omit<Subscriber, 'auth' | 'certificaatSleutel' | 'onderteken
   ondertekening: string[]
 }
 
+type Sealed = { geheim: string | null; certificaatSleutel: string | null }
 const bytes = (text: string | null) => (text === null ? null : Buffer.from(text, 'base64'))
 
 function opened({ auth, certificaatSleutel, ondertekening, ...others }: SealedAsText): Subscriber {

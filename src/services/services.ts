@@ -1,17 +1,24 @@
 // diensten: the other services that this one may call, and our credentials for them. Nothing else is ever called.
 import { randomUUID } from 'node:crypto'
-import { type LookupAddress, lookup } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { createSigner } from 'fast-jwt'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import Type, { type Static } from 'typebox'
-import { Agent, type Dispatcher, request } from 'undici'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { invalid } from '../http/problem.ts'
+import { areCertificates, certificateFault, openAgents, openTokens, type TokenRequest } from './credentials.ts'
+import {
+  type Call,
+  type CallAnswer,
+  FAILURES,
+  type FailureKind,
+  failureKind,
+  sendWithin,
+  type Tls,
+} from './transport.ts'
 
 export const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
 export type RemoteService = {
@@ -24,6 +31,11 @@ export type RemoteService = {
   gebruikersId: string
   gebruikersWeergave: string
   termijnMs: number
+  tokenUrl: string
+  tokenScope: string
+  certificaat: string
+  certificaatSleutel: Buffer | null
+  ca: string
 }
 
 export type Fetched =
@@ -71,7 +83,7 @@ const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
 
 /** Opens the way out to the services in table `dienst`, and to the selectielijst. */
 export function openServices(database: Database, box: SecretBox, config: Config, log: Logger): Services {
-  const agent = openAgent({ connections: 10 })
+  const caller = openCaller(box, 10)
   const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
   // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
   async function find(text: string) {
@@ -88,7 +100,7 @@ export function openServices(database: Database, box: SecretBox, config: Config,
       const kept = fresh ? undefined : cache.get(key)
       if (kept) return { kind: 'ok', body: kept.body }
       try {
-        const answer = await send(agent, dienst, box, { url, method: 'GET', limit: MAX_ANSWER })
+        const answer = await caller.send(dienst, { url, method: 'GET', limit: MAX_ANSWER })
         if (answer.status !== 200) return { kind: 'failed', reason: `het antwoord was ${answer.status}` }
         if (answer.truncated) return { kind: 'failed', reason: 'het antwoord is te groot' }
         const body = parseJson(answer.body)
@@ -107,7 +119,7 @@ export function openServices(database: Database, box: SecretBox, config: Config,
       cache.delete(`${dienst.uuid} ${url.href}`)
       try {
         const content = body === undefined ? {} : { body: JSON.stringify(body) }
-        const answer = await send(agent, dienst, box, { url, method, limit: MAX_ANSWER, ...content })
+        const answer = await caller.send(dienst, { url, method, limit: MAX_ANSWER, ...content })
         return { kind: 'answered', status: answer.status, body: answer.truncated ? undefined : parseJson(answer.body) }
       } catch (error) {
         const kind = failureKind(error)
@@ -115,12 +127,12 @@ export function openServices(database: Database, box: SecretBox, config: Config,
         return { kind: 'failed', reason: FAILURES[kind], unknown: !NOT_SENT.includes(kind) }
       }
     },
-    close: () => agent.destroy(),
+    close: () => caller.close(),
   }
 }
 
 /** Failures before anything was asked. */
-const NOT_SENT: readonly FailureKind[] = ['refused', 'dns', 'blocked']
+const NOT_SENT: readonly FailureKind[] = ['refused', 'dns', 'blocked', 'token']
 
 function parseJson(body: Buffer): unknown {
   try {
@@ -169,10 +181,26 @@ export const SERVICE_COLUMNS = [
   'gebruikersId',
   'gebruikersWeergave',
   'termijnMs',
+  'tokenUrl',
+  'tokenScope',
+  'certificaat',
+  'certificaatSleutel',
+  'ca',
 ] as const
 
 function selectielijst(apiRoot: string): RemoteService {
-  const nothing = { clientId: '', header: '', geheim: null, gebruikersId: '', gebruikersWeergave: '' }
+  const nothing = {
+    clientId: '',
+    header: '',
+    geheim: null,
+    gebruikersId: '',
+    gebruikersWeergave: '',
+    tokenUrl: '',
+    tokenScope: '',
+    certificaat: '',
+    certificaatSleutel: null,
+    ca: '',
+  }
   return { uuid: 'selectielijst', apiRoot, authenticatie: 'geen', termijnMs: 10_000, ...nothing }
 }
 
@@ -189,17 +217,27 @@ function findService(url: URL, services: RemoteService[]): RemoteService | undef
 
 // ---- registering ----
 
-/** A service as an administrator writes it down. Without `secret` the one that is known stays. */
+/**
+ * A service as an administrator writes it down. Without `secret`, `clientCertificate` and `ca` those that are known stay; empty
+ * ones are removed.
+ */
 export const RemoteServiceInput = Type.Object({
   label: Type.String({ minLength: 1, maxLength: 100 }),
   slug: Type.String({ pattern: '^[-a-zA-Z0-9_]{1,100}$' }),
   soort: Type.Enum(SOORTEN),
   /** A slash is added to the end when it misses. */
   apiRoot: Type.String({ pattern: '^https?://[^/?#@]+(/[^?#]*)?$', maxLength: 1000 }),
-  authenticatie: Type.Enum(['geen', 'zgw', 'api_key']),
+  authenticatie: Type.Enum(['geen', 'zgw', 'api_key', 'oauth2']),
   clientId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   header: Type.Optional(Type.String({ pattern: "^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,100}$" })),
   secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+  tokenUrl: Type.Optional(Type.String({ pattern: '^https?://[^/?#@]+(/[^#]*)?$', maxLength: 1000 })),
+  tokenScope: Type.Optional(Type.String({ maxLength: 1000, pattern: '^[\\x20-\\x7e]*$' })),
+  /** PEM, with the certificates between it and its authority behind it; its key beside it. */
+  clientCertificate: Type.Optional(Type.String({ maxLength: 65_536 })),
+  clientKey: Type.Optional(Type.String({ minLength: 1, maxLength: 65_536 })),
+  /** PEM: the authorities that vouch for the service, instead of the usual ones. */
+  ca: Type.Optional(Type.String({ maxLength: 1_000_000 })),
   gebruikersId: Type.Optional(Type.String({ maxLength: 255 })),
   gebruikersWeergave: Type.Optional(Type.String({ maxLength: 255 })),
   termijnMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 300_000 })),
@@ -229,90 +267,102 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
     soort: input.soort,
     apiRoot: input.apiRoot.endsWith('/') ? input.apiRoot : `${input.apiRoot}/`,
     authenticatie,
-    clientId: authenticatie === 'zgw' ? (input.clientId ?? '') : '',
+    clientId: authenticatie === 'zgw' || authenticatie === 'oauth2' ? (input.clientId ?? '') : '',
     header: authenticatie === 'api_key' ? (input.header ?? '') : '',
     gebruikersId: input.gebruikersId ?? '',
     gebruikersWeergave: input.gebruikersWeergave ?? '',
     termijnMs: input.termijnMs ?? 10_000,
+    tokenUrl: authenticatie === 'oauth2' ? (input.tokenUrl ?? '') : '',
+    tokenScope: authenticatie === 'oauth2' ? (input.tokenScope ?? '') : '',
+    certificaat: input.clientCertificate ?? known?.certificaat ?? '',
+    ca: input.ca ?? known?.ca ?? '',
   }
+  const knownKey = known?.certificaatSleutel ? box.open(known.certificaatSleutel, owner) : undefined
+  const clientKey = values.certificaat === '' ? undefined : (input.clientKey ?? knownKey)
+  requireCertificates(values, clientKey)
   const knownSecret = known?.geheim ? box.open(known.geheim, owner) : undefined
   const secret = authenticatie === 'geen' ? undefined : (input.secret ?? knownSecret)
-  if (authenticatie === 'zgw' && !input.clientId) throw invalid('clientId', 'required', 'Dit veld is verplicht.')
+  if ((authenticatie === 'zgw' || authenticatie === 'oauth2') && !input.clientId)
+    throw invalid('clientId', 'required', 'Dit veld is verplicht.')
+  if (authenticatie === 'oauth2' && !(input.tokenUrl && outgoingUrl(input.tokenUrl)))
+    throw invalid('tokenUrl', input.tokenUrl ? 'invalid' : 'required', 'Geef het adres waar een token wordt gevraagd.')
   if (authenticatie === 'api_key' && !input.header) throw invalid('header', 'required', 'Dit veld is verplicht.')
   if (authenticatie !== 'geen' && !secret) throw invalid('secret', 'required', 'Dit veld is verplicht.')
   const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
-  if (isSame && secret === knownSecret) return false
+  if (isSame && secret === knownSecret && clientKey === knownKey) return false
   const geheim = secret === undefined ? null : secret === knownSecret ? known!.geheim : box.seal(secret, owner)
+  const certificaatSleutel =
+    clientKey === undefined ? null : clientKey === knownKey ? known!.certificaatSleutel : box.seal(clientKey, owner)
   await m.trx
     .insertInto('dienst')
-    .values({ uuid, ...values, geheim })
-    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim }))
+    .values({ uuid, ...values, geheim, certificaatSleutel })
+    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim, certificaatSleutel }))
     .execute()
   return true
 }
 
+const CERTIFICATE_FAULTS = {
+  certificate: ['clientCertificate', 'Dit is geen certificaat (PEM).'],
+  key: ['clientKey', 'Dit is geen privésleutel (PEM, zonder wachtwoord).'],
+  mismatch: ['clientKey', 'Deze sleutel hoort niet bij het certificaat.'],
+} as const
+
+function requireCertificates({ certificaat, ca }: { certificaat: string; ca: string }, key: string | undefined): void {
+  if (certificaat !== '' && key === undefined) throw invalid('clientKey', 'required', 'Dit veld is verplicht.')
+  const fault = certificaat === '' ? undefined : certificateFault(certificaat, key!)
+  if (fault) throw invalid(CERTIFICATE_FAULTS[fault][0], 'invalid', CERTIFICATE_FAULTS[fault][1])
+  if (ca !== '' && !areCertificates(ca)) throw invalid('ca', 'invalid', 'Dit zijn geen certificaten (PEM).')
+}
+
 // ---- calling ----
 
-export type Call = {
-  url: URL
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  body?: string
-  headers?: Record<string, string>
-  limit: number
-}
-export type CallAnswer = { status: number; body: Buffer; truncated: boolean; headers: Record<string, unknown> }
-
-/**
- * Calls a service with our credentials for it. Its term covers everything, from connecting to the last byte; of the
- * answer no more than `limit` bytes are read, as they come (nothing is decompressed); redirects are not followed.
- * @throws what `failureKind` understands, when no answer comes
- */
-export async function send(agent: Dispatcher, dienst: RemoteService, box: SecretBox, call: Call): Promise<CallAnswer> {
-  return sendWithin(dienst.termijnMs, agent, {
-    ...call,
-    headers: { ...credentialHeaders(dienst, box), ...call.headers },
-  })
+export type Caller = {
+  /**
+   * Calls a service with our credentials for it. Its term covers everything, from asking a token and connecting to the last
+   * byte; of the answer no more than `limit` bytes are read, as they come (nothing is decompressed); redirects are not
+   * followed.
+   * @throws what `failureKind` understands, when no answer comes
+   */
+  send(dienst: RemoteService, call: Call): Promise<CallAnswer>
+  close(): Promise<void>
 }
 
-/**
- * The same to an address that is no service of ours, with what credentials the headers have.
- * @param ms milliseconds for everything, from connecting to the last byte
- */
-export async function sendWithin(ms: number, agent: Dispatcher, call: Call): Promise<CallAnswer> {
-  const host = call.url.hostname.replace(/^\[|\]$/g, '')
-  if (isIP(host) && isForbidden(host)) throw blocked()
-  // Not AbortSignal.timeout: that one lives on, with its timer, long after the answer came.
-  const term = new AbortController()
-  const expired = () => term.abort(new DOMException('no answer within the term', 'TimeoutError'))
-  const timer = setTimeout(expired, ms)
-  try {
-    return await sendUntil(term.signal, agent, call)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-async function sendUntil(signal: AbortSignal, agent: Dispatcher, call: Call): Promise<CallAnswer> {
-  const { statusCode, headers, body } = await request(call.url, {
-    dispatcher: agent,
-    method: call.method,
-    signal,
-    headers: {
-      accept: 'application/json',
-      ...(call.body !== undefined && { 'content-type': 'application/json' }),
-      ...call.headers,
+/** Opens the connections to services. @param connections at most, to one origin */
+export function openCaller(box: SecretBox, connections: number): Caller {
+  const agents = openAgents(connections)
+  const tokens = openTokens()
+  return {
+    async send(dienst, call) {
+      const until = performance.now() + dienst.termijnMs
+      const agent = agents.agentFor(dienst.uuid, call.url.origin, tlsOf(dienst, box))
+      const request = dienst.authenticatie === 'oauth2' ? tokenRequest(dienst, box) : undefined
+      const credentials = async () => {
+        if (!request) return credentialHeaders(dienst, box)
+        const at = agents.agentFor(dienst.uuid, new URL(request.tokenUrl).origin, tlsOf(dienst, box))
+        return { authorization: `Bearer ${await tokens.get(at, request)}` }
+      }
+      const attempt = async () => {
+        const headers = { ...(await credentials()), ...call.headers }
+        return sendWithin(Math.max(1, until - performance.now()), agent, { ...call, headers })
+      }
+      const answer = await attempt()
+      if (!request || answer.status !== 401) return answer
+      // The token was withdrawn before its time. What only reads is asked once more with a new one.
+      tokens.forget(request)
+      return call.method === 'GET' ? attempt() : answer
     },
-    ...(call.body !== undefined && { body: call.body }),
-  })
-  const chunks: Buffer[] = []
-  let size = 0
-  body.on('error', () => {}) // also one that comes after we stopped listening
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, call.limit - size))
-    size += chunk.length
-    if (size > call.limit) break // which closes the connection
+    close: () => agents.close(),
   }
-  return { status: statusCode, headers, body: Buffer.concat(chunks), truncated: size > call.limit }
+}
+
+const tlsOf = ({ uuid, certificaat, certificaatSleutel, ca }: RemoteService, box: SecretBox): Tls => ({
+  ...(certificaatSleutel && { cert: certificaat, key: box.open(certificaatSleutel, serviceOwner(uuid)) }),
+  ...(ca && { ca }),
+})
+
+function tokenRequest(dienst: RemoteService, box: SecretBox): TokenRequest {
+  const { uuid, tokenUrl, clientId, tokenScope: scope, termijnMs, geheim } = dienst
+  return { owner: uuid, tokenUrl, clientId, scope, termijnMs, secret: box.open(geheim!, serviceOwner(uuid)) }
 }
 
 const TOKEN_LIFE_MS = 3_600_000
@@ -341,119 +391,3 @@ function signerFor(uuid: string, geheim: Buffer, box: SecretBox): (claims: objec
 
 /** What the secret of a service is bound to when it is encrypted. */
 export const serviceOwner = (uuid: string): string => `dienst ${uuid}`
-
-/** Connections that are kept a short while for the next call, to addresses that may be called. */
-export function openAgent(options: { connections: number }): Agent {
-  return new Agent({
-    connections: options.connections,
-    pipelining: 1,
-    // Short, so that we do not write on a connection that the other side is just closing.
-    keepAliveTimeout: 1_000,
-    keepAliveMaxTimeout: 1_000,
-    headersTimeout: 0, // the term of the service covers it
-    bodyTimeout: 0,
-    connect: { lookup: lookupAllowed, timeout: 300_000 },
-  })
-}
-
-// The address that was judged is the one that is connected to: there is no second resolving in between.
-export const lookupAllowed: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    if (error) return callback(error, '', 0)
-    const allowed = addresses.filter(({ address }) => !isForbidden(address))
-    const [first] = allowed
-    if (!first) callback(blocked(), '', 0)
-    else if (options.all) callback(null, allowed)
-    else callback(null, first.address, first.family)
-  })
-}
-
-/** The first address at which a host is called. @throws what `failureKind` understands, also when it may not be called */
-export async function allowedAddress(host: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  lookupAllowed(host, {}, (error, address) => (error ? reject(error) : resolve(address as string)))
-  return promise
-}
-
-/*
- * Every host that is called was registered by an administrator, and in a private network it has a private address. What no
- * service has is an address at which a machine talks to its own host or hypervisor (link-local, cloud metadata), or one
- * that is no address of a single machine.
- */
-const forbidden = new BlockList()
-forbidden.addSubnet('0.0.0.0', 8)
-forbidden.addSubnet('169.254.0.0', 16)
-forbidden.addAddress('100.100.100.200')
-forbidden.addSubnet('192.0.0.0', 24)
-forbidden.addSubnet('224.0.0.0', 3)
-forbidden.addAddress('::', 'ipv6')
-forbidden.addSubnet('fe80::', 10, 'ipv6')
-forbidden.addSubnet('ff00::', 8, 'ipv6')
-forbidden.addAddress('fd00:ec2::254', 'ipv6')
-forbidden.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6') // the same through NAT64 and 6to4
-forbidden.addSubnet('64:ff9b:1::', 48, 'ipv6')
-forbidden.addSubnet('2002:a9fe::', 32, 'ipv6')
-
-function isForbidden(address: string): boolean {
-  return forbidden.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-function blocked(): Error {
-  return Object.assign(new Error('this address may not be called'), { code: 'BLOCKED_ADDRESS' })
-}
-
-// ---- failing ----
-
-/** Why no answer came, in the words of the administrator. */
-export const FAILURES = {
-  refused: 'de verbinding werd geweigerd',
-  dns: 'de hostnaam is niet te vinden',
-  tls: 'de beveiligde verbinding (TLS) kwam niet tot stand',
-  timeout: 'het antwoord kwam niet op tijd',
-  connection: 'de verbinding werd verbroken',
-  protocol: 'het antwoord was geen geldige HTTP',
-  blocked: 'dit adres mag niet worden aangeroepen',
-  unknown: 'de aanroep mislukte',
-} as const
-export type FailureKind = keyof typeof FAILURES
-
-const CODES: Record<string, FailureKind> = {
-  ECONNREFUSED: 'refused',
-  ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  EAI_FAIL: 'dns',
-  EAI_NODATA: 'dns',
-  ETIMEDOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  UND_ERR_SOCKET: 'connection',
-  ECONNRESET: 'connection',
-  EPIPE: 'connection',
-  EHOSTUNREACH: 'connection',
-  ENETUNREACH: 'connection',
-  ENETDOWN: 'connection',
-  EPROTO: 'tls',
-  HOSTNAME_MISMATCH: 'tls',
-  UND_ERR_HEADERS_OVERFLOW: 'protocol',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
-  BLOCKED_ADDRESS: 'blocked',
-}
-
-/** What kind of failure of a call an error is. */
-export function failureKind(error: unknown): FailureKind {
-  const { name, code, cause, errors } = (error ?? {}) as {
-    name?: string
-    code?: unknown
-    cause?: unknown
-    errors?: unknown[]
-  }
-  if (name === 'TimeoutError') return 'timeout'
-  if (name === 'HTTPParserError') return 'protocol' // not always with a code
-  if (typeof code === 'string') {
-    if (CODES[code]) return CODES[code]
-    if (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CRL_|INVALID_CA)/.test(code)) return 'tls'
-  }
-  const inner = cause ?? errors?.[0]
-  return inner ? failureKind(inner) : 'unknown'
-}

@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { createVerifier } from 'fast-jwt'
 import t, { type Test } from 'tap'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
-import { serviceOwner } from '../../src/services/services.ts'
+import { systemActor } from '../../src/http/access.ts'
+import { saveService, serviceOwner } from '../../src/services/services.ts'
 import { type TestApp, testApp } from '../app.ts'
 
 t.test('a URL below the root of a registered service is fetched with our credentials for it', async (t) => {
@@ -254,3 +255,104 @@ function drip(response: ServerResponse): void {
   const timer = setInterval(() => response.write(' '), 50)
   response.on('close', () => clearInterval(timer))
 }
+
+/** Registers a service as a setup file does. */
+async function givenService({ app, parts }: TestApp, values: object): Promise<void> {
+  const input = { label: 'Dienst', slug: `dienst-${counter++}`, soort: 'orc', authenticatie: 'geen', ...values }
+  await app.mutate(systemActor('setup apply', 'http://localhost'), (m) => saveService(m, parts.box, input as never))
+}
+
+t.test(
+  'OAuth2: a token is asked once, kept until shortly before its end, and renewed when it is refused',
+  async (t) => {
+    const test = await testApp(t)
+    let refuse = false
+    let given = 0
+    const { root, requests } = await givenServer(t, (request, response) => {
+      if (request.url === '/token') return json(response, { access_token: `token-${++given}`, expires_in: 3600 })
+      if (refuse && request.headers.authorization === 'Bearer token-1') response.statusCode = 401
+      json(response, { zie: request.headers.authorization })
+    })
+    await givenService(test, {
+      apiRoot: `${root}api/`,
+      authenticatie: 'oauth2',
+      clientId: 'ons:id',
+      secret: 'ge&heim',
+      tokenUrl: `${root}token`,
+      tokenScope: 'lezen',
+    })
+    const fetch = (path: string) => test.parts.services.fetchJson(`${root}api/${path}`, { fresh: true })
+    const two = await Promise.all([fetch('1'), fetch('2')])
+    t.same(two[0], { kind: 'ok', body: { zie: 'Bearer token-1' } })
+    t.same(two[1], two[0], 'who asks at the same time gets the same token')
+    const asked = requests.find(({ url }) => url === '/token')!
+    t.equal(asked.headers['content-type'], 'application/x-www-form-urlencoded')
+    t.equal(Buffer.from(asked.headers.authorization!.slice(6), 'base64').toString(), 'ons%3Aid:ge%26heim')
+    refuse = true
+    t.same(await fetch('3'), { kind: 'ok', body: { zie: 'Bearer token-2' } })
+    t.equal(given, 2)
+    const [{ geheim }] = await test.database.sql<[{ geheim: Buffer }]>`select geheim from dienst`
+    t.notMatch(geheim.toString('latin1'), 'ge&heim', 'the secret is stored encrypted')
+  },
+)
+
+t.test('OAuth2: no token, and a token from an address that may not be called, are told apart', async (t) => {
+  const test = await testApp(t)
+  const { root, requests } = await givenServer(t, (_request, response) => json(response, { error: 'invalid_client' }))
+  const service = { authenticatie: 'oauth2', clientId: 'id', secret: 'geheim' }
+  await givenService(test, { ...service, apiRoot: `${root}a/`, tokenUrl: `${root}token` })
+  await givenService(test, { ...service, apiRoot: `${root}b/`, tokenUrl: 'http://169.254.169.254/token' })
+  t.match(await test.parts.services.fetchJson(`${root}a/1`), { reason: 'er werd geen toegangstoken gegeven' })
+  t.match(await test.parts.services.fetchJson(`${root}b/1`), { reason: 'dit adres mag niet worden aangeroepen' })
+  t.same(
+    requests.map(({ url }) => url),
+    ['/token'],
+    'the service itself is not asked',
+  )
+  await t.rejects(givenService(test, { ...service, apiRoot: `${root}c/`, tokenUrl: `${root}a/../token` }), {
+    invalidParams: [{ name: 'tokenUrl' }],
+  } as never)
+})
+
+t.test('a service is shown a client certificate, and vouched for by a CA of its own', async (t) => {
+  const test = await testApp(t)
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-mtls-'))
+  t.teardown(() => rm(directory, { recursive: true }))
+  const at = (name: string) => join(directory, name)
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore', cwd: directory })
+  for (const [name, san] of [
+    ['server', 'IP:127.0.0.1'],
+    ['client', 'DNS:client'],
+  ])
+    openssl(
+      ...`req -x509 -newkey rsa:2048 -nodes -days 1 -keyout ${name}.key -out ${name}.pem -subj /CN=${name} -addext subjectAltName=${san}`.split(
+        ' ',
+      ),
+    )
+  const read = async (name: string) => (await readFile(at(name))).toString()
+  const [cert, key, clientCertificate, clientKey] = await Promise.all(
+    ['server.pem', 'server.key', 'client.pem', 'client.key'].map(read),
+  )
+  const server = createTlsServer(
+    { cert: cert!, key: key!, ca: clientCertificate!, requestCert: true, rejectUnauthorized: false },
+    (request, response) => {
+      const { authorized } = request.socket as unknown as { authorized: boolean }
+      json(response, { authorized })
+    },
+  )
+  const root = await listen(t, server, 'https')
+  await givenService(test, { apiRoot: `${root}a/`, ca: cert })
+  await givenService(test, { apiRoot: `${root}b/`, ca: cert, clientCertificate, clientKey })
+  await givenService(test, { apiRoot: `${root}c/` })
+  const fetch = (path: string) => test.parts.services.fetchJson(`${root}${path}/1`)
+  t.same(await fetch('a'), { kind: 'ok', body: { authorized: false } })
+  t.same(await fetch('b'), { kind: 'ok', body: { authorized: true } })
+  t.match(await fetch('c'), { reason: 'de beveiligde verbinding (TLS) kwam niet tot stand' })
+  const refused = (values: object, name: string) =>
+    t.rejects(givenService(test, { apiRoot: `${root}d/`, ...values }), { invalidParams: [{ name }] } as never)
+  await refused({ clientCertificate: 'x', clientKey }, 'clientCertificate')
+  await refused({ clientCertificate, clientKey: 'x' }, 'clientKey')
+  await refused({ clientCertificate, clientKey: key }, 'clientKey')
+  await refused({ clientCertificate }, 'clientKey')
+  await refused({ ca: 'x' }, 'ca')
+})

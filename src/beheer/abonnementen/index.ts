@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { openDelivery } from '../../notificaties/deliver.ts'
 import { tryOut } from '../../nrc/abonnement/try-out.ts'
-import { openAgent } from '../../services/services.ts'
+import { openAgent } from '../../services/transport.ts'
 import type { TryOut } from './abonnement.ts'
 import { registerActies } from './acts.ts'
 import { registerAbonnement } from './dashboard.ts'

@@ -3,7 +3,7 @@
 import type { Dispatcher } from 'undici'
 import type { Config } from '../../config.ts'
 import { type InvalidParam, Problem } from '../../http/problem.ts'
-import { FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/services.ts'
+import { FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
 
 const TERM_MS = 10_000
 const AT_ONCE = 20
