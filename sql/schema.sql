@@ -605,9 +605,14 @@ create table enkelvoudiginformatieobject_versie (
   constraint enkelvoudiginformatieobject_versie_bestand_id_fkey FOREIGN KEY (bestand_id) REFERENCES bestand(id),
   constraint enkelvoudiginformatieobject_versie_informatieobjecttype_id_fkey FOREIGN KEY (informatieobjecttype_id) REFERENCES informatieobjecttype(id)
 );
+CREATE INDEX enkelvoudiginformatieobject_versie_auteur_idx ON enkelvoudiginformatieobject_versie USING btree (auteur, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_bestand_id_idx ON enkelvoudiginformatieobject_versie USING btree (bestand_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_bestandsomvang_idx ON enkelvoudiginformatieobject_versie USING btree (bestandsomvang, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_creatiedatum ON enkelvoudiginformatieobject_versie USING btree (creatiedatum, enkelvoudiginformatieobject_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_deel_van_tekst ON enkelvoudiginformatieobject_versie USING gin (lower(auteur) gin_trgm_ops, lower(beschrijving) gin_trgm_ops);
 CREATE INDEX enkelvoudiginformatieobject_versie_deel_van_titel ON enkelvoudiginformatieobject_versie USING gin (lower(titel) gin_trgm_ops);
+CREATE INDEX enkelvoudiginformatieobject_versie_formaat_idx ON enkelvoudiginformatieobject_versie USING btree (formaat, enkelvoudiginformatieobject_id);
+CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginformatieobject_versie USING btree (status, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
 
@@ -1178,11 +1183,19 @@ create table rol (
   constraint rol_betrokkene_type_check CHECK ((betrokkene_type = ANY (ARRAY['natuurlijk_persoon'::text, 'niet_natuurlijk_persoon'::text, 'vestiging'::text, 'organisatorische_eenheid'::text, 'medewerker'::text]))),
   constraint rol_een_type CHECK ((num_nonnulls(roltype_id, roltype_url) = 1))
 );
+CREATE INDEX rol_ann_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'annIdentificatie'::text))) WHERE ((betrokkene_identificatie ->> 'annIdentificatie'::text) <> ''::text);
+CREATE INDEX rol_anp_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'anpIdentificatie'::text))) WHERE ((betrokkene_identificatie ->> 'anpIdentificatie'::text) <> ''::text);
 CREATE INDEX rol_betrokkene_idx ON rol USING btree (betrokkene) WHERE (betrokkene <> ''::text);
+CREATE INDEX rol_betrokkene_type_zaak_id_idx ON rol USING btree (betrokkene_type, zaak_id);
 CREATE INDEX rol_identificatie_idx ON rol USING btree (((betrokkene_identificatie ->> 'identificatie'::text))) WHERE ((betrokkene_identificatie ->> 'identificatie'::text) <> ''::text);
+CREATE INDEX rol_indicatie_machtiging_idx ON rol USING btree (indicatie_machtiging) WHERE (indicatie_machtiging <> ''::text);
 CREATE INDEX rol_inn_nnp_id_idx ON rol USING btree (((betrokkene_identificatie ->> 'innNnpId'::text))) WHERE ((betrokkene_identificatie ->> 'innNnpId'::text) <> ''::text);
+CREATE INDEX rol_inp_a_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpA_nummer'::text))) WHERE ((betrokkene_identificatie ->> 'inpA_nummer'::text) <> ''::text);
 CREATE INDEX rol_inp_bsn_idx ON rol USING btree (((betrokkene_identificatie ->> 'inpBsn'::text))) WHERE ((betrokkene_identificatie ->> 'inpBsn'::text) <> ''::text);
 CREATE INDEX rol_kvk_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'kvkNummer'::text))) WHERE ((betrokkene_identificatie ->> 'kvkNummer'::text) <> ''::text);
+CREATE INDEX rol_level_of_assurance_idx ON rol USING btree (((authenticatie_context ->> 'levelOfAssurance'::text))) WHERE (authenticatie_context IS NOT NULL);
+CREATE INDEX rol_omschrijving_generiek_zaak_id_idx ON rol USING btree (omschrijving_generiek, zaak_id);
+CREATE INDEX rol_omschrijving_idx ON rol USING btree (omschrijving);
 CREATE INDEX rol_roltype_id_idx ON rol USING btree (roltype_id);
 CREATE INDEX rol_roltype_url_idx ON rol USING btree (roltype_url) WHERE (roltype_url IS NOT NULL);
 CREATE INDEX rol_vestigings_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'vestigingsNummer'::text))) WHERE ((betrokkene_identificatie ->> 'vestigingsNummer'::text) <> ''::text);
@@ -1292,8 +1305,10 @@ CASE
     ELSE 2
 END))
 );
+CREATE INDEX status_datum_status_gezet_id_idx ON status USING btree (datum_status_gezet, id);
 CREATE INDEX status_gezetdoor_id_idx ON status USING btree (gezetdoor_id) WHERE (gezetdoor_id IS NOT NULL);
-CREATE INDEX status_statustype_id_idx ON status USING btree (statustype_id);
+CREATE INDEX status_laatst_idx ON status USING btree (statustype_id, zaak_id) WHERE laatst;
+CREATE INDEX status_statustype_id_datum_status_gezet_id_idx ON status USING btree (statustype_id, datum_status_gezet, id);
 CREATE INDEX status_statustype_url_idx ON status USING btree (statustype_url) WHERE (statustype_url IS NOT NULL);
 CREATE TRIGGER status_anders AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.laatst IS DISTINCT FROM new.laatst))) EXECUTE FUNCTION tel_zaakdeel_anders();
 CREATE TRIGGER status_verplaatst AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION bepaal_laatste_status();
@@ -1460,13 +1475,21 @@ END)),
   constraint zaak_niet_eigen_hoofdzaak CHECK ((hoofdzaak_id <> id)),
   constraint zaak_verlenging_duur_is_termijn CHECK (is_term(verlenging_duur))
 );
-CREATE INDEX zaak_archiefactiedatum_idx ON zaak USING btree (archiefactiedatum) WHERE (archiefactiedatum IS NOT NULL);
+CREATE INDEX zaak_archiefactiedatum_id_idx ON zaak USING btree (archiefactiedatum, id);
+CREATE INDEX zaak_archiefstatus_id_idx ON zaak USING btree (archiefstatus, id) WHERE (archiefstatus <> 'nog_te_archiveren'::text);
+CREATE INDEX zaak_deel_van_tekst ON zaak USING gin (lower(omschrijving) gin_trgm_ops, lower(identificatie) gin_trgm_ops);
+CREATE INDEX zaak_einddatum_gepland_idx ON zaak USING btree (einddatum_gepland) WHERE (einddatum_gepland IS NOT NULL);
+CREATE INDEX zaak_einddatum_id_idx ON zaak USING btree (einddatum, id);
 CREATE INDEX zaak_hoofdzaak_id_idx ON zaak USING btree (hoofdzaak_id) WHERE (hoofdzaak_id IS NOT NULL);
 CREATE INDEX zaak_kenmerken_idx ON zaak USING gin (kenmerken jsonb_path_ops) WHERE (kenmerken <> '[]'::jsonb);
-CREATE INDEX zaak_startdatum_idx ON zaak USING btree (startdatum);
+CREATE INDEX zaak_publicatiedatum_id_idx ON zaak USING btree (publicatiedatum, id);
+CREATE INDEX zaak_registratiedatum_id_idx ON zaak USING btree (registratiedatum, id);
+CREATE INDEX zaak_startdatum_id_idx ON zaak USING btree (startdatum, id);
+CREATE INDEX zaak_uiterlijke_einddatum_afdoening_idx ON zaak USING btree (uiterlijke_einddatum_afdoening) WHERE (uiterlijke_einddatum_afdoening IS NOT NULL);
 CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
 CREATE INDEX zaak_zaaktype_id_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id);
 CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
+CREATE INDEX zaak_zoeken ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
 CREATE TRIGGER zaak_anders AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR ((old.einddatum IS NULL) IS DISTINCT FROM (new.einddatum IS NULL)))) EXECUTE FUNCTION tel_zaak_anders();
 CREATE TRIGGER zaak_eraf BEFORE DELETE ON zaak FOR EACH ROW EXECUTE FUNCTION tel_delen_van_zaak_eraf();
 CREATE TRIGGER zaken_eraf AFTER DELETE ON zaak REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaken();
@@ -1487,7 +1510,6 @@ create table zaak_aantal (
   constraint zaak_aantal_pkey PRIMARY KEY (id),
   constraint zaak_aantal_einddatum_check CHECK (((einddatum IS NULL) OR (einddatum = 'infinity'::date)))
 );
-CREATE INDEX zaak_zoeken ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
 
 -- relevanteAndereZaken: cases that matter to a case.
 create table zaak_andere_zaak (
@@ -1657,6 +1679,7 @@ create table zaakobject (
   constraint zaakobject_een_type CHECK ((num_nonnulls(zaakobjecttype_id, zaakobjecttype_url) <= 1))
 );
 CREATE INDEX zaakobject_object_idx ON zaakobject USING btree (object) WHERE (object <> ''::text);
+CREATE INDEX zaakobject_object_type_idx ON zaakobject USING btree (object_type);
 CREATE INDEX zaakobject_zaak_id_idx ON zaakobject USING btree (zaak_id);
 CREATE INDEX zaakobject_zaakobjecttype_id_idx ON zaakobject USING btree (zaakobjecttype_id) WHERE (zaakobjecttype_id IS NOT NULL);
 CREATE TRIGGER zaakobject_anders AFTER UPDATE ON zaakobject FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();

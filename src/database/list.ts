@@ -26,15 +26,16 @@ export async function planned<Row extends object>(database: Database, query: Raw
   return database.sql.unsafe<Row[]>(text, parameters as never[])
 }
 
-/** How many rows `from` has. */
+/** How many rows `from` has, or how many different values of a column. */
 export async function countRows(
   database: Database,
   from: RawBuilder<unknown>,
   conditions: Condition[],
+  what: RawBuilder<unknown> = sql`*`,
 ): Promise<number> {
   const [found] = await planned(
     database,
-    sql<{ n: number }>`select count(*) as n from ${from} where ${all(conditions)}`,
+    sql<{ n: number }>`select count(${what}) as n from ${from} where ${all(conditions)}`,
   )
   return found!.n
 }

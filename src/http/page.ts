@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
 import { documentedAs } from './documented.ts'
-import { notFound } from './problem.ts'
+import { invalid, notFound } from './problem.ts'
 import { type Rows, sendRows } from './stream.ts'
 
 /** Parameters of every paginated list. They are read leniently here: a wrong page is a 404, a wrong size the default. */
@@ -23,6 +23,15 @@ export const PageQuery = {
 /** A filter: `column` contains `text`, whatever the case, without wildcards. An index with `gin_trgm_ops` on `lower(column)` serves it. */
 export const contains = (column: RawBuilder<unknown>, text: string): RawBuilder<boolean> =>
   sql<boolean>`lower(${column}) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`})`
+
+/**
+ * The same for a filter of a long list.
+ * @throws Problem 400 on `name` for fewer than three letters: no index finds them, so that all rows would be read
+ */
+export function containsPart(name: string, column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
+  if (text !== '' && text.length < 3) throw invalid(name, 'min_length', 'Geef ten minste drie tekens.')
+  return contains(column, text)
+}
 
 /** The envelope of a paginated list. */
 export const Page = <T extends TSchema>(item: T) =>

@@ -116,7 +116,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
         ...byUrl('x.zaakId', filter.zaak, request.base, 'zaak'),
         ...byType('x.roltypeId', 'x.roltypeUrl', filter.roltype, request.base, 'roltype'),
         ...by('x.omschrijving', filter.omschrijving),
-        ...rolConditions(filter, '', 'x'),
+        ...rolConditions(filter, ''),
       ]
       const isCounted = conditions.length === 1 && filter.omschrijvingGeneriek !== undefined
       return sendPage(request, reply, source, conditions, isCounted ? filter.omschrijvingGeneriek : undefined)

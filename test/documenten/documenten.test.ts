@@ -343,7 +343,7 @@ t.test('lists filter and order as they are asked', async (t) => {
   const type = await givenInformatieobjecttype(test, { omschrijving: 'Ander' })
   const a = await givenDocument(test, {
     titel: 'Appel',
-    auteur: 'X',
+    auteur: 'Xander',
     trefwoorden: ['rood', 'zoet'],
     creatiedatum: '2020-01-01',
   })
@@ -377,9 +377,9 @@ t.test('lists filter and order as they are asked', async (t) => {
     'trefwoorden=zoet': 'ab',
     'trefwoorden=zoet,geel': 'b',
     'trefwoorden__overlap=rood,geel': 'ab',
-    'titel=AN': 'b',
-    'auteur=x': 'a',
-    'beschrijving=ZU': 'c',
+    'titel=ANA': 'b',
+    'auteur=XAN': 'a',
+    'beschrijving=ZUU': 'c',
     'creatiedatum__lte=2020-01-01': 'a',
     'creatiedatum__gte=2020-01-02': 'bc',
     [`informatieobjecttype=${encodeURIComponent(type)}`]: 'c',
@@ -398,6 +398,7 @@ t.test('lists filter and order as they are asked', async (t) => {
     t.equal(await list(query), expected, query)
   }
   t.same(faults(await test.call('GET', `${EIO}?ordering=kleur`)), ['ordering: invalid_choice'])
+  t.same(faults(await test.call('GET', `${EIO}?titel=an`)), ['titel: min_length'])
   t.same(faults(await test.call('GET', `${EIO}?kleur=rood`)), ['nonFieldErrors: unknown-parameters'])
   t.same(faults(await test.call('GET', `${EIO}?bronorganisatie=1`)), ['bronorganisatie: min_length'])
   t.same(faults(await test.call('GET', `${EIO}?informatieobjecttype=x`)), ['informatieobjecttype: invalid'])

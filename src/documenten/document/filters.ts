@@ -8,7 +8,7 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { Rsin, Url, Uuid, VERTROUWELIJKHEIDAANDUIDINGEN } from '../../http/input.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
-import { contains, PageQuery } from '../../http/page.ts'
+import { containsPart, PageQuery } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
 import { resolveObject } from '../object-relations.ts'
 import { reached, SCOPES_LEZEN } from '../rights.ts'
@@ -91,7 +91,7 @@ export function filtered(filter: Partial<Filter>, request: FastifyRequest): Sele
   add('versie', filter.trefwoorden, () => sql`v.trefwoorden @> ${filter.trefwoorden}::text[]`)
   add('versie', filter.trefwoorden__overlap, () => sql`v.trefwoorden && ${filter.trefwoorden__overlap}::text[]`)
   for (const field of ['titel', 'auteur', 'beschrijving'] as const) {
-    add('versie', filter[field], () => contains(sql.ref(`v.${field}`), filter[field]!))
+    add('versie', filter[field], () => containsPart(field, sql.ref(`v.${field}`), filter[field]!))
   }
   add('versie', filter.creatiedatum__gte, () => sql`v.creatiedatum >= ${filter.creatiedatum__gte}::date`)
   add('versie', filter.creatiedatum__lte, () => sql`v.creatiedatum <= ${filter.creatiedatum__lte}::date`)

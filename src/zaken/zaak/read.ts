@@ -6,6 +6,7 @@ import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { reached } from '../rights.ts'
 import { COLUMNS, type Related, type ZaakRow } from './columns.ts'
+import type { ZaakConditions } from './filters.ts'
 
 const below = (table: string) =>
   sql<string[]>`array(select b.uuid from ${sql.table(table)} b where b.zaak_id = z.id order by b.id desc)`
@@ -55,12 +56,13 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
 }
 
 /** How many cases there are in parts that do not overlap. */
-export async function countZaken(database: Database, delen: Conditions[]): Promise<number> {
-  const counts = delen.map(({ counted, others }) =>
-    others.length === 0
-      ? sumCounts(database, sql`zaak_aantal z`, counted)
-      : countRows(database, sql`zaak z`, [...counted, ...others]),
-  )
+export async function countZaken(database: Database, delen: ZaakConditions[]): Promise<number> {
+  const counts = delen.map(({ counted, others, onlyPart }) => {
+    if (others.length === 0) return sumCounts(database, sql`zaak_aantal z`, counted)
+    if (!onlyPart) return countRows(database, sql`zaak z`, [...counted, ...others])
+    const { part, conditions, isOne } = onlyPart
+    return countRows(database, part, conditions, isOne ? sql`*` : sql`distinct x.zaak_id`)
+  })
   return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0)
 }
 

@@ -129,8 +129,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   ) {
     const order = ordering(filter.ordering)
     const selection = (deel?: ZaaktypeOrigin) => {
-      const { counted, others } = zaakConditions(filter, request, deel)
-      return { counted, others: [...others, ...more] }
+      const { others, onlyPart, ...found } = zaakConditions(filter, request, deel)
+      return { ...found, others: [...others, ...more], ...(more.length === 0 && onlyPart && { onlyPart }) }
     }
     const delen = originsOf(filter, request).map(selection)
     const { database } = app.parts
