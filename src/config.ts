@@ -7,6 +7,10 @@ import type { S3Settings } from './documenten/storage/s3.ts'
 
 /** What the program makes of settings that belong together, or that are more than their text. */
 type Composed = {
+  /** Where everything goes that lasts longer than a transaction. */
+  databaseUrl: string | undefined
+  /** The pooler through which requests ask the same database, if there is one. */
+  databasePoolerUrl: string | undefined
   trustProxy: string[]
   bootstrapClient: { id: string; secret: string } | undefined
   bootstrapAdmin: { gebruikersnaam: string; wachtwoord: string } | undefined
@@ -22,7 +26,7 @@ type Composed = {
   notificatiesHttpHosts: string[]
   uploadChunkSize: number
 }
-export type Config = Readonly<Omit<SettingValues, keyof Composed> & Composed>
+export type Config = Readonly<Omit<SettingValues, 'databaseDirectUrl' | keyof Composed> & Composed>
 
 export type OidcSettings = {
   issuer: string
@@ -58,10 +62,12 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   const corsOrigins = readOrigins(values.corsOrigins ?? '')
   if (!corsOrigins) faults.push('CORS_ALLOWED_ORIGINS must be origins (https://example.nl), with commas, or *')
   if (faults.length > 0) throw new ConfigError(faults)
-  const { bootstrapClient, bootstrapAdmin, notifications } = values
+  const { bootstrapClient, bootstrapAdmin, notifications, databaseDirectUrl, ...others } = values
   const dataDir = resolve(values.dataDir)
   return {
-    ...values,
+    ...others,
+    databaseUrl: databaseDirectUrl ?? values.databaseUrl,
+    databasePoolerUrl: databaseDirectUrl && values.databaseUrl,
     dataDir,
     trustProxy,
     bootstrapClient: bootstrapClient.id ? { id: bootstrapClient.id, secret: bootstrapClient.secret! } : undefined,
@@ -103,6 +109,8 @@ function faultsAmong(given: Set<string>, { documentenBackend }: SettingValues): 
   for (const names of TOGETHER)
     if (new Set(names.map((name) => given.has(name))).size > 1)
       faults.push(`${names.slice(0, -1).join(', ')} and ${names.at(-1)} go together`)
+  if (given.has('DATABASE_DIRECT_URL') && !given.has('DATABASE_URL'))
+    faults.push('DATABASE_DIRECT_URL goes with DATABASE_URL')
   if (given.has('AZURE_CLIENT_SECRET') && !(given.has('AZURE_CLIENT_ID') && given.has('AZURE_TENANT_ID')))
     faults.push('AZURE_CLIENT_SECRET goes with AZURE_CLIENT_ID and AZURE_TENANT_ID')
   const namesAzure = given.has('AZURE_ACCOUNT_NAME') || given.has('AZURE_CONNECTION_STRING')

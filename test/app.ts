@@ -19,6 +19,7 @@ import { portionRunner } from '../src/overnemen/portions.ts'
 import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { taskList } from '../tasks/index.ts'
+import { startPooler } from './database/pooler.ts'
 import { testDatabase } from './setup.ts'
 
 export const SECRET = 'a secret that only the tests know, 32+'
@@ -61,7 +62,9 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     ...env,
   })
   const log = openLog(config.logLevel)
-  const database = openDatabase(databaseUrl, { max: 10, name: 'test' })
+  // With a PgBouncer in between, when one is asked for: TEST_POOLER=yes npm test -- test/…
+  const pooler = process.env.TEST_POOLER ? await startPooler(databaseUrl) : undefined
+  const database = openDatabase(databaseUrl, { max: 10, name: 'test', pooler: pooler?.url })
   const box = secretBox(config.secretKey!)
   await prepareFilesystemStore(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
@@ -81,6 +84,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     await credentials.close()
     await services.close()
     await database.close()
+    await pooler?.stop()
     await rm(directory, { recursive: true, force: true })
   })
   return {

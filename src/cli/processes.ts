@@ -127,10 +127,11 @@ export async function runApi(
   log: Logger,
   { alone = false } = {},
 ): Promise<Running & { address: string }> {
-  const database = openDatabase(url, { max: config.databasePoolSize, name: 'api' })
+  const database = openDatabase(url, { max: config.databasePoolSize, name: 'api', pooler: config.databasePoolerUrl })
   try {
     requireImportBaseDir(config, log)
     await checkSchema(database, log)
+    await checkSession(database, log)
     const box = await usableBox(database.sql, givenBox, log)
     const isUsable = box === givenBox
     if (config.bootstrapClient && isUsable) {
@@ -169,6 +170,15 @@ export async function runApi(
 async function checkSchema(database: Database, log: Logger): Promise<void> {
   const newer = await awaitSchema(database.sql, log)
   if (newer.length > 0) log.warn({ newer }, 'the schema of the database is newer than this version: upgrade soon')
+}
+
+/** What a session has to bring with it comes from the configuration of the pooler, if there is one: without it nothing ends. */
+async function checkSession({ sql }: Database, log: Logger): Promise<void> {
+  const missing = await sql<{ name: string }[]>`
+    select name from unnest(${['statement_timeout', 'idle_in_transaction_session_timeout']}::text[]) name
+    where current_setting(name) = '0'`
+  if (missing.length > 0)
+    log.warn({ missing: missing.map(({ name }) => name) }, 'the pooler sets no limit for these: see its connect_query')
 }
 
 /** Runs the job side. Resolves when it looks for jobs. */

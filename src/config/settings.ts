@@ -26,6 +26,15 @@ export const Settings = Type.Object({
       description: 'PostgreSQL 15 or newer; unset: an embedded one in DATA_DIR',
     }),
   ),
+  databaseDirectUrl: Type.Optional(
+    Type.String({
+      env: 'DATABASE_DIRECT_URL',
+      secret: true,
+      must: 'begin with postgres:// or postgresql://',
+      pattern: '^postgres(ql)?://',
+      description: 'the same database without the pooler (PgBouncer in transaction mode) that DATABASE_URL then names',
+    }),
+  ),
   databasePoolSize: Type.Integer({
     env: 'DATABASE_POOL_SIZE',
     default: 10,

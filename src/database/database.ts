@@ -2,6 +2,7 @@ import { CamelCasePlugin, Kysely } from 'kysely'
 import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
+import { hostOptions } from './hosts.ts'
 import type { DB } from './types.ts'
 
 /** What handlers read with: a query that writes does not compile. Writing goes through `mutate`. */
@@ -9,6 +10,7 @@ export type ReadDb = ReadonlyKysely<DB>
 export type Db = Kysely<DB>
 
 export type Database = {
+  /** Where a connection of its own is opened, for listening and for locks that last: never through a pooler. */
   url: string
   /** The driver: for COPY and cursors. */
   sql: postgres.Sql
@@ -17,16 +19,28 @@ export type Database = {
   close(): Promise<void>
 }
 
+/** What every session of ours has. A pooler in transaction mode refuses them: there they are in its `connect_query`. */
+const SESSION = {
+  jit: 'off', // our queries are short; compiling them takes longer than running them
+  statement_timeout: 30_000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 30_000,
+}
+
 /**
  * Opens a pool. Dates stay `YYYY-MM-DD`, moments become ISO 8601 in UTC with `Z` and all their digits (a JS Date would
  * lose the microseconds), 64-bit integers become numbers (ours stay far below 2^53).
+ * @param options.pooler address of PgBouncer in transaction mode, through which the queries then go
  */
 export function openDatabase(
   url: string,
-  options: { max: number; name: string; settings?: Record<string, string> },
+  options: { max: number; name: string; settings?: Record<string, string>; pooler?: string | undefined },
 ): Database {
-  const sql = postgres(url, {
+  const { pooler } = options
+  const sql = postgres(pooler ?? url, {
+    ...hostOptions(pooler ?? url),
     max: options.max,
+    prepare: pooler === undefined, // each transaction may have another server
     idle_timeout: 300,
     connect_timeout: 5,
     backoff: () => 0.2, // a database that is back is used at once; the default waits up to 20 s
@@ -34,12 +48,8 @@ export function openDatabase(
     connection: {
       application_name: `zaakstroom ${options.name}`,
       TimeZone: 'UTC',
-      jit: 'off', // our queries are short; compiling them takes longer than running them
       DateStyle: 'ISO',
-      statement_timeout: 30_000,
-      lock_timeout: 10_000,
-      idle_in_transaction_session_timeout: 30_000,
-      ...options.settings,
+      ...(pooler === undefined && { ...SESSION, ...options.settings }),
     },
     types: {
       date: { to: 1082, from: [1082], serialize: String, parse: String },

@@ -6,6 +6,7 @@ import { runMigrations } from 'graphile-worker'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
+import { clientClass, hostOptions, hostUrls } from './hosts.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
 const LOCK = 8_305_211 // any constant: it only has to be the same in all our processes
@@ -48,6 +49,7 @@ export class SchemaMissing extends SchemaError {}
 export async function migrate(databaseUrl: string, options: Options = {}): Promise<string[]> {
   const { directory = DIRECTORY, lockTimeoutMs = 3000, attempts = 40, pauseMs = 3000 } = options
   const sql = postgres(databaseUrl, {
+    ...hostOptions(databaseUrl),
     max: 1,
     onnotice: () => {},
     connection: { application_name: 'zaakstroom migrate' },
@@ -83,13 +85,15 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
 /**
  * The schema of graphile-worker, over connections that are closed when this is done. Those that it would open are only told to
  * close: the end of an embedded server then reaches one that is still open, and that ends the process.
+ * Of several hosts each is tried once: the driver has found one of them to take writes.
  */
 async function migrateQueue(databaseUrl: string): Promise<void> {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
+  const pool = new pg.Pool({ Client: clientClass(databaseUrl), max: 1 })
   // A connection that breaks fails the query it is at; without listeners it would end the process as well.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   try {
+    for (const _ of hostUrls(databaseUrl).slice(1)) await pool.query('select').catch(() => {})
     await runMigrations({ pgPool: pool })
   } finally {
     await pool.end()

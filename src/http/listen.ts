@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
+import { clientClass } from '../database/hosts.ts'
 
 /**
  * Calls `onSignal` at every NOTIFY on a channel, and each time after it connected: what was announced before that, or while
@@ -17,11 +18,11 @@ export async function listen(
   const stop = new AbortController()
   const first = Promise.withResolvers<void>()
   let client: pg.Client | undefined
+  const Client = clientClass(url)
   const running = (async () => {
     while (!stop.signal.aborted) {
       const ended = Promise.withResolvers<void>()
-      client = new pg.Client({
-        connectionString: url,
+      client = new Client({
         application_name: 'zaakstroom listen',
         keepAlive: true,
         connectionTimeoutMillis: 5000,

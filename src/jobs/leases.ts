@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
+import { clientClass } from '../database/hosts.ts'
 import { isConnectionFault } from './pool.ts'
 
 /*
@@ -59,6 +60,7 @@ export async function openLease(
   log: Logger,
   onHang: () => void,
 ): Promise<Lease> {
+  const Client = clientClass(databaseUrl)
   let closed = false
   let faults = 0
   let seen = performance.now()
@@ -107,8 +109,7 @@ export async function openLease(
   async function connect(): Promise<pg.Client> {
     for (let delay = 50; ; delay = Math.min(delay * 2, 500)) {
       if (closed) throw new Error('the lease is closed')
-      const fresh = new pg.Client({
-        connectionString: databaseUrl,
+      const fresh = new Client({
         application_name: `zaakstroom ${worker.naam} lease`,
         connectionTimeoutMillis: 5_000,
         query_timeout: 8_000,

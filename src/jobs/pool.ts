@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../database/database.ts'
+import { clientClass } from '../database/hosts.ts'
 
 /**
  * Connections for graphile-worker that hide an outage of the database from it: graphile-worker gives up on most of them,
@@ -24,7 +25,7 @@ export type WorkerPool = {
  */
 export function openWorkerPool(databaseUrl: string, log: Logger, settings: pg.PoolConfig): WorkerPool {
   const options: pg.PoolConfig = {
-    connectionString: databaseUrl,
+    Client: clientClass(databaseUrl),
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,

@@ -1,0 +1,112 @@
+// Requests through PgBouncer in transaction mode: what each session needs, what lasts beside it, and what it cannot bear.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { createClient, signToken } from '../../src/autorisaties/clients.ts'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { runApi } from '../../src/cli/processes.ts'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { testDatabase } from '../setup.ts'
+import { hasPooler, startPooler } from './pooler.ts'
+
+const SECRET = 'the secret of the first client, long enough'
+const KEY = 'the key of this database, long enough'
+
+/** A number as three letters: a domein has no digits. */
+const letters = (n: number) =>
+  String.fromCharCode(65 + Math.floor(n / 676), 65 + (Math.floor(n / 26) % 26), 65 + (n % 26))
+
+t.test(
+  'behind PgBouncer in transaction mode the API does what it does without',
+  { skip: !hasPooler && 'no pgbouncer here' },
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const pooler = await startPooler(url, 3)
+    t.teardown(pooler.stop)
+    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-pooler-data-'))
+    t.teardown(() => rm(directory, { recursive: true, force: true }))
+    await mkdir(join(directory, 'import'))
+    const config = readConfig({
+      DATABASE_URL: pooler.url,
+      DATABASE_DIRECT_URL: url,
+      DATABASE_POOL_SIZE: '10',
+      DATA_DIR: join(directory, 'data'),
+      IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import'),
+      SECRET_KEY: KEY,
+      PORT: '0',
+      BOOTSTRAP_CLIENT_ID: 'eerste',
+      BOOTSTRAP_CLIENT_SECRET: SECRET,
+      NOTIFICATIONS_DISABLED: 'true',
+      LOG_LEVEL: 'silent',
+    })
+    const log = openLog('warn')
+    const warned = t.capture(log, 'warn')
+    const api = await runApi(config, url, secretBox(KEY), log)
+    t.teardown(() => api.stop())
+    t.same(
+      warned().map(({ args }) => args),
+      [],
+      'the configuration that we ship brings every limit along',
+    )
+    const ask = (path: string, init: RequestInit = {}, id = 'eerste') =>
+      fetch(`${api.address}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${signToken(id, SECRET)}`, 'content-type': 'application/json' },
+      })
+    t.equal((await ask('/readyz')).status, 200)
+
+    // More at once than there are connections to the server: no statement is prepared on one and used on another.
+    const made = await Promise.all(
+      Array.from({ length: 300 }, (_, n) =>
+        ask('/catalogi/api/v1/catalogussen', {
+          method: 'POST',
+          body: JSON.stringify({
+            domein: `P${letters(n)}`,
+            rsin: '000000000',
+            contactpersoonBeheerNaam: 'Jan',
+          }),
+        }).then(({ status }) => status),
+      ),
+    )
+    t.same(new Set(made), new Set([201]))
+    const lists = await Promise.all(Array.from({ length: 100 }, () => ask('/catalogi/api/v1/catalogussen')))
+    for (const list of lists) t.equal(((await list.json()) as { count: number }).count, 300)
+
+    // Rights are announced over a session of their own.
+    const direct = openDatabase(url, { max: 1, name: 'test' })
+    t.teardown(() => direct.close())
+    await createClient(direct, secretBox(KEY), {
+      id: 'tweede',
+      label: 'Tweede',
+      alleAutorisaties: true,
+      secret: SECRET,
+    })
+    t.equal((await ask('/catalogi/api/v1/catalogussen', {}, 'tweede')).status, 200)
+    await direct.sql`delete from applicatie where label = 'Tweede'`
+    const since = performance.now()
+    while ((await ask('/catalogi/api/v1/catalogussen', {}, 'tweede')).status !== 403) await sleep(20)
+    t.ok(performance.now() - since < 10_000, 'rights that were withdrawn do not live as long as they are kept')
+  },
+)
+
+t.test(
+  'limits of statements come with each session, through the pooler as without it',
+  { skip: !hasPooler && 'no pgbouncer here' },
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const pooler = await startPooler(url, 3)
+    t.teardown(pooler.stop)
+    for (const options of [{}, { pooler: pooler.url }]) {
+      const database = openDatabase(url, { max: 1, name: 'test', ...options })
+      const [row] = await database.sql<{ limits: string }[]>`
+        select concat_ws(' ', current_setting('statement_timeout'), current_setting('lock_timeout'),
+          current_setting('idle_in_transaction_session_timeout'), current_setting('jit')) as limits`
+      await database.close()
+      t.equal(row!.limits, '30s 10s 30s off')
+    }
+  },
+)
