@@ -157,12 +157,15 @@ export async function removeDeletedAbonnementen({ sql }: Database): Promise<numb
   const deleted = await sql<{ id: number }[]>`select id from abonnement where verwijderd_op is not null`
   let gone = 0
   for (const { id } of deleted) {
-    // Each state has an index of its own.
-    for (const status of [sql`status = 'gepland'`, sql`status = 'mislukt'`]) {
+    // Each state has an index of its own, used for its order: the table from its beginning would be dead rows, more at every portion.
+    for (const waiting of [
+      sql`status = 'gepland' order by hoofd_object_uuid, notificatie_id`,
+      sql`status = 'mislukt' order by notificatie_id`,
+    ]) {
       for (let removed = PORTION; removed === PORTION; ) {
         const { count } = await sql`
           delete from levering where ctid = any(array(
-            select ctid from levering where abonnement_id = ${id} and ${status} limit ${PORTION}))`
+            select ctid from levering where abonnement_id = ${id} and ${waiting} limit ${PORTION}))`
         removed = count
       }
     }
