@@ -16,6 +16,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   client: () => import('./cli/commands/client.ts'),
   token: () => import('./cli/commands/token.ts'),
   notifications: () => import('./cli/commands/notifications.ts'),
+  abonnement: () => import('./cli/commands/abonnement.ts'),
   setup: () => import('./cli/commands/setup.ts'),
   storage: () => import('./cli/commands/storage.ts'),
   account: () => import('./cli/commands/account.ts'),

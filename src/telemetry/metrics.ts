@@ -1,9 +1,11 @@
 // metrics: what Prometheus reads, on a port of its own. What only this process knows is counted as it happens; what the
 // database knows is asked when somebody looks, and is the same in every process.
 import { createServer } from 'node:http'
+import { sql as order } from 'kysely'
 import type { Logger } from 'pino'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { openDatabase } from '../database/database.ts'
+import { type Database, openDatabase, type ReadDb } from '../database/database.ts'
+import { readFigures } from '../nrc/abonnement/figures.ts'
 
 const register = new Registry()
 /** Settings of the small servers beside the API: who asks there sends a line and nothing more. */
@@ -46,6 +48,42 @@ const oldestWaiting = new Gauge({
   help: 'Age of the oldest notification that was not delivered and has not failed.',
   registers: [register],
 })
+const subscriptions = new Gauge({
+  name: 'zaakstroom_subscriptions',
+  help: 'Abonnementen of the notifications service that is built in, by state.',
+  labelNames: ['state'],
+  registers: [register],
+})
+const subscriptionWaiting = new Gauge({
+  name: 'zaakstroom_subscription_waiting',
+  help: 'Deliveries that wait for an abonnement, counted up to 10,001. Of at most a hundred abonnementen, those in trouble first.',
+  labelNames: ['subscription'],
+  registers: [register],
+})
+const subscriptionFailed = new Gauge({
+  name: 'zaakstroom_subscription_failed',
+  help: 'Deliveries to an abonnement that used all their attempts, counted up to 10,001.',
+  labelNames: ['subscription'],
+  registers: [register],
+})
+const subscriptionOldest = new Gauge({
+  name: 'zaakstroom_subscription_oldest_waiting_seconds',
+  help: 'Age of the oldest message that waits for an abonnement.',
+  labelNames: ['subscription'],
+  registers: [register],
+})
+const subscriptionFailing = new Gauge({
+  name: 'zaakstroom_subscription_failing_seconds',
+  help: 'Time since attempts to deliver to an abonnement fail without a success; 0: they do not.',
+  labelNames: ['subscription'],
+  registers: [register],
+})
+const subscriptionUnauthorized = new Gauge({
+  name: 'zaakstroom_subscription_unauthorized',
+  help: 'Whether the receiver of an abonnement answered 401 or 403 to the last attempt.',
+  labelNames: ['subscription'],
+  registers: [register],
+})
 const jobs = new Gauge({
   name: 'zaakstroom_jobs',
   help: 'Jobs by task and state: waiting (due), planned (later), running, failed (all attempts used).',
@@ -75,6 +113,7 @@ const databaseUp = new Gauge({
   registers: [register],
 })
 
+const SUBSCRIPTIONS = 100 // abonnementen with series of their own
 const DELIVERED_LIVES_MS = 60_000 // counting what was delivered is the one question that grows with the table
 
 /** Serves `/metrics`; nothing happens when no port is configured. */
@@ -92,7 +131,21 @@ export async function startMetrics(options: {
 
   async function collect(): Promise<void> {
     const { sql } = database
-    for (const gauge of [notifications, oldestWaiting, jobs, importRows, leaseAge, connections]) gauge.reset()
+    for (const gauge of [
+      notifications,
+      oldestWaiting,
+      subscriptions,
+      subscriptionWaiting,
+      subscriptionFailed,
+      subscriptionOldest,
+      subscriptionFailing,
+      subscriptionUnauthorized,
+      jobs,
+      importRows,
+      leaseAge,
+      connections,
+    ])
+      gauge.reset()
     try {
       if (performance.now() > delivered.until) {
         const [row] = await sql`
@@ -109,6 +162,7 @@ export async function startMetrics(options: {
       notifications.set({ status: 'mislukt' }, Number(waiting!.mislukt))
       notifications.set({ status: 'afgeleverd' }, delivered.count)
       oldestWaiting.set(waiting!.oldest)
+      await collectSubscriptions(database)
       const states = await sql`
         select task_identifier as task, count(*)::int as count,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
@@ -149,6 +203,22 @@ export async function startMetrics(options: {
       server.closeAllConnections()
       await database.close()
     },
+  }
+}
+
+async function collectSubscriptions({ sql, db }: Database): Promise<void> {
+  const byState = await sql`
+    select status, count(*)::int as count from abonnement where verwijderd_op is null group by status`
+  for (const { status, count } of byState) subscriptions.set({ state: status }, count)
+  const worstFirst = order`true order by a.status = 'actief', a.storing_sinds nulls last, a.id limit ${SUBSCRIPTIONS}`
+  const age = (moment: string | null) => (moment === null ? 0 : Math.max(0, (Date.now() - Date.parse(moment)) / 1000))
+  for (const one of await readFigures(db as unknown as ReadDb, worstFirst)) {
+    const subscription = { subscription: one.uuid }
+    subscriptionWaiting.set(subscription, one.wachtend)
+    subscriptionFailed.set(subscription, one.mislukt)
+    subscriptionOldest.set(subscription, age(one.oudsteWachtendeOp))
+    subscriptionFailing.set(subscription, age(one.storingSinds))
+    subscriptionUnauthorized.set(subscription, one.laatsteHttpStatus === 401 || one.laatsteHttpStatus === 403 ? 1 : 0)
   }
 }
 

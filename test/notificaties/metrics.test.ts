@@ -1,6 +1,8 @@
 // In a process of its own: the metrics of a process count everything that it did.
 import t from 'tap'
 import { startMetrics } from '../../src/telemetry/metrics.ts'
+import { builtIn, subscribe, uuidOf } from '../nrc/given.ts'
+import { subscriber } from '../nrc/subscriber.ts'
 import { givenNotificaties, givenWijziging } from './given.ts'
 
 t.test('metrics tell the states of messages, attempts, delay, jobs, imports and requests', async (t) => {
@@ -34,4 +36,25 @@ t.test('metrics tell the states of messages, attempts, delay, jobs, imports and 
     /^zaakstroom_request_duration_seconds_count\{method="GET",route="\/catalogi\/api\/v1\/catalogussen",status="200"\} 1$/m,
   )
   t.equal((await fetch(metrics.address.replace('/metrics', '/'))).status, 404)
+})
+
+t.test('metrics tell how abonnementen are doing, by their id alone', async (t) => {
+  const test = await builtIn(t)
+  const metrics = await startMetrics({ port: 0, host: '127.0.0.1', databaseUrl: test.databaseUrl, log: test.parts.log })
+  t.teardown(metrics.close)
+  const to = await subscriber(t, { auth: 'x' })
+  const uuid = uuidOf(await subscribe(test, `${to.url}?token=geheim`))
+  to.answer.status = 401
+  for (let n = 0; n < 3; n++) await givenWijziging(test)
+  await test.runJobs()
+  const text = await (await fetch(metrics.address)).text()
+  for (const line of [
+    'zaakstroom_subscriptions{state="actief"} 1',
+    `zaakstroom_subscription_waiting{subscription="${uuid}"} 3`,
+    `zaakstroom_subscription_failed{subscription="${uuid}"} 0`,
+    `zaakstroom_subscription_unauthorized{subscription="${uuid}"} 1`,
+  ])
+    t.match(text, `${line}\n`, line)
+  t.match(text, new RegExp(`zaakstroom_subscription_failing_seconds.subscription="${uuid}". 0\\.\\d`))
+  t.notMatch(text, 'geheim')
 })

@@ -1,0 +1,116 @@
+// abonnement: who gets messages from the notifications service that is built in: how they are doing, pausing, sending again.
+import type { Command } from 'commander'
+import { sql } from 'kysely'
+import type { ReadDb } from '../../database/database.ts'
+import { type Mutation, mutator } from '../../database/mutate.ts'
+import { systemActor } from '../../http/access.ts'
+import { Problem } from '../../http/problem.ts'
+import { isUuid } from '../../http/uuid.ts'
+import { COUNTED, readFigures } from '../../nrc/abonnement/figures.ts'
+import { countReplay, MAX_PER_MINUUT, PER_MINUUT, startReplay, stopReplay } from '../../nrc/abonnement/replay.ts'
+import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts'
+import { withDatabase } from '../database.ts'
+import { print } from '../terminal.ts'
+import { UsageError } from '../usage.ts'
+
+export function addTo(program: Command): void {
+  const abonnement = program
+    .command('abonnement')
+    .description('who gets messages from the built-in notifications service')
+  abonnement
+    .command('list')
+    .description('every abonnement with its state, what waits and what failed')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const rows = await withDatabase(({ db }) =>
+        readFigures(db as unknown as ReadDb, sql`true order by a.id limit 1000`),
+      )
+      const shown = rows.map((row) => ({
+        uuid: row.uuid,
+        status: row.status,
+        reason: row.reden,
+        callback: row.callbackUrl.replace(/\?.*$/s, '?…'),
+        waiting: row.wachtend,
+        oldestWaiting: row.oudsteWachtendeOp,
+        failed: row.mislukt,
+        failures: row.fouten,
+        lastSuccess: row.laatstGeluktOp,
+      }))
+      const capped = (count: number) => (count > COUNTED ? `>${COUNTED}` : String(count))
+      const lines = shown.map(
+        (one) =>
+          `${one.uuid}  ${one.status.padEnd(12)} ${capped(one.waiting).padStart(7)} waiting ${capped(one.failed).padStart(7)} failed  ${one.callback}`,
+      )
+      print(options, shown, lines.length === 0 ? 'There are no abonnementen.' : lines.join('\n'))
+    })
+  abonnement
+    .command('pause')
+    .description('keep messages back until it is resumed; they wait')
+    .argument('<uuid>')
+    .action((uuid: string) =>
+      change('abonnement pause', uuid, async (m) => {
+        await pauseAbonnement(m, uuid, 'Gepauzeerd met de opdracht abonnement pause.')
+        return 'Paused.'
+      }),
+    )
+  abonnement
+    .command('resume')
+    .description('send again to one that is paused, blocked or unsubscribed, also what it missed')
+    .argument('<uuid>')
+    .action((uuid: string) =>
+      change('abonnement resume', uuid, async (m) =>
+        (await resumeAbonnement(m, uuid)) ? 'Resumed; what it missed is being planned.' : 'Resumed.',
+      ),
+    )
+  abonnement
+    .command('replay')
+    .description('send messages again to one abonnement: those that failed, or all since a moment')
+    .argument('<uuid>')
+    .option('--failed', 'those that failed', false)
+    .option('--from <moment>', 'all that were made at or after this moment (ISO 8601)')
+    .option('--per-minute <number>', 'at most so many in a minute', String(PER_MINUUT))
+    .option('--count', 'only say how many there are', false)
+    .option('--stop', 'stop the one that goes on', false)
+    .addHelpText('after', '\nExample:\n  zaakstroom abonnement replay 6f2c… --from 2026-03-02T08:00:00Z --count')
+    .action(
+      async (
+        uuid: string,
+        options: { failed: boolean; from?: string; perMinute: string; count: boolean; stop: boolean },
+      ) => {
+        if ([options.failed, options.from !== undefined, options.stop].filter(Boolean).length !== 1)
+          throw new UsageError('give one of --failed, --from and --stop')
+        if (options.stop)
+          return change('abonnement replay', uuid, async (m) =>
+            (await stopReplay(m, uuid)) ? 'Stopped.' : 'Nothing was being sent again.',
+          )
+        const from = new Date(options.from ?? 0)
+        if (Number.isNaN(from.getTime())) throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
+        const perMinuut = Number(options.perMinute)
+        if (!(Number.isInteger(perMinuut) && perMinuut >= 1 && perMinuut <= MAX_PER_MINUUT))
+          throw new UsageError(`--per-minute is a number from 1 to ${MAX_PER_MINUUT}`)
+        const replay = options.failed
+          ? ({ soort: 'mislukt', perMinuut } as const)
+          : ({ soort: 'vanaf', vanaf: from.toISOString(), perMinuut } as const)
+        return change('abonnement replay', uuid, async (m) => {
+          const { count, more } = await countReplay(m.read, uuid, replay)
+          const text = `${more ? 'more than ' : ''}${count} messages`
+          m.unrecorded('counting changes nothing')
+          if (options.count) return text
+          await startReplay(m, uuid, replay)
+          return `${text} will be sent again.`
+        })
+      },
+    )
+}
+
+async function change(name: string, uuid: string, work: (m: Mutation) => Promise<string>): Promise<void> {
+  if (!isUuid(uuid)) throw new UsageError('an abonnement is named by its uuid')
+  try {
+    console.log(await withDatabase((database) => mutator(database)(systemActor(name), work)))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw new UsageError(
+      error.status === 404 ? `there is no abonnement ${uuid}` : (error.invalidParams?.[0]?.reason ?? error.detail),
+    )
+  }
+}

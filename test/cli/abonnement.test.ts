@@ -1,0 +1,40 @@
+// In a process of its own: it starts the program.
+import { execFile } from 'node:child_process'
+import t from 'tap'
+import { givenWijziging } from '../notificaties/given.ts'
+import { builtIn, idsOf, subscribe, uuidOf } from '../nrc/given.ts'
+import { subscriber } from '../nrc/subscriber.ts'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+t.test('abonnementen are listed, paused, resumed and sent to again without the pages', async (t) => {
+  const test = await builtIn(t)
+  const run = (...args: string[]) =>
+    new Promise<{ code: number; out: string }>((resolve) => {
+      const env = { PATH: process.env.PATH ?? '', DATABASE_URL: test.databaseUrl }
+      execFile(process.execPath, [MAIN, 'abonnement', ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code) : 0, out: stdout + stderr }),
+      )
+    })
+  const to = await subscriber(t, { auth: 'x' })
+  const uuid = uuidOf(await subscribe(test, `${to.url}?token=geheim`))
+  await givenWijziging(test)
+  await test.runJobs()
+  t.match(await run('pause', uuid), { code: 0, out: 'Paused.' })
+  await givenWijziging(test)
+  const [listed] = JSON.parse((await run('list', '--json')).out)
+  t.match(listed, { uuid, status: 'gepauzeerd', waiting: 1, failed: 0 })
+  t.notMatch(listed.callback, 'geheim')
+  t.match(await run('resume', uuid), { code: 0, out: 'Resumed.' })
+  await test.runJobs()
+  t.equal(idsOf(to.received).length, 2)
+  t.match(await run('replay', uuid, '--from', '2020-01-01T00:00:00Z', '--count'), { code: 0, out: '2 messages' })
+  t.match(await run('replay', uuid, '--from', '2020-01-01T00:00:00Z'), {
+    code: 0,
+    out: '2 messages will be sent again',
+  })
+  await test.runJobs()
+  t.equal(idsOf(to.received).length, 4)
+  t.equal((await run('replay', uuid)).code, 64)
+  t.match(await run('pause', crypto.randomUUID()), { code: 64, out: 'there is no abonnement' })
+})
