@@ -1,7 +1,5 @@
 // Making and changing an abonnement: where messages go, how we identify ourselves there, and how they are sent. The callback is
 // tried out before anything is stored.
-import { X509Certificate } from 'node:crypto'
-import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { OptionalText } from '../../http/input.ts'
@@ -9,6 +7,7 @@ import { subscriberOwner } from '../../notificaties/deliver.ts'
 import { addressFaults } from '../../nrc/abonnement/callback.ts'
 import { judge, MAX_AUTH } from '../../nrc/abonnement/judge.ts'
 import { changeAbonnement, createAbonnement, type Settings } from '../../nrc/abonnement/write.ts'
+import { certificateFault } from '../../services/credentials.ts'
 import { mutateFromPage } from '../change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
 import { redirectWith } from '../page.ts'
@@ -231,19 +230,15 @@ const toFields = (abonnement: Abonnement) => ({
   termijn: String(abonnement.termijnMs / 1000),
 })
 
+const CERTIFICATE_FAULTS = {
+  certificate: { certificaat: 'Dit is geen certificaat in PEM-vorm (BEGIN CERTIFICATE).' },
+  key: { certificaatSleutel: 'Dit is geen sleutel in PEM-vorm zonder wachtwoord.' },
+  mismatch: { certificaatSleutel: 'Deze sleutel hoort niet bij het certificaat.' },
+}
+
 function certificateFaults(certificaat: string, sleutel: string | null): Fouten {
   if (certificaat === '') return {}
-  try {
-    const { validToDate } = new X509Certificate(certificaat)
-    if (validToDate.getTime() < Date.now()) return { certificaat: 'Dit certificaat is verlopen.' }
-  } catch {
-    return { certificaat: 'Dit is geen certificaat in PEM-vorm (BEGIN CERTIFICATE).' }
-  }
   if (sleutel === null) return { certificaatSleutel: 'Vul de sleutel in die bij het certificaat hoort.' }
-  try {
-    createSecureContext({ cert: certificaat, key: sleutel })
-    return {}
-  } catch {
-    return { certificaatSleutel: 'Deze sleutel hoort niet bij het certificaat, of is geen PEM zonder wachtwoord.' }
-  }
+  const fault = certificateFault(certificaat, sleutel)
+  return fault ? CERTIFICATE_FAULTS[fault] : {}
 }
