@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
+import { belongsToSource } from '../src/overnemen/bytes.ts'
 
 const Payload = Type.Object({ backend: Type.String(), sleutel: Type.String() })
 declare global {
@@ -20,6 +21,7 @@ export function removeBytes({ database, storeFor }: Parts): Task {
   return async (payload) => {
     const { backend, sleutel } = readInput(Payload, payload)
     const [row] = await database.sql`select from bestand where backend = ${backend} and sleutel = ${sleutel}`
-    if (!row) await storeFor(backend).remove(sleutel) // else it has moved back meanwhile
+    if (row || (await belongsToSource(database.sql, sleutel))) return // it has moved back meanwhile, or others need it
+    await storeFor(backend).remove(sleutel)
   }
 }

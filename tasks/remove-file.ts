@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
+import { belongsToSource } from '../src/overnemen/bytes.ts'
 
 const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()) })
 declare global {
@@ -26,7 +27,7 @@ export function removeFile({ database, storeFor }: Parts): Task {
             and not exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)
             and not exists (select from bestandsdeel d where d.bestand_id = b.id)
           returning b.backend, b.sleutel`
-        if (row) await storeFor(row.backend).remove(row.sleutel)
+        if (row && !(await belongsToSource(sql, row.sleutel))) await storeFor(row.backend).remove(row.sleutel)
       })
     }
   }

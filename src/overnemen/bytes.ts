@@ -1,11 +1,12 @@
 // The bytes of documents: by the path that the source knows them by, each once, however many versions name it. They are
 // copied into our store, or taken as they lie there when it is the same store.
 
-import { newKey, type Store } from '../documenten/storage/index.ts'
+import type { Readable } from 'node:stream'
+import { isOwnKey, newKey, requireKey, type Store } from '../documenten/storage/index.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import type { Contents } from './source.ts'
-import type { Takeover } from './takeover.ts'
+import { shadowSchema, type Takeover } from './takeover.ts'
 import type { Melding, Sql } from './write.ts'
 
 const CONTENT_COLUMNS: RowColumn[] = [
@@ -17,7 +18,8 @@ const CONTENT_COLUMNS: RowColumn[] = [
 const PORTION = 50
 const AT_ONCE = 4
 type Waiting = { id: number; pad: string; omvang: number | null }
-type Outcome = Waiting & { stored?: { backend: string; sleutel: string; omvang: number; sha256: string | null } }
+type Stored = { backend: string; sleutel: string; omvang: number; sha256: string | null }
+type Outcome = Waiting & { stored?: Stored; present?: { omvang?: number | undefined }; refused?: true }
 
 /** Notes which versions have which bytes, and gives those that are here already to their versions. */
 export async function linkContents(
@@ -66,58 +68,64 @@ export async function bringContents(
     sql: Sql,
   ) => Promise<{ gelezen: number; geschreven: number; geweigerd: number; meldingen: Melding[]; next: string | null }>
 > {
+  const { proef } = takeover
+  const table = (name: string) => (proef ? read`${read(shadowSchema(takeover))}.${read(name)}` : read`${read(name)}`)
   const waiting = await read<Waiting[]>`
-    select b.id, b.pad, b.omvang from overneming_bestand b
+    select b.id, b.pad, b.omvang from ${table('overneming_bestand')} b
     where b.overneming_id = ${takeover.id} and b.staat <> 'klaar' and b.id > ${Number(step.positie ?? 0)}
       and b.id % ${Number(step.tot ?? 1)} = ${Number(step.van ?? 0)}
-      and exists (select from overneming_inhoud i where i.overneming_bestand_id = b.id)
+      and exists (select from ${table('overneming_inhoud')} i where i.overneming_bestand_id = b.id)
     order by b.id limit ${PORTION}`
   const outcomes: Outcome[] = []
   const stay = takeover.instellingen.bytes === 'laten'
   if (stay || contents)
     await inParallel([...waiting], AT_ONCE, async (one) => {
-      const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
-      outcomes.push({ ...one, ...(stored && { stored }) })
+      if (!isKey(one.pad)) outcomes.push({ ...one, refused: true })
+      else if (proef) outcomes.push({ ...one, ...(await measure(stay ? store.read : contents!, one)) })
+      else {
+        const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
+        outcomes.push({ ...one, ...(stored && { stored, present: stored }) })
+      }
     })
   return async (sql) => {
     const meldingen: Melding[] = []
-    for (const { id, pad, omvang, stored } of outcomes) {
-      if (!stored) {
-        await sql`update overneming_bestand set staat = 'ontbreekt' where id = ${id}`
-        for (const { uuid, versie } of await versionsOf(sql, id))
-          meldingen.push({
-            soort: 'bestand',
-            sleutel: uuid,
-            uitkomst: 'geweigerd',
-            code: 'bestand-ontbreekt',
-            veld: `versie ${versie}`,
-            tekst: `De bron heeft de inhoud niet: ${pad}.`,
-          })
+    const remark = async (id: number, rest: Pick<Melding, 'uitkomst' | 'code' | 'tekst'>) => {
+      for (const { uuid, versie } of await versionsOf(sql, id))
+        meldingen.push({ soort: 'bestand', sleutel: uuid, veld: `versie ${versie}`, ...rest })
+    }
+    for (const { id, pad, omvang, stored, present, refused } of outcomes) {
+      if (refused) {
+        const tekst = `Een bestand kan hier niet zo heten: ${pad}. Geef het in de bron een andere naam.`
+        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-naam', tekst })
         continue
       }
-      const [bestand] = await sql<{ id: number }[]>`
-        insert into bestand (backend, sleutel, omvang, sha256)
-        values (${stored.backend}, ${stored.sleutel}, ${stored.omvang}, ${stored.sha256 && Buffer.from(stored.sha256, 'hex')})
-        on conflict (sleutel, backend) do update set omvang = excluded.omvang
-        returning id`
-      await sql`update overneming_bestand set staat = 'klaar', bestand_id = ${bestand!.id} where id = ${id}`
-      await sql`
-        update enkelvoudiginformatieobject_versie v set bestand_id = ${bestand!.id}
-        from overneming_inhoud i
-        where i.overneming_bestand_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
-          and v.versie = i.versie`
-      if (omvang !== null && omvang !== stored.omvang)
-        for (const { uuid, versie } of await versionsOf(sql, id))
-          meldingen.push({
-            soort: 'bestand',
-            sleutel: uuid,
-            uitkomst: 'gemarkeerd',
-            code: 'omvang-anders',
-            veld: `versie ${versie}`,
-            tekst: `De bron noemt ${omvang} bytes, en heeft er ${stored.omvang}.`,
-          })
+      if (!present) {
+        await sql`update overneming_bestand set staat = 'ontbreekt' where id = ${id}`
+        const tekst = `De bron heeft de inhoud niet: ${pad}.`
+        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-ontbreekt', tekst })
+        continue
+      }
+      if (stored) {
+        const [bestand] = await sql<{ id: number }[]>`
+          insert into bestand (backend, sleutel, omvang, sha256)
+          values (${stored.backend}, ${stored.sleutel}, ${stored.omvang}, ${stored.sha256 && Buffer.from(stored.sha256, 'hex')})
+          on conflict (sleutel, backend) do update set omvang = excluded.omvang
+          returning id`
+        await sql`update overneming_bestand set staat = 'klaar', bestand_id = ${bestand!.id} where id = ${id}`
+        await sql`
+          update enkelvoudiginformatieobject_versie v set bestand_id = ${bestand!.id}
+          from overneming_inhoud i
+          where i.overneming_bestand_id = ${id} and v.enkelvoudiginformatieobject_id = i.enkelvoudiginformatieobject_id
+            and v.versie = i.versie`
+      }
+      if (omvang !== null && present.omvang !== undefined && omvang !== present.omvang)
+        await remark(id, {
+          uitkomst: 'gemarkeerd',
+          code: 'omvang-anders',
+          tekst: `De bron noemt ${omvang} bytes, en heeft er ${present.omvang}.`,
+        })
     }
-    const brought = outcomes.filter(({ stored }) => stored).length
+    const brought = outcomes.filter(({ present }) => present).length
     return {
       gelezen: outcomes.length,
       geschreven: brought,
@@ -125,6 +133,34 @@ export async function bringContents(
       meldingen,
       next: waiting.length < PORTION ? null : String(waiting.at(-1)!.id),
     }
+  }
+}
+
+/** Whether it is there and how large it is, for a dry run. */
+async function measure(read: (pad: string) => ReturnType<Contents>, { pad }: Waiting) {
+  const found = await read(pad)
+  ;(found?.stream as Readable | undefined)?.destroy?.()
+  return found && { present: { omvang: found.omvang } }
+}
+
+/**
+ * Whether bytes are still those of the old installation: taken as they lie, and the switch is to come. A document that is
+ * deleted here until then keeps its bytes there.
+ */
+export async function belongsToSource(sql: Sql | import('postgres').Sql, sleutel: string): Promise<boolean> {
+  if (isOwnKey(sleutel)) return false
+  const [row] = await sql`
+    select from overneming where status <> 'omgeschakeld' and not proef and instellingen ->> 'bytes' = 'laten' limit 1`
+  return row !== undefined
+}
+
+/** Whether our stores take it as a name: those of other installations can hold anything. */
+function isKey(pad: string): boolean {
+  try {
+    requireKey(pad.replace(/\?.*$/, ''))
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -118,12 +118,13 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, plans
 }
 
 /** What every round ends with, after all was read. */
-function ownSteps({ instellingen: { naast }, proef }: Takeover): StepPlan[] {
+function ownSteps({ instellingen: { naast, bestanden, bytes }, proef, soort }: Takeover): StepPlan[] {
   const steps: StepPlan[] = [
     { fase: 0, naam: 'uitstel', verwacht: 0 },
     { fase: 1, naam: 'verdwenen', verwacht: 0 },
   ]
-  if (!proef)
+  // A dry run looks whether the files are there and how large they are, but does not download them from an API for it.
+  if (!proef || (soort === 'open-zaak' && (bestanden !== undefined || bytes === 'laten')))
     for (let part = 0; part < naast; part++)
       steps.push({ fase: 2, naam: 'bestanden', van: String(part), tot: String(naast), verwacht: 0 })
   return [...steps, { fase: 3, naam: 'afronden', verwacht: 0 }]
@@ -269,6 +270,7 @@ const SHADOWED = [
   'audit',
   'zaaknummer_reservering',
   'documentnummer_reservering',
+  'spiegel',
   'overneming_object',
   'overneming_uitstel',
   'overneming_bestand',

@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import t from 'tap'
+import { checkStorage } from '../../src/documenten/storage/check.ts'
+import { beginRound } from '../../src/overnemen/round.ts'
+import { type TestApp, testApp } from '../app.ts'
+import { givenAzure, givenS3 } from '../documenten/storage-servers.ts'
+import { emptyDatabase } from '../setup.ts'
+import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
+
+const CONTENT: Record<number, string> = { 1: '1234567890', 2: 'kort' } // 10 bytes are stated of each
+const document = (n: number) => `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuidOf(KIND.document, n)}`
+
+const { url } = await emptyDatabase(t)
+await fillOpenZaak(url, { zaken: 1, documents: 4 })
+const old = postgres(url, { max: 1, onnotice: () => {} })
+await old`update documenten_enkelvoudiginformatieobject set inhoud = 'uploads//../weg.bin' where id = 4`
+await old.end()
+
+async function round(test: TestApp, given: { bytes: 'kopieren' | 'laten'; bestanden?: string; proef?: boolean }) {
+  const { proef = false, ...settings } = given
+  const secret = url
+  const begun = await beginRound(test.parts, {
+    ...{ soort: 'open-zaak', url, secret, proef, alleenLezen: false },
+    settings: { oudeUrls: [], naast: 2, ...settings },
+  })
+  for (let i = 0; i < 50 && (await begun.state()).status === 'loopt'; i++) await test.runJobs()
+  await begun.release()
+  return begun
+}
+
+const remarks = async ({ database }: TestApp) =>
+  (
+    await database.sql<{ line: string }[]>`
+      select code || ' ' || right(sleutel, 1) as line from overneming_melding where soort = 'bestand' order by 1`
+  ).map(({ line }) => line)
+const REMARKS = ['bestand-naam 4', 'bestand-ontbreekt 3', 'omvang-anders 2']
+
+const STORES = {
+  'a mounted directory': async () => ({}),
+  'a bucket of S3': async () => ({
+    ...(await givenS3(t)).env,
+    DOCUMENTEN_API_BACKEND: 's3_storage',
+    S3_LOCATION: 'oud',
+  }),
+  'a container of Azure': async () => ({
+    ...(await givenAzure(t)).env,
+    DOCUMENTEN_API_BACKEND: 'azure_blob_storage',
+    AZURE_LOCATION: 'oud',
+  }),
+}
+for (const [name, settings] of Object.entries(STORES))
+  t.test(`bytes in ${name} are taken as they lie, and stay there`, async (t) => {
+    const test = await testApp(t, await settings())
+    const { store } = test.parts
+    async function* bytes(text: string) {
+      yield Buffer.from(text)
+    }
+    for (const [n, text] of Object.entries(CONTENT)) await store.write(`uploads/2024/01/${n}.bin`, bytes(text))
+    const stored = async () => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
+    const before = await stored()
+
+    await round(test, { bytes: 'laten', proef: true })
+    t.same(await remarks(test), REMARKS, 'a dry run tells which files lack or have another size')
+    t.equal((await test.database.sql`select from bestand`).length, 0)
+
+    await round(test, { bytes: 'laten' })
+    t.equal((await test.call('GET', `${document(1)}/download`)).text, CONTENT[1])
+    t.equal((await test.call('GET', `${document(2)}/download`)).text, CONTENT[2])
+    t.same(await test.database.sql`select sleutel, omvang, sha256 from bestand order by sleutel`, [
+      { sleutel: 'uploads/2024/01/1.bin', omvang: 10, sha256: null },
+      { sleutel: 'uploads/2024/01/2.bin', omvang: 4, sha256: null },
+    ])
+    t.same(await stored(), before, 'nothing was copied')
+
+    t.equal((await checkStorage(test.parts, { verify: true })).found, 0)
+    t.equal((await test.database.sql`select from bestand where sha256 is null`).length, 0, 'verified once')
+
+    // Until the switch they are those of the installation that is in use.
+    await test.database.sql`delete from zaakinformatieobject`
+    await test.database.sql`delete from objectinformatieobject`
+    t.equal((await test.call('DELETE', document(2))).status, 204)
+    await test.runJobs()
+    t.same(await stored(), before)
+    await test.database.sql`update overneming set status = 'omgeschakeld'`
+    t.equal((await test.call('DELETE', document(1))).status, 204)
+    await test.runJobs()
+    t.same(await stored(), ['uploads/2024/01/2.bin'])
+  })
+
+t.test('bytes are copied out of a directory, and a dry run looks at them only', async (t) => {
+  const test = await testApp(t)
+  const bestanden = await mkdtemp(join(tmpdir(), 'zaakstroom-oud-'))
+  t.teardown(() => rm(bestanden, { recursive: true }))
+  await mkdir(join(bestanden, 'uploads/2024/01'), { recursive: true })
+  for (const [n, text] of Object.entries(CONTENT)) await writeFile(join(bestanden, `uploads/2024/01/${n}.bin`), text)
+  await round(test, { bytes: 'kopieren', bestanden, proef: true })
+  t.same(await remarks(test), REMARKS)
+  t.same(await Array.fromAsync(test.parts.store.list()), [])
+  await round(test, { bytes: 'kopieren', bestanden })
+  t.equal((await test.call('GET', `${document(1)}/download`)).text, CONTENT[1])
+  t.equal((await Array.fromAsync(test.parts.store.list())).length, 2)
+})
