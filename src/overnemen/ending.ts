@@ -73,6 +73,7 @@ export async function removeBelow(
 export async function removeObjects(sql: Sql, soort: string, uuids: string[]): Promise<void> {
   await sql`delete from overneming_object where soort = ${soort} and uuid = any(${uuids}::uuid[])`
   await sql`delete from overneming_melding where soort = ${soort} and sleutel = any(${uuids}::text[])`
+  await sql`delete from spiegel where bron = ${soort} and bron_uuid = any(${uuids}::uuid[])`
   const kind = soort === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(soort)
   if (kind.of) return // its row is that of another kind, and goes with it
   if (soort === 'document') await forgetBytes(sql, uuids)

@@ -9,6 +9,7 @@ export function normalise(kind: Kind, taken: Taken): Taken {
   const object: Taken = { uuid: taken.uuid.toLowerCase() }
   fill(object, taken, kind.columns, kind.refs)
   for (const list of kind.lists) object[list.name] = items(list, taken[list.name])
+  if (taken.spiegel) object.spiegel = taken.spiegel // its mirror elsewhere: no column, and in no checksum
   return object
 }
 

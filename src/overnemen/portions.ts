@@ -11,7 +11,7 @@ import { kindOf } from './kinds.ts'
 import type { Portion, Source } from './source.ts'
 import { findTakeover, openSource, queueSteps, shadowSchema, type Takeover, type TakeoverParts } from './takeover.ts'
 import { writeAudit, writeReserveringen } from './trail.ts'
-import { type Melding, type Sql, type Written, writeObjects } from './write.ts'
+import { type Melding, type Sql, type WriteOptions, type Written, writeObjects } from './write.ts'
 
 export type PortionParts = TakeoverParts & { store: Store; log: Logger }
 export type StepRow = {
@@ -143,6 +143,13 @@ async function report(sql: Sql, takeover: Takeover, meldingen: Melding[]): Promi
       tekst = excluded.tekst, ronde = excluded.ronde`
 }
 
+const optionsOf = ({ id, ronde, instellingen }: Takeover): WriteOptions => ({
+  overneming: id,
+  ronde,
+  base: instellingen.eigenUrl,
+  judge,
+})
+
 async function writePortion(
   sql: Sql,
   parts: PortionParts,
@@ -152,7 +159,7 @@ async function writePortion(
   last = false,
 ): Promise<Done> {
   const meldingen: Melding[] = [...(portion.faults ?? [])]
-  const options = { overneming: takeover.id, ronde: takeover.ronde, judge, last }
+  const options = { ...optionsOf(takeover), last }
   const adopted = portion.objects.map(({ soort, object }) => ({
     soort,
     object: judgeGeometry(soort, adopt(kindOf(soort), object, addresses), meldingen),
@@ -207,7 +214,7 @@ const OWN: Record<string, OwnStep> = {
       const counts = await writeObjects(
         sql,
         rows.map(({ soort, object }) => ({ soort, object })),
-        { overneming: takeover.id, ronde: takeover.ronde, judge, last: pass === 1 },
+        { ...optionsOf(takeover), last: pass === 1 },
         meldingen,
       )
       return {

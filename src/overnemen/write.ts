@@ -1,6 +1,7 @@
 // Writes a portion of objects into our tables, below the APIs: no rule of creation is applied, and no audit record or message
 // is made. What the database itself refuses is found row by row, and reported.
 import type postgres from 'postgres'
+import { link } from '../http/links.ts'
 import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
 import { linkContents } from './bytes.ts'
 import { type Column, type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
@@ -22,6 +23,8 @@ type Row = Record<string, unknown>
 export type WriteOptions = {
   overneming: number
   ronde: number
+  /** Our address, in what is said to other installations. */
+  base: string
   /** Objects whose references are not there are refused; otherwise they are put off to the end of the round. */
   last?: boolean
   /** Remarks on an object that do not keep it from being taken. */
@@ -93,7 +96,7 @@ async function writeKind(
     const before = meldingen.length
     const ready = await resolve(sql, kind, [...objects.values()], options, refused)
     geweigerd += meldingen.length - before
-    const written = await insert(sql, kind, ready, options.overneming, (one, error) => {
+    const written = await insert(sql, kind, ready, options, (one, error) => {
       refused(one.object, codeOf(error), wordsOf(error), (error as { column_name?: string }).column_name ?? '')
       geweigerd++
     })
@@ -219,12 +222,12 @@ async function insert(
   sql: Sql,
   kind: Kind,
   ready: Ready[],
-  overneming: number,
+  options: WriteOptions,
   refused: (one: Ready, error: unknown) => void,
 ): Promise<Ready[]> {
   if (ready.length === 0) return []
   try {
-    await sql.savepoint((inner) => insertRows(inner, kind, ready, overneming))
+    await sql.savepoint((inner) => insertRows(inner, kind, ready, options))
     return ready
   } catch (error) {
     if (!isFaultOfData(error)) throw error
@@ -235,12 +238,12 @@ async function insert(
   }
   const half = ready.length >> 1
   return [
-    ...(await insert(sql, kind, ready.slice(0, half), overneming, refused)),
-    ...(await insert(sql, kind, ready.slice(half), overneming, refused)),
+    ...(await insert(sql, kind, ready.slice(0, half), options, refused)),
+    ...(await insert(sql, kind, ready.slice(half), options, refused)),
   ]
 }
 
-async function insertRows(sql: Sql, kind: Kind, ready: Ready[], overneming: number): Promise<void> {
+async function insertRows(sql: Sql, kind: Kind, ready: Ready[], { overneming, base }: WriteOptions): Promise<void> {
   const uuids = ready.map(({ object }) => object.uuid)
   if (kind.number) await findPlaces(sql, kind, ready)
   const columns = columnsOf(kind)
@@ -281,11 +284,62 @@ async function insertRows(sql: Sql, kind: Kind, ready: Ready[], overneming: numb
       overneming,
       ready.flatMap(({ lists }) => lists.get('versies')!.filter(({ pad }) => pad)) as never,
     )
+  if (MIRRORS[kind.name]) await writeMirrors(sql, kind, ready, base)
   if (kind.name === 'besluit' || kind.name === 'zaakbesluit')
     await sql`
       update zaakbesluit r set ingangsdatum = b.ingangsdatum, vervaldatum = b.vervaldatum
       from besluit b where b.uuid = r.besluit_uuid and (r.uuid = any(${uuids}::uuid[]) or b.uuid = any(${uuids}::uuid[]))
         and (r.ingangsdatum, r.vervaldatum) is distinct from (b.ingangsdatum, b.vervaldatum)`
+}
+
+/** Relations that another installation holds too, by the kind of ours: what it holds, and what was posted there. */
+const MIRRORS: Record<string, { soort: string; inhoud(object: Taken, base: string): Record<string, unknown> }> = {
+  zaakcontactmoment: {
+    soort: 'objectcontactmoment',
+    inhoud: ({ contactmoment, zaak }, base) => ({
+      contactmoment,
+      object: link(base, 'zaak', String(zaak)),
+      objectType: 'zaak',
+    }),
+  },
+  zaakverzoek: {
+    soort: 'objectverzoek',
+    inhoud: ({ verzoek, zaak }, base) => ({ verzoek, object: link(base, 'zaak', String(zaak)), objectType: 'zaak' }),
+  },
+  zaakinformatieobject: {
+    soort: 'objectinformatieobject',
+    inhoud: ({ informatieobject, zaak }, base) => ({
+      informatieobject,
+      object: link(base, 'zaak', String(zaak)),
+      objectType: 'zaak',
+    }),
+  },
+  besluitinformatieobject: {
+    soort: 'objectinformatieobject',
+    inhoud: ({ informatieobject, besluit }, base) => ({
+      informatieobject,
+      object: link(base, 'besluit', String(besluit)),
+      objectType: 'besluit',
+    }),
+  },
+  besluit: { soort: 'zaakbesluit', inhoud: ({ uuid }, base) => ({ besluit: link(base, 'besluit', uuid) }) },
+}
+
+/** Keeps where the other side of a relation stands, so that removing ours removes that too. */
+async function writeMirrors(sql: Sql, kind: Kind, ready: Ready[], base: string): Promise<void> {
+  const { soort, inhoud } = MIRRORS[kind.name]!
+  const rows = ready.flatMap(({ object }) => {
+    const url = object.spiegel
+    if (typeof url !== 'string' || !URL.canParse(url) || url.startsWith(`${base}/`)) return []
+    return [{ uuid: object.uuid, lijst: url.replace(/\/[^/]*\/?$/, ''), inhoud: inhoud(object, base), url }]
+  })
+  const uuids = ready.map(({ object }) => object.uuid)
+  await sql`delete from spiegel where bron = ${kind.name} and bron_uuid = any(${uuids}::uuid[]) and spiegeling_id is null`
+  if (rows.length === 0) return
+  await sql`
+    insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, url)
+    select ${soort}, ${kind.name}, uuid, lijst, inhoud, url
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(uuid uuid, lijst text, inhoud jsonb, url text)`
 }
 
 async function insertList(sql: Sql, kind: Kind, list: List, uuids: string[], rows: Row[]): Promise<void> {

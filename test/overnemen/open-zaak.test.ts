@@ -7,6 +7,7 @@ import { signToken } from '../../src/autorisaties/clients.ts'
 import { fromEwkb } from '../../src/overnemen/open-zaak/geometry.ts'
 import { beginRound, progressOf, type Round } from '../../src/overnemen/round.ts'
 import { switchOver } from '../../src/overnemen/takeover.ts'
+import { lossesOnWayBack } from '../../src/overnemen/way-back.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, KIND, OLD, RSIN, uuidOf } from './open-zaak-database.ts'
@@ -153,17 +154,25 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
   await old`update zaken_zaak set _zaaktype_id = 2 where identificatie_ptr_id = 9`
   await old`update documenten_enkelvoudiginformatieobject set inhoud = '' where id = 4`
   await old`update zaken_zaak set archiefstatus = 'onzin' where identificatie_ptr_id = 11`
+  await old`insert into documenten_enkelvoudiginformatieobjectcanonical (id, lock) values (900, '')`
+  await old`update zaken_rol set uuid = ${uuidOf(KIND.rol, 12)} where id = 13`
+  await old`update zaken_natuurlijkpersoon set inp_bsn = '123456789' where rol_id = 14`
+  await old`update zaken_zaak set zaakgeometrie = '00' where identificatie_ptr_id = 21`
   await round(test, source)
   t.same(await remarks(test), [
     'gemarkeerd applicatie client-id-dubbel',
     'gemarkeerd applicatie geheim-leeg',
     'gemarkeerd document identificatie-dubbel',
     'gemarkeerd document zonder-inhoud',
+    'gemarkeerd rol elfproef',
     'gemarkeerd zaak elfproef',
     'gemarkeerd zaak gearchiveerd-open',
+    'gemarkeerd zaak geometrie',
     'gemarkeerd zaak type-elders',
     'gemarkeerd zaaktype concept-in-gebruik',
+    'geweigerd document zonder-versie',
     'geweigerd geheim geheim-zonder-applicatie',
+    'geweigerd rol uuid-dubbel',
     'geweigerd rol verwijzing-ontbreekt',
     'geweigerd status verwijzing-ontbreekt',
     'geweigerd zaak regel:zaak_archiefstatus_check',
@@ -316,6 +325,94 @@ t.test('new cases and documents get numbers above all that were taken, reserved 
   t.equal(row!.nummer, 'ZAAK-2026-0000000501')
   const [reserved] = await test.database.sql<{ n: number }[]>`select count(*) as n from zaaknummer_reservering`
   t.equal(reserved!.n, 1)
+})
+
+t.test('keys of the audit trail are shown as the old API showed them, however deep', async (t) => {
+  const test = await testApp(t)
+  const source = await givenOpenZaak(t)
+  const stored = {
+    object_data: { drie_vier: [{ een_twee_drie: 1 }], _een_twee: 2 },
+    inp_a_nummer: '3',
+    adres_buitenland_1: '4',
+    gelijk: { A_b: 'waarde_blijft' },
+  }
+  await source.old`update audittrails_audittrail set nieuw = ${source.old.json(stored)} where id = 1`
+  await round(test, source)
+  const trail = await test.call('GET', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}/audittrail`)
+  t.same(trail.body[0].wijzigingen.nieuw, {
+    objectData: { drieVier: [{ eenTweeDrie: 1 }], _eenTwee: 2 },
+    inpA_nummer: '3',
+    adresBuitenland_1: '4',
+    gelijk: { A_b: 'waarde_blijft' },
+  })
+})
+
+t.test('an older Open Zaak lacks tables and columns, and comes over with what it has', async (t) => {
+  const test = await testApp(t)
+  const source = await givenOpenZaak(t)
+  await source.old.unsafe(`
+    drop table zaken_zaakrelatie, zaken_zaaknotitie, zaken_substatus, autorisaties_catalogusautorisatie,
+      documenten_reserveddocument, catalogi_resultaattype_besluittypen, catalogi_resultaattype_informatieobjecttypen,
+      catalogi_checklistitem, documenten_verzending cascade;
+    alter table zaken_zaak drop laatst_gemuteerd, drop laatst_geopend, drop communicatiekanaal_naam,
+      drop opschorting_eerdere_opschorting, drop processobjectaard, drop startdatum_bewaartermijn,
+      drop _zaaktype_base_url_id, drop _zaaktype_relative_url;
+    alter table zaken_rol drop contactpersoon_rol_naam, drop authenticatie_context, drop begin_geldigheid, drop einde_geldigheid;
+    alter table zaken_status drop gezetdoor_id;
+    alter table zaken_zaakinformatieobject drop status_id, drop vernietigingsdatum;
+    alter table zaken_zaakcontactmoment drop _objectcontactmoment;
+    alter table documenten_enkelvoudiginformatieobject drop verschijningsvorm, drop trefwoorden,
+      drop _informatieobjecttype_base_url_id, drop _informatieobjecttype_relative_url;
+    alter table catalogi_eigenschap drop statustype_id;
+    alter table catalogi_zaaktype alter identificatie type bigint using regexp_replace(identificatie, '\\D', '', 'g')::bigint`)
+  const done = await round(test, source)
+  t.equal((await done.state()).status, 'klaar')
+  t.same(
+    (await progressOf(test, done.takeover)).filter(({ geweigerd }) => geweigerd > 0),
+    [],
+  )
+  const zaak = await test.call('GET', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`, undefined, {
+    headers: { 'accept-crs': 'EPSG:4326' },
+  })
+  t.match(zaak.body, { identificatie: 'ZAAK-2024-0000000001', laatstGemuteerd: '2024-01-02T00:00:00Z', status: String })
+  const zaaktype = await test.call('GET', `/catalogi/api/v1/zaaktypen/${uuidOf(KIND.zaaktype, 1)}`)
+  t.match(zaaktype.body, { identificatie: '1' })
+})
+
+t.test('what another service mirrors of a relation stays known, so that it is removed there too', async (t) => {
+  const test = await testApp(t)
+  const source = await givenOpenZaak(t)
+  const elders = 'http://elders.example/contactmomenten/api/v1'
+  const uuid = '77777777-0000-4000-8000-000000000001'
+  await source.old`
+    insert into zaken_zaakcontactmoment (id, uuid, contactmoment, _objectcontactmoment, zaak_id)
+    values (1, ${uuid}, ${`${elders}/contactmomenten/1`}, ${`${elders}/objectcontactmomenten/9`}, 1)`
+  await round(test, source)
+  await round(test, source)
+  const mirrors = () => test.database.sql`select soort, bron, bron_uuid, lijst, url, inhoud from spiegel`
+  t.match(await mirrors(), [
+    {
+      soort: 'objectcontactmoment',
+      bron: 'zaakcontactmoment',
+      bron_uuid: uuid,
+      lijst: `${elders}/objectcontactmomenten`,
+      url: `${elders}/objectcontactmomenten/9`,
+      inhoud: { contactmoment: `${elders}/contactmomenten/1`, objectType: 'zaak' },
+    },
+  ])
+  const losses = await lossesOnWayBack(test.database)
+  t.match(
+    losses.map(({ wat }) => wat),
+    [
+      'Geheimen van clients',
+      'Rechten op een hele catalogus',
+      'Client-ids bij meer dan een applicatie',
+      'Spiegels van relaties bij andere diensten',
+    ],
+  )
+  await source.old`delete from zaken_zaakcontactmoment`
+  await round(test, source)
+  t.same(await mirrors(), [])
 })
 
 t.test('geometry is read as PostGIS stores it, whatever its kind', async (t) => {

@@ -17,6 +17,7 @@ import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
 import { portionRunner } from '../../overnemen/portions.ts'
 import { beginRound, faultsOf, type Progress, progressOf } from '../../overnemen/round.ts'
 import { nameOf, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
+import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { databaseBox, withDatabase } from '../database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
@@ -140,6 +141,19 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
             ? JSON.stringify({ switched: true, removed })
             : `Switched. ${removed} messages that waited were thrown away.`,
         )
+      })
+    })
+
+  overnemen
+    .command('terugweg')
+    .description('what another product would lose when it takes over from here, through our APIs')
+    .option('--json', 'print JSON', false)
+    .action(async (options: { json: boolean }) => {
+      await withDatabase(async (database) => {
+        const losses = await lossesOnWayBack(database)
+        if (options.json) console.log(JSON.stringify(losses))
+        else if (losses.length === 0) console.log('Nothing: all of it is in the APIs of the standard.')
+        else for (const { wat, aantal, tekst } of losses) console.log(`${String(aantal).padStart(8)}  ${wat}. ${tekst}`)
       })
     })
 

@@ -328,8 +328,8 @@ export const QUERIES: Query[] = [
         : 'null as zaakobjecttype',
   ),
   simple('klantcontact', 'zaken_klantcontact', 'identificatie datumtijd kanaal onderwerp toelichting', () => ofZaak),
-  simple('zaakcontactmoment', 'zaken_zaakcontactmoment', 'contactmoment', () => ofZaak),
-  simple('zaakverzoek', 'zaken_zaakverzoek', 'verzoek', () => ofZaak),
+  simple('zaakcontactmoment', 'zaken_zaakcontactmoment', 'contactmoment spiegel=_objectcontactmoment', () => ofZaak),
+  simple('zaakverzoek', 'zaken_zaakverzoek', 'verzoek spiegel=_objectverzoek', () => ofZaak),
   simple(
     'zaaknotitie',
     'zaken_zaaknotitie',
@@ -340,14 +340,14 @@ export const QUERIES: Query[] = [
     'besluit',
     'besluiten_besluit',
     `identificatie verantwoordelijke_organisatie datum toelichting bestuursorgaan ingangsdatum vervaldatum vervalreden
-     publicatiedatum verzenddatum uiterlijke_reactiedatum`,
+     publicatiedatum verzenddatum uiterlijke_reactiedatum spiegel=_zaakbesluit_url`,
     (schema) => `${here(schema, 'besluiten_besluit', '_besluittype', 'catalogi_besluittype')} as besluittype`,
     (schema) => `${here(schema, 'besluiten_besluit', '_zaak', 'zaken_zaak', 'identificatie_ptr_id')} as zaak`,
   ),
   simple(
     'zaakinformatieobject',
     'zaken_zaakinformatieobject',
-    'titel beschrijving registratiedatum vernietigingsdatum',
+    'titel beschrijving registratiedatum vernietigingsdatum spiegel=_objectinformatieobject_url',
     () => ofZaak,
     (schema) => `${documentHere(schema, 'zaken_zaakinformatieobject', '_informatieobject')} as informatieobject`,
     (schema) =>
@@ -358,7 +358,7 @@ export const QUERIES: Query[] = [
   simple(
     'besluitinformatieobject',
     'besluiten_besluitinformatieobject',
-    '',
+    'spiegel=_objectinformatieobject_url',
     () => '(select b.uuid::text from besluiten_besluit b where b.id = x.besluit_id) as besluit',
     (schema) => `${documentHere(schema, 'besluiten_besluitinformatieobject', '_informatieobject')} as informatieobject`,
   ),

@@ -107,12 +107,28 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       )
       const faults: Melding[] = []
       await complete(sql, query.kind, rows, faults)
+      const last = rows.length < PORTION ? (step.tot ?? Number.MAX_SAFE_INTEGER) : rows.at(-1)!.sleutel
+      if (query.kind === 'document') faults.push(...(await withoutVersion(sql, after, Number(last))))
       return {
         objects: rows.map((object) => ({ soort: query.kind, object })),
         faults,
         next: rows.length < PORTION ? null : String(rows.at(-1)!.sleutel),
       }
     })
+  }
+
+  /** Documents of which no version is left: there is nothing to take, and the report says so. */
+  async function withoutVersion(sql: postgres.TransactionSql, after: number, last: number): Promise<Melding[]> {
+    const rows = await sql<{ id: number }[]>`
+      select x.id from documenten_enkelvoudiginformatieobjectcanonical x where x.id > ${after} and x.id <= ${last}
+        and not exists (select from documenten_enkelvoudiginformatieobject v where v.canonical_id = x.id) order by x.id`
+    return rows.map(({ id }) => ({
+      soort: 'document',
+      sleutel: `canonical ${id}`,
+      uitkomst: 'geweigerd',
+      code: 'zonder-versie',
+      tekst: 'De bron heeft van dit document geen enkele versie: er is niets om over te nemen.',
+    }))
   }
 
   /** What a query does not say as our form does. */
@@ -273,7 +289,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
 
     async read(step) {
       const portion = await readStep(step)
-      await wait(Math.max(1, portion.objects.length))
+      await wait(Math.max(1, portion.objects.length + (portion.audit?.length ?? 0)))
       return portion
     },
 

@@ -1,0 +1,88 @@
+// The way back: another product can take over from our APIs, as from any service of the standard. What they do not show, or what
+// an older version of the standard has no place for, is counted here before anybody decides.
+import type { Database } from '../database/database.ts'
+
+export type Loss = { wat: string; aantal: number; tekst: string }
+
+const LOSSES: { wat: string; tekst: string; count: string }[] = [
+  {
+    wat: 'Geheimen van clients',
+    tekst: 'Geen API toont ze: geef elke client in het andere product een nieuw geheim.',
+    count: 'select count(*) from applicatie_geheim',
+  },
+  {
+    wat: 'Rechten op een hele catalogus',
+    tekst: 'Een ander product ziet een recht per type van nu. Typen van later vallen erbuiten.',
+    count: 'select count(*) from catalogus_autorisatie',
+  },
+  {
+    wat: 'Applicaties die alleen lezen wat gereed is voor publicatie',
+    tekst: 'Deze beperking kent de standaard niet: zo’n applicatie ziet daar alles waar zij rechten op heeft.',
+    count: 'select count(*) from applicatie where alleen_is_gereed_voor_publicatie',
+  },
+  {
+    wat: 'Client-ids bij meer dan een applicatie',
+    tekst: 'Een ander product kan dit weigeren: voeg de applicaties samen.',
+    count: 'select count(*) from applicatie_client_ook',
+  },
+  {
+    wat: 'Sloten op documenten',
+    tekst:
+      'De API toont dat een document op slot is, en niet het slot zelf: laat ze ontgrendelen voor de omschakeling.',
+    count: 'select count(*) from enkelvoudiginformatieobject where lock is not null',
+  },
+  {
+    wat: 'Uploads die niet af zijn',
+    tekst: 'Delen die al zijn ontvangen gaan niet mee: laat ze afmaken, of begin ze opnieuw.',
+    count: 'select count(distinct enkelvoudiginformatieobject_id) from bestandsdeel',
+  },
+  {
+    wat: 'Gereserveerde nummers',
+    tekst: 'Geen API toont ze: wie er een heeft, vraagt een nieuw aan.',
+    count: 'select (select count(*) from zaaknummer_reservering) + (select count(*) from documentnummer_reservering)',
+  },
+  {
+    wat: 'Dubbele identificaties',
+    tekst: 'Objecten die zo zijn overgenomen. Een ander product kan ze weigeren.',
+    count: `select (select count(*) from zaak where dubbel > 0) + (select count(*) from enkelvoudiginformatieobject where dubbel > 0)
+      + (select count(*) from besluit where dubbel > 0)`,
+  },
+  {
+    wat: 'Audittrails van wat is verwijderd',
+    tekst: 'De API toont een audittrail alleen bij een object dat er nog is.',
+    count: `select count(distinct a.hoofd_object_uuid) from audit a where a.bron in ('zrc', 'drc', 'brc')
+      and not exists (select from zaak z where z.uuid = a.hoofd_object_uuid)
+      and not exists (select from enkelvoudiginformatieobject e where e.uuid = a.hoofd_object_uuid)
+      and not exists (select from besluit b where b.uuid = a.hoofd_object_uuid)`,
+  },
+  {
+    wat: 'Spiegels van relaties bij andere diensten',
+    tekst: 'De relaties zelf gaan mee. Dat het andere product ze bij de andere dienst opruimt als ze vervallen, niet.',
+    count: 'select count(*) from spiegel',
+  },
+  {
+    wat: 'Registraties van andere diensten',
+    tekst: 'Hun adressen en sleutels staan alleen hier: stel ze daar opnieuw in.',
+    count: 'select count(*) from dienst',
+  },
+  {
+    wat: 'Abonnementen op notificaties',
+    tekst: 'Afnemers abonneren zich opnieuw.',
+    count: 'select count(*) from abonnement',
+  },
+  {
+    wat: 'Beheerders',
+    tekst: 'Accounts van deze pagina’s gaan niet mee.',
+    count: 'select count(*) from beheer_account',
+  },
+]
+
+/** What another product cannot take over from our APIs; kinds of which there is nothing are left out. */
+export async function lossesOnWayBack({ sql }: Pick<Database, 'sql'>): Promise<Loss[]> {
+  const losses: Loss[] = []
+  for (const { wat, tekst, count } of LOSSES) {
+    const [row] = await sql.unsafe<{ count: number }[]>(count)
+    if (Number(row!.count) > 0) losses.push({ wat, aantal: Number(row!.count), tekst })
+  }
+  return losses
+}
