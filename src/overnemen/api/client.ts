@@ -27,6 +27,14 @@ export class SourceUnavailable extends Error {
   }
 }
 
+/** `Retry-After` is a number of seconds, or a date (RFC 9110, 10.2.3). */
+function secondsIn(header: string | string[] | undefined): number | undefined {
+  const text = String(header ?? '').trim()
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000)
+}
+
 export function apiClient(options: {
   url: string
   clientId: string
@@ -52,7 +60,7 @@ export function apiClient(options: {
         if (answer.statusCode !== 429 && answer.statusCode < 502) return answer
         await answer.body.dump()
         if (last) throw new SourceUnavailable(String(answer.statusCode))
-        await sleep(Math.min(60, Number(answer.headers['retry-after']) || 2 ** attempt) * 1000)
+        await sleep(Math.min(60, secondsIn(answer.headers['retry-after']) ?? 2 ** attempt) * 1000)
       } catch (error) {
         if (last || error instanceof SourceUnavailable)
           throw error instanceof SourceUnavailable

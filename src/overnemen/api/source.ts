@@ -1,5 +1,6 @@
 // Reads any service of the standard through its APIs. Lists are read page by page, and what has no list of its own (parts of
 // a case, relations of a document, audit trails) below each object that was new or changed in this round.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { inParallel } from '../../documenten/storage/migrate.ts'
 import { PATHS } from '../../http/links.ts'
@@ -12,6 +13,8 @@ import { applicatieFromApi, auditFromApi, documentFromApi, fromApi, uuidIn } fro
 const PAGE_SIZE = 500
 const BELOW_AT_ONCE = 4
 const PARENTS = 50
+/** Before a page that failed is asked row by row. */
+const RETRY_MS = 1000
 
 type ListOf = { naam: string; path: string; query?: string; soorten: string[]; oldestFirst?: boolean }
 const list = (naam: keyof typeof PATHS, soorten: string[] = [naam], query = ''): ListOf => ({
@@ -170,7 +173,11 @@ export function apiSource(options: Options): Source {
     size: number,
     faults: Melding[],
   ): Promise<Json[]> {
-    const whole = await page(one, query, number)
+    let whole = await page(one, query, number)
+    if (whole.status >= 500) {
+      await sleep(RETRY_MS)
+      whole = await page(one, query, number)
+    }
     if (whole.status === 200) return whole.results
     if (whole.status === 404) return [] // rows went away, and the page with them
     if (whole.status !== 500) throw new SourceUnavailable(`${whole.status} for ${one.path}`)
@@ -180,7 +187,10 @@ export function apiSource(options: Options): Source {
       const { status, results } = await page(one, single, place)
       if (status === 404) break
       if (status === 200) rows.push(...results)
-      else
+      else {
+        // One row that cannot be shown, or a source that shows nothing at the moment?
+        const { status: other } = await client.get(`${PATHS.catalogus}?page=1`)
+        if (other !== 200) throw new SourceUnavailable(`${status} for ${one.path}`)
         faults.push({
           soort: one.naam,
           sleutel: `rij ${place}`,
@@ -188,6 +198,7 @@ export function apiSource(options: Options): Source {
           code: 'bron-fout',
           tekst: `De bron kan deze rij van de lijst niet tonen (${status}).`,
         })
+      }
     }
     return rows
   }

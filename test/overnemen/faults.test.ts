@@ -1,0 +1,233 @@
+// What goes wrong during a takeover, and is right afterwards: crashes, and sources that fail, are slow, or change meanwhile.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { apiClient } from '../../src/overnemen/api/client.ts'
+import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
+import { beginRound } from '../../src/overnemen/round.ts'
+import { SECRET, type TestApp, testApp } from '../app.ts'
+import { emptyDatabase } from '../setup.ts'
+import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
+
+const CRS = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
+
+async function toTheEnd(test: TestApp, given: Parameters<typeof beginRound>[1]) {
+  const begun = await beginRound(test.parts, given)
+  try {
+    for (let i = 0; i < 100 && (await begun.state()).status === 'loopt'; i++) {
+      // A job that failed waits before its next attempt.
+      await test.database.sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await test.runJobs()
+    }
+  } finally {
+    await begun.release()
+  }
+  return begun
+}
+
+const fromDatabase = (url: string) => ({
+  ...{ soort: 'open-zaak' as const, url, secret: url, proef: false, alleenLezen: false },
+  settings: { oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
+})
+const fromApi = (url: string) => ({
+  ...{ soort: 'api' as const, url, secret: SECRET, proef: false, alleenLezen: false },
+  settings: { clientId: 'beheer', oudeUrls: [], bytes: 'kopieren' as const, naast: 2 },
+})
+
+async function differences(test: TestApp, takeover: Parameters<typeof checkTakeover>[1]): Promise<string[]> {
+  const found: Difference[] = []
+  await checkTakeover(test.parts, takeover, { files: 0, report: (one) => found.push(one) })
+  return found.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim())
+}
+
+t.test('killed in the middle of one kind after another, it goes on to the same result', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const counts = { zaken: 2500, documents: 2500 } // more than one portion of each
+  await fillOpenZaak(url, counts)
+  const test = await testApp(t)
+  const { sql } = test.database
+  const run = () =>
+    spawn(process.execPath, ['src/main.ts', 'overnemen', 'open-zaak', '--database', url], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...process.env,
+        DATABASE_URL: test.databaseUrl,
+        DATA_DIR: test.config.dataDir,
+        SECRET_KEY: 'key of the tests, long enough',
+        LOG_LEVEL: 'silent',
+      },
+    })
+  const begun = async (naam: string) =>
+    (await sql`select from overneming_stap where naam = ${naam} and begonnen_op is not null limit 1`).length > 0
+  let killed = 0
+  for (const naam of ['statustype', 'document', 'rol', 'audit']) {
+    if (await begun(naam)) continue // it was quicker than we look
+    const command = run()
+    let said = ''
+    command.stderr.on('data', (chunk) => {
+      said += chunk
+    })
+    const ended = once(command, 'exit')
+    while (!(await begun(naam)) && command.exitCode === null) await sleep(5)
+    command.kill('SIGKILL')
+    const [code, signal] = await ended
+    t.ok(signal === 'SIGKILL' || code === 0, `${naam}: ${said}`)
+    if (signal === 'SIGKILL') killed++
+  }
+  t.ok(killed >= 2, `killed ${killed} times`)
+  const last = run()
+  const [code] = await once(last, 'exit')
+  t.equal(code, 0)
+  const [takeover] = await sql`select * from overneming`
+  t.match(takeover, { status: 'klaar' })
+  const found = await differences(test, takeover as never)
+  t.same(
+    found.filter((line) => !line.startsWith('bestand ')), // no place of the files was given
+    [],
+  )
+  const [rows] = await sql`
+    select (select count(*) from zaak) as zaak, (select count(*) from rol) as rol, (select count(*) from status) as status,
+      (select count(*) from enkelvoudiginformatieobject) as document, (select count(*) from audit where bron = 'zrc') as audit,
+      (select count(*) from zaakinformatieobject) as zio, (select count(*) from overneming_uitstel) as uitstel`
+  const { zaken, documents } = counts
+  t.same(rows, {
+    zaak: zaken,
+    rol: zaken,
+    status: 1.5 * zaken,
+    document: documents,
+    audit: zaken,
+    zio: zaken,
+    uitstel: 0,
+  })
+})
+
+type Meddle = (
+  path: string,
+  answer: () => Promise<{ status: number; body: string }>,
+) => Promise<{ status: number; body: string; headers?: Record<string, string | undefined> } | 'reset' | undefined>
+
+/** An API behind a server that meddles with its answers. */
+async function givenMeddler(
+  t: { teardown(work: () => unknown): unknown },
+  source: string,
+  meddle: Meddle,
+): Promise<string> {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const host = request.headers.host!
+    const answer = async () => {
+      const headers = Object.fromEntries(
+        ['authorization', 'accept-crs'].flatMap((name) =>
+          request.headers[name] ? [[name, String(request.headers[name])]] : [],
+        ),
+      )
+      const there = await fetch(source + request.url, { headers })
+      return { status: there.status, body: (await there.text()).replaceAll(source, `http://${host}`) }
+    }
+    const meddled = await meddle(decodeURIComponent(request.url!), answer)
+    if (meddled === 'reset') return response.destroy()
+    const { status, body } = meddled ?? (await answer())
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(meddled && 'headers' in meddled && meddled.headers),
+    })
+    response.end(status === 204 ? undefined : body)
+  }
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('a source that fails, is slow, shows nonsense and changes while it is read', async (t) => {
+  const { url } = await emptyDatabase(t)
+  await fillOpenZaak(url, { zaken: 6, documents: 2 })
+  const source = await testApp(t)
+  await toTheEnd(source, fromDatabase(url))
+  const own = await source.app.listen({ host: '127.0.0.1', port: 0 })
+  const broken = { rol: true, zaak: true }
+  const seen = { tooMany: 0, reset: 0, failed: 0, changed: 0 }
+  let requests = 0
+  const address = await givenMeddler(t, own, async (path, answer) => {
+    requests++
+    if (requests % 11 === 0 && seen.tooMany < 5) {
+      seen.tooMany++
+      return { status: 429, body: '{}', headers: { 'retry-after': '0' } }
+    }
+    if (requests % 13 === 0 && seen.reset < 3) {
+      seen.reset++
+      return 'reset'
+    }
+    if (requests % 5 === 0) await sleep(20)
+    if (broken.rol && path.includes('/zaken/api/v1/rollen?')) {
+      // The page fails for one row in it.
+      const given = await answer()
+      if (!given.body.includes(uuidOf(KIND.rol, 2))) return given
+      seen.failed++
+      return { status: 500, body: '<h1>Server Error</h1>', headers: { 'content-type': 'text/html' } }
+    }
+    if (path.includes('/zaken/api/v1/zaken?') && seen.changed++ === 1)
+      await source.call('DELETE', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 6)}`, undefined, CRS)
+    if (broken.zaak && path.includes('/zaken/api/v1/zaken')) {
+      const given = await answer()
+      return {
+        ...given,
+        body: given.body.replace(
+          '"startdatum":"2024-01-01","einddatum":"2024-03-01"',
+          '"startdatum":"2024-01-01","einddatum":"2024-02-30"',
+        ),
+      }
+    }
+    return undefined
+  })
+  const target = await testApp(t)
+  const first = await toTheEnd(target, fromApi(address))
+  t.equal((await first.state()).status, 'klaar', 'it stops for none of it')
+  t.ok(seen.tooMany > 0 && seen.reset > 0 && seen.failed > 1, JSON.stringify(seen))
+  const lines = async () =>
+    (
+      await target.database.sql<{ line: string }[]>`
+        select uitkomst || ' ' || soort || ' ' || code as line from overneming_melding where uitkomst = 'geweigerd' group by 1 order by 1`
+    ).map(({ line }) => line)
+  t.ok((await lines()).includes('geweigerd rol bron-fout'), 'a row that the source cannot show')
+  t.ok((await lines()).includes('geweigerd zaak waarde'), 'a date that is none')
+  t.ok((await lines()).includes('geweigerd status verwijzing-ontbreekt'), 'what hangs on it')
+  const [rollen] = await target.database.sql<{ n: number }[]>`select count(*) as n from rol`
+  t.ok(rollen!.n >= 3)
+
+  // Mended at the source.
+  Object.assign(broken, { rol: false, zaak: false })
+  const second = await toTheEnd(target, fromApi(address))
+  t.same(await lines(), [])
+  t.same(await differences(target, await second.state()), [])
+  const [zaken] = await target.database.sql<{ n: number }[]>`select count(*) as n from zaak`
+  t.equal(zaken!.n, 5)
+})
+
+t.test('a source that shows nothing is waited for, and is asked no faster than it may be', async (t) => {
+  let status = 500
+  let asked = 0
+  const address = await givenMeddler(t, 'http://127.0.0.1:1', async () => {
+    asked++
+    return { status, headers: { 'retry-after': '0' }, body: '{"results": [], "next": null, "count": 0}' }
+  })
+  const client = apiClient({ url: address, clientId: 'x', secret: SECRET, connections: 4, tempo: 50 })
+  t.teardown(client.close)
+  const begun = performance.now()
+  await Promise.all(Array.from({ length: 20 }, () => client.get('/zaken/api/v1/zaken')))
+  t.ok(performance.now() - begun >= (19 / 50) * 1000 - 20, 'at most 50 a second')
+  t.equal(asked, 20)
+  status = 503
+  await t.rejects(apiClient({ url: address, clientId: 'x', secret: SECRET, connections: 1 }).get('/x'), {
+    name: 'SourceUnavailable',
+    code: '503',
+  })
+})
