@@ -81,7 +81,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
         reply,
         {
           count: async () =>
-            (await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read as never))
+            (await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read))
               .rows[0]!.n,
           rows: (limit, offset) => selectApplicaties(app.read, kept, limit, offset),
         },
@@ -205,7 +205,7 @@ async function selectApplicaties(
           'scopes', k.scopes, 'max', k.max_vertrouwelijkheidaanduiding, 'inhoud', ${inhoud}) order by k.id)
         from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id where k.applicatie_id = a.id), '[]')
         as catalogus_rechten
-    from applicatie a where ${kept} order by a.id desc limit ${limit} offset ${offset}`.execute(db as never)
+    from applicatie a where ${kept} order by a.id desc limit ${limit} offset ${offset}`.execute(db)
   return rows
 }
 

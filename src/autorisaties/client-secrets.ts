@@ -30,7 +30,7 @@ export async function listClients(db: ReadDb | Db): Promise<Client[]> {
         from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now())), '[]')
         as geheimen
     from applicatie_client c join applicatie a on a.id = c.applicatie_id
-    order by c.client_id`.execute(db as never)
+    order by c.client_id`.execute(db)
   return rows
 }
 

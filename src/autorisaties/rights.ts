@@ -159,7 +159,7 @@ export async function readCatalogusRechten(
       const { rows: found } = await sql<{ bestaat: boolean }>`
         select ${type} = '' or exists (select from autorisatie_type t
           where t.component = ${component} and t.catalogus_id = c.id and t.sleutel = ${type}) as bestaat
-        from catalogus c where c.uuid = ${catalogusUuid}`.execute(m.read as never)
+        from catalogus c where c.uuid = ${catalogusUuid}`.execute(m.read)
       const name = `catalogusAutorisaties.${index}`
       if (!found[0])
         faults.push({ name: `${name}.catalogus`, code: 'bad-url', reason: 'Deze catalogus bestaat hier niet.' })

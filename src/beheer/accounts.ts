@@ -111,7 +111,7 @@ export type Account = {
 
 /** The account with this uuid. */
 export async function findAccount(db: ReadDb, uuid: string): Promise<Account | undefined> {
-  const { rows } = await raw<Account>`${ACCOUNTS} where a.uuid::text = ${uuid}`.execute(db as never)
+  const { rows } = await raw<Account>`${ACCOUNTS} where a.uuid::text = ${uuid}`.execute(db)
   return rows[0]
 }
 
@@ -125,7 +125,7 @@ export async function listAccounts(
   const place = voor !== undefined ? raw`${name} < ${voor}` : na !== undefined ? raw`${name} > ${na}` : raw`true`
   const { rows } = await raw<Account>`${ACCOUNTS}
     where ${place} and (a.gebruikersnaam ilike ${pattern} or a.naam ilike ${pattern} or a.email ilike ${pattern})
-    order by ${name} ${voor === undefined ? raw`` : raw`desc`} limit ${limit}`.execute(db as never)
+    order by ${name} ${voor === undefined ? raw`` : raw`desc`} limit ${limit}`.execute(db)
   return rows
 }
 

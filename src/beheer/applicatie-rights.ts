@@ -284,9 +284,7 @@ export async function selectRechten(
     from autorisatie r ${TYPE_VAN_RECHT}
     left join catalogus c on c.id = coalesce(z.catalogus_id, i.catalogus_id, b.catalogus_id)
     where r.applicatie_id = ${applicatieId} and ${place}
-    order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(
-    db as never,
-  )
+    order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db)
   return rows.map(({ typeUrl, typeUuid, naam, ...recht }) => ({
     ...recht,
     soort: 'type',
@@ -303,7 +301,7 @@ export async function selectCatalogusRechten(db: ReadDb, applicatieId: number): 
   >`
     select k.id, k.component, k.scopes, k.max_vertrouwelijkheidaanduiding as max, c.uuid, k.type, ${CATALOGUS} as catalogus
     from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id
-    where k.applicatie_id = ${applicatieId} order by k.id`.execute(db as never)
+    where k.applicatie_id = ${applicatieId} order by k.id`.execute(db)
   return rows.map(({ uuid, type, catalogus, ...recht }) => ({
     ...recht,
     soort: 'catalogus',
@@ -351,7 +349,7 @@ async function selectChoices(
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { tabel, sleutel, naam } = VERSIES[component as 'zrc']
   const catalogi = await sql<{ id: number; uuid: string; naam: string }>`
-    select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db as never)
+    select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db)
   const typen = await sql<{ catalogusId: number; sleutel: string; naam: string; versies: Versie[] }>`
     with gevonden as (
       select v.catalogus_id, v.${sleutel} as sleutel, max(${naam}) as naam, bool_or(g.keuze is not null) as gekozen
@@ -366,7 +364,7 @@ async function selectChoices(
       select jsonb_agg(jsonb_build_object('uuid', v.uuid, 'vanaf', to_char(v.begin_geldigheid, 'DD-MM-YYYY'), 'concept', v.concept)
         order by v.begin_geldigheid desc, v.id desc)
       from ${tabel} v where v.catalogus_id = t.catalogus_id and v.${sleutel} = t.sleutel) as versies
-    from gevonden t order by t.gekozen desc, t.naam, t.sleutel`.execute(db as never)
+    from gevonden t order by t.gekozen desc, t.naam, t.sleutel`.execute(db)
   const shown = typen.rows.slice(0, MEEST)
   const groepen = catalogi.rows.map(
     ({ id, uuid, naam }): Groep => ({
@@ -417,7 +415,7 @@ async function whatIsAllowed(db: ReadDb, { id }: Applicatie): Promise<RightsOfCo
   }>`
     with recht as (${allRights(id)})
     select component, scopes, max, count(*) as aantal, (array_agg(voor order by voor))[1:${sql.lit(GENOEMD)}] as voor
-    from recht group by component, scopes, max order by component, count(*) desc`.execute(db as never)
+    from recht group by component, scopes, max order by component, count(*) desc`.execute(db)
   return (Object.keys(COMPONENTEN) as Component[]).map((component) => {
     const own = rows.filter((row) => row.component === component)
     const given = new Set(own.flatMap(({ scopes }) => scopes))
@@ -455,6 +453,6 @@ async function selectGeheimen(db: ReadDb, applicatieId: number): Promise<{ zonde
   const { rows } = await sql<{ clientId: string }>`
     select c.client_id from applicatie_client c where c.applicatie_id = ${applicatieId} and not exists (
       select from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now()))
-    order by 1`.execute(db as never)
+    order by 1`.execute(db)
   return { zonderGeheim: rows.map(({ clientId }) => clientId) }
 }

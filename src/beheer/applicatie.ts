@@ -35,7 +35,7 @@ export async function requireApplicatie(app: FastifyInstance, request: FastifyRe
       array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
         + (select count(*) from catalogus_autorisatie k where k.applicatie_id = a.id) as aantal_rechten
-    from applicatie a where a.uuid = ${uuid}`.execute(app.read as never)
+    from applicatie a where a.uuid = ${uuid}`.execute(app.read)
   if (!rows[0]) throw notFound('Deze applicatie bestaat niet (meer).')
   return rows[0]
 }

@@ -279,7 +279,7 @@ async function selectList(
     where ${place} and ${RECHTEN[rechten]?.kept ?? sql<boolean>`true`}
       and (${zoek} = '' or a.label ilike ${pattern}
         or exists (select from applicatie_client_alle c where c.applicatie_id = a.id and c.client_id ilike ${pattern}))
-    order by ${order} limit ${limit}`.execute(app.read as never)
+    order by ${order} limit ${limit}`.execute(app.read)
   return rows
 }
 

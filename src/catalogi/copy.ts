@@ -213,7 +213,7 @@ async function isThere(
   const key = sql.raw(type === 'zaaktype' ? 'identificatie' : 'omschrijving')
   const { rows } = await sql`
     select 1 from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
-    where c.uuid = ${uuidOf(catalogus)} and t.${key} = ${name} limit 1`.execute(db as never)
+    where c.uuid = ${uuidOf(catalogus)} and t.${key} = ${name} limit 1`.execute(db)
   return rows.length > 0
 }
 

@@ -213,7 +213,7 @@ export async function findRelaties(
   const { rows } = await sql<Relatie & { sleutel: string }>`
     select id, uuid, concept, catalogus_id as "catalogusId", ${sql.ref(SLEUTEL[type])} as sleutel from ${sql.table(type)}
     where uuid = any(${uuids}::uuid[]) or (catalogus_id = ${catalogusId} and ${sql.ref(SLEUTEL[type])} = any(${keys}::text[]))
-    order by concept, ${validOn('', null)} desc, begin_geldigheid desc, id desc`.execute(db as never)
+    order by concept, ${validOn('', null)} desc, begin_geldigheid desc, id desc`.execute(db)
   const found: NamedType[] = []
   for (const [index, { value, target }] of wanted.entries()) {
     const at = typeof name === 'string' ? name : name(index)

@@ -120,7 +120,7 @@ const uuidOf = (url: string) => url.split('/').at(-1)!
 const uuidsIn = (urls: readonly string[] | undefined) => [...new Set((urls ?? []).map(uuidOf))]
 
 async function uuids(db: ReadDb, query: ReturnType<typeof sql>): Promise<string[]> {
-  const { rows } = await sql<{ uuid: string }>`select q.uuid from (${query}) q order by q.id`.execute(db as never)
+  const { rows } = await sql<{ uuid: string }>`select q.uuid from (${query}) q order by q.id`.execute(db)
   return rows.map(({ uuid }) => uuid)
 }
 

@@ -1,12 +1,15 @@
-import { CamelCasePlugin, Kysely } from 'kysely'
+import { CamelCasePlugin, Kysely, type QueryExecutorProvider } from 'kysely'
 import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
 import { hostOptions } from './hosts.ts'
 import type { DB } from './types.ts'
 
-/** What handlers read with: a query that writes does not compile. Writing goes through `mutate`. */
-export type ReadDb = ReadonlyKysely<DB>
+/**
+ * What handlers read with: a query of the builder that writes does not compile, and raw SQL runs on it as on any. Writing goes
+ * through `mutate`.
+ */
+export type ReadDb = ReadonlyKysely<DB> & QueryExecutorProvider
 export type Db = Kysely<DB>
 
 export type Database = {

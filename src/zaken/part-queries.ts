@@ -97,7 +97,7 @@ export async function findOne<Row extends PartRow>(
 ): Promise<Row | undefined> {
   const conditions = [sql`x.uuid = ${uuid}::uuid`]
   if (zaakUuid) conditions.push(sql`z.uuid = ${zaakUuid}::uuid`)
-  return (await select(bron, conditions).execute(db as never)).rows[0]
+  return (await select(bron, conditions).execute(db)).rows[0]
 }
 
 /** @throws Problem 404 when there is none, 403 when rights with these scopes do not reach its case */
@@ -143,7 +143,7 @@ export async function sendAll<Row extends PartRow, R extends { url: string }>(
   return sendAllById(request, reply, {
     select: async (id, limit) => {
       const page = sql`order by x.id desc limit ${limit}`
-      return (await select(bron, [...kept, ...after(id)], page).execute(request.server.read as never)).rows
+      return (await select(bron, [...kept, ...after(id)], page).execute(request.server.read)).rows
     },
     toResources: resources(request, bron),
   })
@@ -179,7 +179,7 @@ async function withExpand<R extends object>(request: FastifyRequest, soort: Soor
 export function readable<Row extends PartRow>(bron: PartSource<Row>): void {
   expandable(bron.soort, async (request, uuids) => {
     const conditions = [reached(request.actor), sql`x.uuid = any(${uuids}::uuid[])`]
-    const { rows } = await select(bron, conditions).execute(request.server.read as never)
+    const { rows } = await select(bron, conditions).execute(request.server.read)
     return rows.map((row) => bron.toResource(row, request.base))
   })
 }

@@ -46,7 +46,7 @@ export async function readAbonnement(db: ReadDb, uuid: string): Promise<Abonneme
       a.status, a.reden, a.status_sinds, a.gemist_na, a.gemaakt_op, p.uuid as applicatie_uuid, p.label as applicatie,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
-    where a.uuid = ${uuid}::uuid and a.verwijderd_op is null`.execute(db as never)
+    where a.uuid = ${uuid}::uuid and a.verwijderd_op is null`.execute(db)
   return rows[0]
 }
 

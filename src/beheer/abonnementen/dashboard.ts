@@ -65,7 +65,7 @@ async function readAttempts(app: FastifyInstance, abonnementId: number): Promise
       case when p.uitkomst = 'delivered' then '' else left(p.antwoord, 200) end as antwoord
     from (select * from notificatie_poging where abonnement_id = ${abonnementId}
       order by begonnen_op desc limit ${ATTEMPTS}) p
-    join notificatie n on n.id = p.notificatie_id order by p.begonnen_op desc`.execute(app.read as never)
+    join notificatie n on n.id = p.notificatie_id order by p.begonnen_op desc`.execute(app.read)
   return rows
 }
 
@@ -80,7 +80,7 @@ async function readNext(app: FastifyInstance, { id }: Abonnement): Promise<NextR
       order by volgende_poging_op, notificatie_id limit ${NEXT}) l
     join abonnement a on a.id = l.abonnement_id
     join notificatie n on n.id = l.notificatie_id
-    order by l.volgende_poging_op, l.notificatie_id`.execute(app.read as never)
+    order by l.volgende_poging_op, l.notificatie_id`.execute(app.read)
   return rows
 }
 
@@ -89,7 +89,7 @@ async function readFailed(app: FastifyInstance, abonnementId: number): Promise<(
     select n.uuid, n.resource, n.actie, n.kanaal, coalesce(l.beeindigd_op, n.aanmaakdatum) as op
     from (select * from levering where abonnement_id = ${abonnementId} and status = 'mislukt'
       order by notificatie_id desc limit ${NEXT}) l
-    join notificatie n on n.id = l.notificatie_id order by l.notificatie_id desc`.execute(app.read as never)
+    join notificatie n on n.id = l.notificatie_id order by l.notificatie_id desc`.execute(app.read)
   return rows
 }
 

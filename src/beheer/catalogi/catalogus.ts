@@ -247,7 +247,7 @@ export function registerCatalogus(app: FastifyInstance): void {
             order by ${group}, t.concept, ${validOn('t.', null)} desc, t.begin_geldigheid desc, t.id desc) s
           where ${place} and (${zoek} = '' or s.omschrijving ilike ${pattern} or s.key ilike ${pattern})
             and ${staat === 'concept' ? sql`s.draft is not null` : staat === 'definitief' ? sql`not s.concept` : sql`true`}
-          order by ${order} limit ${limit}`.execute(app.read as never)
+          order by ${order} limit ${limit}`.execute(app.read)
         return rows
       },
     })

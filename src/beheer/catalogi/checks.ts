@@ -95,7 +95,7 @@ async function checkZaaktype(db: ReadDb, version: Version, checks: Checks, gegev
         where r.zaaktype_id = ${id} and r.brondatum_afleidingswijze = 'eigenschap' and not exists (
           select 1 from eigenschap e where e.zaaktype_id = ${id} and e.naam = r.brondatum_datumkenmerk)), '[]') as "zonderEigenschap",
       exists (select 1 from zaaktype z where z.catalogus_id = ${version.catalogusId} and z.identificatie <> ${version.key}
-        and lower(z.omschrijving) = lower(${version.omschrijving})) as gelijk`.execute(db as never)
+        and lower(z.omschrijving) = lower(${version.omschrijving})) as gelijk`.execute(db)
   const found = rows[0]!
   const { statustypen, roltypen, resultaattypen, informatieobjecttypen } = resource as Record<string, string[]>
   add(
@@ -189,7 +189,7 @@ async function unpublished(db: ReadDb, type: Along['type'], links: ReturnType<ty
   const { rows } = await sql<Along>`select ${type}::text as type, k.uuid, k.omschrijving as name from ${table} k
     where k.id in (${links}) and k.concept and not exists (select 1 from ${table} v where v.catalogus_id = k.catalogus_id
       and v.omschrijving = k.omschrijving and v.omschrijving <> '' and not v.concept)
-    order by lower(k.omschrijving)`.execute(db as never)
+    order by lower(k.omschrijving)`.execute(db)
   return rows
 }
 
@@ -201,6 +201,6 @@ async function overlapsOf(db: ReadDb, version: Version): Promise<Overlap[]> {
     where catalogus_id = ${version.catalogusId} and ${sql.ref(SLEUTEL[version.type])} = ${version.key} and not concept
       and id <> ${version.id} and (einde_geldigheid is null or einde_geldigheid >= ${version.begin}::date)
       and (${version.einde}::date is null or begin_geldigheid <= ${version.einde}::date)
-    order by ${validOn('', null)} desc, begin_geldigheid desc`.execute(db as never)
+    order by ${validOn('', null)} desc, begin_geldigheid desc`.execute(db)
   return rows.map((row) => ({ ...row, endsOn: row.begin < version.begin ? addDays(version.begin, -1) : undefined }))
 }

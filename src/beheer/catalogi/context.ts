@@ -111,7 +111,7 @@ export async function findVersion(
     select t.id, t.uuid, t.${sql.raw(SLEUTEL[type])} as key, t.omschrijving, t.concept, t.begin_geldigheid as begin,
       t.einde_geldigheid as einde, c.id as "catalogusId", c.uuid as catalogus,
       coalesce(nullif(c.naam, ''), 'Catalogus ' || c.domein) as "catalogusNaam"
-    from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id where t.uuid = ${uuid}`.execute(db as never)
+    from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id where t.uuid = ${uuid}`.execute(db)
   const row = rows[0]
   const [resource] = row ? await loadResources(type, db, base, [uuid], null) : []
   return row && resource ? { ...row, type, state: stateOf(row), resource: withNames(resource) } : undefined
@@ -162,7 +162,7 @@ export async function typeChoices(db: ReadDb, base: string, type: Hoofdtype, cat
       from ${sql.table(type)} t where t.catalogus_id = ${catalogusId}
       order by case when t.${key} = '' then t.uuid::text else t.${key} end, t.concept, ${validOn('t.', null)} desc,
         t.begin_geldigheid desc, t.id desc) s
-    order by lower(s.omschrijving), s.key limit 2000`.execute(db as never)
+    order by lower(s.omschrijving), s.key limit 2000`.execute(db)
   return rows.map(({ uuid, omschrijving, key: own, concept }) => [
     own || link(base, type, uuid),
     (type === 'zaaktype' ? `${omschrijving} (${own})` : omschrijving || 'zonder omschrijving') +

@@ -31,7 +31,7 @@ export async function usageOf(db: ReadDb, version: Pick<Version, 'id' | 'type'>)
         : type === 'zaaktype'
           ? counted(sql`select 1 from besluit b join zaak z on z.id = b.zaak_id where z.zaaktype_id = ${id}`)
           : none
-    } as decisions`.execute(db as never)
+    } as decisions`.execute(db)
   return rows[0]!
 }
 
@@ -85,6 +85,6 @@ export async function referrersOf(db: ReadDb, version: Version): Promise<Referre
           join resultaattype o on o.id = r.resultaattype_id join zaaktype z on z.id = o.zaaktype_id
           where r.besluittype_id in (${same})`
   const { rows } =
-    await sql<Referrer>`select * from (${parts}) q order by lower(q.name), q.begin desc limit 500`.execute(db as never)
+    await sql<Referrer>`select * from (${parts}) q order by lower(q.name), q.begin desc limit 500`.execute(db)
   return rows
 }

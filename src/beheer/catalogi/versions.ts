@@ -22,7 +22,7 @@ export async function versionsOf(db: ReadDb, version: Version): Promise<Sibling[
       : sql`t.catalogus_id = ${version.catalogusId} and t.${sql.raw(SLEUTEL[version.type])} = ${version.key}`
   const { rows } = await sql<{ uuid: string; begin: string; einde: string | null; concept: boolean }>`
     select t.uuid, t.begin_geldigheid as begin, t.einde_geldigheid as einde, t.concept from ${sql.table(version.type)} t
-    where ${same} order by t.begin_geldigheid, t.id limit 200`.execute(db as never)
+    where ${same} order by t.begin_geldigheid, t.id limit 200`.execute(db)
   let covered: string | null | undefined // the last day so far on which one is valid; null: for ever
   const siblings = rows.map((row): Sibling => {
     const after = covered ? addDays(covered, 1) : undefined

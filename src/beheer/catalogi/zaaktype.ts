@@ -160,9 +160,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   async function suggestions(catalogusId: number): Promise<Record<string, string[]>> {
     const { rows } = await sql<{ verantwoordelijke: string[]; referentieproces: string[] }>`select
       array(select distinct verantwoordelijke from zaaktype where catalogus_id = ${catalogusId} order by 1 limit 50) as verantwoordelijke,
-      array(select distinct referentieproces_naam from zaaktype where catalogus_id = ${catalogusId} order by 1 limit 50) as referentieproces`.execute(
-      app.read as never,
-    )
+      array(select distinct referentieproces_naam from zaaktype where catalogus_id = ${catalogusId} order by 1 limit 50) as referentieproces`.execute(app.read)
     return { verantwoordelijke: rows[0]!.verantwoordelijke, 'referentieproces.naam': rows[0]!.referentieproces }
   }
 
@@ -284,9 +282,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
         select k.applicatie_id, 'de hele catalogus' from catalogus_autorisatie k where k.component = 'zrc' and k.catalogus_id = ${version.catalogusId}
         union all
         select b.id, 'alles' from applicatie b where b.heeft_alle_autorisaties) q
-      join applicatie a on a.id = q.applicatie_id group by a.uuid, a.label order by a.label limit 50`.execute(
-      app.read as never,
-    )
+      join applicatie a on a.id = q.applicatie_id group by a.uuid, a.label order by a.label limit 50`.execute(app.read)
     return rows
   }
 }

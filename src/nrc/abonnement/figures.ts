@@ -52,7 +52,7 @@ export async function readFigures(db: ReadDb, conditions: RawBuilder<unknown>): 
       select begonnen_op from notificatie_poging g
       where g.abonnement_id = a.id and g.uitkomst = 'delivered' and g.begonnen_op <= coalesce(a.storing_sinds, now())
       order by g.begonnen_op desc limit 1) gelukt on true
-    order by a.id`.execute(db as never)
+    order by a.id`.execute(db)
   return rows
 }
 
@@ -80,6 +80,6 @@ export async function readThroughput(db: ReadDb, abonnementId: number): Promise<
       coalesce(percentile_disc(0.95) within group (order by duur_ms) filter (where uitkomst = 'delivered'), 0) as p95
     from (select * from notificatie_poging
       where abonnement_id = ${abonnementId} and begonnen_op > now() - interval '1 day'
-      order by begonnen_op desc limit 1000) p`.execute(db as never)
+      order by begonnen_op desc limit 1000) p`.execute(db)
   return rows[0]!
 }

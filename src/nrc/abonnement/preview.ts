@@ -32,7 +32,7 @@ export async function previewFilters(db: ReadDb, groepen: KnownGroep[]): Promise
     )
     select null::bigint as groep, (select count(*) from laatste) as seen, count(distinct id) as fitting,
       count(distinct id) - count(distinct id) filter (where not afwezig) as by_absence from past
-    union all select nummer, 0, count(*), 0 from past group by nummer`.execute(db as never)
+    union all select nummer, 0, count(*), 0 from past group by nummer`.execute(db)
   const total = rows.find(({ groep }) => groep === null)!
   return {
     seen: total.seen,

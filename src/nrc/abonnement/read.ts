@@ -31,7 +31,7 @@ export async function selectAbonnementen(db: ReadDb, kept: ReturnType<typeof sql
     select a.id, a.uuid, p.uuid as applicatie_uuid, a.callback_url, a.authenticatie, a.auth, a.cloudevents, a.status,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
-    where a.verwijderd_op is null and ${kept} order by a.id limit ${MAX_ABONNEMENTEN}`.execute(db as never)
+    where a.verwijderd_op is null and ${kept} order by a.id limit ${MAX_ABONNEMENTEN}`.execute(db)
   return rows
 }
 

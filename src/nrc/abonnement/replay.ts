@@ -212,13 +212,11 @@ export async function countReplay(
     soort === 'mislukt'
       ? await sql<{ count: number; seen: number }>`
           select count(*)::int as count, count(*)::int as seen from (
-            select from levering where abonnement_id = ${id} and status = 'mislukt' limit ${COUNTED + 1}) m`.execute(
-          db as never,
-        )
+            select from levering where abonnement_id = ${id} and status = 'mislukt' limit ${COUNTED + 1}) m`.execute(db)
       : await sql<{ count: number; seen: number }>`
           select count(*) filter (where n.id > ${naBericht} and ${fits(id)})::int as count, count(*)::int as seen from (
             select * from notificatie where aanmaakdatum >= ${vanaf}::text::timestamptz
-            order by aanmaakdatum, id limit ${COUNTED + 1}) n`.execute(db as never)
+            order by aanmaakdatum, id limit ${COUNTED + 1}) n`.execute(db)
   const { count, seen } = rows[0]!
   return { count, seen: Math.min(seen, COUNTED), more: seen > COUNTED }
 }

@@ -57,7 +57,7 @@ export async function within(
     const { rows } = await sql<Candidates[number]>`
       select z.id, z.zaakgeometrie::text as geometrie from zaak z
       where z.zaakgeometrie_grenzen <@ ${box}::box and z.id > ${after} and ${all(conditions)}
-      order by z.id limit ${limit}`.execute(db as never)
+      order by z.id limit ${limit}`.execute(db)
     return rows
   }
   const first = await candidates(0, FIRST)
