@@ -81,8 +81,8 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
         reply,
         {
           count: async () =>
-            (await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read))
-              .rows[0]!.n,
+            (await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read)).rows[0]!
+              .n,
           rows: (limit, offset) => selectApplicaties(app.read, kept, limit, offset),
         },
         (rows) => rows.map((row) => toApplicatie(row, request.base)),

@@ -284,7 +284,9 @@ export async function selectRechten(
     from autorisatie r ${TYPE_VAN_RECHT}
     left join catalogus c on c.id = coalesce(z.catalogus_id, i.catalogus_id, b.catalogus_id)
     where r.applicatie_id = ${applicatieId} and ${place}
-    order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db)
+    order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(
+    db,
+  )
   return rows.map(({ typeUrl, typeUuid, naam, ...recht }) => ({
     ...recht,
     soort: 'type',

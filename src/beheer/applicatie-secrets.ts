@@ -201,7 +201,9 @@ async function scopesOf(app: FastifyInstance, { id, heeftAlleAutorisaties }: App
   if (heeftAlleAutorisaties) return 'alle'
   const { rows } = await sql<{ scope: string }>`
     select distinct scope from (select scopes from autorisatie where applicatie_id = ${id}
-      union all select scopes from catalogus_autorisatie where applicatie_id = ${id}) r, unnest(r.scopes) scope`.execute(app.read)
+      union all select scopes from catalogus_autorisatie where applicatie_id = ${id}) r, unnest(r.scopes) scope`.execute(
+    app.read,
+  )
   return rows.map(({ scope }) => scope)
 }
 

@@ -3,6 +3,7 @@
 import { format } from 'fast-csv'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import type postgres from 'postgres'
 import { notFound } from '../http/problem.ts'
 import { withQuery } from './keyset-list.ts'
 import { differences, keysetByNumber, queryDay, queryText } from './lookup.ts'
@@ -64,7 +65,9 @@ export function registerAudit(app: FastifyInstance): void {
     const query = sql<Record<string, unknown>>`select b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
       b.object_soort as soort, b.object_id as id, b.object_weergave as weergave, b.oud::text, b.nieuw::text
       from beheer_audit b where ${where} order by b.id`.compile(app.parts.database.db)
-    const rows = app.parts.database.sql.unsafe(query.sql, query.parameters as never[]).cursor(500)
+    const rows = app.parts.database.sql
+      .unsafe(query.sql, query.parameters as postgres.SerializableParameter[])
+      .cursor(500)
     const csv = format({ headers: EXPORT_COLUMNS, alwaysWriteHeaders: true, transform: neutral })
     void (async () => {
       try {

@@ -67,7 +67,9 @@ export function registerKanalen(app: FastifyInstance): void {
       select a.uuid, a.callback_url, a.status, a.fouten, a.laatste_uitkomst, a.laatste_http_status,
         jsonb_agg(ak.filters order by ak.id) as filters
       from abonnement_kanaal ak join abonnement a on a.id = ak.abonnement_id
-      where ak.kanaal_id = ${kanaal.id} and a.verwijderd_op is null group by a.id order by a.id limit ${SHOWN}`.execute(app.read)
+      where ak.kanaal_id = ${kanaal.id} and a.verwijderd_op is null group by a.id order by a.id limit ${SHOWN}`.execute(
+      app.read,
+    )
     return reply.pagina('kanaal', {
       titel: `Kanaal ${kanaal.naam}`,
       kruimels: [{ pad: '/kanalen', naam: 'Kanalen' }],
@@ -117,7 +119,9 @@ export function registerKanalen(app: FastifyInstance): void {
         (select n.aanmaakdatum from notificatie n where n.kanaal = k.naam order by n.aanmaakdatum desc, n.id desc limit 1) as laatste_op,
         array(select distinct n.bron from (select bron from notificatie where kanaal = k.naam
           order by aanmaakdatum desc, id desc limit 100) n where n.bron <> '') as bronnen
-      from kanaal k where ${uuid === undefined ? sql`true` : sql`k.uuid = ${uuid}::uuid`} order by k.naam limit 1000`.execute(app.read)
+      from kanaal k where ${uuid === undefined ? sql`true` : sql`k.uuid = ${uuid}::uuid`} order by k.naam limit 1000`.execute(
+      app.read,
+    )
     return rows
   }
 

@@ -56,7 +56,7 @@ export function registerOverzicht(app: FastifyInstance): void {
       readWorkers(parts),
       countJobs(parts),
       countNotificaties(parts),
-      readReceiver(parts, bereik),
+      readReceiver(parts, app.read, bereik),
       readImport(parts),
       readDisk(parts),
       databaseGrootte(''),
@@ -216,10 +216,11 @@ type Ontvanger = {
 
 async function readReceiver(
   parts: Parts,
+  db: ReadDb,
   bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
 ): Promise<Ontvanger> {
-  const { sql, db } = parts.database
-  const [{ dienst }, modus] = await Promise.all([readInstellingen(db as never), readModus(db as never)])
+  const { sql } = parts.database
+  const [{ dienst }, modus] = await Promise.all([readInstellingen(db), readModus(db)])
   const [service] = dienst === null ? [] : await sql`select api_root from dienst where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Ontvanger['laatste']>[]>`
     select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging

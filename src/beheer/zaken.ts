@@ -283,7 +283,9 @@ export function registerZaken(app: FastifyInstance): void {
       ([naam, { select, zaak }]) =>
         sql`select ${naam}::text as naam, (select count(*) from (${select} where ${zaak} = ${zaakId} limit 1000) x)::int as aantal`,
     )
-    const { rows } = await sql<{ naam: string; aantal: number }>`${sql.join(counts, sql` union all `)}`.execute(app.read)
+    const { rows } = await sql<{ naam: string; aantal: number }>`${sql.join(counts, sql` union all `)}`.execute(
+      app.read,
+    )
     return Object.fromEntries(rows.map(({ naam, aantal }) => [naam, aantal]))
   }
 }

@@ -1,4 +1,5 @@
 // A selectielijst out of files, into the database: all of it or nothing, instead of what was there.
+import { jsonOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { inDays, isDuration } from '../http/duration.ts'
 import { collectResources, type Kind, missingMembers, PATHS } from './selectielijst.ts'
@@ -96,7 +97,7 @@ export async function saveSelectielijst(
   for (let from = 0; from < items.length; from += 1000) {
     const rows = items.slice(from, from + 1000)
     await m.sql`insert into selectielijst_regel (url, soort, procestype, inhoud)
-      select * from jsonb_to_recordset(${m.sql.json(rows as never)}) as x(url text, soort text, procestype text, inhoud jsonb)`
+      select * from jsonb_to_recordset(${jsonOf(m.sql, rows)}) as x(url text, soort text, procestype text, inhoud jsonb)`
   }
   await m.sql`insert into selectielijst_import (datum, bestanden) values (${datum}, ${bestanden as string[]})
     on conflict (id) do update set datum = excluded.datum, bestanden = excluded.bestanden, ingelezen = now()`

@@ -48,6 +48,8 @@ export const isDocumenttypeOfBesluittype = (
 
 async function holds(db: ReadDb, rule: string, a: [string, number], b: [string, number]): Promise<boolean> {
   const { rows } = await sql`
-    select from ${sql.table(a[0])} a, ${sql.table(b[0])} b where a.id = ${a[1]} and b.id = ${b[1]} and ${sql.raw(rule)}`.execute(db)
+    select from ${sql.table(a[0])} a, ${sql.table(b[0])} b where a.id = ${a[1]} and b.id = ${b[1]} and ${sql.raw(rule)}`.execute(
+    db,
+  )
   return rows.length > 0
 }

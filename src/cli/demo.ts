@@ -253,7 +253,7 @@ async function followProgress(call: Call, statusUrl: string): Promise<Status> {
 }
 
 async function readReport(response: Response): Promise<Record<string, string>[]> {
-  return Array.fromAsync(Readable.fromWeb(response.body as never).pipe(parse({ headers: true })))
+  return Array.fromAsync(Readable.fromWeb(response.body as ReadableStream<Uint8Array>).pipe(parse({ headers: true })))
 }
 
 async function compareOne(call: Call, importDir: string, row: Rij): Promise<boolean> {

@@ -1,16 +1,22 @@
 // Values of statements that go to the driver itself, without the query builder: for what is written so often that building
 // the statement counts.
-import type { Insertable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import type postgres from 'postgres'
 import type { DB } from './types.ts'
 
 type Sql = postgres.Sql | postgres.TransactionSql
 
 /** A JSON value as a parameter; null is no value. */
-export const jsonOf = (sql: Sql, value: unknown) => (value === null ? null : sql.json(value as postgres.JSONValue))
+export const jsonOf = (sql: Sql, value: unknown) =>
+  value === null || value === undefined ? null : sql.json(value as postgres.JSONValue)
 
 /** The columns and values after `insert into <table>`. Those of JSON are encoded with `jsonOf`. */
-export function rowOf<T extends keyof DB>(sql: Sql, _table: T, values: Insertable<DB[T]>) {
+export const rowOf = <T extends keyof DB>(sql: Sql, _table: T, values: Insertable<DB[T]>) => named(sql, values)
+
+/** The same after `update <table> set`. There is at least one. */
+export const changesOf = <T extends keyof DB>(sql: Sql, _table: T, values: Updateable<DB[T]>) => named(sql, values)
+
+function named(sql: Sql, values: object) {
   const row: Record<string, postgres.SerializableParameter> = {}
   for (const [name, value] of Object.entries(values))
     if (value !== undefined) row[snakeCase(name)] = value as postgres.SerializableParameter

@@ -1,6 +1,7 @@
 // Long lists. A page is found in two steps: ids by a statement that is planned for its own values, then their rows by one that
 // is planned once. Pages far into a list are read from the nearer end.
 import { type RawBuilder, sql } from 'kysely'
+import type postgres from 'postgres'
 import type { Database } from './database.ts'
 
 export type Condition = RawBuilder<unknown>
@@ -23,7 +24,7 @@ export const all = (conditions: Condition[]): RawBuilder<boolean> =>
  */
 export async function planned<Row extends object>(database: Database, query: RawBuilder<Row>): Promise<Row[]> {
   const { sql: text, parameters } = query.compile(database.db)
-  return database.sql.unsafe<Row[]>(text, parameters as never[])
+  return database.sql.unsafe<Row[]>(text, parameters as postgres.SerializableParameter[])
 }
 
 /** How many rows `from` has, or how many different values of a column. */
@@ -89,7 +90,7 @@ export function rowsById<Row extends { id: number }>(
   return async (database, ids) => {
     if (ids.length === 0) return []
     text ??= textOf(database)
-    const rows = await database.sql.unsafe(text, [ids as never], { prepare: true }).values()
+    const rows = await database.sql.unsafe(text, [ids], { prepare: true }).values()
     const names = rows.columns.map(({ name }) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()))
     // Copies of an object with all names are quicker to fill and to read than objects that grow.
     const blank = JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null])))) as object

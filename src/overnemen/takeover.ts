@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { type Database, type Db, kyselyOn } from '../database/database.ts'
+import { jsonOf } from '../database/driver-values.ts'
 import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { apiSource } from './api/source.ts'
@@ -83,14 +84,14 @@ export async function beginTakeover(
     const geheim = box.seal(given.secret, ownerOf(uuid))
     const [takeover] = found
       ? await sql<Takeover[]>`
-          update overneming set instellingen = ${sql.json(settings as never)}, geheim = ${geheim},
+          update overneming set instellingen = ${jsonOf(sql, settings)}, geheim = ${geheim},
             alleen_lezen = ${given.alleenLezen}, status = 'loopt', ronde = ronde + ${resumed ? 0 : 1},
             fase = ${resumed ? sql`fase` : 0}, ronde_begonnen_op = ${resumed ? sql`ronde_begonnen_op` : sql`now()`},
             ronde_klaar_op = null, momentopname = null
           where id = ${found.id} returning *`
       : await sql<Takeover[]>`
           insert into overneming (uuid, soort, bron, instellingen, geheim, proef, alleen_lezen)
-          values (${uuid}, ${given.soort}, ${bron}, ${sql.json(settings as never)}, ${geheim}, ${given.proef}, ${given.alleenLezen})
+          values (${uuid}, ${given.soort}, ${bron}, ${jsonOf(sql, settings)}, ${geheim}, ${given.proef}, ${given.alleenLezen})
           returning *`
     if (found?.proef) await sql`delete from overneming_melding where overneming_id = ${takeover!.id}`
     if (given.proef) await makeShadow(sql, takeover!)

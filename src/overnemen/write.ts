@@ -282,7 +282,9 @@ async function insertRows(sql: Sql, kind: Kind, ready: Ready[], { overneming, ba
     await linkContents(
       sql,
       overneming,
-      ready.flatMap(({ lists }) => lists.get('versies')!.filter(({ pad }) => pad)) as never,
+      ready.flatMap(({ lists }) => lists.get('versies')!.filter(({ pad }) => pad)) as unknown as Parameters<
+        typeof linkContents
+      >[2],
     )
   if (MIRRORS[kind.name]) await writeMirrors(sql, kind, ready, base)
   if (kind.name === 'besluit' || kind.name === 'zaakbesluit')

@@ -10,6 +10,8 @@
 // Rejected: calling within the transaction, which holds rows and a connection for as long as somebody else is slow, and
 // which the other server, looking here, does not see.
 
+import type postgres from 'postgres'
+import { jsonOf } from '../database/driver-values.ts'
 import type { Change, Mutate, Mutation } from '../database/mutate.ts'
 import { systemActor } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
@@ -143,7 +145,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     }
     const [made] = await m.sql<{ id: number }[]>`
       insert into spiegeling (soort, actor, wijzigingen, rijen)
-      values (${soort}, ${m.sql.json(actor)}, ${m.sql.json(given.wijzigingen as never)}, ${m.sql.json(given.rijen as never)})
+      values (${soort}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.wijzigingen)}, ${jsonOf(m.sql, given.rijen)})
       returning id`
     const { id } = made!
     // Not before whoever began it can have ended it himself: a call, and a look when it was refused, for each.
@@ -399,7 +401,7 @@ async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<Rij, { was
   const set = (values: object) =>
     m.sql.savepoint(
       (sql) => sql`
-    update ${sql(tabel)} x set ${sql(values as never)} where x.uuid = ${uuid} and to_jsonb(x) @> ${sql.json(nu as never)}`,
+    update ${sql(tabel)} x set ${sql(values as Record<string, postgres.SerializableParameter>)} where x.uuid = ${uuid} and to_jsonb(x) @> ${jsonOf(sql, nu)}`,
     )
   try {
     await set(was)
@@ -423,7 +425,7 @@ async function restore(m: Mutation, rows: { tabel: string; rij: unknown }[]): Pr
     await m.sql.savepoint(async (sql) => {
       for (const { tabel, rij } of rows)
         await sql`insert into ${sql(tabel)} overriding system value
-          select * from jsonb_populate_record(null::${sql(tabel)}, ${sql.json(rij as never)})`
+          select * from jsonb_populate_record(null::${sql(tabel)}, ${jsonOf(sql, rij)})`
     })
     return true
   } catch (error) {

@@ -136,7 +136,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         })
         elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
         const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
-          createZaakobject(m, kern, object as never, objectFaults[index], typen),
+          createZaakobject(m, kern, object as ZaakobjectDeel, objectFaults[index], typen),
         )
         return { ...(await zaakOf(m, kern)), status, rollen, zaakinformatieobjecten, zaakobjecten }
       })

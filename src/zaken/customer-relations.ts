@@ -128,7 +128,7 @@ async function judge(services: Services, veld: Relatie['veld'], url: string, bas
 async function create(m: Mutation, relatie: Relatie, zaak: ZaakCore, url: string, elders: RemoteChange) {
   const { naam, veld } = relatie
   const [made] = await m.sql<{ uuid: string }[]>`
-    insert into ${m.sql(naam)} ${m.sql({ zaak_id: zaak.id, [veld]: url } as never)} returning uuid`
+    insert into ${m.sql(naam)} (zaak_id, ${m.sql(veld)}) values (${zaak.id}, ${url}) returning uuid`
   const { uuid } = made!
   elders.rijen.push({ tabel: naam, uuid })
   elders.spiegels.push({

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
+import { jsonOf, rowOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
@@ -123,12 +124,12 @@ export async function createResultaat(
   throwFaults([...(await uniqueFaults(m, zaak)), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const [made] = await m.sql<{ uuid: string }[]>`
-    insert into resultaat ${m.sql({
-      zaak_id: zaak.id,
-      resultaattype_id: id,
-      ...(elders && { resultaattype_url: elders.url, resultaattype_elders: m.sql.json(regeling(elders) as never) }),
+    insert into resultaat ${rowOf(m.sql, 'resultaat', {
+      zaakId: zaak.id,
+      resultaattypeId: id,
+      ...(elders && { resultaattypeUrl: elders.url, resultaattypeElders: jsonOf(m.sql, regeling(elders)) }),
       toelichting: input.toelichting ?? '',
-    } as never)} returning uuid`
+    })} returning uuid`
   await rederiveArchivering(m, zaak.id, undefined, objects)
   await touchZaak(m, zaak.id)
   return record(m, zaak, 'create', null, made!.uuid)

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
+import { changesOf, jsonOf, rowOf } from '../database/driver-values.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
@@ -169,8 +170,8 @@ export async function createRol(m: Mutation, zaak: ZaakCore, input: RolDeel, typ
   const roltype = await roltypeOf(m, input.roltype, zaak, typen)
   throwFaults([...(await onceFaults(m, zaak, roltype)), ...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
-  const values = { ...toRow(m, input, parts), zaak_id: zaak.id, ...roltype }
-  const [made] = await m.sql<{ uuid: string }[]>`insert into rol ${m.sql(values as never)} returning uuid`
+  const values = { ...toRow(m, input, parts), zaakId: zaak.id, ...roltype }
+  const [made] = await m.sql<{ uuid: string }[]>`insert into rol ${rowOf(m.sql, 'rol', values)} returning uuid`
   return record(m, zaak, 'create', null, made!.uuid)
 }
 
@@ -187,7 +188,7 @@ export async function changeRol(
   throwFaults([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
   throwFaults([...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
-  await m.sql`update rol set ${m.sql(toRow(m, input, parts) as never)} where id = ${before.id}`
+  await m.sql`update rol set ${changesOf(m.sql, 'rol', toRow(m, input, parts))} where id = ${before.id}`
   return record(m, zaak, 'update', oud, before.uuid)
 }
 
@@ -235,27 +236,24 @@ const betrokkeneFaults = ({ betrokkene, betrokkeneIdentificatie }: RolDeel): Inv
     ? []
     : [onObject('invalid-betrokkene', 'Geef betrokkene of betrokkeneIdentificatie.')]
 
-type Roltype = { omschrijving: string; omschrijving_generiek: string } & (
-  | { roltype_id: number }
-  | { roltype_url: string }
-)
+type Roltype = { omschrijving: string; omschrijvingGeneriek: string } & ({ roltypeId: number } | { roltypeUrl: string })
 
 /** zrc-019: the columns of a rol of this type. */
 async function roltypeOf(m: Mutation, url: string, zaak: ZaakCore, typen: RemoteTypes): Promise<Roltype> {
   const { id, elders } = await requireTypeOfZaak(m, 'roltype', url, zaak, typen)
   if (elders)
     return {
-      roltype_url: elders.url,
+      roltypeUrl: elders.url,
       omschrijving: elders.omschrijving,
-      omschrijving_generiek: elders.omschrijvingGeneriek,
+      omschrijvingGeneriek: elders.omschrijvingGeneriek,
     }
   const [roltype] = await m.sql<Roltype[]>`
-    select id as roltype_id, omschrijving, omschrijving_generiek from roltype where id = ${id}`
+    select id as "roltypeId", omschrijving, omschrijving_generiek as "omschrijvingGeneriek" from roltype where id = ${id}`
   return roltype!
 }
 
 /** A case has one initiator and one zaakcoordinator. The lock on the case keeps it so. */
-async function onceFaults(m: Mutation, zaak: ZaakCore, { omschrijving_generiek: soort }: Roltype) {
+async function onceFaults(m: Mutation, zaak: ZaakCore, { omschrijvingGeneriek: soort }: Roltype) {
   if (soort !== 'initiator' && soort !== 'zaakcoordinator') return []
   const [there] = await m.sql`
     select 1 from rol where zaak_id = ${zaak.id} and omschrijving_generiek = ${soort} limit 1`
@@ -263,18 +261,17 @@ async function onceFaults(m: Mutation, zaak: ZaakCore, { omschrijving_generiek: 
 }
 
 function toRow(m: Mutation, input: RolDeel, { identificatie, context }: Parts) {
-  const json = (value: object | null | undefined) => (value ? m.sql.json(value as never) : null)
   return {
     betrokkene: input.betrokkene ?? '',
-    betrokkene_type: input.betrokkeneType,
-    betrokkene_identificatie: json(identificatie),
-    afwijkende_naam_betrokkene: input.afwijkendeNaamBetrokkene ?? '',
+    betrokkeneType: input.betrokkeneType,
+    betrokkeneIdentificatie: jsonOf(m.sql, identificatie),
+    afwijkendeNaamBetrokkene: input.afwijkendeNaamBetrokkene ?? '',
     roltoelichting: input.roltoelichting ?? '',
-    indicatie_machtiging: input.indicatieMachtiging ?? '',
-    contactpersoon_rol: json(input.contactpersoonRol),
-    begin_geldigheid: input.beginGeldigheid ?? null,
-    einde_geldigheid: input.eindeGeldigheid ?? null,
-    authenticatie_context: json(context),
+    indicatieMachtiging: input.indicatieMachtiging ?? '',
+    contactpersoonRol: jsonOf(m.sql, input.contactpersoonRol),
+    beginGeldigheid: input.beginGeldigheid ?? null,
+    eindeGeldigheid: input.eindeGeldigheid ?? null,
+    authenticatieContext: jsonOf(m.sql, context),
   }
 }
 

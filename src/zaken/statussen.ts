@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
+import { rowOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { isFuture, Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
@@ -161,18 +162,18 @@ export async function createStatus(
   requireMayAdd(m, zaak, eerder)
 
   const [made] = await m.sql<{ uuid: string }[]>`
-    insert into status ${m.sql({
-      zaak_id: zaak.id,
-      statustype_id: statustype.id,
+    insert into status ${rowOf(m.sql, 'status', {
+      zaakId: zaak.id,
+      statustypeId: statustype.id,
       ...(statustype.elders && {
-        statustype_url: statustype.elders.url,
-        statustype_omschrijving: statustype.elders.omschrijving,
-        is_eindstatus: statustype.elders.isEindstatus,
+        statustypeUrl: statustype.elders.url,
+        statustypeOmschrijving: statustype.elders.omschrijving,
+        isEindstatus: statustype.elders.isEindstatus,
       }),
-      datum_status_gezet: input.datumStatusGezet,
+      datumStatusGezet: input.datumStatusGezet,
       statustoelichting: input.statustoelichting ?? '',
-      gezetdoor_id: gezetdoor,
-    } as never)} returning uuid`
+      gezetdoorId: gezetdoor,
+    })} returning uuid`
   if (eind) await close(m, zaak, day, closing)
   else await open(m, zaak)
   const row = (await findOne(m.read, source, made!.uuid))!

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remote-types.ts'
 import { documenttypeOfZaaktype } from '../catalogi/type-relations.ts'
+import { changesOf } from '../database/driver-values.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
@@ -240,11 +241,11 @@ async function changeZio(
     ...(given.titel !== undefined && { titel: given.titel }),
     ...(given.beschrijving !== undefined && { beschrijving: given.beschrijving }),
     ...(given.vernietigingsdatum !== undefined && { vernietigingsdatum: given.vernietigingsdatum }),
-    ...(given.status !== undefined && { status_id: await findStatus(m, given.status) }),
+    ...(given.status !== undefined && { statusId: await findStatus(m, given.status) }),
   }
   requireOpenZaak(zaak, m.actor)
   if (Object.keys(values).length > 0)
-    await m.sql`update zaakinformatieobject set ${m.sql(values as never)} where id = ${before.id}`
+    await m.sql`update zaakinformatieobject set ${changesOf(m.sql, 'zaakinformatieobject', values)} where id = ${before.id}`
   await touchZaak(m, zaak.id)
   return record(m, zaak, actie, oud, uuid)
 }

@@ -83,9 +83,9 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
       const made = await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
         const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
-        const values = { ...toRow(body), zaak_id: zaak.id }
-        const [row] = await m.sql<{ uuid: string }[]>`insert into zaaknotitie ${m.sql(values as never)} returning uuid`
-        return toZaaknotitie((await findOne(m.read, source, row!.uuid))!, m.actor.base)
+        const values = { ...toRow(body), onderwerp: body.onderwerp, tekst: body.tekst, zaakId: zaak.id }
+        const row = await m.trx.insertInto('zaaknotitie').values(values).returning('uuid').executeTakeFirstOrThrow()
+        return toZaaknotitie((await findOne(m.read, source, row.uuid))!, m.actor.base)
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -157,8 +157,8 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
   const zaak = given.gerelateerdAan
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
     : undefined
-  const values = { ...toRow(given), ...(zaak && { zaak_id: zaak.id }), wijzigingsdatum: new Date().toISOString() }
-  await m.sql`update zaaknotitie set ${m.sql(values as never)} where id = ${row.id}`
+  const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: new Date().toISOString() }
+  await m.trx.updateTable('zaaknotitie').set(values).where('id', '=', row.id).execute()
   return toZaaknotitie((await findOne(m.read, source, uuid))!, m.actor.base)
 }
 
@@ -166,8 +166,8 @@ function toRow(given: Static<typeof InputPatch>) {
   return {
     ...(given.onderwerp !== undefined && { onderwerp: given.onderwerp }),
     ...(given.tekst !== undefined && { tekst: given.tekst }),
-    ...(given.aangemaaktDoor !== undefined && { aangemaakt_door: given.aangemaaktDoor }),
-    ...(given.notitieType !== undefined && { notitie_type: given.notitieType }),
+    ...(given.aangemaaktDoor !== undefined && { aangemaaktDoor: given.aangemaaktDoor }),
+    ...(given.notitieType !== undefined && { notitieType: given.notitieType }),
     ...(given.status !== undefined && { status: given.status }),
   }
 }

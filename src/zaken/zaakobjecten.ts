@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remote-types.ts'
+import { changesOf, jsonOf, rowOf } from '../database/driver-values.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
@@ -194,19 +195,19 @@ export async function createZaakobject(
   throwFaults(archivedFaults(zaak))
   requireOpenZaak(zaak, m.actor)
   const values = {
-    zaak_id: zaak.id,
+    zaakId: zaak.id,
     object: input.object ?? '',
-    zaakobjecttype_id: type?.id ?? null,
-    zaakobjecttype_url: type?.elders?.url ?? null,
-    object_type: input.objectType,
-    object_type_overige: input.objectTypeOverige ?? '',
-    object_type_overige_definitie: input.objectTypeOverigeDefinitie
-      ? m.sql.json(input.objectTypeOverigeDefinitie)
-      : null,
+    zaakobjecttypeId: type?.id ?? null,
+    zaakobjecttypeUrl: type?.elders?.url ?? null,
+    objectType: input.objectType,
+    objectTypeOverige: input.objectTypeOverige ?? '',
+    objectTypeOverigeDefinitie: jsonOf(m.sql, input.objectTypeOverigeDefinitie),
     relatieomschrijving: input.relatieomschrijving ?? '',
-    object_identificatie: part.value ? m.sql.json(part.value as never) : null,
+    objectIdentificatie: jsonOf(m.sql, part.value),
   }
-  const [made] = await m.sql<{ uuid: string }[]>`insert into zaakobject ${m.sql(values as never)} returning uuid`
+  const [made] = await m.sql<
+    { uuid: string }[]
+  >`insert into zaakobject ${rowOf(m.sql, 'zaakobject', values)} returning uuid`
   await touchZaak(m, zaak.id)
   await rederive(m, zaak, input.objectType, objects)
   return record(m, zaak, 'create', null, made!.uuid)
@@ -272,13 +273,13 @@ async function changeZaakobject(
   requireOpenZaak(zaak, m.actor)
   const values = {
     ...(given.relatieomschrijving !== undefined && { relatieomschrijving: given.relatieomschrijving }),
-    ...(given.objectTypeOverige !== undefined && { object_type_overige: given.objectTypeOverige }),
-    ...(definitie !== undefined && { object_type_overige_definitie: definitie && m.sql.json(definitie) }),
-    ...(definitie && { object_identificatie: null }),
-    ...(part.value && { object_identificatie: m.sql.json(part.value as never) }),
+    ...(given.objectTypeOverige !== undefined && { objectTypeOverige: given.objectTypeOverige }),
+    ...(definitie !== undefined && { objectTypeOverigeDefinitie: jsonOf(m.sql, definitie) }),
+    ...(definitie && { objectIdentificatie: null }),
+    ...(part.value && { objectIdentificatie: jsonOf(m.sql, part.value) }),
   }
   if (Object.keys(values).length > 0)
-    await m.sql`update zaakobject set ${m.sql(values as never)} where id = ${before.id}`
+    await m.sql`update zaakobject set ${changesOf(m.sql, 'zaakobject', values)} where id = ${before.id}`
   await touchZaak(m, zaak.id)
   await rederive(m, zaak, before.objectType, objects)
   return record(m, zaak, actie, oud, uuid)

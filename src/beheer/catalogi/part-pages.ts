@@ -313,7 +313,9 @@ const FIXED_ORDER =
 export async function itemsOf(db: ReadDb, kind: PartKind, base: string, zaaktype: { id: number }): Promise<Item[]> {
   const order = kind.ordered || kind.path === 'documenttypen' ? sql`t.volgnummer, t.id` : sql`t.id`
   const { rows } = await sql<{ uuid: string }>`
-    select t.uuid from ${sql.table(kind.table)} t where t.zaaktype_id = ${zaaktype.id} order by ${order} limit 1000`.execute(db)
+    select t.uuid from ${sql.table(kind.table)} t where t.zaaktype_id = ${zaaktype.id} order by ${order} limit 1000`.execute(
+    db,
+  )
   const uuids = rows.map(({ uuid }) => uuid)
   const found = ((await loadResources(kind.resource, db, base, uuids, null)) as Item[]).map(withNames)
   if (kind.path === 'documenttypen') await nameDocumenttypen(db, found)

@@ -160,7 +160,9 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   async function suggestions(catalogusId: number): Promise<Record<string, string[]>> {
     const { rows } = await sql<{ verantwoordelijke: string[]; referentieproces: string[] }>`select
       array(select distinct verantwoordelijke from zaaktype where catalogus_id = ${catalogusId} order by 1 limit 50) as verantwoordelijke,
-      array(select distinct referentieproces_naam from zaaktype where catalogus_id = ${catalogusId} order by 1 limit 50) as referentieproces`.execute(app.read)
+      array(select distinct referentieproces_naam from zaaktype where catalogus_id = ${catalogusId} order by 1 limit 50) as referentieproces`.execute(
+      app.read,
+    )
     return { verantwoordelijke: rows[0]!.verantwoordelijke, 'referentieproces.naam': rows[0]!.referentieproces }
   }
 

@@ -76,7 +76,7 @@ Example:
       ])
       if (!imported) return print(options, null, 'No selectielijst was imported.')
       const { datum, bestanden, ingelezen } = imported
-      const summary = { datum, bestanden, ingelezen, ...summarise(items as never) }
+      const summary = { datum, bestanden, ingelezen, ...summarise(items as Parameters<typeof summarise>[0]) }
       print(options, summary, [`From ${bestanden.join(', ')}:`, ...linesOf(summary)].join('\n'))
     })
 
