@@ -78,7 +78,7 @@ async function namesIn(app: FastifyInstance, request: FastifyRequest, rows: Row[
       where z.uuid = ${among} and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
     union all select e.uuid, v.titel from enkelvoudiginformatieobject e
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
-      where e.uuid = ${among} and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}`.execute(app.read as never)
+      where e.uuid = ${among} and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}`.execute(app.read)
   return new Map(found.map(({ uuid, naam }) => [uuid, naam]))
 }
 

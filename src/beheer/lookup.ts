@@ -78,7 +78,7 @@ export async function keysetByNumber<Row extends { id: number }>(
       const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
       const order = ascending ? sql`asc` : sql`desc`
       const by = sort ? sql`${sort.column} ${order}, ${query.id} ${order}` : sql`${query.id} ${order}`
-      const { rows } = await sql<Row>`${query.select} ${where} order by ${by} limit ${limit}`.execute(db as never)
+      const { rows } = await sql<Row>`${query.select} ${where} order by ${by} limit ${limit}`.execute(db)
       return rows
     },
   })

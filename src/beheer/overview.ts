@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
+import type { ReadDb } from '../database/database.ts'
 import { countLost } from '../documenten/storage/lost.ts'
 import { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'

@@ -74,7 +74,7 @@ export function registerZoeken(app: FastifyInstance): void {
         union all select '/catalogi/informatieobjecttypen/' || uuid, ${none} from informatieobjecttype where uuid = ${uuid}
         union all select '/catalogi/besluittypen/' || uuid, ${none} from besluittype where uuid = ${uuid}
         union all ${sql.join(ofZaak.map(zaak), sql` union all `)}
-      ) gevonden where niveau is null or ${visible(request, sql`niveau`)} limit 1`.execute(app.read as never)
+      ) gevonden where niveau is null or ${visible(request, sql`niveau`)} limit 1`.execute(app.read)
     return rows[0]?.pad
   }
 
@@ -85,7 +85,7 @@ export function registerZoeken(app: FastifyInstance): void {
           coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype
         from zaak z left join zaaktype t on t.id = z.zaaktype_id
         where ${zaakContains(text)} and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
-        order by z.id desc limit ${SHOWN + 1}`.execute(app.read as never),
+        order by z.id desc limit ${SHOWN + 1}`.execute(app.read),
       sql<Document>`select e.uuid, e.identificatie, v.titel, v.creatiedatum, coalesce(t.omschrijving, e.informatieobjecttype_url) as soort
         from enkelvoudiginformatieobject e
         join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
@@ -97,7 +97,7 @@ export function registerZoeken(app: FastifyInstance): void {
                 sql` and `,
               )} limit 1000))
           and ${visible(request, sql`e.vertrouwelijkheidaanduiding`)}
-        order by e.id desc limit ${SHOWN + 1}`.execute(app.read as never),
+        order by e.id desc limit ${SHOWN + 1}`.execute(app.read),
       sql<Besluit>`select b.identificatie, b.datum, coalesce(t.omschrijving, b.besluittype_url) as soort, z.uuid as zaak
         from besluit b left join besluittype t on t.id = b.besluittype_id left join zaak z on z.id = b.zaak_id
         where b.identificatie = any(${spellings(text)}::text[])
@@ -117,7 +117,7 @@ export function registerZoeken(app: FastifyInstance): void {
       where (z.identificatie = ${bsn}
           or (${may} and z.id in (select zaak_id from rol where betrokkene_identificatie ->> 'inpBsn' = ${bsn})))
         and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
-      order by z.id desc limit 100`.execute(app.read as never)
+      order by z.id desc limit 100`.execute(app.read)
     await writeAudit(app.parts.database.db, request, [
       {
         handeling: 'bsn-zoeken',

@@ -18,7 +18,7 @@ export async function typeChoices(db: ReadDb, kind: Kind): Promise<[value: strin
   const { rows } = await sql<Row>`
     select t.uuid, t.omschrijving, ${KEYS[kind]} as key, c.domein, t.begin_geldigheid as begin, t.concept
     from ${sql.table(kind)} t join catalogus c on c.id = t.catalogus_id
-    order by lower(t.omschrijving), c.domein, t.begin_geldigheid desc, t.id desc limit ${MOST}`.execute(db as never)
+    order by lower(t.omschrijving), c.domein, t.begin_geldigheid desc, t.id desc limit ${MOST}`.execute(db)
   const types = Map.groupBy(rows, ({ domein, key }) => `${domein}:${key}`)
   const names = Map.groupBy(types.values(), ([newest]) => newest!.omschrijving)
   return [...types].flatMap(([value, versions]) => {

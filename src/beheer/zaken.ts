@@ -246,7 +246,7 @@ export function registerZaken(app: FastifyInstance): void {
         union all (select 'verwijst hierheen', a.zaak_id, null from zaak_andere_zaak a where a.andere_zaak_id = ${zaakId} limit 10)
         union all select 'gerelateerd', g.andere_zaak_id, g.andere_zaak_url from zaak_gerelateerde_zaak g where g.zaak_id = ${zaakId}
       ) r left join zaak z on z.id = r.id
-      where r.id is null or ${visible(request, sql`z.vertrouwelijkheidaanduiding`)} limit 50`.execute(app.read as never)
+      where r.id is null or ${visible(request, sql`z.vertrouwelijkheidaanduiding`)} limit 50`.execute(app.read)
     return rows
   }
 
