@@ -1360,6 +1360,23 @@ CREATE TRIGGER substatus_eraf AFTER DELETE ON substatus REFERENCING OLD TABLE AS
 CREATE TRIGGER substatus_erbij AFTER INSERT ON substatus REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
 CREATE TRIGGER substatus_weg AFTER TRUNCATE ON substatus FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
+-- Requests to other services, for a while. Deliveries of notifications are in levering_poging.
+create table uitgaand_verzoek (
+  dienst text not null, -- Root of the service.
+  host text not null, -- Host and port.
+  id bigint not null generated always as identity, -- Number, about in the order of their ends.
+  methode text not null, -- Method.
+  ms integer not null, -- Milliseconds that it took.
+  pad text not null, -- Path and query; numbers of nine digits and the values of secrets are covered.
+  status integer, -- Status of the answer; empty when none came.
+  tijdstip timestamp with time zone not null, -- When it began.
+  uitkomst text not null, -- answered, or why no answer came.
+  verzoek text not null default ''::text, -- Id of the request to us that it was done for; empty when there is none.
+  constraint uitgaand_verzoek_pkey PRIMARY KEY (id)
+);
+CREATE INDEX uitgaand_verzoek_dienst_idx ON uitgaand_verzoek USING btree (dienst, id);
+CREATE INDEX uitgaand_verzoek_tijdstip_idx ON uitgaand_verzoek USING btree (tijdstip);
+
 -- That a document was sent to or received from someone (Documenten API, Verzending).
 create table verzending (
   aard_relatie text not null, -- afzender or geadresseerde.

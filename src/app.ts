@@ -33,6 +33,7 @@ import { collectOpenapi } from './http/openapi/index.ts'
 import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
 import { kanalenPagina } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
+import { requestId } from './services/request-log.ts'
 import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
@@ -127,6 +128,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.decorateRequest('base', '')
   boundConnections(app, parts.config, (socket, problem) => answerConnection(socket, problem, parts))
 
+  app.addHook('onRequest', (request, _reply, done) => requestId.run(request.id, done))
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
     reply.headers(SECURITY_HEADERS)

@@ -17,6 +17,7 @@ import { enqueue } from '../src/jobs/queue.ts'
 import { isOudeImport } from '../src/jobs/retention.ts'
 import { removeOldMessages } from '../src/notificaties/resend.ts'
 import { removeDeletedAbonnementen } from '../src/nrc/abonnement/write.ts'
+import { removeOldLines } from '../src/services/request-log.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })
 declare global {
@@ -48,6 +49,7 @@ export function retention(parts: Parts): Task {
       await note({ imports })
       await removeOldConcepten(database.db)
       await removeDeletedAbonnementen(database)
+      await removeOldLines(database, config.outgoingLogRetentionDays)
       const notificaties = await removeOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
       const { overgeslagen, ...swept } = await sweepOrphans(parts)

@@ -19,6 +19,7 @@ import { basePath } from './keyset-list.ts'
 import { registerMijnAccount } from './my-account.ts'
 import { registerNotificatieInstellingen } from './notificatie-settings.ts'
 import { registerNotificaties } from './notificaties.ts'
+import { registerUitgaand } from './outgoing.ts'
 import { registerOverzicht } from './overview.ts'
 import { registerPagina } from './page.ts'
 import { registerBewaartermijnen } from './retention.ts'
@@ -76,6 +77,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerKanalen(app)
   registerTaken(app)
   registerBewaartermijnen(app)
+  registerUitgaand(app)
   registerApplicaties(app)
   registerAccounts(app)
   registerMijnAccount(app)

@@ -52,6 +52,7 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
     items: [
       { pad: '/overnemen', naam: 'Overnemen' },
       { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
+      { pad: '/uitgaand', naam: 'Uitgaande verzoeken' },
     ],
   },
 ]

@@ -447,6 +447,12 @@ export const Settings = Type.Object({
     minimum: 1,
     description: 'days after which delivered and failed notifications are removed',
   }),
+  outgoingLogRetentionDays: Type.Integer({
+    env: 'OUTGOING_LOG_RETENTION_DAYS',
+    default: 30,
+    minimum: 0,
+    description: 'days after which the log of requests to other services is removed; 0: there is none',
+  }),
   selectielijstApiRoot: Type.Optional(
     Type.String({
       env: 'SELECTIELIJST_API_ROOT',

@@ -2915,6 +2915,49 @@ export interface TaakOverzicht {
   worker: string | null;
 }
 
+export interface UitgaandVerzoek {
+  /**
+   * Root of the service.
+   */
+  dienst: string;
+  /**
+   * Host and port.
+   */
+  host: string;
+  /**
+   * Number, about in the order of their ends.
+   */
+  id: Generated<number>;
+  /**
+   * Method.
+   */
+  methode: string;
+  /**
+   * Milliseconds that it took.
+   */
+  ms: number;
+  /**
+   * Path and query; numbers of nine digits and the values of secrets are covered.
+   */
+  pad: string;
+  /**
+   * Status of the answer; empty when none came.
+   */
+  status: number | null;
+  /**
+   * When it began.
+   */
+  tijdstip: string;
+  /**
+   * answered, or why no answer came.
+   */
+  uitkomst: string;
+  /**
+   * Id of the request to us that it was done for; empty when there is none.
+   */
+  verzoek: Generated<string>;
+}
+
 export interface Verzending {
   /**
    * afzender or geadresseerde.
@@ -3962,6 +4005,7 @@ export interface DB {
   statustype: Statustype;
   substatus: Substatus;
   taakOverzicht: TaakOverzicht;
+  uitgaandVerzoek: UitgaandVerzoek;
   verzending: Verzending;
   worker: Worker;
   workerCrash: WorkerCrash;

@@ -10,6 +10,7 @@ import type { Database } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { invalid } from '../http/problem.ts'
 import { areCertificates, certificateFault, openAgents, openTokens, type TokenRequest } from './credentials.ts'
+import { openRequestLog, type RequestLog } from './request-log.ts'
 import {
   type Call,
   type CallAnswer,
@@ -83,7 +84,8 @@ const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
 
 /** Opens the way out to the services in table `dienst`, and to the selectielijst. */
 export function openServices(database: Database, box: SecretBox, config: Config, log: Logger): Services {
-  const caller = openCaller(box, 10)
+  const lines = openRequestLog(database, config.outgoingLogRetentionDays, log)
+  const caller = logged(openCaller(box, 10), lines)
   const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
   // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
   async function find(text: string) {
@@ -125,6 +127,31 @@ export function openServices(database: Database, box: SecretBox, config: Config,
         const kind = failureKind(error)
         log.info({ dienst: dienst.uuid, kind, reason: (error as Error).message }, 'a service did not answer')
         return { kind: 'failed', reason: FAILURES[kind], unknown: !NOT_SENT.includes(kind) }
+      }
+    },
+    close: async () => {
+      await caller.close()
+      await lines.flush()
+    },
+  }
+}
+
+/** The same, with a line in the log for each call. */
+function logged(caller: Caller, lines: RequestLog): Caller {
+  return {
+    async send(dienst, call) {
+      const [tijdstip, began] = [new Date().toISOString(), performance.now()]
+      const write = (status: number | null, uitkomst: string) => {
+        const ms = Math.round(performance.now() - began)
+        lines.write({ tijdstip, dienst: dienst.apiRoot, methode: call.method, url: call.url, status, uitkomst, ms })
+      }
+      try {
+        const answer = await caller.send(dienst, call)
+        write(answer.status, 'answered')
+        return answer
+      } catch (error) {
+        write(null, failureKind(error))
+        throw error
       }
     },
     close: () => caller.close(),

@@ -1,0 +1,88 @@
+// The log of requests to other services. Requests do not wait for it: lines are kept in memory and written together, once a
+// second; what a burst has too much of is counted and not written.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Logger } from 'pino'
+import type { Database } from '../database/database.ts'
+
+/** The id of the request that is being answered. */
+export const requestId = new AsyncLocalStorage<string>()
+
+export type Line = {
+  tijdstip: string
+  dienst: string
+  methode: string
+  host: string
+  pad: string
+  status: number | null
+  uitkomst: string
+  ms: number
+  verzoek: string
+}
+export type RequestLog = {
+  write(line: Omit<Line, 'host' | 'pad' | 'verzoek'> & { url: URL }): void
+  /** Writes what is kept. */
+  flush(): Promise<void>
+}
+
+const MAX_LINES = 1000 // a second
+const PERIOD_MS = 1000
+
+/** Opens the log; without a term to keep it for, nothing is written. */
+export function openRequestLog({ db }: Database, retentionDays: number, log: Logger): RequestLog {
+  let lines: Line[] = []
+  let dropped = 0
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  async function writeLines(): Promise<void> {
+    const [batch, lost] = [lines, dropped]
+    lines = []
+    dropped = 0
+    if (lost > 0) log.warn({ lost }, 'too many outgoing requests to log them all')
+    if (batch.length === 0) return
+    try {
+      await db.insertInto('uitgaandVerzoek').values(batch).execute()
+    } catch (error) {
+      log.warn({ lost: batch.length, reason: (error as Error).message }, 'the log of outgoing requests was not written')
+    }
+  }
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    writing = writing.then(writeLines)
+    return writing
+  }
+  return {
+    write({ url, ...line }) {
+      if (retentionDays === 0) return
+      if (lines.length >= MAX_LINES) {
+        dropped++
+        return
+      }
+      const pad = coveredPath(url)
+      lines.push({ ...line, host: url.host, pad, verzoek: requestId.getStore() ?? '' })
+      timer ??= setTimeout(() => void flush(), PERIOD_MS).unref()
+    },
+    flush,
+  }
+}
+
+const SECRET_NAME = /token|secret|geheim|sleutel|key|code|sig|auth|pass|wachtwoord|credential|bsn|burgerservice/i
+
+/** Path and query without what identifies a person or opens a door: numbers of eight or nine digits, values of secrets. */
+export function coveredPath(url: URL): string {
+  const query = [...url.searchParams].map(
+    ([name, value]) => `${encodeURIComponent(name)}=${SECRET_NAME.test(name) ? '***' : encodeURIComponent(value)}`,
+  )
+  const text = `${url.pathname}${query.length > 0 ? `?${query.join('&')}` : ''}`
+  return text.replace(/(?<![0-9a-f-])\d{8,9}(?![0-9a-f-])/gi, '***').slice(0, 2000)
+}
+
+/** Removes lines that are older, a portion at a time. */
+export async function removeOldLines({ sql }: Database, days: number): Promise<void> {
+  for (;;) {
+    const gone = await sql`delete from uitgaand_verzoek where id in (
+      select id from uitgaand_verzoek where tijdstip < now() - make_interval(days => ${days}::int) limit 10000)`
+    if (gone.count < 10_000) return
+  }
+}
