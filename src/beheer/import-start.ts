@@ -20,6 +20,7 @@ import { requireToken } from './csrf-token.ts'
 import type { EventStreams, StreamState } from './event-stream.ts'
 import type { Fouten } from './form.ts'
 import { formatBytes } from './format.ts'
+import { COLUMNS } from './import-columns.ts'
 import { dryRunState, isDryRunning, type Voortgang } from './import-labels.ts'
 import { uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
@@ -46,6 +47,23 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       .headers({ 'content-disposition': 'attachment; filename="import-leeg.csv"' })
       .type('text/csv; charset=utf-8')
       .send(csvStream(records()))
+  })
+
+  // As Excel opens and saves it in Dutch: semicolons, and a byte order mark so that it knows the characters.
+  app.get('/imports/voorbeeld.csv', { config: viewer }, async (_request, reply) => {
+    const [type] = await database.sql`
+      select t.omschrijving || ' (' || c.domein || ')' as naam from informatieobjecttype t join catalogus c on c.id = t.catalogus_id
+      where not t.concept and t.einde_geldigheid is null order by t.id limit 1`
+    const example = KOLOMMEN.map((kolom) =>
+      kolom === 'informatieobjecttype' && type ? String(type.naam) : COLUMNS[kolom].voorbeeld,
+    )
+    const lines = [[...KOLOMMEN], example].map((cells) =>
+      cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';'),
+    )
+    return reply
+      .headers({ 'content-disposition': 'attachment; filename="import-voorbeeld.csv"' })
+      .type('text/csv; charset=utf-8')
+      .send(`\ufeff${lines.join('\r\n')}\r\n`)
   })
 
   await app.register(async (scope) => {
@@ -160,7 +178,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       titel: 'Import starten',
       kruimels: [LIJST],
       fouten,
-      kolommen: KOLOMMEN,
+      kolommen: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
       open: await openImport(),
       mapFout: importBaseDirFault(config)?.reden,
     })
@@ -240,8 +258,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
 
 const AL_EEN =
   'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.'
-const OPNIEUW =
-  'Sla het bestand op als CSV met komma’s en in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
+const OPNIEUW = 'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
 const WAT_TE_DOEN: Record<CsvFout['code'], string> = {
   parse_error: OPNIEUW,
   'empty-file': 'Kies een CSV-bestand met een kopregel en ten minste één rij.',

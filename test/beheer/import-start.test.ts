@@ -320,6 +320,15 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   await t.test('the empty file to fill in is one that is taken', async (t) => {
     const klant = await alsKlant(test, 'operator')
+    const example = await (await klant.get('/beheer/imports/voorbeeld.csv')).text()
+    t.match(example, /^\ufeff"uuid";"identificatie";/)
+    const [header, values] = example
+      .slice(1)
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(';'))
+    t.equal(header!.length, KOLOMMEN.length)
+    t.equal(values!.length, KOLOMMEN.length)
     const empty = await (await klant.get('/beheer/imports/leeg.csv')).text()
     t.equal(empty, csvText([]))
   })

@@ -228,7 +228,7 @@ t.test('what an upload is refused for leaves it pending and nothing behind', asy
     ['another case', csvText([row]).replace('titel', 'Titel'), 'missing-import-headers', /ontbreken: titel\./],
     ['a column twice', csvText([row], [...KOLOMMEN, 'titel']), 'duplicate-import-headers', /titel/],
     ['a further column twice', csvText([row], [...KOLOMMEN, 'x', 'x']), 'duplicate-import-headers', /x/],
-    ['semicolons', csvText([row]).replaceAll(',', ';'), 'missing-import-headers', /komma/],
+    ['tabs', csvText([row]).replaceAll(',', '\t'), 'missing-import-headers', /puntkomma/],
   ]
   const uuid = await givenImport(app)
   for (const [what, body, code, reason] of files) refused(t, await upload(uuid, body), code, reason, what)

@@ -891,3 +891,24 @@ t.test('a row on its way into the database', async (t) => {
     await t.rejects(Array.fromAsync(copyLines(5, regels)), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
   })
 })
+
+t.test('semicolons separate where the header has no comma, as Excel saves CSV in Dutch', async (t) => {
+  const header = KOLOMMEN.map((kolom) => `"${kolom}"`).join(';')
+  const cells = KOLOMMEN.map((_kolom, place) => ['a, b', 'x;y', 'say "hi"', '', ' spatie', 'twee\nregels'][place % 6]!)
+  const row = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';')
+  const plain = KOLOMMEN.map((_kolom, place) => (place === 2 ? 'een,twee' : `${place}`))
+  const csv = `${MARK}${header}\r\n${row}\r\n${plain.join(';')}\r\n`
+  for (const size of [1, 7, 64 * 1024]) {
+    const { kop, regels } = await leesTekst(csv, size)
+    t.same(kop, KOLOMMEN)
+    t.same(regels, [cells, plain], `in pieces of ${size}`)
+  }
+})
+
+t.test('a header with a comma is one of commas, whatever semicolons there are', async (t) => {
+  const { kop, regels } = await leesTekst(`${KOP},a;b\n${KOLOMMEN.map(() => '1;2').join(',')},x\n`)
+  t.equal(kop.at(-1), 'a;b')
+  t.same(regels[0]!.slice(0, 2), ['1;2', '1;2'])
+  const quoted = await leesTekst(`"a;b",${KOP}\n`)
+  t.equal(quoted.kop[0], 'a;b')
+})

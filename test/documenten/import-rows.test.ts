@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { givenCatalogus, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { csvText, DOCUMENTEN, givenFile, goodRow, type Rij, runImport } from './importing.ts'
 
 t.setTimeout(120_000)
@@ -293,3 +293,30 @@ async function noStrayFiles(t: Test, { config, database }: TestApp): Promise<voi
   const [{ count }] = (await database.sql`select count(*)::int as count from bestand`) as unknown as [{ count: number }]
   t.equal(files.length, count, 'as many files as documents have')
 }
+
+t.test('a row names its type by omschrijving, and its catalogue where several have it', async (t) => {
+  const catalogus = await givenCatalogus(app)
+  const { body: made } = await app.call('GET', catalogus)
+  const advies = await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Advies van buiten' })
+  const brief = await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Brief' })
+  await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Verlopen', eindeGeldigheid: '2024-12-31' })
+  const named = ['advies van Buiten', `Brief (${made.domein})`, 'Brief', 'Nergens', 'Verlopen']
+  const { rows } = await runImport(app, csvText(named.map((name) => goodRow(name, 'map/brief.txt'))))
+  t.same(
+    rows.map(({ resultaat }) => resultaat === 'Geïmporteerd'),
+    [true, true, false, false, false],
+    'what several catalogues have, none has, or is over, is refused',
+  )
+  t.match(rows[3], { informatieobjecttype: 'Nergens', opmerking: /^informatieobjecttype: / })
+  t.equal(rows[0]!.informatieobjecttype, 'advies van Buiten', 'the report gives back what was supplied')
+  for (const [place, url] of [advies, brief].entries()) {
+    const { body } = await app.call('GET', `${DOCUMENTEN}/${rows[place]!.uuid}`)
+    t.equal(body.informatieobjecttype, url)
+  }
+})
+
+t.test('a file from Excel in Dutch is imported: semicolons and a byte order mark', async (t) => {
+  const csv = `\ufeff${csvText([goodRow(type, 'map/brief.txt', { titel: 'Uit Excel' })]).replaceAll(',', ';')}`
+  const { rows } = await runImport(app, csv)
+  t.match(rows[0], { titel: 'Uit Excel', resultaat: 'Geïmporteerd' })
+})

@@ -23,6 +23,7 @@ import { importBaseDirFault } from './base-dir.ts'
 import { columnOf, rowToDocument, valuesOf } from './columns.ts'
 import { type Batch, enqueueBatch, finishWhenDone, noteWaiting } from './progress.ts'
 import type { Copied, TeKopieren } from './source-file.ts'
+import { nameTypes } from './type-names.ts'
 
 export type BatchParts = {
   config: Config
@@ -161,6 +162,7 @@ async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, aantal
     ) r where ervoor < ${BATCH_BYTES} order by nummer`.execute(db)
   if (regels.length === 0) throw new Error('the rows of this import are gone')
   const fouten = new Map<number, string>()
+  await nameTypes(db, row.basisUrl, row.kop, regels)
   const gelezen = regels.flatMap(({ nummer, cellen }) => {
     const result = readRow(row.kop, cellen, nummer)
     if ('fout' in result) fouten.set(nummer, result.fout)

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import { parse } from 'fast-csv'
 import { KOLOMMEN } from './columns.ts'
 import { CsvFout } from './csv-error.ts'
-import { wholeRecords } from './records.ts'
+import { findSeparator, type Separator, wholeRecords } from './records.ts'
 import { strictUtf8 } from './utf8.ts'
 
 export { CsvFout, KOLOMMEN }
@@ -11,7 +11,7 @@ export { CsvFout, KOLOMMEN }
 export const EERSTE_RIJNUMMER = 2
 
 /**
- * Reads an import CSV as a stream. Resolves with the header once that is known to be good; then `regels` gives every
+ * Reads an import CSV as a stream, with commas or, as Excel writes it in Dutch, with semicolons. Resolves with the header once that is known to be good; then `regels` gives every
  * record as its original cells, a blank line as an empty array. A file that is not UTF-8 or not CSV, and a source that
  * breaks off, reject the iteration.
  *
@@ -23,21 +23,25 @@ export async function readImportCsv(
   { maxRecordBytes = 1024 * 1024 }: { maxRecordBytes?: number } = {},
 ): Promise<{ kop: string[]; regels: AsyncIterable<string[]> }> {
   const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
-  const records = wholeRecords(strictUtf8(source), maxRecordBytes)
+  const { separator, bytes: utf8 } = await findSeparator(strictUtf8(source))
+  const records = wholeRecords(utf8, maxRecordBytes, separator)
   try {
     const header = await records.next()
     if (header.done) throw new CsvFout('empty-file', 'Het bestand is leeg.')
-    const [kop = []] = await Array.fromAsync(parseRecords([header.value]))
+    const [kop = []] = await Array.fromAsync(parseRecords([header.value], separator))
     requireHeader(kop)
-    return { kop, regels: parseRecords(records) }
+    return { kop, regels: parseRecords(records, separator) }
   } catch (error) {
     await records.return(undefined)
     throw error
   }
 }
 
-function parseRecords(records: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncIterable<string[]> {
-  const csv = parse<string[], string[]>({ headers: false })
+function parseRecords(
+  records: Iterable<Buffer> | AsyncIterable<Buffer>,
+  delimiter: Separator,
+): AsyncIterable<string[]> {
+  const csv = parse<string[], string[]>({ headers: false, delimiter })
   pipeline(Readable.from(records), csv, () => {}) // what goes wrong comes out of the iteration
   return csv
 }
@@ -52,7 +56,10 @@ function requireHeader(kop: string[]): void {
   }
   const missing = KOLOMMEN.filter((kolom) => !seen.has(kolom))
   if (missing.length > 0) {
-    const hint = kop.length === 1 && /[;\t]/.test(kop[0]!) ? ' De kolommen moeten met een komma gescheiden zijn.' : ''
+    const hint =
+      kop.length === 1 && kop[0]!.includes('\t')
+        ? ' De kolommen moeten met een komma of puntkomma gescheiden zijn.'
+        : ''
     throw new CsvFout('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${hint}`)
   }
   if (twice.size > 0) {

@@ -28,6 +28,7 @@ import {
 import { type Bronbestand, beneath, type Geweigerd } from './bestandspad.ts'
 import { bytesOf } from './copy.ts'
 import { Bronfout, checksumOf } from './source-file.ts'
+import { nameTypes } from './type-names.ts'
 
 type Parts = { config: Config; database: Database }
 type Run = {
@@ -95,6 +96,7 @@ async function judge(config: Config, database: Database, run: Run, vanaf: number
   const regels = await sql<{ nummer: number; cellen: string[] }[]>`
     select nummer, cellen from import_concept_regel
     where concept_id = ${run.id} and nummer >= ${vanaf + EERSTE} and nummer < ${vanaf + EERSTE + PORTION} order by nummer`
+  await nameTypes(db, run.basisUrl, run.kop, regels)
   const fouten = new Map<number, string>()
   const gelezen: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
   for (const [index, { nummer, cellen }] of regels.entries()) {

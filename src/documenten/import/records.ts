@@ -2,6 +2,7 @@ import { CsvFout } from './csv-error.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const SEMICOLON = 0x3b
 const CR = 0x0d
 const LF = 0x0a
 
@@ -27,9 +28,14 @@ const AFTER_LF = 6
  * of the file, and a byte order mark at the begin of a chunk. Cells that begin with anything but visible ASCII are
  * therefore passed on between quotes, which gives the same value and leaves it nothing to skip.
  */
-export async function* wholeRecords(utf8: AsyncIterable<Buffer>, maxRecordBytes: number): AsyncGenerator<Buffer> {
+export async function* wholeRecords(
+  utf8: AsyncIterable<Buffer>,
+  maxRecordBytes: number,
+  separator: Separator = ',',
+): AsyncGenerator<Buffer> {
   const scan: Scan = {
     maxRecordBytes,
+    separator: separator.charCodeAt(0),
     place: CELL_START,
     previous: 0,
     line: 1,
@@ -58,8 +64,55 @@ export async function* wholeRecords(utf8: AsyncIterable<Buffer>, maxRecordBytes:
   if (scan.whole > 0) yield take(scan)
 }
 
+/**
+ * What stands between the cells: a comma, or semicolons where the header has no comma, as Excel writes CSV in Dutch.
+ * @returns the same bytes again, of which a part was read ahead
+ */
+export async function findSeparator(
+  utf8: AsyncIterable<Buffer>,
+): Promise<{ separator: Separator; bytes: AsyncIterable<Buffer> }> {
+  const ahead: Buffer[] = []
+  const source = utf8[Symbol.asyncIterator]()
+  let quoted = false
+  let separator: Separator | undefined
+  let semicolons = false
+  // A source that fails here fails again for who reads on, after what came before.
+  let failure: { error: unknown } | undefined
+  for (let read = 0; separator === undefined && read < LOOK_AHEAD; ) {
+    const next = await source.next().catch((error: unknown) => {
+      failure = { error }
+      return { done: true, value: undefined } as const
+    })
+    if (next.done) break
+    ahead.push(next.value)
+    read += next.value.length
+    for (const byte of next.value) {
+      if (byte === QUOTE) quoted = !quoted
+      else if (quoted) continue
+      else if (byte === COMMA) separator = ','
+      else if (byte === SEMICOLON) semicolons = true
+      else if (byte === CR || byte === LF) separator = semicolons ? ';' : ','
+      if (separator) break
+    }
+  }
+  async function* again(): AsyncGenerator<Buffer> {
+    try {
+      yield* ahead
+      if (failure) throw failure.error
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+    } finally {
+      await source.return?.()
+    }
+  }
+  return { separator: separator ?? (semicolons ? ';' : ','), bytes: again() }
+}
+
+export type Separator = ',' | ';'
+const LOOK_AHEAD = 64 * 1024
+
 type Scan = {
   maxRecordBytes: number
+  separator: number
   place: number
   previous: number
   line: number
@@ -74,7 +127,7 @@ type Scan = {
 
 /** Returns how far it came: to the end, or with `oneRecord` to the first byte of the next record. */
 function scanSlice(scan: Scan, slice: Buffer, oneRecord: boolean): number {
-  const { maxRecordBytes } = scan
+  const { maxRecordBytes, separator } = scan
   const out = withRoom(scan, 2 * slice.length + 1) // a byte becomes two at most; one more for a quote at the end
   let { place, previous, line, recordBytes, used } = scan // variables, because this runs for every byte
   let i = 0
@@ -96,13 +149,13 @@ function scanSlice(scan: Scan, slice: Buffer, oneRecord: boolean): number {
 
     if (place === QUOTED) {
       if (byte === QUOTE) place = AFTER_QUOTE
-    } else if (place === PLAIN && byte > COMMA) {
+    } else if (place === PLAIN && byte > COMMA && byte !== separator) {
       // by far the most bytes
     } else if (byte === QUOTE && place === AFTER_QUOTE) {
       place = QUOTED
-    } else if (byte === COMMA || byte === CR || byte === LF) {
+    } else if (byte === separator || byte === CR || byte === LF) {
       if (place === WRAPPED) out[used++] = QUOTE
-      place = byte === COMMA ? CELL_START : byte === CR ? AFTER_CR : AFTER_LF
+      place = byte === separator ? CELL_START : byte === CR ? AFTER_CR : AFTER_LF
     } else if (place === AFTER_QUOTE) {
       throw refuse(scan, 'bevat tekst na een sluitend aanhalingsteken')
     } else if (place === CELL_START) {
