@@ -18,6 +18,7 @@ import {
   TYPEN,
   VERTROUWELIJKHEID,
 } from './applicatie-labels.ts'
+import { PRESETS } from './applicatie-presets.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import type { Cursor } from './keyset-list.ts'
@@ -65,6 +66,41 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
           .code(400)
           .pagina('applicatie-recht', await rightPage(app, request, applicatie, undefined, waarden, fouten))
       })
+  })
+
+  app.get<Params>('/applicaties/:uuid/rechten/sjabloon', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    return reply.pagina('applicatie-rechten-sjabloon', await presetPage(app, applicatie, {}, {}))
+  })
+
+  app.post<Params>('/applicaties/:uuid/rechten/sjabloon', { config: administering }, async (request, reply) => {
+    const applicatie = await requireApplicatie(app, request)
+    try {
+      const form = readForm(PresetForm, request.body)
+      const preset = PRESETS.find(({ key }) => key === form.sjabloon)
+      throwFormFaults({
+        ...(!preset && { sjabloon: 'Kies een toepassing.' }),
+        ...(form.catalogi.length === 0 && { catalogi: 'Kies ten minste een catalogus.' }),
+        ...(!form.max && { max: 'Kies het hoogste niveau.' }),
+      })
+      const rights = Object.entries(preset!.scopes).flatMap(([component, scopes]) =>
+        rightsFromForm(
+          { component: component as Component, scopes, voor: form.catalogi.map((uuid) => `c:${uuid}:`), max: form.max },
+          request.base,
+        ),
+      )
+      await replaceRights(request, applicatie, undefined, rights)
+      const text = `De rechten van een toepassing van de soort ${preset!.naam} zijn toegevoegd.`
+      return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, text)
+    } catch (error) {
+      const fouten = formFaults(error)
+      return reply
+        .code(400)
+        .pagina(
+          'applicatie-rechten-sjabloon',
+          await presetPage(app, applicatie, (request.body ?? {}) as Formulier, fouten),
+        )
+    }
   })
 
   const pad = '/applicaties/:uuid/rechten/:soort/:id'
@@ -132,6 +168,40 @@ function rawForm(body: unknown): RechtFormulier {
   }
 }
 
+const PresetForm = Type.Object({
+  sjabloon: Type.Optional(Type.String({ maxLength: 50 })),
+  catalogi: Type.Array(Type.String({ pattern: '^[0-9a-f-]{36}$' }), { maxItems: 100 }),
+  max: OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN),
+})
+
+async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Formulier, fouten: Fouten) {
+  const { rows } = await sql<{ uuid: string; naam: string }>`
+    select uuid, coalesce(nullif(naam, ''), domein) || ' (' || domein || ')' as naam from catalogus c order by 2 limit 100`.execute(
+    app.read as never,
+  )
+  return {
+    titel: 'Rechten van een toepassing',
+    kruimels: breadcrumbsOf(applicatie),
+    applicatie,
+    fouten,
+    waarden: { sjabloon: body.sjabloon, catalogi: [body.catalogi ?? []].flat(), max: body.max ?? '' },
+    catalogi: rows,
+    niveaus: LEVELS,
+    presets: PRESETS.map((preset) => ({
+      ...preset,
+      delen: Object.entries(preset.scopes).map(([component, scopes]) => ({
+        naam: COMPONENTEN[component as Component],
+        woorden: scopes.map((scope) => scopeInWords(component as Component, scope)),
+      })),
+    })),
+  }
+}
+
+const LEVELS = [
+  ['', 'Kies het hoogste niveau'],
+  ...VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
+]
+
 async function rightPage(
   app: FastifyInstance,
   request: FastifyRequest,
@@ -156,10 +226,7 @@ async function rightPage(
     scopes: [...known, ...others.map((scope) => [scope, 'een scope die deze dienst niet kent'])],
     typen: TYPEN[component],
     metMax: hasMax(component),
-    niveaus: [
-      ['', 'Kies het hoogste niveau'],
-      ...VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
-    ],
+    niveaus: LEVELS,
     ...(TYPEN[component] && (await selectChoices(app.read, component, zoek, waarden.voor))),
   }
 }

@@ -2,9 +2,9 @@ import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { SCOPES } from '../../src/beheer/applicatie-labels.ts'
-import { givenCatalogus, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
+import { givenCatalogus, givenClient, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { goed, maakApplicatie, tabNaar, voerUit } from './applicatie-pages.ts'
-import { alsBeheerder, needsBrowser, type Opstelling, opstelling, WACHTWOORD } from './browser.ts'
+import { alsBeheerder, needsBrowser, type Opstelling, opstelling, toegankelijkheid, WACHTWOORD } from './browser.ts'
 import { klant } from './browser-client.ts'
 
 t.test('applications', await needsBrowser(), async (t) => {
@@ -242,3 +242,44 @@ t.test('every scope that a route asks for has words', async (t) => {
     [],
   )
 })
+
+t.test(
+  'a preset gives the rights of a usual kind of application over several APIs at once',
+  await needsBrowser(),
+  async (t) => {
+    const test = await opstelling(t)
+    const catalogus = await givenCatalogus(test)
+    await givenClient(test, 'zaaksysteem', [])
+    const [row] = await test.database.sql`
+    select a.uuid from applicatie a join applicatie_client c on c.applicatie_id = a.id where c.client_id = 'zaaksysteem'`
+    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    await pagina.goto(`/beheer/applicaties/${row!.uuid}`)
+    await pagina.click('text=Rechten van een toepassing')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('main button[type=submit]')
+    t.match(await pagina.textContent('main'), 'Kies een toepassing.')
+    t.match(await pagina.textContent('main'), 'Kies het hoogste niveau.', 'all faults at once')
+    await pagina.check('input[value=zaaksysteem]')
+    for (const box of await pagina.$$('input[name=catalogi]')) await box.check()
+    await pagina.selectOption('#veld-max', 'vertrouwelijk')
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForSelector('.bericht-goed')
+    const { body } = await test.call('GET', `/autorisaties/api/v1/applicaties/${row!.uuid}`)
+    const given = [...body.autorisaties, ...(body.catalogusAutorisaties ?? [])] as {
+      component: string
+      catalogus?: string
+    }[]
+    t.same([...new Set(given.map(({ component }) => component))].sort(), ['brc', 'drc', 'nrc', 'zrc', 'ztc'])
+    t.ok(given.filter(({ component }) => component === 'zrc').every((one) => one.catalogus === catalogus))
+    t.equal(
+      (
+        await test.call('GET', '/zaken/api/v1/zaken', undefined, {
+          as: 'zaaksysteem',
+          headers: { 'accept-crs': 'EPSG:4326' },
+        })
+      ).status,
+      200,
+    )
+    t.same(klachten, [])
+  },
+)

@@ -434,19 +434,11 @@ t.test('the header', async (t) => {
         t.match(fout, { code: 'missing-import-headers', message: `In de kopregel ontbreken: ${naam}.` })
       }
     }
-    for (const csv of [
-      '\n',
-      `\n${KOP}\n`,
-      '   ',
-      'x',
-      ',,,',
-      `${KOP.replaceAll(',', ';')}\n`,
-      `${KOP.replaceAll(',', '\t')}\n`,
-    ]) {
+    for (const csv of ['\n', `\n${KOP}\n`, '   ', 'x', ',,,', `${KOP.replaceAll(',', '\t')}\n`]) {
       const fout = await foutVan(leesTekst(csv))
       t.equal(fout.code, 'missing-import-headers')
       t.match(fout.message, KOLOMMEN.join(', '))
-      t.equal(fout.message.includes('met een komma'), /[;\t]/.test(csv))
+      t.equal(fout.message.includes('met een komma of puntkomma'), csv.includes('\t'))
     }
   })
 

@@ -1,5 +1,5 @@
 // What becomes of the rows of an import: good ones, and every kind of bad one.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { givenCatalogus, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
@@ -171,7 +171,7 @@ const BAD: [what: string, change: Rij | ((row: Rij) => string[]), comment: RegEx
     /^integriteit\.waarde: .*hoort niet bij het bestand/,
   ],
   ['informatieobjecttype empty', { informatieobjecttype: '' }, /^informatieobjecttype: .*verplicht/],
-  ['informatieobjecttype no URL', { informatieobjecttype: 'brief' }, /^informatieobjecttype: .*URL/],
+  ['informatieobjecttype no URL', { informatieobjecttype: 'geen type' }, /^informatieobjecttype: .*URL/],
   [
     'informatieobjecttype unknown',
     { informatieobjecttype: type.replace(/.{12}$/, '000000000000') },
@@ -301,7 +301,10 @@ t.test('a row names its type by omschrijving, and its catalogue where several ha
   const brief = await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Brief' })
   await givenInformatieobjecttype(app, { catalogus, omschrijving: 'Verlopen', eindeGeldigheid: '2024-12-31' })
   const named = ['advies van Buiten', `Brief (${made.domein})`, 'Brief', 'Nergens', 'Verlopen']
-  const { rows } = await runImport(app, csvText(named.map((name) => goodRow(name, 'map/brief.txt'))))
+  const { rows } = await runImport(
+    app,
+    csvText(named.map((name) => goodRow(name, 'map/brief.txt', { uuid: randomUUID() }))),
+  )
   t.same(
     rows.map(({ resultaat }) => resultaat === 'Geïmporteerd'),
     [true, true, false, false, false],

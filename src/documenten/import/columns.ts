@@ -95,6 +95,12 @@ export function rowToDocument(rij: Rij): RijAlsDocument {
   const body: Record<string, unknown> = {}
   for (const naam of TEKSTEN) if (rij[naam] !== '') body[naam] = rij[naam]
 
+  // What names a type has become its URL before (type-names.ts).
+  if (rij.informatieobjecttype !== '' && !/^https?:/i.test(rij.informatieobjecttype)) {
+    delete body.informatieobjecttype
+    fouten.push(invalidCell('informatieobjecttype', GEEN_NAAM))
+  }
+
   if (rij.bestandsomvang !== '') {
     const omvang = toInteger(rij.bestandsomvang)
     if (omvang === undefined) fouten.push(invalidCell('bestandsomvang', 'Dit is geen geheel getal.'))
@@ -123,6 +129,9 @@ export function rowToDocument(rij: Rij): RijAlsDocument {
 }
 
 const invalidCell = (kolom: Kolom, reden: string): Kolomfout => ({ kolom, code: 'invalid', reden })
+
+const GEEN_NAAM =
+  'Zo heet geen geldig informatieobjecttype, of meer dan een. Zet het domein van de catalogus erachter, zoals Brief (DEMO), of geef de URL.'
 
 const GEBRUIKSRECHT = new Map<string, boolean | null>([
   ['', null],
