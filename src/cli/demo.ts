@@ -351,6 +351,10 @@ To go on with (the token is good for one hour):
   curl -H "Authorization: Bearer $TOKEN" ${address}/documenten/api/v1/enkelvoudiginformatieobjecten?pageSize=2
   curl -H "Authorization: Bearer $TOKEN" ${type}
   curl -H "Authorization: Bearer $TOKEN" ${address}/documenten/api/v1/import
+
+For a client of your own (docs/clients.md):
+
+  export API=${address} CLIENT_ID=${CLIENT} CLIENT_SECRET=${secret}
 `)
   if (!signal.aborted)
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
