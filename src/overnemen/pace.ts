@@ -10,6 +10,6 @@ export function paced(perSecond?: number): (amount: number) => Promise<void> {
   return async (amount) => {
     const begin = Math.max(free, performance.now())
     free = begin + (amount / perSecond) * 1000
-    await sleep(begin - performance.now())
+    await sleep(Math.max(0, begin - performance.now()))
   }
 }

@@ -11,7 +11,7 @@ import { camelize, identities } from './persons.ts'
 import { AUDIT, QUERIES, type Query, type Schema } from './queries.ts'
 
 /** Rows of one portion: more make the takeover hardly faster, and are held in memory for each step side by side. */
-const PORTION = 1000
+const PORTION = 500
 /** A table of fewer rows is not worth dividing. */
 const DIVIDED_FROM = 20_000
 
