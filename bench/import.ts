@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { migrate } from '../src/database/migrate.ts'
 import { KOLOMMEN } from '../src/documenten/import/columns.ts'
+import { figure } from './figures.ts'
 import { givenType, type Service, startService } from './service.ts'
 
 const FILE_BYTES = 4096
@@ -48,6 +49,12 @@ async function benchRows(rows: number): Promise<void> {
         `ratio ${(rate / limit).toFixed(2)} of the limit; peak memory ${memory} MB`,
       ].join('\n'),
     )
+    figure(
+      `import of ${rows} rows`,
+      `${Math.round(rate)} rows/s, ${(rate / limit).toFixed(2)} of the limit`,
+      '4,000 rows/s',
+    )
+    figure(`memory of an import of ${rows} rows`, `${memory} MB`, '256 MB')
   } finally {
     await service.stop()
   }

@@ -17,6 +17,7 @@ import { startEmbedded } from '../src/database/embedded.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
 import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
+import { figure } from './figures.ts'
 import { givenMillion } from './million.ts'
 
 const BASE = 'http://localhost'
@@ -135,6 +136,15 @@ function report(measured: Measured[], isAll: boolean): void {
     console.log(
       `${ms.toFixed(1).padStart(8)} ms  ${String(count ?? '-').padStart(8)}  ${client.padEnd(10)} ${decodeURIComponent(url)}`,
     )
+  for (const client of new Set(measured.map((one) => one.client))) {
+    const own = measured.filter((one) => one.client === client)
+    const late = own.filter(({ ms, goal }) => ms > goal).length
+    figure(
+      `lists as ${client}: of ${own.length} requests slower than ${GOAL} ms (some: ${GOAL_LARGE})`,
+      String(late),
+      '0',
+    )
+  }
   console.log(
     `${measured.length} requests, ${slow.length} above their goal of ${GOAL} ms (${GOAL_LARGE} where a filter keeps very many)`,
   )

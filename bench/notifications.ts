@@ -22,6 +22,7 @@ import { startEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { type Mutation, mutator } from '../src/database/mutate.ts'
 import { systemActor } from '../src/http/access.ts'
+import { figure } from './figures.ts'
 
 export type Stack = {
   address: string
@@ -110,6 +111,16 @@ export async function bench(argv: string[]): Promise<void> {
           connections.idle.toFixed(2).padStart(20),
           connections.notify.toFixed(2).padStart(18),
         ].join(' '),
+      )
+      const perChange = ['api', 'worker', 'postgres'].map((part) => Number(cpu(part as keyof typeof after)))
+      const total = perChange.reduce((sum, one) => sum + one, 0)
+      figure(`cases at ${clients} clients, of the limit`, (rate / limit).toFixed(2), '0.7 or more')
+      figure(`CPU of a change at ${clients} clients`, `${total.toFixed(2)} ms`, '2.0 ms')
+      figure(`connections idle in transaction at ${clients} clients`, connections.idle.toFixed(2), 'below 0.5')
+      figure(
+        `notifications at ${clients} clients, median and p99`,
+        `${quantile(delays, 0.5).toFixed(0)} and ${quantile(delays, 0.99).toFixed(0)} ms`,
+        values.pressure ? 'p99 below 500 ms' : 'below 10 and 50 ms',
       )
       await stack.database.sql`truncate notificatie, levering, notificatie_poging`
     }

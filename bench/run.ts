@@ -1,14 +1,86 @@
-// npm run bench <name> [-- options]: each file here but this one and the receiver is a benchmark; `--help` tells its options.
-import { readdir } from 'node:fs/promises'
+// npm run bench <name> [-- options]: each file here but the helpers is a benchmark; `--help` tells its options. Without a name
+// all run one after the other, each in a process of its own and shorter than by itself, in less than 25 minutes together; what
+// they print and one table of their figures go to bench/RESULTS.md. One that fails does not stop the others.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, writeFile } from 'node:fs/promises'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 
-const HELPERS = ['run.ts', 'receiver.ts', 'service.ts']
+const HELPERS = ['run.ts', 'receiver.ts', 'service.ts', 'million.ts', 'figures.ts']
+
+/** What is run without a name: the options, and how long it may take in minutes. */
+const ALL: Record<string, { options: string[]; minutes: number }> = {
+  notifications: { options: ['--seconds', '15'], minutes: 6 },
+  lists: { options: ['--zaken', '300000', '--documenten', '150000'], minutes: 7 },
+  import: { options: ['--rows', '10000,50000'], minutes: 3 },
+  documenten: { options: ['--documents', '100000', '--runs', '30'], minutes: 3 },
+  catalogi: { options: [], minutes: 2 },
+  beheer: { options: ['--rows', '50000', '--runs', '10'], minutes: 3 },
+}
+
 const names = (await readdir(import.meta.dirname))
   .filter((file) => file.endsWith('.ts') && !HELPERS.includes(file))
   .map((file) => file.slice(0, -3))
 const [name, ...options] = process.argv.slice(2)
-if (!name || !names.includes(name)) {
-  console.error(`Usage: npm run bench <${names.sort().join('|')}> [-- options]`)
+if (name === undefined) await runAll()
+else if (names.includes(name)) {
+  const { bench } = (await import(`./${name}.ts`)) as { bench: (argv: string[]) => Promise<void> }
+  await bench(options)
+} else {
+  console.error(`Usage: npm run bench [${names.sort().join('|')}] [-- options]`)
   process.exit(64)
 }
-const { bench } = (await import(`./${name}.ts`)) as { bench: (argv: string[]) => Promise<void> }
-await bench(options)
+
+async function runAll(): Promise<void> {
+  const rows: string[] = []
+  const outputs: string[] = []
+  let hasFailed = false
+  for (const [one, { options, minutes }] of Object.entries(ALL)) {
+    console.log(`\n== ${one} ${options.join(' ')}`)
+    const { outcome, seconds, output } = await runOne(one, options, minutes)
+    hasFailed ||= outcome !== 'done'
+    rows.push(`| ${one} | ${outcome} in ${seconds} s | | |`)
+    for (const [, what, value, aim = ''] of output.matchAll(/^= (.+?): (.+?)(?: \(aim (.+)\))?$/gm))
+      rows.push(`| ${one} | ${what} | ${value} | ${aim} |`)
+    outputs.push(`## ${one}\n\n\`npm run bench ${one} -- ${options.join(' ')}\`\n\n\`\`\`\n${output.trim()}\n\`\`\`\n`)
+  }
+  const [cpu] = cpus()
+  const machine = `${availableParallelism()} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`
+  const head = `# Results\n\nWritten by \`npm run bench\`.\n\n- Date: ${new Date().toISOString().slice(0, 10)}\n- Machine: ${machine}\n`
+  const table = `| Benchmark | What | Measured | Aim |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`
+  await writeFile(join(import.meta.dirname, 'RESULTS.md'), [head, table, ...outputs].join('\n'))
+  process.exitCode = hasFailed ? 1 : 0
+}
+
+/** Runs a benchmark as a group of processes, which is ended as a whole when its time is over. */
+async function runOne(one: string, options: string[], minutes: number) {
+  const begin = performance.now()
+  const child = spawn(process.execPath, [import.meta.filename, one, ...options], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+    process.stdout.write(text)
+  })
+  let isLate = false
+  const stop = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-child.pid!, signal)
+    } catch {} // it has ended
+  }
+  const timer = setTimeout(() => {
+    isLate = true
+    stop('SIGTERM')
+    setTimeout(stop, 20_000, 'SIGKILL').unref()
+  }, minutes * 60_000)
+  const interrupt = () => stop('SIGTERM')
+  process.once('SIGINT', interrupt)
+  const [code] = await once(child, 'close')
+  process.off('SIGINT', interrupt)
+  clearTimeout(timer)
+  const outcome = isLate ? 'out of time' : code === 0 ? 'done' : 'failed'
+  return { outcome, seconds: Math.round((performance.now() - begin) / 1000), output }
+}
