@@ -549,6 +549,7 @@ create table enkelvoudiginformatieobject (
 CREATE INDEX enkelvoudiginformatieobject_informatieobjecttype_id_idx ON enkelvoudiginformatieobject USING btree (informatieobjecttype_id, vertrouwelijkheidaanduiding, id);
 CREATE INDEX enkelvoudiginformatieobject_lijst ON enkelvoudiginformatieobject USING btree (id) INCLUDE (informatieobjecttype_id, informatieobjecttype_url, vertrouwelijkheidaanduiding, bronorganisatie, is_gereed_voor_publicatie);
 CREATE INDEX enkelvoudiginformatieobject_met_lock_idx ON enkelvoudiginformatieobject USING btree (id) WHERE (lock IS NOT NULL);
+CREATE INDEX enkelvoudiginformatieobject_plaats_in_alfabet_id_idx ON enkelvoudiginformatieobject USING btree (plaats_in_alfabet(vertrouwelijkheidaanduiding), id);
 CREATE TRIGGER documenten_anders AFTER UPDATE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS oud NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_anders();
 CREATE TRIGGER documenten_eraf AFTER DELETE ON enkelvoudiginformatieobject REFERENCING OLD TABLE AS oud FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_eraf();
 CREATE TRIGGER documenten_erbij AFTER INSERT ON enkelvoudiginformatieobject REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION tel_documenten_erbij();
@@ -1494,7 +1495,6 @@ END)),
 );
 CREATE INDEX zaak_archiefactiedatum_id_idx ON zaak USING btree (archiefactiedatum, id);
 CREATE INDEX zaak_archiefstatus_id_idx ON zaak USING btree (archiefstatus, id) WHERE (archiefstatus <> 'nog_te_archiveren'::text);
-CREATE INDEX zaak_deel_van_tekst ON zaak USING gin (lower(omschrijving) gin_trgm_ops, lower(identificatie) gin_trgm_ops);
 CREATE INDEX zaak_einddatum_gepland_idx ON zaak USING btree (einddatum_gepland) WHERE (einddatum_gepland IS NOT NULL);
 CREATE INDEX zaak_einddatum_id_idx ON zaak USING btree (einddatum, id);
 CREATE INDEX zaak_hoofdzaak_id_idx ON zaak USING btree (hoofdzaak_id) WHERE (hoofdzaak_id IS NOT NULL);
@@ -2307,6 +2307,17 @@ begin
   end if;
   return gesloten is not null;
 end $function$;
+
+-- The order of the names of confidentiality, which existing clients know.
+CREATE OR REPLACE FUNCTION plaats_in_alfabet(vertrouwelijkheidaanduiding)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case $1
+    when 'beperkt_openbaar' then 1 when 'confidentieel' then 2 when 'geheim' then 3 when 'intern' then 4
+    when 'openbaar' then 5 when 'vertrouwelijk' then 6 when 'zaakvertrouwelijk' then 7 else 8 end::smallint
+$function$;
 
 -- Records attempts to deliver: the delivery goes, is planned again or has failed, and its abonnement is well or not.
 CREATE OR REPLACE FUNCTION record_deliveries(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[])

@@ -48,6 +48,8 @@ export const Page = <T extends TSchema>(item: T) =>
  */
 export type Listing<Row> = {
   count(): Promise<number>
+  /** Whether the count is kept: then it is asked first, since finding out that nothing fits may take reading all. */
+  isKept?: boolean
   rows(limit: number, offset: number, count?: number): Promise<Row[]>
 }
 
@@ -73,7 +75,7 @@ export async function sendPageOf<Row>(
   if (asked !== 'last' && !/^0*[1-9]\d{0,8}$/.test(asked)) throw notFound('Deze pagina bestaat niet.')
   const begin = Math.min(size, first)
   const isFar = asked === 'last' || (Number(asked) - 1) * size >= FAR
-  const early = isFar ? undefined : list.rows(begin, (Number(asked) - 1) * size)
+  const early = isFar || list.isKept ? undefined : list.rows(begin, (Number(asked) - 1) * size)
   early?.catch(() => {}) // awaited below; the count may fail first
   const count = await list.count()
   const last = Math.max(1, Math.ceil(count / size))
@@ -92,6 +94,7 @@ export async function sendPageOf<Row>(
     tail: ']}',
     first: begin,
     next: async (most) => {
+      if (total <= 0) return { rows: [], more: false }
       const limit = Math.min(most, size - read)
       const rows = await (read === 0 && early ? early : list.rows(limit, offset + read, isFar ? count : undefined))
       read += limit

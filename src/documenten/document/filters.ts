@@ -124,7 +124,7 @@ const ORDERING = new Map(
     formaat: 'v.formaat',
     status: 'v.status',
     titel: 'v.titel',
-    vertrouwelijkheidaanduiding: 'v.vertrouwelijkheidaanduiding::text', // by its text, as existing clients know it
+    vertrouwelijkheidaanduiding: 'plaats_in_alfabet(e.vertrouwelijkheidaanduiding)', // by its text, as existing clients know it
   }),
 )
 

@@ -87,6 +87,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
       reply,
       {
         count: () => countDocuments(database, selectie),
+        isKept: selectie.document.length + selectie.versie.length === 0 && selectie.geteld.length > 1,
         rows: (limit, offset, count) => pageOfDocuments(database, selectie, limit, offset, count),
       },
       (rows) => {

@@ -170,10 +170,15 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     return elsewhere.length === urls.length || deel === 'elders' ? elders : sql`(${own} or ${elders})`
   }
   add(filter.identificatie, () => sql`z.identificatie = ${filter.identificatie}`)
-  add(filter.identificatie__icontains, () =>
-    containsPart('identificatie__icontains', sql`z.identificatie`, filter.identificatie__icontains!),
-  )
-  add(filter.omschrijving, () => containsPart('omschrijving', sql`z.omschrijving`, filter.omschrijving!))
+  // What an index finds in both together is looked for in the one.
+  const words = sql`z.identificatie || ' ' || z.omschrijving`
+  const part = (name: 'identificatie__icontains' | 'omschrijving', column: string) =>
+    add(filter[name], () => {
+      const found = containsPart(name, sql.ref(column), filter[name]!)
+      return sql`${contains(words, filter[name]!)} and ${found}`
+    })
+  part('identificatie__icontains', 'z.identificatie')
+  part('omschrijving', 'z.omschrijving')
   const ofTypeNamed = deel === 'eigen' ? addCounted : add // of types elsewhere the name is not counted
   ofTypeNamed(filter.zaaktype__omschrijving, () => {
     const text = filter.zaaktype__omschrijving!

@@ -140,6 +140,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       reply,
       {
         count: () => countZaken(database, delen),
+        isKept: delen.every(({ counted, others }) => counted.length > 0 && others.length === 0),
         rows: (limit, offset, count) => pageOfZaken(database, selection(), order, limit, offset, count),
       },
       (all) => {
