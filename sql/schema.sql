@@ -359,6 +359,7 @@ create table besluittype (
   constraint besluittype_reactietermijn_is_termijn CHECK (is_term(reactietermijn))
 );
 CREATE INDEX besluittype_catalogus_id_omschrijving_idx ON besluittype USING btree (catalogus_id, omschrijving);
+CREATE TRIGGER besluittype_heeft_ruimte BEFORE INSERT ON besluittype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
 CREATE TRIGGER besluittype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON besluittype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
 
 -- Documents in which decisions of a type are laid down.
@@ -526,6 +527,7 @@ create table eigenschap (
   constraint eigenschap_specificatie_formaat_check CHECK ((specificatie_formaat = ANY (ARRAY['tekst'::text, 'getal'::text, 'datum'::text, 'datum_tijd'::text])))
 );
 CREATE INDEX eigenschap_statustype_id_idx ON eigenschap USING btree (statustype_id);
+CREATE TRIGGER eigenschap_heeft_ruimte BEFORE INSERT ON eigenschap FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
 
 -- A document: what stays the same over its versions, and of the latest version what rights and lists need.
 create table enkelvoudiginformatieobject (
@@ -793,6 +795,7 @@ create table informatieobjecttype (
   constraint informatieobjecttype_catalogus_id_fkey FOREIGN KEY (catalogus_id) REFERENCES catalogus(id)
 );
 CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobjecttype USING btree (catalogus_id, omschrijving);
+CREATE TRIGGER informatieobjecttype_heeft_ruimte BEFORE INSERT ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
 CREATE TRIGGER informatieobjecttype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
 
 -- Channels of the notifications service that is built in.
@@ -1134,6 +1137,7 @@ create table resultaattype (
   constraint resultaattype_brondatum_procestermijn_is_termijn CHECK (is_term(brondatum_procestermijn)),
   constraint resultaattype_procestermijn_is_termijn CHECK (is_term(procestermijn))
 );
+CREATE TRIGGER resultaattype_heeft_ruimte BEFORE INSERT ON resultaattype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
 
 -- Decisions that lead to an outcome.
 create table resultaattype_besluittype (
@@ -1220,6 +1224,7 @@ create table roltype (
   constraint roltype_uuid_uniek UNIQUE (uuid),
   constraint roltype_zaaktype_id_fkey FOREIGN KEY (zaaktype_id) REFERENCES zaaktype(id) ON DELETE CASCADE
 );
+CREATE TRIGGER roltype_heeft_ruimte BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
 
 -- Tells whether SECRET_KEY is the key with which this database was written.
 create table secret_key_check (
@@ -1339,6 +1344,7 @@ create table statustype (
   constraint statustype_doorlooptijd_is_termijn CHECK (is_term(doorlooptijd)),
   constraint statustype_volgnummer_check CHECK (((volgnummer >= 1) AND (volgnummer <= 9999)))
 );
+CREATE TRIGGER statustype_heeft_ruimte BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
 
 -- A step within a status (Zaken API, SubStatus).
 create table substatus (
@@ -1722,6 +1728,7 @@ create table zaakobjecttype (
 );
 CREATE INDEX zaakobjecttype_statustype_id_idx ON zaakobjecttype USING btree (statustype_id);
 CREATE INDEX zaakobjecttype_zaaktype_id_idx ON zaakobjecttype USING btree (zaaktype_id);
+CREATE TRIGGER zaakobjecttype_heeft_ruimte BEFORE INSERT ON zaakobjecttype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
 
 -- A version of a case type (Catalogi API, ZaakType).
 create table zaaktype (
@@ -1772,6 +1779,7 @@ create table zaaktype (
   constraint zaaktype_verlengingstermijn_is_termijn CHECK (is_term(verlengingstermijn))
 );
 CREATE INDEX zaaktype_catalogus_id_identificatie_idx ON zaaktype USING btree (catalogus_id, identificatie);
+CREATE TRIGGER zaaktype_heeft_ruimte BEFORE INSERT ON zaaktype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
 CREATE TRIGGER zaaktype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, identificatie OR TRUNCATE ON zaaktype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
 
 -- Decisions that can be taken in cases of a type; written on the case type.
@@ -1833,6 +1841,7 @@ create table zaaktype_informatieobjecttype (
 );
 CREATE INDEX zaaktype_informatieobjecttype_informatieobjecttype_id_idx ON zaaktype_informatieobjecttype USING btree (informatieobjecttype_id);
 CREATE INDEX zaaktype_informatieobjecttype_statustype_id_idx ON zaaktype_informatieobjecttype USING btree (statustype_id);
+CREATE TRIGGER zaaktype_informatieobjecttype_heeft_ruimte BEFORE INSERT ON zaaktype_informatieobjecttype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('zaaktype_id', '1000');
 
 -- A verzoek that belongs to a case (Zaken API, ZaakVerzoek).
 create table zaakverzoek (
@@ -2212,6 +2221,21 @@ begin
   select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into hoogste
   from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
   perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(hoogste, 0) - laatste % 10000000);
+end $function$;
+
+CREATE OR REPLACE FUNCTION heeft_ruimte()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  vol boolean;
+begin
+  execute format('select exists (select from %I b where b.%I = ($1).%I offset %s)', tg_table_name, tg_argv[0], tg_argv[0],
+    tg_argv[1]::integer - 1) into vol using new;
+  if vol then
+    raise exception '% has as many rows as there may be', tg_table_name using errcode = '23514', constraint = 'heeft_ruimte';
+  end if;
+  return new;
 end $function$;
 
 -- Adds the failed rows of a batch to import_foutsoort.

@@ -5,6 +5,7 @@ const LEZEN = { component: 'zrc', scopes: ['zaken.lezen'] } as const
 const right = { component: LEZEN.component, scopes: [...LEZEN.scopes] }
 const ZAKEN = '/zaken/api/v1'
 const CRS = { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' }
+const HANGING = '00000000-0000-4000-8000-00000000000'
 const times = (many: number) => Array.from({ length: many }, (_, n) => n)
 
 export const dataAttacks: Attack[] = [
@@ -49,6 +50,47 @@ export const dataAttacks: Attack[] = [
     },
     send: async ({ send }) => {
       await Promise.all(times(4).map(() => send('GET', `${ZAKEN}/zaken?pageSize=500`, undefined, CRS)))
+    },
+  },
+  {
+    name: 'cases on which far too much hangs',
+    rights: [{ component: 'zrc', scopes: ['zaken.lezen', 'zaken.bijwerken'] }],
+    answers: [200],
+    maxBytes: 512 * 1024 * 1024,
+    prepare: async ({ zaak }, { sql, scale }) => {
+      // As many as a case may have of everything; and one with a million documents, as an import may leave it.
+      const many = Math.round(10_000 * scale)
+      const zaken = await sql<{ id: number }[]>`
+        insert into zaak (uuid, identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+          vertrouwelijkheidaanduiding)
+        select (${HANGING} || n)::uuid, 'HANGT-' || n, z.bronorganisatie, z.verantwoordelijke_organisatie, z.zaaktype_id,
+          z.startdatum, z.vertrouwelijkheidaanduiding
+        from zaak z, generate_series(0, 9) n where z.uuid = ${zaak.split('/').at(-1)!}
+        on conflict do nothing returning id`
+      const below = sql`unnest(${zaken.slice(1).map(({ id }) => id)}::bigint[]) z, generate_series(1, ${many / 2}::int) n`
+      const type = { url: 'https://elders.example/types/1' }
+      await sql`insert into rol (zaak_id, betrokkene_type, betrokkene, roltype_url, omschrijving, omschrijving_generiek)
+        select z, 'medewerker', 'https://elders.example/' || n, ${type.url}, 'Behandelaar', 'behandelaar' from ${below}`
+      await sql`insert into zaakobject (zaak_id, object, object_type)
+        select z, 'https://elders.example/objecten/' || n, 'adres' from ${below}`
+      await sql`insert into zaakeigenschap (zaak_id, eigenschap_url, naam, waarde)
+        select z, ${type.url}, 'kleur', 'rood' from ${below}`
+      await sql`insert into zaakinformatieobject (zaak_id, informatieobject_url)
+        select z, 'https://elders.example/documenten/' || n
+        from unnest(${zaken.slice(1).map(({ id }) => id)}::bigint[]) z, generate_series(1, ${many}::int) n`
+      await sql`insert into zaakinformatieobject (zaak_id, informatieobject_url)
+        select ${zaken[0]?.id ?? null}::bigint, 'https://elders.example/documenten/' || n
+        from generate_series(1, ${many * 100}::int) n where ${zaken.length > 0}`
+      await sql`analyze rol, zaakobject, zaakeigenschap, zaakinformatieobject`
+    },
+    send: async ({ send }) => {
+      const zaak = (n: number) => `${ZAKEN}/zaken/${HANGING}${n}`
+      const change = { toelichting: String(Math.random()) }
+      await Promise.all([
+        ...times(4).map((n) => send('GET', zaak(n), undefined, CRS)),
+        ...times(2).map((n) => send('PATCH', zaak(n), change, CRS)),
+        send('GET', `${ZAKEN}/zaken?pageSize=500`, undefined, CRS),
+      ])
     },
   },
   {

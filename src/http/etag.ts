@@ -8,11 +8,15 @@ import { header } from './actor.ts'
  */
 export function sendCacheable(request: FastifyRequest, reply: FastifyReply, resource: unknown): FastifyReply {
   const body = JSON.stringify(resource)
-  const etag = `"${createHash('md5').update(body).digest('hex')}"`
+  if (isKnown(request, reply, `"${createHash('md5').update(body).digest('hex')}"`)) return reply.code(304).send()
+  return reply.type('application/json').send(body)
+}
+
+/** Sets the ETag of an answer; whether the caller says that it has this very one. */
+export function isKnown(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag)
   const known = header(request, 'if-none-match')
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//, ''))
-  if (known.includes(etag) || known.includes('*')) return reply.code(304).send()
-  return reply.type('application/json').send(body)
+  return known.includes(etag) || known.includes('*')
 }

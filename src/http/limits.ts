@@ -37,7 +37,18 @@ export const LIMITS = {
   geometriesAtOnce: 8,
   /** Relations that are read together for `expand`, and resources that one expanded resource may hold in all. */
   expandedAtOnce: 2000,
-  expanded: 10_000,
+  expanded: 5000,
+  /** What hangs on one case of each kind: rollen, objects, eigenschappen, parts, related cases; and documents. */
+  related: 5000,
+  documenten: 10_000,
+  /** Of each as many are named in a line of the audit trail. */
+  recorded: 1000,
+  /** Of those, and of the lists in a case itself, as many are read for a page at once; cases with more one by one. */
+  relatedOnPage: 50,
+  /** Statussen of one case, and documents of one status: a page has them within its rows. */
+  statussen: 1000,
+  /** Members of lists of cases that are read together for `expand`. */
+  expandedMembers: 100_000,
   /** Answers that are written as a stream at the same time, in one process. */
   streams: 100,
   /** From the first row of a streamed answer to the last. */

@@ -253,6 +253,12 @@ export function toProblem(error: unknown): Problem {
     return invalid('nonFieldErrors', 'invalid', 'De tekst bevat een teken dat niet kan worden bewaard.')
   if (code === '22003' || code === '22008')
     return invalid('nonFieldErrors', 'invalid', 'Een getal of datum is groter dan kan worden bewaard.')
+  if (constraint_name === 'heeft_ruimte')
+    return invalid(
+      'nonFieldErrors',
+      'max_items',
+      'Een zaaktype heeft ten hoogste 1000 onderdelen van elk soort, een catalogus 25000 types.',
+    )
   if (constraint_name === 'overneming_alleen_lezen')
     return new Problem(409, {
       code: 'overneming-alleen-lezen',

@@ -13,10 +13,18 @@ export type Rows<Row> = {
   first: number
   /** The next rows. Several statements, not a cursor: a client that reads slowly holds no connection and no snapshot. */
   next(limit: number): Promise<{ rows: Row[]; more: boolean }>
-  /** A generator where single resources are so large that they are better made one by one. */
+  /** A generator where single resources are so large that they are better made one by one, or even in pieces of `Written`. */
   toResources(rows: Row[]): readonly unknown[] | Promise<readonly unknown[]> | AsyncIterable<unknown>
   head?: string
   tail?: string
+}
+
+/** A resource that is written as JSON piece by piece, because it may be larger than all others of a page together. */
+export class Written {
+  readonly pieces: AsyncIterable<string>
+  constructor(pieces: AsyncIterable<string>) {
+    this.pieces = pieces
+  }
 }
 
 /**
@@ -65,14 +73,16 @@ async function* write<Row>({ first, next, toResources, head = '[', tail = ']' }:
     const { rows, more } = await next(limit)
     let bytes = 0
     for await (const resource of await toResources(rows)) {
-      const json = JSON.stringify(resource)
-      bytes += json.length
-      text += separator + json
+      text += separator
       separator = ','
-      if (text.length < PIECE) continue
-      yield text
-      text = ''
-      await setImmediate() // rows that are large must not keep others waiting
+      for await (const json of resource instanceof Written ? resource.pieces : [JSON.stringify(resource)]) {
+        bytes += json.length
+        text += json
+        if (text.length < PIECE) continue
+        yield text
+        text = ''
+        await setImmediate() // rows that are large must not keep others waiting
+      }
     }
     if (!more) break
     if (performance.now() > deadline) throw new Error(`an answer took longer than ${LIMITS.streamMs} ms to read`)
@@ -80,6 +90,17 @@ async function* write<Row>({ first, next, toResources, head = '[', tail = ']' }:
     limit = Math.max(1, Math.min(LIMITS.portionRows, Math.floor(LIMITS.portionBytes / Math.max(1, size))))
   }
   yield text + tail
+}
+
+/** Sends one resource that is written piece by piece. @throws Problem 503 as `sendRows` */
+export function sendWritten(request: FastifyRequest, reply: FastifyReply, written: Written): Promise<FastifyReply> {
+  return sendRows(request, reply, {
+    first: 1,
+    next: async () => ({ rows: [written], more: false }),
+    toResources: (rows) => rows,
+    head: '',
+    tail: '',
+  })
 }
 
 /**

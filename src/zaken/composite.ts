@@ -7,6 +7,7 @@ import type { Mutation } from '../database/mutate.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
 import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
 import {
   forbidden,
@@ -212,7 +213,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   /** What the case and its new parts refer to at other servers. */
   async function ask(uuid: string, given: ZaakPatch, body: Delen, base: string): Promise<Gevraagd> {
     const typen = await typenIn(body, base)
-    const known = await findZaak(app.read, uuid)
+    const known = await findZaak(app.read, uuid, 0)
     if (!known) return { faults: [], zaaktypen: typen, typen }
     const zaak = toZaak(known, base)
     return {
@@ -329,7 +330,10 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Vrij[], typen: 
     kept.add(String(uuid))
   }
   throwFaults(faults)
-  const there = await m.sql<{ uuid: string }[]>`select uuid from rol where zaak_id = ${kern.id}`
+  const there = await m.sql<{ uuid: string }[]>`
+    select uuid from rol where zaak_id = ${kern.id} limit ${2 * LIMITS.items + 1}`
+  if (there.length > 2 * LIMITS.items)
+    throw invalid('rollen', 'max_items', `De zaak heeft meer dan ${2 * LIMITS.items} rollen. Wijzig ze een voor een.`)
   for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, (await findRol(m, uuid))!)
   await each('rollen', given, async ({ uuid, ...rol }) => {
     const input = readInput(RolDeel, rol)

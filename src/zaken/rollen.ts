@@ -8,6 +8,7 @@ import type { Actie, Mutation } from '../database/mutate.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
@@ -28,6 +29,7 @@ import {
 } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
+import { countUpTo, requireRoom } from './room.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { anyObject, OptionalReference, Params } from './zaak/columns.ts'
 import { BETROKKENE_TYPES, RolParameters, rolConditions } from './zaak/filters.ts'
@@ -171,7 +173,9 @@ export async function createRol(m: Mutation, zaak: ZaakCore, input: RolDeel, typ
   throwFaults([...(await onceFaults(m, zaak, roltype)), ...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const values = { ...toRow(m, input, parts), zaakId: zaak.id, ...roltype }
-  const [made] = await m.sql<{ uuid: string }[]>`insert into rol ${rowOf(m.sql, 'rol', values)} returning uuid`
+  const [made] = await m.sql<{ uuid: string; there: number }[]>`insert into rol ${rowOf(m.sql, 'rol', values)}
+    returning uuid, ${countUpTo(m, 'rol', 'zaak_id', zaak.id, LIMITS.related)} as there`
+  requireRoom(made!.there, 'rollen')
   return record(m, zaak, 'create', null, made!.uuid)
 }
 

@@ -7,6 +7,7 @@ import { rowOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { isFuture, Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, forbidden, type InvalidParam, invalid, onObject, throwFaults } from '../http/problem.ts'
@@ -14,6 +15,7 @@ import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
 import { byType, byUrl, findOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
+import { countUpTo, requireRoom } from './room.ts'
 import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
 import { type Archivering, deriveArchivering, saveArchivering } from './zaak/archive.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
@@ -147,6 +149,7 @@ export async function createStatus(
   const { base } = m.actor
   const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
   const { eind, eerder } = await judgePlaats(m, zaak, statustype)
+  requireRoom(eerder, 'statussen', LIMITS.statussen)
   const faults: InvalidParam[] = []
   if (einde === 'moet' && !eind)
     faults.push(onObject('eindstatus-required', 'Afsluiten vraagt de eindstatus van het zaaktype.'))
@@ -159,7 +162,7 @@ export async function createStatus(
   throwFaults(faults)
   const closed = eind && { ...(await bewaartermijn(m, zaak)), einddatum: day }
   const closing = closed ? await deriveArchivering(m, closed, { objects }) : undefined
-  requireMayAdd(m, zaak, eerder)
+  requireMayAdd(m, zaak, eerder > 0)
 
   const [made] = await m.sql<{ uuid: string }[]>`
     insert into status ${rowOf(m.sql, 'status', {
@@ -190,14 +193,14 @@ export async function createStatus(
   return status
 }
 
-/** Whether it is the last of its zaaktype, as its server says of one elsewhere; and whether the case had any before. */
+/** Whether it is the last of its zaaktype, as its server says of one elsewhere; and how many the case had before. */
 async function judgePlaats(m: Mutation, zaak: ZaakCore, { id, elders }: TypeOfZaak<'statustype'>) {
   const laatste = elders
     ? m.sql`${elders.isEindstatus}::boolean`
     : m.sql`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
         and o.volgnummer > y.volgnummer where y.id = ${id})`
-  const [found] = await m.sql<{ eind: boolean; eerder: boolean }[]>`
-    select ${laatste} as eind, exists (select from status s where s.zaak_id = ${zaak.id}) as eerder`
+  const [found] = await m.sql<{ eind: boolean; eerder: number }[]>`
+    select ${laatste} as eind, ${countUpTo(m, 'status', 'zaak_id', zaak.id, LIMITS.statussen)} as eerder`
   return found!
 }
 

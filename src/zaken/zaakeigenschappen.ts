@@ -12,12 +12,14 @@ import {
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
 import { type InvalidParam, immutable, onObject, throwFaults } from '../http/problem.ts'
 import { archivedFaults, holdZaak, requireOpenZaak, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { findOne, type PartRow, type PartSource, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
 import { eigenschapLink, recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
+import { countUpTo, requireRoom } from './room.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 
@@ -127,13 +129,16 @@ async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeo
   const waarde = await waardeFaults(m, type, input.waarde)
   throwFaults([...(streng ? waarde : []), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
+  const there = countUpTo(m, 'zaakeigenschap', 'zaak_id', zaak.id, LIMITS.related)
   const [made] = elders
-    ? await m.sql<{ uuid: string }[]>`
+    ? await m.sql<{ uuid: string; there: number }[]>`
       insert into zaakeigenschap (zaak_id, eigenschap_url, naam, waarde)
-      values (${zaak.id}, ${elders.url}, ${elders.naam}, ${input.waarde}) returning uuid`
-    : await m.sql<{ uuid: string }[]>`
+      values (${zaak.id}, ${elders.url}, ${elders.naam}, ${input.waarde}) returning uuid, ${there} as there`
+    : await m.sql<{ uuid: string; there: number }[]>`
       insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
-      select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id} returning uuid`
+      select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id}
+      returning uuid, ${there} as there`
+  requireRoom(made!.there, 'eigenschappen')
   await rederiveArchivering(m, zaak.id, ['eigenschap'])
   return { made: await record(m, zaak, 'create', null, made!.uuid), warning: waarde[0]?.reason }
 }

@@ -11,6 +11,7 @@ import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link, localUuid, resolveLink } from '../http/links.ts'
 import { type InvalidParam, immutable, invalid, invalidAll, onObject, throwFaults } from '../http/problem.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
@@ -27,6 +28,7 @@ import {
 } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
+import { countUpTo, requireRoom } from './room.ts'
 import { requireOwn } from './types.ts'
 import { NullableReference, OptionalMoment, Params, withoutDefaults } from './zaak/columns.ts'
 import { zaaktypeUrlOf } from './zaak/references.ts'
@@ -171,9 +173,11 @@ export async function createZio(
     vernietigingsdatum: input.vernietigingsdatum ?? null,
     status_id: statusId,
   }
-  const [made] = await m.sql<{ uuid: string }[]>`insert into zaakinformatieobject ${m.sql(values)}
-    on conflict (zaak_id, informatieobject_url) where informatieobject_url is not null do nothing returning uuid`
+  const [made] = await m.sql<{ uuid: string; there: number }[]>`insert into zaakinformatieobject ${m.sql(values)}
+    on conflict (zaak_id, informatieobject_url) where informatieobject_url is not null do nothing
+    returning uuid, ${countUpTo(m, 'zaakinformatieobject', 'zaak_id', zaak.id, LIMITS.documenten)} as there`
   if (!made) throw invalid('nonFieldErrors', 'unique', 'Het document hoort al bij deze zaak.')
+  requireRoom(made.there, 'documenten', LIMITS.documenten)
   if (documentId !== null) await linkObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
   if (found) {
     const { uuid } = made
@@ -289,6 +293,10 @@ async function findStatus(m: Mutation, url: string | null | undefined): Promise<
   const uuid = localUuid(url, m.actor.base, 'status') ?? null
   const [status] = await m.sql<{ id: number }[]>`select id from status where uuid = ${uuid}::uuid`
   if (!status) throw invalid('status', 'bad-url', 'Deze status bestaat niet.')
+  const [there] = await m.sql<{ n: number }[]>`
+    select ${countUpTo(m, 'zaakinformatieobject', 'status_id', status.id, LIMITS.statussen)} as n`
+  if (there!.n >= LIMITS.statussen)
+    throw invalid('status', 'max_items', `Een status heeft ten hoogste ${LIMITS.statussen} documenten.`)
   return status.id
 }
 

@@ -9,6 +9,7 @@ import type { Actie, Mutation } from '../database/mutate.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
@@ -20,6 +21,7 @@ import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
 import { by, byUrl, findOne, type PartRow, paged, readable, requireOne, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
+import { countUpTo, requireRoom } from './room.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 import { anyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
@@ -206,8 +208,10 @@ export async function createZaakobject(
     objectIdentificatie: jsonOf(m.sql, part.value),
   }
   const [made] = await m.sql<
-    { uuid: string }[]
-  >`insert into zaakobject ${rowOf(m.sql, 'zaakobject', values)} returning uuid`
+    { uuid: string; there: number }[]
+  >`insert into zaakobject ${rowOf(m.sql, 'zaakobject', values)}
+    returning uuid, ${countUpTo(m, 'zaakobject', 'zaak_id', zaak.id, LIMITS.related)} as there`
+  requireRoom(made!.there, 'zaakobjecten')
   await touchZaak(m, zaak.id)
   await rederive(m, zaak, input.objectType, objects)
   return record(m, zaak, 'create', null, made!.uuid)

@@ -3,12 +3,14 @@ import type { Updateable } from 'kysely'
 import { NO_REMOTE_TYPES, type RemoteTypes } from '../../catalogi/remote-types.ts'
 import { type Actie, json, type Mutation } from '../../database/mutate.ts'
 import type { Zaak as ZaakTable } from '../../database/types.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, immutable, notFound, throwFaults } from '../../http/problem.ts'
 import { holdZaak, requireOpenZaak } from '../lock.ts'
 import { zaakLabel, zakenKanaal } from '../records.ts'
 import { BIJWERKEN, requireMay } from '../rights.ts'
 import { encoded, toColumns, toZaak, type ZaakInput, type ZaakPatch } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
+import { recorded } from './long-lists.ts'
 import { findZaak } from './read.ts'
 import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
 import {
@@ -38,8 +40,8 @@ export async function changeZaak(
   requireMay(m.actor, BIJWERKEN, kern)
   const { vertrouwelijkheidaanduiding } = given // nobody raises a case above what he may touch
   if (vertrouwelijkheidaanduiding) requireMay(m.actor, BIJWERKEN, { ...kern, vertrouwelijkheidaanduiding })
-  const before = (await findZaak(m.read, uuid))!
-  const oud = toZaak(before, base)
+  const before = (await findZaak(m.read, uuid, LIMITS.recorded))!
+  const oud = recorded(toZaak(before, base))
   const geometrie = judgeKept('zaakgeometrie', given.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern, typen, kern)
   const relaties = await judgeRelaties(m, given)
@@ -86,7 +88,7 @@ export async function changeZaak(
     weergave: zaakLabel(after),
     kanaal: zakenKanaal(after, base),
     oud,
-    nieuw: zaak,
+    nieuw: recorded(zaak),
   })
   return zaak
 }

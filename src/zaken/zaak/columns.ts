@@ -30,10 +30,10 @@ import {
   Uuid,
   Vertrouwelijkheid,
 } from '../../http/input.ts'
-import { link, type Resource } from '../../http/links.ts'
-import { eigenschapLink } from '../records.ts'
+import { link } from '../../http/links.ts'
 import { zaaktypeLink } from '../types.ts'
 import { GEOJSON } from './geometry.ts'
+import { type List, urlsOf } from './long-lists.ts'
 
 export const Params = Type.Object({ uuid: Uuid })
 export const OptionalMoment = Type.Optional(
@@ -94,16 +94,11 @@ const RelevanteZaak = Type.Object({
 const Kenmerk = Type.Object({ kenmerk: Text(40, { minLength: 1 }), bron: Text(40, { minLength: 1 }) })
 
 type OtherZaak = { uuid: string | null; url: string | null }
-/** What hangs on a case: uuids, those of other cases also as URLs elsewhere. */
-export type Related = {
+/** What hangs on a case: uuids, of lists with commas between; those of other cases also as URLs elsewhere. */
+export type Related = Record<List, string | null> & {
   zaaktypeUuid: string | null
   catalogusUuid: string | null
   hoofdzaakUuid: string | null
-  deelzaken: string[]
-  eigenschappen: string[]
-  rollen: string[]
-  zaakinformatieobjecten: string[]
-  zaakobjecten: string[]
   status: string | null
   resultaat: string | null
   relevanteAndereZaken: (OtherZaak & Omit<Static<typeof RelevanteZaak>, 'url'>)[]
@@ -114,7 +109,6 @@ export type ZaakRow = Omit<Selectable<ZaakTable>, Elsewhere> &
   Related & { zaakgeometrie: Record<string, unknown> | null }
 
 const { kept, stated, json, spread, apart, shown } = fieldsOf<ZaakTable, ZaakRow>()
-const many = (resource: Resource, base: string, uuids: string[]) => uuids.map((uuid) => link(base, resource, uuid))
 const otherZaak = (base: string, { uuid, url }: OtherZaak) => (uuid ? link(base, 'zaak', uuid) : url!)
 
 /**
@@ -176,7 +170,7 @@ const FIELDS = {
   }),
   selectielijstklasse: kept(OptionalReference, 'selectielijstklasse', ''),
   hoofdzaak: apart(NullableReference, (row, base) => row.hoofdzaakUuid && link(base, 'zaak', row.hoofdzaakUuid)),
-  deelzaken: shown(Urls, (row, base) => many('zaak', base, row.deelzaken)),
+  deelzaken: shown(Urls, (row, base) => urlsOf('deelzaken', row, base)),
   relevanteAndereZaken: apart(Type.Optional(Type.Array(RelevanteZaak, { default: [] })), (row, base) =>
     row.relevanteAndereZaken.map(({ aardRelatie, overigeRelatie, toelichting, ...one }) => ({
       url: otherZaak(base, one),
@@ -188,11 +182,11 @@ const FIELDS = {
   gerelateerdeZaken: apart(Type.Optional(Type.Array(Type.Object({ url: Reference() }), { default: [] })), (row, base) =>
     row.gerelateerdeZaken.map((one) => ({ url: otherZaak(base, one) })),
   ),
-  eigenschappen: shown(Urls, (row, base) => row.eigenschappen.map((uuid) => eigenschapLink(base, row.uuid, uuid))),
-  rollen: shown(Urls, (row, base) => many('rol', base, row.rollen)),
+  eigenschappen: shown(Urls, (row, base) => urlsOf('eigenschappen', row, base)),
+  rollen: shown(Urls, (row, base) => urlsOf('rollen', row, base)),
   status: shown(NullableUrl, (row, base) => row.status && link(base, 'status', row.status)),
-  zaakinformatieobjecten: shown(Urls, (row, base) => many('zaakinformatieobject', base, row.zaakinformatieobjecten)),
-  zaakobjecten: shown(Urls, (row, base) => many('zaakobject', base, row.zaakobjecten)),
+  zaakinformatieobjecten: shown(Urls, (row, base) => urlsOf('zaakinformatieobjecten', row, base)),
+  zaakobjecten: shown(Urls, (row, base) => urlsOf('zaakobjecten', row, base)),
   kenmerken: json(Type.Optional(Type.Array(Kenmerk, { default: [] })), 'kenmerken', []),
   archiefnominatie: spread({
     input: Type.Optional(

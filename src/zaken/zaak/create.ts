@@ -267,11 +267,11 @@ function withoutEmpty(row: NewRow): Pick<NewRow, (typeof USUAL)[number]> {
 }
 
 const NOTHING_RELATED = {
-  deelzaken: [],
-  eigenschappen: [],
-  rollen: [],
-  zaakinformatieobjecten: [],
-  zaakobjecten: [],
+  deelzaken: null,
+  eigenschappen: null,
+  rollen: null,
+  zaakinformatieobjecten: null,
+  zaakobjecten: null,
   status: null,
   resultaat: null,
   relevanteAndereZaken: [],

@@ -1,6 +1,7 @@
 // Deleting a case, with all that hangs on it.
 import type { Mutation } from '../../database/mutate.ts'
 import { unlinkAllOf } from '../../documenten/object-links.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
 import { notFound, onObject, throwFaults } from '../../http/problem.ts'
 import { releaseRemote } from '../../services/remote-relations.ts'
@@ -8,6 +9,7 @@ import { holdZaak } from '../lock.ts'
 import { zaakLabel, zakenKanaal } from '../records.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
 import { toZaak } from './columns.ts'
+import { recorded } from './long-lists.ts'
 import { findZaak } from './read.ts'
 
 /** zrc-023: a case goes with all that hangs on it, its parts and its audit trail; documents stay. */
@@ -25,7 +27,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   await m.sql`select 1 from zaak where id = any(${ids}::bigint[]) order by id for update` // nothing more is hung on them
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
-  const oud = toZaak((await findZaak(m.read, uuid))!, base)
+  const oud = recorded(toZaak((await findZaak(m.read, uuid, LIMITS.recorded))!, base))
   await unlinkAllOf(
     m,
     family.map((one) => one.uuid),

@@ -4,28 +4,46 @@ import type { Database, ReadDb } from '../../database/database.ts'
 import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
+import { invalid } from '../../http/problem.ts'
+import type { Written } from '../../http/stream.ts'
 import { reached } from '../rights.ts'
-import { COLUMNS, type Related, type ZaakRow } from './columns.ts'
+import { COLUMNS, type Related, toZaak, type ZaakRow } from './columns.ts'
 import type { ZaakConditions } from './filters.ts'
+import { isCut, isLonger, LISTS, listOfUuids, membersOf, written } from './long-lists.ts'
 
-const below = (table: string) =>
-  sql<string[]>`array(select b.uuid from ${sql.table(table)} b where b.zaak_id = z.id order by b.id desc)`
+/** What of a case is read at once: all, or for a page only what is small. */
+type Extent = {
+  /** Of each list that grows with what hangs on the case; and of those with other cases, all when it says nothing. */
+  most: number | undefined
+  others?: number
+  geometrie: RawBuilder<ZaakRow['zaakgeometrie']>
+  kenmerken: RawBuilder<ZaakRow['kenmerken']>
+  producten: RawBuilder<ZaakRow['productenOfDiensten']>
+}
+const WHOLE: Extent = {
+  most: undefined,
+  geometrie: sql.ref('z.zaakgeometrie'),
+  kenmerken: sql.ref('z.kenmerken'),
+  producten: sql.ref('z.productenOfDiensten'),
+}
+const SMALL_COLUMNS = COLUMNS.filter((name) => name !== 'z.kenmerken' && name !== 'z.productenOfDiensten')
 
-function zaken(db: ReadDb, geometrie: RawBuilder<ZaakRow['zaakgeometrie']> = sql.ref('z.zaakgeometrie')) {
+function zaken(db: ReadDb, { most, others, geometrie, kenmerken, producten }: Extent = WHOLE) {
+  const up = others === undefined ? sql`` : sql`limit ${sql.lit(others + 1)}`
   return db
     .selectFrom('zaak as z')
     .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
     .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
-    .select(COLUMNS)
-    .select(geometrie.as('zaakgeometrie'))
+    .select(SMALL_COLUMNS)
+    .select([geometrie.as('zaakgeometrie'), kenmerken.as('kenmerken'), producten.as('productenOfDiensten')])
     .select(['t.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
     .select([
       sql<string | null>`(select h.uuid from zaak h where h.id = z.hoofdzaak_id)`.as('hoofdzaakUuid'),
-      sql<string[]>`array(select d.uuid from zaak d where d.hoofdzaak_id = z.id order by d.id)`.as('deelzaken'),
-      below('zaakeigenschap').as('eigenschappen'),
-      below('rol').as('rollen'),
-      below('zaakinformatieobject').as('zaakinformatieobjecten'),
-      below('zaakobject').as('zaakobjecten'),
+      listOfUuids('deelzaken', most).as('deelzaken'),
+      listOfUuids('eigenschappen', most).as('eigenschappen'),
+      listOfUuids('rollen', most).as('rollen'),
+      listOfUuids('zaakinformatieobjecten', most).as('zaakinformatieobjecten'),
+      listOfUuids('zaakobjecten', most).as('zaakobjecten'),
       sql<
         string | null
       >`(select s.uuid from status s where s.zaak_id = z.id order by s.datum_status_gezet desc limit 1)`.as('status'),
@@ -34,26 +52,55 @@ function zaken(db: ReadDb, geometrie: RawBuilder<ZaakRow['zaakgeometrie']> = sql
         Related['relevanteAndereZaken']
       >`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', a.andere_zaak_url,
         'aardRelatie', a.aard_relatie, 'overigeRelatie', a.overige_relatie, 'toelichting', a.toelichting) order by a.volgorde)
-        from zaak_andere_zaak a left join zaak o on o.id = a.andere_zaak_id where a.zaak_id = z.id), '[]')`.as(
-        'relevanteAndereZaken',
-      ),
+        from (select * from zaak_andere_zaak where zaak_id = z.id order by volgorde ${up}) a
+        left join zaak o on o.id = a.andere_zaak_id), '[]')`.as('relevanteAndereZaken'),
       sql<
         Related['gerelateerdeZaken']
       >`coalesce((select jsonb_agg(jsonb_build_object('uuid', o.uuid, 'url', g.andere_zaak_url) order by g.id)
-        from zaak_gerelateerde_zaak g left join zaak o on o.id = g.andere_zaak_id where g.zaak_id = z.id), '[]')`.as(
-        'gerelateerdeZaken',
-      ),
+        from (select * from zaak_gerelateerde_zaak where zaak_id = z.id ${up}) g
+        left join zaak o on o.id = g.andere_zaak_id), '[]')`.as('gerelateerdeZaken'),
     ])
 }
-export function findZaak(db: ReadDb, uuid: string): Promise<ZaakRow | undefined> {
-  return zaken(db).where('z.uuid', '=', uuid).executeTakeFirst()
+
+/** @param most of each list one more than so many at most; as many as an answer holds when left out */
+export function findZaak(db: ReadDb, uuid: string, most?: number): Promise<ZaakRow | undefined> {
+  return zaken(db, { ...WHOLE, most })
+    .where('z.uuid', '=', uuid)
+    .executeTakeFirst()
 }
 
-/** The cases with these uuids as far as the actor may read them: for expand. */
+/**
+ * The cases with these uuids as far as the actor may read them: for expand. Those with long lists are read one by one.
+ * @throws Problem 400 on `expand` when their lists have more than `LIMITS.expandedMembers` members together, or one of them
+ *   more than a case may have
+ */
 export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): Promise<ZaakRow[]> {
   if (uuids.length === 0) return []
-  return zaken(db).where(sql<boolean>`z.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
+  const rows = await small(db).where(sql<boolean>`z.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
+  let members = 0
+  const found: ZaakRow[] = []
+  for (const row of rows) {
+    const isSmall = !isLong(row) && !row.isLarge
+    const whole = isSmall ? row : await findZaak(db, row.uuid)
+    if (!whole) continue // deleted since
+    if (!isSmall) members += membersOf(whole) + sizeOf(whole)
+    if (members > LIMITS.expandedMembers || isCut(whole))
+      throw invalid('expand', 'max_items', 'Deze zaken zijn samen te groot om op te nemen. Vraag ze apart op.')
+    found.push(whole)
+  }
+  return found
 }
+
+/** What else may be large in a case, in members of a list. */
+const sizeOf = ({ zaakgeometrie, kenmerken, productenOfDiensten, relevanteAndereZaken, gerelateerdeZaken }: ZaakRow) =>
+  JSON.stringify([zaakgeometrie, kenmerken, productenOfDiensten, relevanteAndereZaken, gerelateerdeZaken]).length / 100
+
+/** Whether a case that was read as `SMALL` has more than that. */
+const isLong = (row: PageRow): boolean =>
+  row.isLong ||
+  LISTS.some((list) => isLonger(list, row, LIMITS.relatedOnPage)) ||
+  row.relevanteAndereZaken.length > LIMITS.relatedOnPage ||
+  row.gerelateerdeZaken.length > LIMITS.relatedOnPage
 
 /** How many cases there are in parts that do not overlap. */
 export async function countZaken(database: Database, delen: ZaakConditions[]): Promise<number> {
@@ -84,18 +131,57 @@ export async function pageOfZaken(
 
 const pageRows = rowsById<PageRow>(
   ({ db }) =>
-    zaken(db as unknown as ReadDb, sql`case when not ${IS_LARGE} then z.zaakgeometrie end`)
-      .select(sql<boolean>`coalesce(${IS_LARGE}, false)`.as('isLarge'))
+    small(db as unknown as ReadDb)
       .where(sql<boolean>`z.id = any(${[]}::bigint[])`)
       .compile().sql,
 )
 
 const IS_LARGE = sql<boolean>`pg_column_size(z.zaakgeometrie) > 2000`
-/** A case of a page: a large geometry is not there yet. */
-type PageRow = ZaakRow & { isLarge: boolean }
+const IS_LONG = sql<boolean>`(pg_column_size(z.kenmerken) > 2000 or jsonb_array_length(z.kenmerken) > ${sql.lit(LIMITS.relatedOnPage)}
+  or cardinality(z.producten_of_diensten) > ${sql.lit(LIMITS.relatedOnPage)})`
+const SMALL: Extent = {
+  most: LIMITS.relatedOnPage,
+  others: LIMITS.relatedOnPage,
+  geometrie: sql`case when not ${IS_LARGE} then z.zaakgeometrie end`,
+  kenmerken: sql`case when ${IS_LONG} then '[]' else z.kenmerken end`,
+  producten: sql`case when ${IS_LONG} then '{}' else z.producten_of_diensten end`,
+}
+const small = (db: ReadDb) =>
+  zaken(db, SMALL).select([sql<boolean>`coalesce(${IS_LARGE}, false)`.as('isLarge'), IS_LONG.as('isLong')])
+/** A case of a page: a large geometry is not there yet, and of lists only the beginning. */
+type PageRow = ZaakRow & { isLarge: boolean; isLong: boolean }
+
+/**
+ * Makes the answers of the cases of a page, those with long lists one by one: together they may be very large.
+ * @param isReadable whether the actor may read a case that was read again
+ */
+export async function* answersOf<R extends object>(
+  db: ReadDb,
+  rows: PageRow[],
+  base: string,
+  isReadable: (row: ZaakRow) => boolean,
+  answer: (resources: ReturnType<typeof toZaak>[]) => AsyncIterable<R>,
+): AsyncGenerator<R | Written> {
+  const made = (few: PageRow[]) => withGeometrie(db, few, answer(few.map((row) => toZaak(row, base))))
+  let few: PageRow[] = []
+  for (const row of rows) {
+    if (!isReadable(row)) continue
+    if (!isLong(row)) {
+      few.push(row)
+      continue
+    }
+    yield* made(few)
+    few = []
+    const whole = await findZaak(db, row.uuid)
+    if (!whole || !isReadable(whole)) continue // changed since
+    for await (const one of made([{ ...whole, isLarge: false, isLong: false }]))
+      yield isCut(whole) ? written(db, whole, one, base) : one
+  }
+  yield* made(few)
+}
 
 /** The answers for the cases of a page, with the large geometries read a few at a time: together they may be very large. */
-export async function* withGeometrie<R extends object>(
+async function* withGeometrie<R extends object>(
   db: ReadDb,
   rows: PageRow[],
   answers: AsyncIterable<R>,

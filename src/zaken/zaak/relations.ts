@@ -2,9 +2,10 @@
 import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import { deelzaaktypeOfZaaktype } from '../../catalogi/type-relations.ts'
 import type { Mutation } from '../../database/mutate.ts'
-import { resolveLink } from '../../http/links.ts'
+import { LIMITS } from '../../http/limits.ts'
+import { link, resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
-import { fault } from '../../http/problem.ts'
+import { fault, invalid } from '../../http/problem.ts'
 import type { ZaakCore } from '../lock.ts'
 import type { ZaakPatch } from './columns.ts'
 
@@ -24,13 +25,16 @@ export async function judgeHoofdzaak(
   if (target.resource !== 'zaak') return wrong('incorrect_match', 'Deze URL is van een andere resource.')
   if (target.uuid === self?.uuid) return wrong('self-forbidden', 'Een zaak is geen hoofdzaak van zichzelf.')
   const [hoofdzaak] = await m.sql<
-    { id: number; hoofdzaak_id: number | null; zaaktype_url: string | null; past: boolean }[]
+    { id: number; hoofdzaak_id: number | null; zaaktype_url: string | null; past: boolean; full: boolean }[]
   >`select h.id, h.hoofdzaak_id, h.zaaktype_url,
+      exists (select from zaak d where d.hoofdzaak_id = h.id offset ${LIMITS.related - 1}) as full,
       ${m.sql.unsafe(deelzaaktypeOfZaaktype('h.zaaktype_id', 'own.id'))} as past
     from zaak h left join zaaktype own on own.id = ${eigen.zaaktypeId} where h.uuid = ${target.uuid} for share of h`
   if (!hoofdzaak) return wrong('does_not_exist', 'Deze zaak bestaat niet.')
   if (hoofdzaak.hoofdzaak_id !== null)
     return wrong('deelzaak-als-hoofdzaak', 'Deze zaak is zelf een deelzaak en kan geen hoofdzaak zijn.')
+  if (hoofdzaak.full && hoofdzaak.id !== self?.hoofdzaakId)
+    return wrong('max_items', `Een zaak heeft ten hoogste ${LIMITS.related} deelzaken.`)
   const elders = hoofdzaak.zaaktype_url === null ? undefined : typen.get('zaaktype', hoofdzaak.zaaktype_url)
   if (elders && 'code' in elders) return wrong('bad-url', 'Het zaaktype van de hoofdzaak is niet op te vragen.')
   const past = hoofdzaak.past || (elders?.deelzaaktypen ?? []).some((type) => type === eigen.zaaktypeUrl)
@@ -128,5 +132,15 @@ export async function writeRelaties(
       ...(id === null || id === zaakId ? [] : [{ zaak_id: id, andere_zaak_id: zaakId, andere_zaak_url: null }]),
     ])
     if (rows.length > 0) await m.sql`insert into zaak_gerelateerde_zaak ${m.sql(rows)} on conflict do nothing`
+    // The others know of it too, and so have lists that grow without a change of their own.
+    const others = gerelateerd.flatMap(({ id }) => id ?? [])
+    const [full] = await m.sql<{ uuid: string }[]>`select z.uuid from zaak z where z.id = any(${others}::bigint[])
+      and exists (select from zaak_gerelateerde_zaak g where g.zaak_id = z.id offset ${LIMITS.related}) limit 1`
+    if (full)
+      throw invalid(
+        'gerelateerdeZaken',
+        'max_items',
+        `Een zaak heeft ten hoogste ${LIMITS.related} gerelateerde zaken: ${link(m.actor.base, 'zaak', full.uuid)}.`,
+      )
   }
 }

@@ -9,6 +9,7 @@ import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid, notFound } from '../../http/problem.ts'
+import { sendWritten } from '../../http/stream.ts'
 import { zaakTree } from '../expand.ts'
 import { AANMAKEN, access, BIJWERKEN, LEZEN, mayDo, requireMay, VERWIJDEREN, type ZaaktypeOrigin } from '../rights.ts'
 import { changeZaak } from './change.ts'
@@ -17,7 +18,8 @@ import { createZaak } from './create.ts'
 import { answerCrs, crs } from './crs.ts'
 import { deleteZaak } from './delete.ts'
 import { ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
-import { countZaken, findZaak, pageOfZaken, withGeometrie } from './read.ts'
+import { longLists, sendWithLongLists, written } from './long-lists.ts'
+import { answersOf, countZaken, findZaak, pageOfZaken } from './read.ts'
 import { openReferences } from './references.ts'
 import { settingsOf } from './rules.ts'
 import { expandPaths, lenientSearch, within, Zoek } from './search.ts'
@@ -72,6 +74,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       requireMay(request.actor, LEZEN, row)
       const paths = request.query.expand ?? []
       const [zaak] = await expand(request, [toZaak(row, request.base)], paths, zaakTree())
+      if (longLists(zaak!).length > 0) return sendWithLongLists(request, reply, row, zaak!)
       return sendCacheable(request, reply, zaak)
     },
   )
@@ -93,13 +96,13 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/zaken/:uuid',
     { ...crs, config: access(BIJWERKEN), schema: { params: Params, body: ZaakPut, response: { 200: Zaak } } },
-    async (request) => change(request, 'update', request.params.uuid, request.body),
+    async (request, reply) => change(request, reply, 'update', request.params.uuid, request.body),
   )
 
   app.patch(
     '/zaken/:uuid',
     { ...crs, config: access(BIJWERKEN), schema: { params: Params, body: ZaakPatch, response: { 200: Zaak } } },
-    async (request) => change(request, 'partial_update', request.params.uuid, request.body),
+    async (request, reply) => change(request, reply, 'partial_update', request.params.uuid, request.body),
   )
 
   app.delete(
@@ -111,13 +114,15 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  async function change(request: FastifyRequest, actie: Actie, uuid: string, given: ZaakPatch) {
-    const known = await findZaak(app.read, uuid)
+  async function change(request: FastifyRequest, reply: FastifyReply, actie: Actie, uuid: string, given: ZaakPatch) {
+    const known = await findZaak(app.read, uuid, 0)
     const { base } = request
     const faults = known ? await references.judge(given, base, toZaak(known, base)) : []
     const typen = known ? await references.zaaktypen(given, base, toZaak(known, base)) : NO_REMOTE_TYPES
     const zaak = await app.mutate(request.actor, (m) => changeZaak(m, uuid, actie, given, settings, faults, typen))
-    return { ...zaak, _expand: {} }
+    const answer = { ...zaak, _expand: {} }
+    if (!known || longLists(answer).length === 0) return answer
+    return sendWritten(request, reply, written(app.read, known, answer, base))
   }
 
   async function sendPage(
@@ -143,15 +148,17 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
         isKept: delen.every(({ counted, others }) => counted.length > 0 && others.length === 0),
         rows: (limit, offset, count) => pageOfZaken(database, selection(), order, limit, offset, count),
       },
-      (all) => {
-        const rows = all.filter((row) => mayDo(request.actor, LEZEN, row))
-        const found = rows.map((row) => toZaak(row, request.base))
-        const answers =
-          fields === undefined
-            ? expandEach(request, found, paths, zaakTree())
-            : selectFields(request, found, fields, zaakTree())
-        return withGeometrie(app.read, rows, answers)
-      },
+      (rows) =>
+        answersOf(
+          app.read,
+          rows,
+          request.base,
+          (row) => mayDo(request.actor, LEZEN, row),
+          (found) =>
+            fields === undefined
+              ? expandEach(request, found, paths, zaakTree())
+              : selectFields(request, found, fields, zaakTree()),
+        ),
       fields === undefined ? firstPortion(paths) : 50,
     )
   }

@@ -1,0 +1,142 @@
+// Lists of a case that grow with what hangs on it. How many a case may have is bounded, and an answer holds as many.
+// What was imported or taken over may have more: such a list is written from the database, a portion at a time.
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { ReadDb } from '../../database/database.ts'
+import { isKnown } from '../../http/etag.ts'
+import { LIMITS } from '../../http/limits.ts'
+import { link } from '../../http/links.ts'
+import { sendWritten, Written } from '../../http/stream.ts'
+import { eigenschapLink } from '../records.ts'
+
+const KINDS = {
+  deelzaken: { table: 'zaak', column: 'hoofdzaak_id', order: 'asc', resource: 'zaak', most: LIMITS.related },
+  eigenschappen: {
+    table: 'zaakeigenschap',
+    column: 'zaak_id',
+    order: 'desc',
+    resource: undefined,
+    most: LIMITS.related,
+  },
+  rollen: { table: 'rol', column: 'zaak_id', order: 'desc', resource: 'rol', most: LIMITS.related },
+  zaakinformatieobjecten: {
+    table: 'zaakinformatieobject',
+    column: 'zaak_id',
+    order: 'desc',
+    resource: 'zaakinformatieobject',
+    most: LIMITS.documenten,
+  },
+  zaakobjecten: {
+    table: 'zaakobject',
+    column: 'zaak_id',
+    order: 'desc',
+    resource: 'zaakobject',
+    most: LIMITS.related,
+  },
+} as const
+export type List = keyof typeof KINDS
+export const LISTS = Object.keys(KINDS) as List[]
+
+type Zaak = { id: number; uuid: string }
+type Row = Zaak & Record<List, string | null>
+type Answer = Partial<Record<List, string[]>>
+
+/**
+ * The uuids of a list of case `z` with commas between, since the driver takes long over the members of an array; null for none.
+ * One more than `most` at most, or than a case may have: by that is seen that these are not all.
+ */
+export function listOfUuids(list: List, most: number = KINDS[list].most) {
+  const { table, column, order } = KINDS[list]
+  return sql<string | null>`(select string_agg(b.uuid::text, ',' order by b.id ${sql.raw(order)}) from (
+    select x.id, x.uuid from ${sql.table(table)} x where ${sql.ref(`x.${column}`)} = z.id limit ${sql.lit(most + 1)}
+  ) b)`
+}
+
+const UUID_LENGTH = 36
+const lengthOf = (uuids: string | null): number => (uuids === null ? 0 : (uuids.length + 1) / (UUID_LENGTH + 1))
+
+/** Whether a list of the row has more members than that. */
+export const isLonger = (list: List, row: Row, most: number): boolean => lengthOf(row[list]) > most
+
+/** Whether a case has more than an answer holds. */
+export const isCut = (row: Row): boolean => LISTS.some((list) => isLonger(list, row, KINDS[list].most))
+
+/** The lists of an answer that are not complete. */
+export const longLists = (answer: Answer): List[] =>
+  LISTS.filter((list) => (answer[list]?.length ?? 0) > KINDS[list].most)
+
+export const membersOf = (row: Row): number => LISTS.reduce((sum, list) => sum + lengthOf(row[list]), 0)
+
+/** The URLs of a list as far as the row has them. */
+export const urlsOf = (list: List, row: Row, base: string): string[] =>
+  row[list]?.split(',').map((uuid) => urlOf(list, row, uuid, base)) ?? []
+
+function urlOf(list: List, { uuid: zaak }: Zaak, uuid: string, base: string): string {
+  const { resource } = KINDS[list]
+  return resource ? link(base, resource, uuid) : eigenschapLink(base, zaak, uuid)
+}
+
+/** The same case as the audit trail has it. */
+export function recorded<T extends Record<List, string[]>>(zaak: T): T {
+  const short = LISTS.filter((list) => zaak[list].length > LIMITS.recorded)
+  if (short.length === 0) return zaak
+  return { ...zaak, ...Object.fromEntries(short.map((list) => [list, zaak[list].slice(0, LIMITS.recorded)])) }
+}
+
+/** The answer for a case with its long lists complete. */
+export function written(db: ReadDb, zaak: Zaak, answer: Answer, base: string): Written {
+  return new Written(pieces(db, zaak, answer, base))
+}
+
+async function* pieces(db: ReadDb, zaak: Zaak, answer: Answer, base: string): AsyncGenerator<string> {
+  const long: string[] = longLists(answer)
+  let before = '{'
+  for (const [name, value] of Object.entries(answer)) {
+    if (value === undefined) continue
+    yield `${before}${JSON.stringify(name)}:`
+    before = ','
+    if (!long.includes(name)) yield JSON.stringify(value)
+    else {
+      yield '['
+      yield* members(db, zaak, name as List, base)
+      yield ']'
+    }
+  }
+  yield '}'
+}
+
+const PORTION = 5000
+
+async function* members(db: ReadDb, zaak: Zaak, list: List, base: string): AsyncGenerator<string> {
+  const { table, column, order } = KINDS[list]
+  const side = sql.raw(order === 'asc' ? '>' : '<')
+  let after = sql``
+  for (let before = ''; ; before = ',') {
+    const { rows } = await sql<{ id: number; uuid: string }>`
+      select x.id, x.uuid from ${sql.table(table)} x where ${sql.ref(`x.${column}`)} = ${zaak.id} ${after}
+      order by x.id ${sql.raw(order)} limit ${PORTION}`.execute(db as never)
+    if (rows.length > 0) yield before + rows.map(({ uuid }) => JSON.stringify(urlOf(list, zaak, uuid, base))).join(',')
+    if (rows.length < PORTION) return
+    after = sql`and x.id ${side} ${rows.at(-1)!.id}`
+  }
+}
+
+/** Sends a case that has long lists, with an ETag that changes with any of their members. */
+export async function sendWithLongLists(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  zaak: Zaak,
+  answer: Answer,
+): Promise<FastifyReply> {
+  const { read } = request.server
+  const hash = createHash('md5').update(JSON.stringify(answer))
+  for (const list of longLists(answer)) {
+    const { table, column } = KINDS[list]
+    const { rows } = await sql`select count(*) as n, bit_xor(hashint8extended(x.id, 0)) as ids
+      from ${sql.table(table)} x where ${sql.ref(`x.${column}`)} = ${zaak.id}`.execute(read as never)
+    hash.update(JSON.stringify(rows))
+  }
+  if (isKnown(request, reply, `"${hash.digest('hex')}"`)) return reply.code(304).send()
+  return sendWritten(request, reply, written(read, zaak, answer, request.base))
+}
