@@ -118,7 +118,7 @@ t.test(
     await sql`select graphile_worker.add_job('verstuur-notificaties')`
     await until(async () => (await left(dead.url)) === 0)
     t.equal(firstArrivals(dead.received).size, waiting)
-    },
+  },
 )
 
 /** Per message the first time that it came, in the order in which they came. */
