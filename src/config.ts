@@ -1,7 +1,7 @@
 // The settings: read from the environment, checked once, and passed on as one object. src/config/settings.ts has each of them.
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { readEnvironment, type SettingValues } from './config/environment.ts'
+import { type ListedSetting, listSettings, readEnvironment, type SettingValues } from './config/environment.ts'
 import type { AzureSettings } from './documenten/storage/azure.ts'
 import type { S3Settings } from './documenten/storage/s3.ts'
 
@@ -25,6 +25,8 @@ type Composed = {
   /** Hosts of callbacks that may be called without TLS; `*`: all. */
   notificatiesHttpHosts: string[]
   uploadChunkSize: number
+  /** All settings as text and without the secrets, for the page that shows them. */
+  listed: readonly ListedSetting[]
 }
 export type Config = Readonly<Omit<SettingValues, 'databaseDirectUrl' | keyof Composed> & Composed>
 
@@ -86,6 +88,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     notificatiesHttpHosts: list(values.notificatiesHttpHosts),
     ...(values.selectielijstBestand && { selectielijstBestand: resolve(values.selectielijstBestand) }),
     uploadChunkSize: values.uploadChunkSize ?? values.minUploadSize,
+    listed: listSettings(env, given),
   }
 }
 

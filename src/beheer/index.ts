@@ -25,6 +25,7 @@ import { registerPagina } from './page.ts'
 import { registerBewaartermijnen } from './retention.ts'
 import { registerZoeken } from './search.ts'
 import { findSession, hasRole } from './session.ts'
+import { registerSettings } from './settings.ts'
 import { registerSignIn } from './sign-in.ts'
 import { registerStijl } from './stylesheets.ts'
 import { registerTakeovers } from './takeovers.ts'
@@ -86,6 +87,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerDocumenten(app)
   await registerCatalogi(app)
   registerAudit(app)
+  registerSettings(app)
   await registerImports(app)
   registerTakeovers(app)
 }

@@ -44,6 +44,7 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
       { pad: '/kanalen', naam: 'Kanalen' },
       { pad: '/applicaties', naam: 'Applicaties' },
       { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
+      { pad: '/configuratie', naam: 'Configuratie', rol: 'administrator' },
       { pad: '/audit', naam: 'Audit' },
     ],
   },
@@ -165,7 +166,9 @@ function frame(request: FastifyRequest, stijl: Stijl) {
   const basis = `${basePath(request)}/beheer`
   const pad = request.originalUrl.split('?', 1)[0]!.replace(/^\/beheer/, '') || '/'
   const isHier = (item: MenuItem) =>
-    item.pad === '/' ? pad === '/' : pad === item.pad || pad.startsWith(`${item.pad}/`)
+    item.pad === '/'
+      ? pad === '/'
+      : pad === item.pad || (item.pad !== '/configuratie' && pad.startsWith(`${item.pad}/`))
   return {
     basis,
     stijl,

@@ -60,6 +60,25 @@ export function readEnvironment(env: NodeJS.ProcessEnv): {
   return { values: values as SettingValues, given, faults }
 }
 
+export type ListedSetting = {
+  env: string
+  /** As text; undefined for a secret, and where there is none. */
+  value: string | undefined
+  given: boolean
+  secret: boolean
+}
+
+/** Every setting as it is in use, to be shown: without the secrets. */
+export function listSettings(env: NodeJS.ProcessEnv, given: Set<string>): ListedSetting[] {
+  return SETTINGS.map(({ env: name, secret = false, alsoRead, default: standard }) => {
+    const text = given.has(name) ? env[name]?.trim() || (alsoRead && env[alsoRead]?.trim()) : standard?.toString()
+    return { env: name, value: secret || !text ? undefined : withoutPassword(text), given: given.has(name), secret }
+  })
+}
+
+/** An address may carry a password that was never meant to be shown. */
+const withoutPassword = (text: string) => text.replace(/(\w+:\/\/)[^/@\s,]*@/g, '$1…@')
+
 /** The object of these entries without those that have no value. */
 function compact<T>(entries: [string, T][], read: (one: T) => unknown): Record<string, unknown> {
   const all = entries.map(([key, one]) => [key, read(one)] as const)
