@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Settings as Typebox } from 'typebox/system'
 import { Settings } from './settings.ts'
 
 /** The settings as the environment has them, with the defaults. */
@@ -51,6 +52,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): {
   const values: unknown = compact(ENTRIES, (one) =>
     isGroup(one) ? compact(Object.entries(one.properties), read) : read(one),
   )
+  Typebox.Set({ maxErrors: Math.max(Typebox.Get().maxErrors, SETTINGS.length) }) // else it tells of eight faults
   if (!check.Check(values)) {
     for (const { instancePath, keyword, params, message } of check.Errors(values)) {
       const setting = settingAt(instancePath)
