@@ -11,7 +11,7 @@ import {
   readModus,
   saveInstellingen,
 } from '../notificaties/settings.ts'
-import { saveService } from '../services/services.ts'
+import { saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
 import { STAPPEN, stepsOf } from './notificatie-labels.ts'

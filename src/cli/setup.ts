@@ -14,7 +14,7 @@ import { ownAddress } from '../http/links.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS } from '../notificaties/backoff.ts'
 import { Instellingen, saveInstellingen } from '../notificaties/settings.ts'
-import { RemoteServiceInput, saveService } from '../services/services.ts'
+import { RemoteServiceInput, saveService } from '../services/register.ts'
 
 const Applicatie = Type.Object({
   ...ApplicatieInput.properties,

@@ -6,7 +6,7 @@ import type { Database, ReadDb } from '../database/database.ts'
 import { json, type Mutation, mutator } from '../database/mutate.ts'
 import { systemActor } from '../http/access.ts'
 import { invalid } from '../http/problem.ts'
-import { saveService } from '../services/services.ts'
+import { saveService } from '../services/register.ts'
 import { wakeSender } from './resend.ts'
 
 export const Instellingen = Type.Object({

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { isShort, type SecretBox } from '../autorisaties/secret-box.ts'
 import type { Addresses } from './addresses.ts'
 import { isUuid } from './normalise.ts'
-import type { ApplicatieRow } from './source.ts'
-import type { Melding, Sql, Written } from './write.ts'
+import type { ApplicatieRow, Melding } from './source.ts'
+import type { Sql, Written } from './write.ts'
 
 type Options = { overneming: number; ronde: number; addresses: Addresses }
 

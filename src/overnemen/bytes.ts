@@ -2,12 +2,14 @@
 // copied into our store, or taken as they lie there when it is the same store.
 
 import type { Readable } from 'node:stream'
+import type postgres from 'postgres'
 import { isOwnKey, newKey, requireKey, type Store } from '../documenten/storage/index.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
 import { type RowColumn, unnested } from './rows.ts'
-import type { Contents } from './source.ts'
+import type { Contents, Melding } from './source.ts'
 import { shadowSchema, type Takeover } from './takeover.ts'
-import type { Melding, Sql } from './write.ts'
+
+type Sql = postgres.TransactionSql
 
 const CONTENT_COLUMNS: RowColumn[] = [
   { name: 'uuid', type: 'uuid' },

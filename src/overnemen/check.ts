@@ -8,9 +8,8 @@ import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
 import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
 import { fingerprint, isUuid, normalise } from './normalise.ts'
-import type { AuditRow, Source } from './source.ts'
+import type { AuditRow, Melding, Source } from './source.ts'
 import { openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
-import type { Melding } from './write.ts'
 
 export type Difference = {
   soort: string

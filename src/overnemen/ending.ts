@@ -5,9 +5,9 @@ import { kyselyOn } from '../database/database.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
-import type { Portion, Source } from './source.ts'
+import type { Melding, Portion, Source } from './source.ts'
 import type { Takeover } from './takeover.ts'
-import type { Melding, Sql } from './write.ts'
+import type { Sql } from './write.ts'
 
 const PORTION = 2000
 const NIL = '00000000-0000-0000-0000-000000000000'

@@ -1,7 +1,7 @@
 // What is taken over although our rules would not let it be made: a remark in the report for each.
 import { judgeGeometrie } from '../zaken/zaak/geometry.ts'
 import type { Kind, Taken } from './kinds.ts'
-import type { Melding } from './write.ts'
+import type { Melding } from './source.ts'
 
 /** Whether a number of nine digits passes the test of eleven, as an RSIN or BSN does. */
 export function passesEleven(text: string): boolean {

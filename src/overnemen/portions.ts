@@ -8,10 +8,10 @@ import { bringContents } from './bytes.ts'
 import { finish, removeBelow, removeGone } from './ending.ts'
 import { judge, judgeGeometry } from './judge.ts'
 import { kindOf } from './kinds.ts'
-import type { Portion, Source } from './source.ts'
+import type { Melding, Portion, Source } from './source.ts'
 import { findTakeover, openSource, queueSteps, shadowSchema, type Takeover, type TakeoverParts } from './takeover.ts'
 import { writeAudit, writeReserveringen } from './trail.ts'
-import { type Melding, type Sql, type WriteOptions, type Written, writeObjects } from './write.ts'
+import { type Sql, type WriteOptions, type Written, writeObjects } from './write.ts'
 
 export type PortionParts = TakeoverParts & { store: Store; log: Logger }
 export type StepRow = {

@@ -1,6 +1,15 @@
 // What a reader of another installation offers: the steps of a round, and each step in portions from a position.
 import type { Taken } from './kinds.ts'
-import type { Melding } from './write.ts'
+
+/** Why an object was not taken, or was taken with a remark. */
+export type Melding = {
+  soort: string
+  sleutel: string
+  uitkomst: 'geweigerd' | 'gemarkeerd'
+  code: string
+  veld?: string
+  tekst: string
+}
 
 /** A line of the audit trail as it was. Its urls still name the old host. */
 export type AuditRow = {

@@ -2,8 +2,8 @@
 import type { Addresses } from './addresses.ts'
 import { isUuid } from './normalise.ts'
 import { type RowColumn, unnested } from './rows.ts'
-import type { AuditRow, Reservering } from './source.ts'
-import type { Melding, Sql, Written } from './write.ts'
+import type { AuditRow, Melding, Reservering } from './source.ts'
+import type { Sql, Written } from './write.ts'
 
 const AUDIT_TEXTS =
   `bron applicatie_id applicatie_weergave gebruikers_id gebruikers_weergave actie hoofd_object resource

@@ -7,17 +7,9 @@ import { linkContents } from './bytes.ts'
 import { type Column, type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
 import { fingerprint, isUuid, normalise } from './normalise.ts'
 import { type RowColumn, unnested } from './rows.ts'
+import type { Melding } from './source.ts'
 
 export type Sql = postgres.TransactionSql
-/** Why an object was not taken, or was taken with a remark. */
-export type Melding = {
-  soort: string
-  sleutel: string
-  uitkomst: 'geweigerd' | 'gemarkeerd'
-  code: string
-  veld?: string
-  tekst: string
-}
 export type Written = { gelezen: number; geschreven: number; ongewijzigd: number; geweigerd: number }
 type Row = Record<string, unknown>
 export type WriteOptions = {

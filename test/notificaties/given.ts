@@ -5,7 +5,7 @@ import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { type Actie, mutator } from '../../src/database/mutate.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { type Instellingen, saveInstellingen } from '../../src/notificaties/settings.ts'
-import { saveService } from '../../src/services/services.ts'
+import { saveService } from '../../src/services/register.ts'
 import { type TestApp, testApp } from '../app.ts'
 
 export const SECRET = 'geheim bij de notificatiedienst, 32+'

@@ -11,7 +11,8 @@ import { createVerifier } from 'fast-jwt'
 import t, { type Test } from 'tap'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { systemActor } from '../../src/http/access.ts'
-import { saveService, serviceOwner } from '../../src/services/services.ts'
+import { saveService } from '../../src/services/register.ts'
+import { serviceOwner } from '../../src/services/services.ts'
 import { type TestApp, testApp } from '../app.ts'
 
 t.test('a URL below the root of a registered service is fetched with our credentials for it', async (t) => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { systemActor } from '../../src/http/access.ts'
-import { saveService } from '../../src/services/services.ts'
+import { saveService } from '../../src/services/register.ts'
 import { judgeZaken } from '../../src/zaken/import-links.ts'
 import {
   BASE,

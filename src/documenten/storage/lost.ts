@@ -1,16 +1,20 @@
 // Content of which the bytes are gone from the store. The row says so until they are back, so that every process can tell.
-import type { Parts } from '../../app.ts'
+import type { Logger } from 'pino'
+import type { Database } from '../../database/database.ts'
 import type { Mutate } from '../../database/mutate.ts'
 import { systemActor } from '../../http/access.ts'
 import { Problem } from '../../http/problem.ts'
 import { contentLost } from '../../telemetry/metrics.ts'
+import type { Stores } from './choose.ts'
 
 type Stored = { backend: string; sleutel: string; omvang: number }
+
+type LookParts = Pick<Stores, 'storeFor'> & { database: Database; log: Logger }
 
 const LOOK_AGAIN = 20 // at this many when the pages ask how many there are
 
 /** Notes that bytes are gone. The answer to whoever asked for them. */
-export async function reportLost({ log }: Pick<Parts, 'log'>, mutate: Mutate, stored: Stored): Promise<Problem> {
+export async function reportLost({ log }: { log: Logger }, mutate: Mutate, stored: Stored): Promise<Problem> {
   const { backend, sleutel } = stored
   log.error({ backend, sleutel }, 'the bytes of a document are gone from the store')
   contentLost.inc()
@@ -27,7 +31,7 @@ export async function reportLost({ log }: Pick<Parts, 'log'>, mutate: Mutate, st
 }
 
 /** How much content is lost. Some of it is looked for again first: it may have been put back. */
-export async function countLost({ database: { sql }, storeFor, log }: Parts): Promise<number> {
+export async function countLost({ database: { sql }, storeFor, log }: LookParts): Promise<number> {
   const noted = await sql<(Stored & { id: number })[]>`
     select id, backend, sleutel, omvang from bestand where vermist_sinds is not null
     order by vermist_sinds desc limit ${LOOK_AGAIN}`

@@ -4,8 +4,17 @@ import type postgres from 'postgres'
 import { openDatabase } from '../../database/database.ts'
 import type { Taken } from '../kinds.ts'
 import { paced } from '../pace.ts'
-import type { ApplicatieRow, AuditRow, Contents, Portion, Reservering, Source, Step, StepPlan } from '../source.ts'
-import type { Melding } from '../write.ts'
+import type {
+  ApplicatieRow,
+  AuditRow,
+  Contents,
+  Melding,
+  Portion,
+  Reservering,
+  Source,
+  Step,
+  StepPlan,
+} from '../source.ts'
 import { fromEwkb } from './geometry.ts'
 import { camelize, identities } from './persons.ts'
 import { AUDIT, QUERIES, type Query, type Schema } from './queries.ts'

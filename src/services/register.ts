@@ -1,0 +1,107 @@
+// Registering services elsewhere, for the pages and the command line. services.ts asks and calls them.
+import { randomUUID } from 'node:crypto'
+import Type, { type Static } from 'typebox'
+import type { SecretBox } from '../autorisaties/secret-box.ts'
+import type { Mutation } from '../database/mutate.ts'
+import { invalid } from '../http/problem.ts'
+import { areCertificates, certificateFault } from './credentials.ts'
+import { outgoingUrl, serviceOwner } from './services.ts'
+
+const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
+
+/**
+ * A service as an administrator writes it down. Without `secret`, `clientCertificate` and `ca` those that are known stay; empty
+ * ones are removed.
+ */
+export const RemoteServiceInput = Type.Object({
+  label: Type.String({ minLength: 1, maxLength: 100 }),
+  slug: Type.String({ pattern: '^[-a-zA-Z0-9_]{1,100}$' }),
+  soort: Type.Enum(SOORTEN),
+  /** A slash is added to the end when it misses. */
+  apiRoot: Type.String({ pattern: '^https?://[^/?#@]+(/[^?#]*)?$', maxLength: 1000 }),
+  authenticatie: Type.Enum(['geen', 'zgw', 'api_key', 'oauth2']),
+  clientId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  header: Type.Optional(Type.String({ pattern: "^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,100}$" })),
+  secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+  tokenUrl: Type.Optional(Type.String({ pattern: '^https?://[^/?#@]+(/[^#]*)?$', maxLength: 1000 })),
+  tokenScope: Type.Optional(Type.String({ maxLength: 1000, pattern: '^[\\x20-\\x7e]*$' })),
+  /** PEM, with the certificates between it and its authority behind it; its key beside it. */
+  clientCertificate: Type.Optional(Type.String({ maxLength: 65_536 })),
+  clientKey: Type.Optional(Type.String({ minLength: 1, maxLength: 65_536 })),
+  /** PEM: the authorities that vouch for the service, instead of the usual ones. */
+  ca: Type.Optional(Type.String({ maxLength: 1_000_000 })),
+  gebruikersId: Type.Optional(Type.String({ maxLength: 255 })),
+  gebruikersWeergave: Type.Optional(Type.String({ maxLength: 255 })),
+  termijnMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 300_000 })),
+})
+export type RemoteServiceInput = Static<typeof RemoteServiceInput>
+
+/**
+ * Registers a service, or changes the one with this slug. What is absent becomes what it is by default.
+ * @returns whether anything changed
+ */
+export async function saveService(m: Mutation, box: SecretBox, input: RemoteServiceInput): Promise<boolean> {
+  m.unrecorded('services are no resource of the standard')
+  const known = await m.trx
+    .selectFrom('dienst')
+    .where('slug', '=', input.slug)
+    .selectAll()
+    .forUpdate()
+    .executeTakeFirst()
+  const uuid = known?.uuid ?? randomUUID()
+  const owner = serviceOwner(uuid)
+  const { authenticatie } = input
+  if (!outgoingUrl(input.apiRoot))
+    throw invalid('apiRoot', 'invalid', 'De API-root mag geen .. en geen gecodeerde scheidingstekens bevatten.')
+  const values = {
+    label: input.label,
+    slug: input.slug,
+    soort: input.soort,
+    apiRoot: input.apiRoot.endsWith('/') ? input.apiRoot : `${input.apiRoot}/`,
+    authenticatie,
+    clientId: authenticatie === 'zgw' || authenticatie === 'oauth2' ? (input.clientId ?? '') : '',
+    header: authenticatie === 'api_key' ? (input.header ?? '') : '',
+    gebruikersId: input.gebruikersId ?? '',
+    gebruikersWeergave: input.gebruikersWeergave ?? '',
+    termijnMs: input.termijnMs ?? 10_000,
+    tokenUrl: authenticatie === 'oauth2' ? (input.tokenUrl ?? '') : '',
+    tokenScope: authenticatie === 'oauth2' ? (input.tokenScope ?? '') : '',
+    certificaat: input.clientCertificate ?? known?.certificaat ?? '',
+    ca: input.ca ?? known?.ca ?? '',
+  }
+  const knownKey = known?.certificaatSleutel ? box.open(known.certificaatSleutel, owner) : undefined
+  const clientKey = values.certificaat === '' ? undefined : (input.clientKey ?? knownKey)
+  requireCertificates(values, clientKey)
+  const knownSecret = known?.geheim ? box.open(known.geheim, owner) : undefined
+  const secret = authenticatie === 'geen' ? undefined : (input.secret ?? knownSecret)
+  if ((authenticatie === 'zgw' || authenticatie === 'oauth2') && !input.clientId)
+    throw invalid('clientId', 'required', 'Dit veld is verplicht.')
+  if (authenticatie === 'oauth2' && !(input.tokenUrl && outgoingUrl(input.tokenUrl)))
+    throw invalid('tokenUrl', input.tokenUrl ? 'invalid' : 'required', 'Geef het adres waar een token wordt gevraagd.')
+  if (authenticatie === 'api_key' && !input.header) throw invalid('header', 'required', 'Dit veld is verplicht.')
+  if (authenticatie !== 'geen' && !secret) throw invalid('secret', 'required', 'Dit veld is verplicht.')
+  const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
+  if (isSame && secret === knownSecret && clientKey === knownKey) return false
+  const geheim = secret === undefined ? null : secret === knownSecret ? known!.geheim : box.seal(secret, owner)
+  const certificaatSleutel =
+    clientKey === undefined ? null : clientKey === knownKey ? known!.certificaatSleutel : box.seal(clientKey, owner)
+  await m.trx
+    .insertInto('dienst')
+    .values({ uuid, ...values, geheim, certificaatSleutel })
+    .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim, certificaatSleutel }))
+    .execute()
+  return true
+}
+
+const CERTIFICATE_FAULTS = {
+  certificate: ['clientCertificate', 'Dit is geen certificaat (PEM).'],
+  key: ['clientKey', 'Dit is geen privésleutel (PEM, zonder wachtwoord).'],
+  mismatch: ['clientKey', 'Deze sleutel hoort niet bij het certificaat.'],
+} as const
+
+function requireCertificates({ certificaat, ca }: { certificaat: string; ca: string }, key: string | undefined): void {
+  if (certificaat !== '' && key === undefined) throw invalid('clientKey', 'required', 'Dit veld is verplicht.')
+  const fault = certificaat === '' ? undefined : certificateFault(certificaat, key!)
+  if (fault) throw invalid(CERTIFICATE_FAULTS[fault][0], 'invalid', CERTIFICATE_FAULTS[fault][1])
+  if (ca !== '' && !areCertificates(ca)) throw invalid('ca', 'invalid', 'Dit zijn geen certificaten (PEM).')
+}
