@@ -159,7 +159,13 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     if (request.is404 && isArriving(request.raw)) throw noRoute(request)
   })
 
-  await app.register(jwt, { secret: 'every client has its own, given at each check', decode: { complete: true } })
+  // Each check names a secret of the client (src/autorisaties/token.ts). One that does not is refused whatever the token is.
+  await app.register(jwt, {
+    secret: async () => {
+      throw new Error('a check of a token has to name the secret')
+    },
+    decode: { complete: true },
+  })
   const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
   registerAccess(app, parts.config, parts.credentials)
   registerHealth(app, { ...parts, stopping: () => stopping })

@@ -3,6 +3,7 @@
 // is asked for is loaded.
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
+import { requireNode } from './cli/node-version.ts'
 import { requirePatchedDriver } from './database/driver.ts'
 
 const EXIT_USAGE = 64 // sysexits: what the caller asked is not possible
@@ -33,6 +34,7 @@ const program = new Command('zaakstroom')
   .hook('preAction', () => requirePatchedDriver())
 
 try {
+  requireNode()
   const asked = process.argv[2] ?? ''
   if (asked in COMMANDS) (await COMMANDS[asked]!()).addTo(program)
   else if (asked !== '--version' && asked !== '-V') await addAll()

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SingleBar } from 'cli-progress'
 import { parse, writeToString } from 'fast-csv'
 import { signToken } from '../autorisaties/clients.ts'
 import { generateSecret } from '../autorisaties/secret-box.ts'
@@ -232,23 +231,30 @@ async function importDocuments(call: Call, rows: Rij[]): Promise<boolean> {
 }
 
 async function followProgress(call: Call, statusUrl: string): Promise<Status> {
-  const bar = new SingleBar({
-    format: 'Importing {bar} {value}/{total} rows, {rate} rows/s, {eta_formatted} left',
-    noTTYOutput: true,
-    notTTYSchedule: 1000,
-    hideCursor: true,
-  })
   const began = performance.now()
-  bar.start(ROWS, 0, { rate: 0 })
+  const tell = progressLine()
   try {
     for (;;) {
       const status = (await (await call('GET', statusUrl)).json()) as Status
-      bar.update(status.processed, { rate: Math.round((status.processed / (performance.now() - began)) * 1000) })
+      const rate = Math.round((status.processed / (performance.now() - began)) * 1000)
+      tell(`Importing ${status.processed}/${ROWS} rows, ${rate} rows/s`)
       if (status.status === 'finished' || status.status === 'error') return status
       await sleep(100)
     }
   } finally {
-    bar.stop()
+    if (process.stdout.isTTY) process.stdout.write('\n')
+  }
+}
+
+/** Writes over the line before on a terminal; elsewhere at most one line a second. */
+function progressLine(): (text: string) => void {
+  let told = Number.NEGATIVE_INFINITY
+  return (text) => {
+    if (process.stdout.isTTY) process.stdout.write(`\r${text}\x1b[K`)
+    else if (performance.now() - told >= 1000) {
+      told = performance.now()
+      console.log(text)
+    }
   }
 }
 

@@ -200,6 +200,12 @@ t.test('authentication', async (t) => {
   })
 })
 
+t.test('a check of a token that names no secret accepts none', async (t) => {
+  const { app } = await testApp(t)
+  for (const secret of [SECRET, '', 'every client has its own, given at each check'])
+    await t.rejects(async () => app.jwt.verify(token(claims(), { secret })))
+})
+
 t.test('JWT_EXPIRY and JWT_LEEWAY move the border', async (t) => {
   const test = await testApp(t, { JWT_EXPIRY: '60', JWT_LEEWAY: '10' })
   t.equal((await send(test, `Bearer ${token(claims({ iat: now() - 65 }))}`)).status, 200)
