@@ -102,7 +102,7 @@ export function registerZoeken(app: FastifyInstance): void {
         from besluit b left join besluittype t on t.id = b.besluittype_id left join zaak z on z.id = b.zaak_id
         where b.identificatie = any(${spellings(text)}::text[])
           and (z.id is null or ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}) limit ${SHOWN}`.execute(
-        app.read as never,
+        app.read,
       ),
     ])
     return { zaken: zaken.rows, documenten: documenten.rows, besluiten: besluiten.rows }

@@ -44,8 +44,6 @@ export async function chosenTypes(db: ReadDb, kind: Kind, value: string): Promis
       ? sql`${KEYS[kind]} = ${value}`
       : sql`c.domein = ${domein} and ${KEYS[kind]} = ${key}`
   const { rows } = await sql<{ id: number }>`
-    select t.id from ${sql.table(kind)} t join catalogus c on c.id = t.catalogus_id where ${chosen}`.execute(
-    db as never,
-  )
+    select t.id from ${sql.table(kind)} t join catalogus c on c.id = t.catalogus_id where ${chosen}`.execute(db)
   return rows.map(({ id }) => id)
 }
