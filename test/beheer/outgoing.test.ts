@@ -22,12 +22,18 @@ t.test('the page of requests to other services', await needsBrowser(), async (t)
     await pagina.goto('/beheer/uitgaand')
     const rows = () => pagina.locator('tbody tr')
     t.equal(await rows().count(), 50)
+    const answerIsSeen = () =>
+      pagina
+        .locator('tbody .staat')
+        .first()
+        .evaluate((badge) => badge.getBoundingClientRect().right <= badge.ownerDocument.documentElement.clientWidth)
     t.match(await rows().first().textContent(), '/api/v2/objects/1?')
     t.match(await rows().first().textContent(), 'het antwoord kwam niet op tijd')
     t.same(await toegankelijkheid(pagina), [])
     for (const width of [1280, 390]) {
       await pagina.setViewportSize({ width, height: 900 })
       t.equal(await teBreed(pagina), false, `${width} wide`)
+      t.ok(await answerIsSeen(), `the answer is within reach at ${width} wide`)
     }
     await pagina.goto('/beheer/uitgaand?dienst=https%3A%2F%2Fobjecten.example%2F&uitkomst=goed')
     t.equal(await rows().count(), 30)
