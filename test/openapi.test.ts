@@ -108,6 +108,14 @@ t.test(
   },
 )
 
+t.test('the document tells of warnings, and of expand in the query string of a search', async (t) => {
+  const { paths }: Json = (await get('/zaken/api/v1/openapi.json')).json()
+  const [, eigenschappen] = Object.entries<Json>(paths).find(([path]) => path.endsWith('/zaakeigenschappen'))!
+  t.ok(eigenschappen.post.responses[201].headers['X-Warning'])
+  const zoek = paths['/zaken/_zoek'].post.parameters
+  t.ok(zoek.some((one: Json) => one.in === 'query' && one.name === 'expand'))
+})
+
 t.test('who is to be asked is what was configured', async (t) => {
   const contact = async (env: Record<string, string>) => {
     const other = await testApp(t, env)

@@ -24,6 +24,14 @@ t.test('zrc-029: a search answers the fields that it names', async (t) => {
     test.call('POST', `${ZAKEN}/zaken/_zoek${query}`, { uuid__in: [zaak.uuid], fields, ...more }, { ...CRS, as })
   const found = async (fields: unknown) => (await search(fields)).body.results
 
+  await t.test('expand of a search is taken from the query string too, also when it stands there twice', async (t) => {
+    for (const query of ['?expand=status,status.statustype', '?expand=status&expand=status.statustype']) {
+      const answer = await search(undefined, {}, query)
+      t.equal(answer.status, 200, answer.text)
+      t.equal(answer.body.results[0]._expand.status._expand.statustype.url, statustype.url)
+    }
+  })
+
   await t.test('names of fields', async (t) => {
     t.strictSame(await found(['identificatie', 'onbekend']), [{ identificatie: zaak.identificatie }])
     t.strictSame(await found([]), [{}])

@@ -3,6 +3,7 @@
 // the names of the standard (operation.ts).
 import type { Access } from '../access.ts'
 import { DOCUMENTED } from '../documented.ts'
+import { ExpandQuery } from '../expand.ts'
 import { PageQuery } from '../page.ts'
 import {
   answers,
@@ -78,6 +79,10 @@ function named(kind: string, parts: Record<string, Json>, paths: Json): Json {
   return Object.fromEntries(Object.entries(parts).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)))
 }
 
+/** Operations that may succeed with a warning. */
+const mayWarn = ({ method, path }: Operation): boolean =>
+  path.endsWith('/publish') || (method === 'POST' && path === '/zaken/:zaakUuid/zaakeigenschappen')
+
 /** Answers of operations with `expand` hold what was asked for, in `_expand`. */
 function addExpand(
   operations: Operation[],
@@ -152,12 +157,18 @@ type Properties = { properties?: Record<string, Json>; required?: string[] }
 const speaksOfGeometry = ({ component, path }: Operation): boolean =>
   component === 'zaken' && /^\/(zaken(\/:uuid|\/_zoek)?|zaak_registreren|zaak_bijwerken\/:uuid)$/.test(path)
 
+const SEARCHED = PageQuery as unknown as Record<string, Json>
+/** The Zaken API also takes `expand` of a search in the query string. */
+const SEARCH: Record<string, Record<string, Json>> = {
+  zaken: { ...SEARCHED, ...(ExpandQuery as unknown as Record<string, Json>) },
+}
+
 function parametersOf(operation: Operation, schemas: Schemas): Json[] {
-  const { method, path, schema } = operation
+  const { component, method, path, schema } = operation
   const declared = (schema.querystring ?? {}) as Properties
   // A search is always paged by its query string, also where the route leaves that to `paginate`.
   const query = path.endsWith('/_zoek')
-    ? { ...declared, properties: { ...(PageQuery as unknown as Record<string, Json>), ...declared.properties } }
+    ? { ...declared, properties: { ...(SEARCH[component] ?? SEARCHED), ...declared.properties } }
     : declared
   const geo = speaksOfGeometry(operation)
   const headers = [
@@ -244,7 +255,7 @@ function responsesOf(operation: Operation, all: Operation[], schemas: Schemas): 
           ...(etag && { ETag: { $ref: '#/components/headers/ETag' } }),
           ...(status === '201' && { Location: { $ref: '#/components/headers/Location' } }),
           ...(speaksOfGeometry(operation) && { 'Content-Crs': { $ref: '#/components/headers/Content-Crs' } }),
-          ...(path.endsWith('/publish') && { 'X-Warning': { $ref: '#/components/headers/X-Warning' } }),
+          ...(mayWarn(operation) && { 'X-Warning': { $ref: '#/components/headers/X-Warning' } }),
         },
         ...(method !== 'HEAD' && status !== '204' && content && { content }),
         ...(Object.keys(links).length > 0 && { links }),

@@ -57,8 +57,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       const { counted, others } = zaakConditions(filter, request)
       const conditions = [...counted, ...others, ...more]
       if (zaakgeometrie?.within) more.push(await within(app.read, zaakgeometrie.within, conditions))
-      const asked = (request.query as { expand?: string }).expand
-      const paths = [...expandPaths(filter.expand), ...(asked ? asked.split(',') : [])]
+      const asked = (request.query as { expand?: unknown }).expand
+      const paths = [...expandPaths(filter.expand), ...expandPaths(asked)]
       if (fields !== undefined && paths.length > 0)
         throw invalid('fields', 'invalid', 'Geef fields of expand, niet beide.') // zrc-029
       return sendPage(request, reply, { ...filter, expand: paths } as ZaakFilter, more, fields)
