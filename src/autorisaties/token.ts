@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { type Actor, header } from '../http/actor.ts'
+import { networkOf } from '../http/network.ts'
 import { forbidden, type Problem } from '../http/problem.ts'
 import type { Pogingen } from './attempts.ts'
 import type { Credential, CredentialStore } from './credentials.ts'
@@ -33,6 +34,7 @@ export async function authenticate(
   verified: Verified,
 ): Promise<Actor> {
   const token = bearerToken(request)
+  const address = networkOf(request.ip)
   const known = verified.get(token)
   const { header: tokenHeader, payload } = known ?? decode(app, token)
   const clientId = payload.client_id
@@ -41,14 +43,12 @@ export async function authenticate(
   const credential = usable ? await credentials.find(clientId) : undefined
   if (!credential || credential.secrets.length === 0) {
     verifySignature(app, token, [NOBODY])
-    pogingen.failed(request.ip)
-    throw (
-      pogingen.refusal(request.ip) ?? forbidden('invalid-client-identifier', 'De client_id van het token is onbekend.')
-    )
+    pogingen.failed(address)
+    throw pogingen.refusal(address) ?? forbidden('invalid-client-identifier', 'De client_id van het token is onbekend.')
   }
   // A secret that can be found by trying is not tried any further. Long ones are: behind a proxy all clients may share an
   // address, and nobody may shut out another by failing in his name.
-  const key = `${request.ip} ${clientId}`
+  const key = `${address} ${clientId}`
   const refusal = pogingen.refusal(key)
   if (refusal && credential.secrets.some(isShort)) throw refusal
   if (known?.credential !== credential) {

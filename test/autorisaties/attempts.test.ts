@@ -47,4 +47,12 @@ t.test('tokens that keep failing are refused with 429', async (t) => {
     t.strictSame([...statuses], [403, 429])
     t.equal((await send('beheer', SECRET)).statusCode, 200)
   })
+
+  t.test('the addresses of one IPv6 network count as one', async (t) => {
+    const statuses = new Set<number>()
+    for (let turn = 0; turn < 105; turn++)
+      statuses.add((await send(`naam-${turn}`, 'x', `2001:db8::${turn.toString(16)}`)).statusCode)
+    t.strictSame([...statuses], [403, 429])
+    t.equal((await send('naam-1', 'x', '2001:db8:0:1::1')).statusCode, 403)
+  })
 })
