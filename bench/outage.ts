@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { Pool } from 'undici'
 import { SETS, schedule } from '../src/notificaties/backoff.ts'
-import { chooseScenario, delivered, drive, type Scenario, type Stack, startStack } from './notifications.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
+import { chooseScenario, delivered, drive, type Scenario, type Stack, startStack } from './stack.ts'
 
 const VERLENGD = { ...SETS.kort, maxRetries: 7, backoffMax: 192 } // the documented example
 const BY_NAME = { ...SETS, verlengd: VERLENGD }
