@@ -2,7 +2,7 @@
 //
 // One api, one worker, one receiver and the clients, each a process or thread of its own, on an embedded database that
 // writes to disk as it does in production. Beside it, in the same run, the same SQL transaction without the service. With
-// --pressure two processes burn CPU meanwhile.
+// --pressure two processes burn CPU meanwhile. With --subscribers they go to abonnementen here instead: subscribers.ts.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,7 +16,8 @@ import { migrate } from '../src/database/migrate.ts'
 import { mutator } from '../src/database/mutate.ts'
 import { systemActor } from '../src/http/access.ts'
 import { figure } from './figures.ts'
-import { chooseScenario, cpuTimes, delivered, drive, quantile, type Scenario, type Stack, startStack } from './stack.ts'
+import { chooseScenario, cpuTimes, delivered, drive, quantile, type Scenario, startStack } from './stack.ts'
+import { benchSubscribers } from './subscribers.ts'
 
 export async function bench(argv: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -25,14 +26,27 @@ export async function bench(argv: string[]): Promise<void> {
       seconds: { type: 'string', default: '60' },
       clients: { type: 'string', default: '10,20,40' },
       pressure: { type: 'boolean', default: false },
+      subscribers: { type: 'string' },
+      rate: { type: 'string', default: '20' },
+      burst: { type: 'string', default: '10000' },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) {
     console.log(
-      'Options: --seconds 60 (per number of clients), --clients 10,20,40, --pressure (two processes burn CPU)',
+      'Options: --seconds 60 (per number of clients), --clients 10,20,40, --pressure (two processes burn CPU)\n' +
+        'To abonnementen: --subscribers 20 (3 or more), --seconds 60 at --rate 20 (zaken/s), --burst 10000 (messages)',
     )
     return
+  }
+  if (values.subscribers !== undefined) {
+    const { subscribers, seconds, rate, burst } = values
+    return benchSubscribers({
+      subscribers: Math.max(3, Number(subscribers)),
+      seconds: Number(seconds),
+      rate: Number(rate),
+      burst: Number(burst),
+    })
   }
   const receiver = await receiverThread()
   const stack = await startStack(receiver.root)

@@ -7,7 +7,16 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 
-const HELPERS = ['run.ts', 'receiver.ts', 'service.ts', 'stack.ts', 'million.ts', 'figures.ts']
+const HELPERS = [
+  'run.ts',
+  'receiver.ts',
+  'service.ts',
+  'stack.ts',
+  'subscribers.ts',
+  'callbacks.ts',
+  'million.ts',
+  'figures.ts',
+]
 
 /** What is run without a name: the options, and how long it may take in minutes. */
 const ALL: Record<string, { options: string[]; minutes: number }> = {
