@@ -146,6 +146,8 @@ export function boundConnections(
     })
   }
   app.addHook('onRequest', async (request, reply) => {
+    // What came in one piece with a request for which the connection was ended is not answered any more.
+    if (request.raw.socket.destroyed) return reply.hijack()
     const connection = connections.get(request.raw.socket)
     if (connection) {
       connection.open.add(reply.raw)
