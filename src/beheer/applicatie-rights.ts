@@ -177,7 +177,7 @@ const PresetForm = Type.Object({
 async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Formulier, fouten: Fouten) {
   const { rows } = await sql<{ uuid: string; naam: string }>`
     select uuid, coalesce(nullif(naam, ''), domein) || ' (' || domein || ')' as naam from catalogus c order by 2 limit 100`.execute(
-    app.read as never,
+    app.read,
   )
   return {
     titel: 'Rechten van een toepassing',
