@@ -61,7 +61,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     await pagina.fill('[name="filters.0"]', 'informatieobjecttype = x')
     await pagina.waitForSelector('text=alleen omdat een kenmerk waarop wordt gefilterd in het bericht ontbreekt')
     await pagina.fill('[name="filters.0"]', 'kleur = rood')
-    await pagina.waitForSelector('text=Dit kanaal kent niet: kleur')
+    await pagina.waitForSelector('text=Kanaal documenten kent niet: kleur')
     t.same(await toegankelijkheid(pagina), [])
     await submit('Opslaan')
     t.match(await main(), 'Er is niets opgeslagen')

@@ -116,8 +116,8 @@ t.test('abonnement', async (t) => {
     }
     t.strictSame(faultsOf(await call('POST', `${API}/abonnement`, wrong, { as: consument })), [
       'auth: invalid',
-      'kanalen.0.naam: kanaal_naam',
-      'kanalen.1.filters: inconsistent-abonnement-filters',
+      'naam: kanaal_naam',
+      'filters: inconsistent-abonnement-filters',
     ])
     for (const [field, code] of Object.entries({ callbackUrl: 'required', auth: 'required', kanalen: 'required' })) {
       const { [field as 'auth']: _, ...rest } = abonnement

@@ -39,10 +39,10 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
   const groepen: KnownGroep[] = []
   for (const [index, { naam, filters = {} }] of (given.kanalen ?? []).entries()) {
     const kanaal = byName.get(naam)
-    const at = `kanalen.${index}`
-    if (!kanaal) faults.push({ name: `${at}.naam`, code: 'kanaal_naam', reason: `Kanaal ${naam} bestaat niet.` })
+    // These two have the names that clients know from other services, without a place in the list; so the reason tells it.
+    if (!kanaal) faults.push({ name: 'naam', code: 'kanaal_naam', reason: `Kanaal ${naam} bestaat niet.` })
     else {
-      faults.push(...filterFaults(`${at}.filters`, filters, kanaal.filters))
+      faults.push(...filterFaults(`kanalen.${index}.filters`, filters, kanaal))
       groepen.push({ kanaalId: kanaal.id, filters })
     }
   }
@@ -50,7 +50,11 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
   return groepen
 }
 
-function filterFaults(name: string, filters: Record<string, unknown>, known: readonly string[]): InvalidParam[] {
+function filterFaults(
+  name: string,
+  filters: Record<string, unknown>,
+  kanaal: { naam: string; filters: readonly string[] },
+): InvalidParam[] {
   const entries = Object.entries(filters)
   if (entries.length > MAX_FILTERS)
     return [{ name, code: 'max-items', reason: `Een groep heeft ten hoogste ${MAX_FILTERS} filters.` }]
@@ -61,8 +65,9 @@ function filterFaults(name: string, filters: Record<string, unknown>, known: rea
       code: 'invalid',
       reason: 'Een filter is een tekst van 1 tot 1000 tekens; * laat alles door.',
     }))
-  const unknown = unknownFilters(filters as Record<string, string>, known)
+  const unknown = unknownFilters(filters as Record<string, string>, kanaal.filters)
   if (unknown.length === 0) return []
-  const reason = `Dit kanaal kent niet: ${unknown.map((naam) => naam.slice(0, 100)).join(', ')}. Het kent: ${known.join(', ')}.`
-  return [{ name, code: 'inconsistent-abonnement-filters', reason }]
+  const wanted = unknown.map((naam) => naam.slice(0, 100)).join(', ')
+  const reason = `Kanaal ${kanaal.naam} kent niet: ${wanted}. Het kent: ${kanaal.filters.join(', ')}.`
+  return [{ name: 'filters', code: 'inconsistent-abonnement-filters', reason }]
 }
