@@ -1994,7 +1994,7 @@ AS $function$
 $function$;
 
 -- Claims deliveries that are due for a worker, and gives what is to be sent.
-CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_released_receivers bigint[], p_released_objects uuid[])
+CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_open_receivers bigint[], p_released_receivers bigint[], p_released_objects uuid[])
  RETURNS TABLE(notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, poging integer, herhalingen integer, replay boolean, message jsonb, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst jsonb, abonnement jsonb)
  LANGUAGE plpgsql
 AS $function$
@@ -2039,7 +2039,7 @@ begin
           order by l.volgende_poging_op, l.notificatie_id
           -- After five failures in a row an abonnement gets one message at a time, until it accepts one.
           limit greatest(0, case when a.fouten >= 5 then 1 else a.gelijktijdig end
-            - (select count(*) from unnest(p_busy_receivers) b where b = a.id))
+            - (select count(*) from unnest(p_open_receivers) b where b = a.id))
           for update skip locked) l
       where a.status = 'actief' and a.verwijderd_op is null and (a.niet_voor is null or a.niet_voor <= now())
       order by row_number() over (partition by a.id order by l.volgende_poging_op, l.notificatie_id), l.volgende_poging_op
@@ -2110,6 +2110,15 @@ begin
   left join lateral (select * from notificatie n where n.id = t.notificatie_id limit 1) n on true
   order by v.id;
 end $function$;
+
+-- Claims deliveries that are due for a worker, and gives what is to be sent.
+CREATE OR REPLACE FUNCTION claim_deliveries(p_worker integer, p_external integer, p_total integer, p_busy_messages bigint[], p_busy_receivers bigint[], p_released_receivers bigint[], p_released_objects uuid[])
+ RETURNS TABLE(notificatie_id bigint, abonnement_id bigint, hoofd_object_uuid uuid, poging integer, herhalingen integer, replay boolean, message jsonb, max_retries integer, backoff jsonb, backoff_max integer, base_factor integer, dienst jsonb, abonnement jsonb)
+ LANGUAGE sql
+AS $function$
+  select * from claim_deliveries(p_worker, p_external, p_total, p_busy_messages, p_busy_receivers, p_busy_receivers,
+    p_released_receivers, p_released_objects)
+$function$;
 
 -- What hangs on one case, as zaakdeel_aantal counts it.
 CREATE OR REPLACE FUNCTION deelaantallen(zaak bigint)

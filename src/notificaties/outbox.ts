@@ -17,9 +17,9 @@
 // - Failed: status `mislukt`, all attempts used. Sending it again makes it due.
 // - Delivered: the row is gone; the attempt is in `notificatie_poging`.
 //
-// The statements are in the functions `claim_deliveries` and `record_deliveries` (sql/0140-outbox.sql). Their plans are
-// kept, but for a second only (`renewPlans`): the table may go from empty to a million rows within minutes, and the plan for an
-// empty table is not the one for a full one.
+// The statements are in the functions `claim_deliveries` (sql/0261-open-requests.sql) and `record_deliveries`
+// (sql/0140-outbox.sql). Their plans are kept, but for a second only (`renewPlans`): the table may go from empty to a million
+// rows within minutes, and the plan for an empty table is not the one for a full one.
 import type postgres from 'postgres'
 import { type Database, openDatabase } from '../database/database.ts'
 import type { RemoteService } from '../services/services.ts'
@@ -106,6 +106,8 @@ export type ClaimOptions = {
   total: number
   /** Everything that this process has in hand: per delivery its message and receiver. */
   busy: { notificatieId: number; abonnementId: number }[]
+  /** What of that counts against what its receiver gets at once: the rest was accepted, and only waits to be recorded. */
+  open: { abonnementId: number }[]
   /** What ended since the last call. */
   released: Released[]
 }
@@ -129,7 +131,7 @@ export async function renewPlans({ sql }: Database): Promise<void> {
  * @returns what to send, and how many rows were looked at: more may follow when there were any
  */
 export async function claim({ sql }: Database, options: ClaimOptions): Promise<{ found: number; claimed: Claimed[] }> {
-  const { worker, external, total, busy, released } = options
+  const { worker, external, total, busy, open, released } = options
   type Row = Herhaling & {
     notificatieId: number
     abonnementId: number
@@ -149,7 +151,8 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
           'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
         from dienst d where d.uuid = (dienst ->> 'uuid')::uuid) as dienst
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
-      ${busy.map((one) => one.abonnementId)}::bigint[], ${released.map((one) => one.abonnementId)}::bigint[],
+      ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[],
+      ${released.map((one) => one.abonnementId)}::bigint[],
       ${released.map((one) => one.hoofdObjectUuid)}::uuid[])`
   return {
     found: rows.length,

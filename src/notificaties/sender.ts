@@ -84,7 +84,8 @@ export function openSender(parts: SenderParts): Sender {
   const recordTogether = together(COLLECT_MS, (ended: Ended[]) => record(recording, ended))
   const busy = new Map<string, Claimed>()
   const delivering = new Set<Promise<void>>()
-  let posting = 0
+  /** What of that is being sent, or failed. What was accepted only waits to be recorded. */
+  const open = new Map<string, Claimed>()
   const released: Released[] = []
   let loop: Loop | undefined
   let lastLook: Promise<unknown> = Promise.resolve()
@@ -147,16 +148,12 @@ export function openSender(parts: SenderParts): Sender {
           confirmed = performance.now()
         }
         signal.clear()
-        const room = Math.min(
-          config.notificationsConcurrency - posting,
-          2 * config.notificationsConcurrency - busy.size,
-          PORTION,
-        )
-        const total = Math.min(SUBSCRIBERS_AT_ONCE - posting, PORTION)
-        if (total <= 0) return LAZY_MS
+        const external = roomFor(config.notificationsConcurrency, (one) => one.abonnementId === EXTERNAL)
+        const total = roomFor(SUBSCRIBERS_AT_ONCE, (one) => one.abonnementId !== EXTERNAL)
+        if (external + total === 0) return LAZY_MS
         // Before the look: what began earlier, and may count on us, has then ended or is seen.
         const allEnded = asleepFrom !== undefined && (await haveEnded(asleepFrom))
-        const looked = await look({ worker, external: Math.max(0, room), total })
+        const looked = await look({ worker, external, total })
         for (const one of looked.claimed) start(one, signal.tell)
         const now = performance.now()
         if (looked.found > 0) {
@@ -186,6 +183,13 @@ export function openSender(parts: SenderParts): Sender {
       if (performance.now() - began > SHIFT_MS || mine.stopping) await wakeAnother()
       else await planNextLook(database)
     })
+  }
+
+  /** How many more may be taken in one look, when so many may be sent at once. As many again may wait to be recorded. */
+  function roomFor(atOnce: number, counts: (one: Claimed) => boolean): number {
+    const sending = open.values().filter(counts).toArray().length
+    const inHand = busy.values().filter(counts).toArray().length
+    return Math.max(0, Math.min(atOnce - sending, 2 * atOnce - inHand, PORTION))
   }
 
   /** An outage of the database is waited for; so is a fault that it may get over, a little longer. */
@@ -224,12 +228,22 @@ export function openSender(parts: SenderParts): Sender {
    * One look, and one at a time in a process: what the other has just claimed is in hand, but not known to be yet. What ended
    * before it is told once, also when the look fails.
    */
-  function look(options: Omit<ClaimOptions, 'busy' | 'released'>): Promise<{ found: number; claimed: Claimed[] }> {
+  function look(
+    options: Omit<ClaimOptions, 'busy' | 'open' | 'released'>,
+  ): Promise<{ found: number; claimed: Claimed[] }> {
     const looking = lastLook.then(async () => {
       const telling = [...released]
-      const looked = await claim(database, { ...options, busy: [...busy.values()], released: telling })
+      const looked = await claim(database, {
+        ...options,
+        busy: [...busy.values()],
+        open: [...open.values()],
+        released: telling,
+      })
       released.splice(0, telling.length)
-      for (const one of looked.claimed) busy.set(keyOf(one), one)
+      for (const one of looked.claimed) {
+        busy.set(keyOf(one), one)
+        open.set(keyOf(one), one)
+      }
       return { ...looked, found: looked.found + telling.length } // what was released is found by the next look
     })
     lastLook = looking.catch(() => {})
@@ -247,11 +261,11 @@ export function openSender(parts: SenderParts): Sender {
 
   async function deliver(one: Claimed, freed = () => {}): Promise<void> {
     const { notificatieId, abonnementId, poging, message } = one
-    posting++
     const attempt = await delivery.post(one)
-    posting--
-    freed()
     const isDelivered = attempt.outcome === 'delivered'
+    // After a failure of an abonnement the next waits until that is recorded: it decides when the abonnement is tried again.
+    if (isDelivered || abonnementId === EXTERNAL) open.delete(keyOf(one))
+    freed()
     const delay = isDelivered ? undefined : delayAfter(one.herhalingen, one)
     const wait =
       delay === undefined ? null : abonnementId === EXTERNAL ? delay : Math.max(delay, attempt.retryAfter ?? 0)
@@ -264,6 +278,7 @@ export function openSender(parts: SenderParts): Sender {
       return
     } finally {
       busy.delete(keyOf(one))
+      open.delete(keyOf(one))
     }
     if (isDelivered || wait === null) released.push({ abonnementId, hoofdObjectUuid: one.hoofdObjectUuid })
     notificationAttempts.inc({ outcome: attempt.outcome })

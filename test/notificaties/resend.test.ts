@@ -135,7 +135,7 @@ t.test('while a sender says that it looks by itself nobody is woken, unless its 
   t.equal(await jobs(), 1)
 })
 
-const nobody = { external: 10, total: 10, busy: [], released: [] }
+const nobody = { external: 10, total: 10, busy: [], open: [], released: [] }
 
 t.test('an attempt that was lost with its worker is written down so, uses no retry, and is made again', async (t) => {
   const test = await givenNotificaties(t)
@@ -191,7 +191,7 @@ t.test('workers that claim at once never get the same message, nor two of one ma
   const work = async (worker: number) => {
     let released: { abonnementId: number; hoofdObjectUuid: string }[] = []
     for (let idle = 0; idle < 20; ) {
-      const { found, claimed } = await claim(database, { worker, external: 5, total: 5, busy: [], released })
+      const { found, claimed } = await claim(database, { worker, external: 5, total: 5, busy: [], open: [], released })
       idle = found === 0 ? idle + 1 : 0
       for (const { hoofdObjectUuid, notificatieId } of claimed) {
         t.notOk(under.has(hoofdObjectUuid), 'one at a time')

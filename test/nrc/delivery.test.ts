@@ -1,5 +1,6 @@
 // From a change to the subscribers of the notifications service that is built in.
 import t from 'tap'
+import { claim } from '../../src/notificaties/outbox.ts'
 import { removeDeletedAbonnementen } from '../../src/nrc/abonnement/write.ts'
 import { ensureOwnKanalen } from '../../src/nrc/kanalen.ts'
 import { givenZaaktype } from '../app.ts'
@@ -81,6 +82,27 @@ t.test('a subscriber that fails keeps its messages, with the same id at the next
   t.equal(ids[0], ids[1])
   t.equal((await test.database.sql`select from levering`).length, 0)
 })
+
+t.test(
+  'an abonnement gets so many at once as it wants; what is answered but not recorded yet does not count',
+  async (t) => {
+    const test = await builtIn(t)
+    const { sql } = test.database
+    const to = await subscriber(t, { auth: 'x' })
+    await subscribe(test, to.url, [{ naam: 'zaken' }])
+    await sql`update abonnement set gelijktijdig = 2`
+    for (let count = 0; count < 5; count++) await givenZaak(test)
+    const [worker] = await sql<{ id: number }[]>`
+    insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
+    const mine = { worker: worker!.id, external: 9, total: 9, released: [] }
+    const { claimed: first } = await claim(test.database, { ...mine, busy: [], open: [] })
+    t.equal(first.length, 2)
+    t.equal((await claim(test.database, { ...mine, busy: first, open: first })).found, 0)
+    const { claimed: next } = await claim(test.database, { ...mine, busy: first, open: first.slice(1) })
+    t.equal(next.length, 1)
+    t.notOk(first.some(({ notificatieId }) => notificatieId === next[0]!.notificatieId))
+  },
+)
 
 t.test('a deleted abonnement gets nothing more, also of what waited', async (t) => {
   const test = await builtIn(t)
