@@ -233,6 +233,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const started = answers.map((answer) => answer.headers.get('location')!).filter((to) => !to.includes('concept'))
     t.equal(started.length, 1, 'one of them started')
     const refused = answers.map((answer) => answer.headers.get('location')!).find((to) => to.includes('concept'))!
+    await klant.post(`${refused}/starten`) // what the page says last: the two answers came in any order
     const page = await (await klant.get(refused)).text()
     t.match(page, /Er is al een import bezig, daarom is deze niet gestart/)
     t.match(page, `href="${started[0]}"`)

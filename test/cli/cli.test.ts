@@ -51,7 +51,7 @@ t.test('--version answers without the program: the driver, the server and the pa
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', hook, MAIN, '--version'])
   t.match(stdout, /^\d+\.\d+\.\d+\n$/)
   t.match(stderr, '/src/main.ts')
-  t.notMatch(stderr, /\/(fastify|postgres|graphile-worker|typebox)\/|\/src\/(app|config|cli|http)/)
+  t.notMatch(stderr, /\/(fastify|postgres|graphile-worker|typebox)\/|\/src\/(app|config|http|cli\/commands)/)
   t.equal((await run(['-V'])).stdout, stdout)
 })
 
