@@ -55,7 +55,12 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
     connection: { application_name: 'zaakstroom migrate' },
   })
   try {
-    await sql`select pg_advisory_lock(${LOCK})`
+    // Asked again and again: who waited within a statement would hold a snapshot, and `concurrently` waits for those.
+    for (;;) {
+      const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as got`
+      if (row!.got) break
+      await delay(100)
+    }
     await sql`create table if not exists migratie (
       naam text primary key, checksum text not null, breekt_ouder boolean not null, uitgevoerd_op timestamptz not null default now())`
     await sql`comment on table migratie is 'Schema files that were applied, with their checksums and whether programs of before them stop.'`
