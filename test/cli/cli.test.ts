@@ -2,11 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { freePort } from '../free-port.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
@@ -101,14 +101,6 @@ t.test('api and worker refuse a database without the schema, and one that is not
     t.notMatch(stderr, 'secret-word')
   }
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}
 
 async function untilReady(child: ChildProcess, address: string): Promise<void> {
   while (child.exitCode === null) {

@@ -1,9 +1,7 @@
 // Two hosts in DATABASE_URL, a primary and its standby: what happens when the primary is lost and the standby promoted.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,6 +14,7 @@ import { readConfig } from '../../src/config.ts'
 import { hostUrls } from '../../src/database/hosts.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openLog } from '../../src/telemetry/log.ts'
+import { freePort } from '../free-port.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin' // the embedded one has no pg_basebackup
 const SECRET = 'the secret of the first client, long enough'
@@ -156,12 +155,3 @@ const start = (data: string, port: number, more: string) =>
   ])
 
 const stop = (data: string) => run('pg_ctl', ['-D', data, '-m', 'immediate', 'stop']).catch(() => {})
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import type { Answer } from '../app.ts'
+import { freePort } from '../free-port.ts'
 import { testDatabase } from '../setup.ts'
 import { EIO, newDocument } from './documenten.ts'
 
@@ -127,14 +127,6 @@ async function answering(child: ChildProcess, base: string): Promise<void> {
 async function peakMemory(pid: number): Promise<number> {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kilobytes) / 1024)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
 }
 
 async function givenType(call: Call): Promise<string> {

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { SECRET, type TestApp } from '../app.ts'
+import { freePort } from '../free-port.ts'
 import { builtIn, real, subscribe } from './given.ts'
 import { type Received, subscriber } from './subscriber.ts'
 
@@ -167,14 +168,6 @@ async function start(t: { teardown(work: () => unknown): unknown }, test: TestAp
   const address = `http://127.0.0.1:${port}`
   if (command === 'api') await until(async () => (await fetch(`${address}/readyz`).catch(() => undefined))?.ok === true)
   return { child, address }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function kill(child: ChildProcess): Promise<void> {

@@ -14,6 +14,7 @@ import { systemActor } from '../../src/http/access.ts'
 import { saveService } from '../../src/services/register.ts'
 import { serviceOwner } from '../../src/services/services.ts'
 import { type TestApp, testApp } from '../app.ts'
+import { freePort } from '../free-port.ts'
 
 t.test('a URL below the root of a registered service is fetched with our credentials for it', async (t) => {
   const test = await testApp(t)
@@ -235,15 +236,6 @@ async function listen(t: Test, server: Server, scheme: string): Promise<string> 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 function json(response: ServerResponse, body: unknown): void {

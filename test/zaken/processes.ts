@@ -2,7 +2,6 @@
 // account of it all afterwards.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -10,6 +9,7 @@ import { Client, errors } from 'undici'
 import { type Receiver, startReceiver } from '../../bench/receiver.ts'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { BASE, givenZaaktype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
+import { freePort } from '../free-port.ts'
 import { configure } from '../notificaties/given.ts'
 import { CRS, ZAKEN, zaakBody } from './given.ts'
 
@@ -307,13 +307,4 @@ export function randomFrom(seed: number): () => number {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     return state / 2 ** 32
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
