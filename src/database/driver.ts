@@ -1,23 +1,31 @@
 // The driver as we need it: `patches/` mends what a lost connection does in the release that we use, and that is done when the
-// packages are installed. `npm ci --ignore-scripts` leaves it out, and nothing would notice until a connection is lost.
+// packages are installed. `npm ci --ignore-scripts` leaves it out, and a directory of packages that was installed before the
+// patch changed has the older one. Nothing would notice either until a connection is lost.
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** The driver is the one of the package, without our patch. */
+/** The driver is not the one that our patch makes of the package. */
 export class DriverUnpatched extends Error {}
 
-/** A line of the patch in each file that it touches. */
-const MENDED = { 'connection.js': 'chunk = nextWriteTimer = null', 'index.js': 'c.onclose = e => lost = e' }
+/** SHA-256 of each file that the patch touches, after it. Renewed with the patch. */
+const MENDED = {
+  'connection.js': '7369bc309a53d9e9d8b0da3ca008feae747086f15b69b1c7d02dd38677d78f6f',
+  'index.js': '9b09ef311e4d1cd926f64b33eb24ca972cd88b6f1fa6978988939b7e948e3ab8',
+}
 
 /**
  * @param sources directory of the driver; that of the program unless a test says otherwise
  * @throws DriverUnpatched
  */
 export function requirePatchedDriver(sources = new URL('.', import.meta.resolve('postgres'))): void {
-  const missing = Object.entries(MENDED).filter(
-    ([file, line]) => !readFileSync(new URL(file, sources), 'utf8').includes(line),
+  const other = Object.entries(MENDED).filter(
+    ([file, hash]) =>
+      createHash('sha256')
+        .update(readFileSync(new URL(file, sources)))
+        .digest('hex') !== hash,
   )
-  if (missing.length === 0) return
+  if (other.length === 0) return
   throw new DriverUnpatched(
-    'the database driver misses our patch, without which a lost connection may end the process: run `npx patch-package` (npm ci --ignore-scripts leaves it out)',
+    'the database driver misses our patch or has an older one, without which a lost connection may end the process: run `npm ci`, and after `npm ci --ignore-scripts` also `npx patch-package`',
   )
 }

@@ -21,6 +21,11 @@ t.test('a driver without our patch is refused at the start, with what to do', as
     })
     t.throws(() => requirePatchedDriver(pathToFileURL(`${directory}/`)), /npx patch-package/)
   }
+  const older = t.testdir({
+    'connection.js': (await readFile(new URL('connection.js', sources), 'utf8')).replace('    retries = 0\n', ''),
+    'index.js': await readFile(new URL('index.js', sources), 'utf8'),
+  })
+  t.throws(() => requirePatchedDriver(pathToFileURL(`${older}/`)), /older/, 'one with half of the patch too')
 })
 
 // patches/ mends the driver: without it this file ends with an uncaught TypeError.
