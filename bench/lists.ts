@@ -78,7 +78,16 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
   const clients = await givenClients(database, box)
   const credentials = await openCredentialStore(database, box, log)
   const services = openServices(database, box, config, log)
-  const app = await buildApp({ config, database, ...openStores(config, log), credentials, box, services, log })
+  const app = await buildApp({
+    config,
+    settings: { refresh: async () => {} },
+    database,
+    ...openStores(config, log),
+    credentials,
+    box,
+    services,
+    log,
+  })
   const statements = recordStatements(database)
   try {
     const call = async (client: string, method: 'GET' | 'POST', url: string, body?: object) => {

@@ -798,6 +798,15 @@ CREATE INDEX informatieobjecttype_catalogus_id_omschrijving_idx ON informatieobj
 CREATE TRIGGER informatieobjecttype_heeft_ruimte BEFORE INSERT ON informatieobjecttype FOR EACH ROW EXECUTE FUNCTION heeft_ruimte('catalogus_id', '25000');
 CREATE TRIGGER informatieobjecttype_telt_voor_autorisaties AFTER INSERT OR DELETE OR UPDATE OF catalogus_id, omschrijving OR TRUNCATE ON informatieobjecttype FOR EACH STATEMENT EXECUTE FUNCTION meld_autorisatie_wijziging();
 
+-- Settings that were given a value in the pages.
+create table instelling (
+  gewijzigd_op timestamp with time zone not null default now(), -- When it was changed last.
+  naam text not null, -- Its name in the environment, such as JWT_EXPIRY.
+  waarde text not null, -- Its value, written as in the environment.
+  constraint instelling_pkey PRIMARY KEY (naam)
+);
+CREATE TRIGGER instelling_gewijzigd AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON instelling FOR EACH STATEMENT EXECUTE FUNCTION meld_instelling_wijziging();
+
 -- Channels of the notifications service that is built in.
 create table kanaal (
   documentatie_link text not null default ''::text, -- Where its kenmerken are explained; may be empty.
@@ -2320,6 +2329,16 @@ begin
   perform pg_notify('zaakstroom_autorisaties', '');
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION meld_instelling_wijziging()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('zaakstroom_instellingen', '');
+  return null;
+end;
+$function$;
 
 -- Whether this main object was taken over and the switch is still to come: its changes are not announced. Refuses when they are not allowed either.
 CREATE OR REPLACE FUNCTION overgenomen(object uuid)

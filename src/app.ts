@@ -17,6 +17,7 @@ import type { SecretBox } from './autorisaties/secret-box.ts'
 import { beheer } from './beheer/index.ts'
 import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
+import type { LiveSettings } from './config/stored.ts'
 import type { Config } from './config.ts'
 import type { Database, ReadDb } from './database/database.ts'
 import { type Mutate, mutator } from './database/mutate.ts'
@@ -41,7 +42,9 @@ import { zakenApi } from './zaken/index.ts'
 
 /** What the application is made of; opened and closed by whoever builds it. */
 export type Parts = {
+  /** That of `settings`. */
   config: Config
+  settings: Pick<LiveSettings, 'refresh'>
   database: Database
   /** Where new documents go. */
   store: Store
@@ -116,7 +119,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.decorate(
     'mutate',
     mutator(parts.database, {
-      announces: !parts.config.notificationsDisabled,
+      announces: () => !parts.config.notificationsDisabled,
       committed: parts.credentials.changed,
     }),
   )

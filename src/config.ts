@@ -1,7 +1,13 @@
 // The settings: read from the environment, checked once, and passed on as one object. src/config/settings.ts has each of them.
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { type ListedSetting, listSettings, readEnvironment, type SettingValues } from './config/environment.ts'
+import {
+  CHANGEABLE,
+  type ListedSetting,
+  listSettings,
+  readEnvironment,
+  type SettingValues,
+} from './config/environment.ts'
 import type { AzureSettings } from './documenten/storage/azure.ts'
 import type { S3Settings } from './documenten/storage/s3.ts'
 
@@ -61,8 +67,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   faults.push(...faultsAmong(given, values))
   const trustProxy = list(values.trustProxy ?? '')
   if (!trustProxy.every(isAddressRange)) faults.push('TRUST_PROXY must be addresses or CIDR ranges, with commas')
-  const corsOrigins = readOrigins(values.corsOrigins ?? '')
-  if (!corsOrigins) faults.push('CORS_ALLOWED_ORIGINS must be origins (https://example.nl), with commas, or *')
+  const lists = readLists(values, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   const { bootstrapClient, bootstrapAdmin, notifications, databaseDirectUrl, ...others } = values
   const dataDir = resolve(values.dataDir)
@@ -81,15 +86,51 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     s3: s3Settings(values, given),
     azure: azureSettings(values),
     importBaseDir: resolve(values.importBaseDir),
-    corsOrigins: corsOrigins ?? [],
+    ...lists,
     notifications: notifications.apiRoot
       ? { apiRoot: notifications.apiRoot, clientId: notifications.clientId!, secret: notifications.secret! }
       : undefined,
-    notificatiesHttpHosts: list(values.notificatiesHttpHosts),
     ...(values.selectielijstBestand && { selectielijstBestand: resolve(values.selectielijstBestand) }),
     uploadChunkSize: values.uploadChunkSize ?? values.minUploadSize,
     listed: listSettings(env, given),
   }
+}
+
+/** Lists that are written with commas, and that may change while the program runs. */
+function readLists({ corsOrigins, notificatiesHttpHosts }: SettingValues, faults: string[]) {
+  const origins = readOrigins(corsOrigins ?? '')
+  if (!origins) faults.push('CORS_ALLOWED_ORIGINS must be origins (https://example.nl), with commas, or *')
+  return { corsOrigins: origins ?? [], notificatiesHttpHosts: list(notificatiesHttpHosts) }
+}
+
+/**
+ * The configuration with what the database says of settings that the environment leaves open.
+ * @param stored texts by their name in the environment, written as there
+ * @returns `faults`: what is wrong with a stored text, by its name; that one keeps its default
+ */
+export function withStored(
+  config: Config,
+  stored: ReadonlyMap<string, string>,
+): { config: Config; faults: ReadonlyMap<string, string> } {
+  const values: Record<string, unknown> = {}
+  const faults = new Map<string, string>()
+  const taken = new Map<string, string>()
+  const open = new Set(config.listed.flatMap(({ env, from }) => (from === 'environment' ? [] : env)))
+  for (const { env, key } of CHANGEABLE) {
+    const text = stored.get(env)
+    if (text === undefined || !open.has(env)) continue
+    const read = readEnvironment({ [env]: text })
+    const lists = readLists(read.values, read.faults)
+    if (read.faults.length > 0) faults.set(env, read.faults.join('; '))
+    else {
+      values[key] = { ...read.values, ...lists }[key]
+      taken.set(env, text)
+    }
+  }
+  const listed = config.listed.map((one) =>
+    taken.has(one.env) ? { ...one, value: taken.get(one.env), from: 'database' as const } : one,
+  )
+  return { config: { ...config, ...(values as Partial<Config>), listed }, faults }
 }
 
 const list = (text: string): string[] =>

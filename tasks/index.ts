@@ -30,7 +30,7 @@ export type TaskParts = BatchParts &
  * has a worker of its own.
  */
 export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.Tasks, 'verstuur-notificaties'>, Task> {
-  const mutate = mutator(parts.database, { announces: !parts.config.notificationsDisabled })
+  const mutate = mutator(parts.database, { announces: () => !parts.config.notificationsDisabled })
   const relations = openRemoteRelations(mutate, parts.services)
   return {
     'import-batch': importBatch(parts),

@@ -10,6 +10,7 @@ import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
 import { secretBox } from '../src/autorisaties/secret-box.ts'
 import { openCopy } from '../src/cli/processes.ts'
+import { openLiveSettings } from '../src/config/stored.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
@@ -53,7 +54,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-app-'))
   const importDir = join(directory, 'import-data')
   await mkdir(importDir)
-  const config = readConfig({
+  const given = readConfig({
     DATABASE_URL: databaseUrl,
     DATA_DIR: join(directory, 'data'),
     SECRET_KEY: 'key of the tests, long enough',
@@ -61,15 +62,17 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     LOG_LEVEL: 'silent',
     ...env,
   })
-  const log = openLog(config.logLevel)
+  const log = openLog(given.logLevel)
   // With a PgBouncer in between, when one is asked for: TEST_POOLER=yes npm test -- test/…
   const pooler = process.env.TEST_POOLER ? await startPooler(databaseUrl) : undefined
   const database = openDatabase(databaseUrl, { max: 10, name: 'test', pooler: pooler?.url })
+  const settings = await openLiveSettings(given, database, log)
+  const { config } = settings
   const box = secretBox(config.secretKey!)
   await prepareFilesystemStore(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
   const services = openServices(database, box, config, log)
-  const parts: Parts = { config, database, ...openStores(config, log), credentials, box, services, log }
+  const parts: Parts = { config, settings, database, ...openStores(config, log), credentials, box, services, log }
   const beheer = { id: 'beheer', label: 'Beheer', alleAutorisaties: true, secret: SECRET }
   await createClient(database, box, beheer).catch((error) => {
     if (!env.DATABASE_URL) throw error // else another application of the test has made it
@@ -82,6 +85,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     await kopieer.stop()
     await runner.close()
     await credentials.close()
+    await settings.close()
     await services.close()
     await database.close()
     await pooler?.stop()

@@ -34,14 +34,17 @@ export function settingsPage(): string {
   const cell = (text: string) => text.replaceAll('|', '\\|')
   const rows = SETTINGS.map((setting) => {
     const standard = setting.default === undefined || setting.default === '' ? '' : `\`${setting.default}\``
-    const name = `\`${setting.env}\`${setting.secret ? ' ²' : ''}${setting.alsoRead ? ` (also \`${setting.alsoRead}\`)` : ''}`
+    const name = `\`${setting.env}\`${setting.secret ? ' ²' : ''}${setting.pages ? ' ³' : ''}${setting.alsoRead ? ` (also \`${setting.alsoRead}\`)` : ''}`
     return `| ${[name, setting.description, describeValues(setting), standard].map(cell).join(' | ')} |`
   })
   return `# Settings
 
-All settings come from the environment and are checked once, at the start: a wrong one ends the program with exit code 78 and a
-line for each fault. An empty value counts as unset. \`zaakstroom --help\` shows the same list. This page is made from
-\`src/config/settings.ts\` by \`npm run settings\`.
+Settings come from the environment and are checked once, at the start: a wrong one ends the program with exit code 78 and a line
+for each fault. An empty value counts as unset. Those with ³ may also be changed in the administration pages (Configuratie), while
+the service runs; they are kept in table \`instelling\`. What the environment says wins, and the pages then show it as fixed. All
+others are needed before the database is there, or belong to one process: they are in the environment only.
+
+\`zaakstroom --help\` shows the same list. This page is made from \`src/config/settings.ts\` by \`npm run settings\`.
 
 | Setting | Meaning | Values ¹ | Default |
 | --- | --- | --- | --- |
@@ -50,6 +53,9 @@ ${rows.join('\n')}
 ¹ No bounds where nothing stands.
 
 ² A secret: it may stand in a file instead. \`NAME_FILE\` then has its path.
+
+³ May be changed in the pages. Every running process takes over a change at once, on a signal of PostgreSQL (NOTIFY), and reads
+all again each minute. A stored value that is wrong is logged, and its default counts.
 `
 }
 

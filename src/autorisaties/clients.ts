@@ -57,7 +57,9 @@ export async function ensureBootstrapClient(
 const BOOTSTRAP_LOCK = 8_305_212
 
 // Who announces a change needs an address for it.
-const announcing = (config?: Config) => ({ announces: config !== undefined && !config.notificationsDisabled })
+const announcing = (config?: Config) => ({
+  announces: () => config !== undefined && !config.notificationsDisabled,
+})
 
 async function insertClient(m: Mutation, box: SecretBox, client: NewClient): Promise<void> {
   const { id, uuid } = await m.trx

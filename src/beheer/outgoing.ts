@@ -18,8 +18,6 @@ type Regel = {
 }
 
 export function registerUitgaand(app: FastifyInstance): void {
-  const days = app.parts.config.outgoingLogRetentionDays
-
   app.get('/uitgaand', { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const [lijst, diensten] = await Promise.all([
       keysetByNumber<Regel>(request, app.read, {
@@ -32,7 +30,7 @@ export function registerUitgaand(app: FastifyInstance): void {
     return reply.pagina('uitgaand', {
       titel: 'Uitgaande verzoeken',
       lijst,
-      days,
+      days: app.parts.config.outgoingLogRetentionDays,
       diensten,
       failures: FAILURES,
       filter: Object.fromEntries(['dienst', 'uitkomst', 'van', 'tot'].map((name) => [name, queryText(request, name)])),

@@ -9,7 +9,7 @@ const TAAK = 'retention'
 
 export function registerBewaartermijnen(app: FastifyInstance): void {
   const { config, database } = app.parts
-  const termijnen = { imports: config.importRetentionDays, notificaties: config.notificationDaysRetained }
+  const terms = () => ({ imports: config.importRetentionDays, notificaties: config.notificationDaysRetained })
 
   app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const [nu, runs, [job]] = await Promise.all([
@@ -20,7 +20,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
     ])
     return reply.pagina('bewaartermijnen', {
       titel: 'Bewaartermijnen',
-      termijnen,
+      termijnen: terms(),
       nu,
       runs,
       volgende: volgendeRun().toISOString(),
@@ -32,7 +32,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
     reply.pagina('bewaartermijnen-uitvoeren', {
       titel: 'Nu opruimen',
       kruimels: [{ pad: PAD, naam: 'Bewaartermijnen' }],
-      termijnen,
+      termijnen: terms(),
       nu: await teVerwijderen(database.db, config),
     }),
   )

@@ -1,22 +1,158 @@
-// instellingen: the whole configuration on one page, without the secrets, with where each value comes from.
-import type { FastifyInstance } from 'fastify'
+// instellingen: the whole configuration, with where each value comes from, and a form for what may change while the service runs.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { CHANGEABLE } from '../config/environment.ts'
+import { GROEPEN } from '../config/settings.ts'
+import { withStored } from '../config.ts'
+import type { ReadDb } from '../database/database.ts'
+import { mutateFromPage } from './change.ts'
+import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
+import { redirectWith } from './page.ts'
 
-/** What is set in the pages instead, and where. */
+/** What is set in the pages elsewhere, and where. */
 const ELSEWHERE = [
   { naam: 'Notificaties: dienst, herhalingen en bewaren', pad: '/configuratie/notificaties' },
   { naam: 'Applicaties, geheimen en rechten', pad: '/applicaties' },
-  { naam: 'Bewaartermijnen', pad: '/bewaartermijnen' },
   { naam: 'Accounts', pad: '/accounts' },
 ]
+const PAD = '/configuratie'
+
+type Changeable = (typeof CHANGEABLE)[number]
 
 export function registerSettings(app: FastifyInstance): void {
-  app.get('/configuratie', { config: { access: 'beheer', rol: 'administrator' } }, async (_request, reply) => {
-    const { listed } = app.parts.config
-    return reply.pagina('configuratie', {
-      titel: 'Configuratie',
-      instellingen: [...listed].sort((one, other) => Number(other.given) - Number(one.given)),
-      aantal: listed.filter(({ given }) => given).length,
-      elders: ELSEWHERE,
-    })
+  const { parts } = app
+  const access = { access: 'beheer', rol: 'administrator' } as const
+
+  app.get(PAD, { config: access }, async (_request, reply) => reply.pagina('configuratie', await page()))
+
+  app.post(PAD, { config: access }, async (request, reply) => {
+    const form = (request.body ?? {}) as Formulier
+    try {
+      const changed = await save(request, form)
+      if (changed === 0) return redirectWith(request, reply, PAD, 'Er was niets gewijzigd.', 'info')
+      const what = changed === 1 ? 'Een instelling is' : `${changed} instellingen zijn`
+      return redirectWith(request, reply, PAD, `${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
+    } catch (error) {
+      const fouten = formFaultsOf(error)
+      return reply.code(400).pagina('configuratie', await page(form, fouten))
+    }
   })
+
+  async function page(form: Formulier = {}, fouten: Fouten = {}) {
+    const { listed } = parts.config
+    const stored = await readRows(app.read)
+    const fields = CHANGEABLE.map((setting) => {
+      const now = stored.get(setting.env) ?? ''
+      return {
+        setting,
+        waarde: textOf(form, setting.env) ?? now,
+        was: textOf(form, `was.${setting.env}`) ?? now,
+        /** Not of the stored one when that is wrong: what counts. */
+        geldt: inWords(setting, listed.find(({ env }) => env === setting.env)?.value),
+        standaard: inWords(setting, setting.default?.toString()),
+        uit: listed.find(({ env }) => env === setting.env)!.from,
+        keuzes: choicesOf(setting),
+      }
+    })
+    return {
+      titel: 'Configuratie',
+      fouten,
+      groepen: GROEPEN.map((groep) => [groep, fields.filter(({ setting }) => setting.pages.groep === groep)] as const),
+      vast: listed
+        .filter(({ changeable }) => !changeable)
+        .sort((one, other) => Number(other.from === 'environment') - Number(one.from === 'environment')),
+      elders: ELSEWHERE,
+    }
+  }
+
+  /** @returns how many settings were changed */
+  async function save(request: FastifyRequest, form: Formulier): Promise<number> {
+    const given = new Set(parts.config.listed.flatMap(({ env, from }) => (from === 'environment' ? env : [])))
+    const asked = CHANGEABLE.flatMap((setting) => {
+      const [to, was] = [textOf(form, setting.env), textOf(form, `was.${setting.env}`)]
+      return given.has(setting.env) || to === undefined || to === was ? [] : [{ setting, to, was }]
+    })
+    if (asked.length === 0) return 0
+    const { faults } = withStored(
+      parts.config,
+      new Map(asked.filter(({ to }) => to !== '').map(({ setting, to }) => [setting.env, to])),
+    )
+    throwFormFaults(
+      Object.fromEntries(
+        asked.flatMap(({ setting }) => (faults.has(setting.env) ? [[setting.env, mustBe(setting)]] : [])),
+      ),
+    )
+    await mutateFromPage(request, async (m) => {
+      await m.sql`lock table instelling in share row exclusive mode`
+      const stored = await readRows(m.read)
+      const changedSince = asked.filter(({ setting, was }) => (stored.get(setting.env) ?? '') !== (was ?? ''))
+      throwFormFaults(
+        Object.fromEntries(
+          changedSince.map(({ setting }) => {
+            const now = inWords(setting, stored.get(setting.env) ?? setting.default?.toString())
+            return [
+              setting.env,
+              `Iemand anders heeft dit intussen gewijzigd: het is nu “${now}”. Open de pagina opnieuw.`,
+            ]
+          }),
+        ),
+      )
+      for (const { setting, to } of asked) {
+        const before = stored.get(setting.env)
+        if (to === '') await m.trx.deleteFrom('instelling').where('naam', '=', setting.env).execute()
+        else
+          await m.sql`
+          insert into instelling (naam, waarde) values (${setting.env}, ${to})
+          on conflict (naam) do update set waarde = excluded.waarde, gewijzigd_op = now()`
+        const [from, now] = [before, to || undefined].map((text) =>
+          inWords(setting, text ?? setting.default?.toString()),
+        )
+        m.vastleggen({
+          handeling: 'instelling-wijzigen',
+          soort: 'instelling',
+          id: setting.env,
+          weergave: `${setting.pages.label}: van “${from}” naar “${now}”`,
+          oud: { waarde: from },
+          nieuw: { waarde: now },
+        })
+      }
+    })
+    await parts.settings.refresh() // the signal comes too, but it may come after the next page
+    return asked.length
+  }
+}
+
+async function readRows(db: ReadDb): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('instelling').select(['naam', 'waarde']).execute()
+  return new Map(rows.map(({ naam, waarde }) => [naam, waarde]))
+}
+
+/** What a form says of a field; undefined when it has no such field. */
+function textOf(form: Formulier, name: string): string | undefined {
+  const value = [form[name]].flat().at(-1)
+  return value?.replaceAll('\0', '').toWellFormed().trim().slice(0, 2000)
+}
+
+/** A value, written as in the environment, as people read it. */
+function inWords({ type, pages }: Changeable, text: string | undefined): string {
+  if (text === undefined || text === '') return 'leeg'
+  if (type === 'boolean') return text === 'true' || text === 'yes' || text === '1' ? 'ja' : 'nee'
+  return pages.keuzes?.[text] ?? text
+}
+
+function choicesOf(setting: Changeable): [string, string][] | undefined {
+  const values = setting.type === 'boolean' ? ['true', 'false'] : setting.enum
+  if (!values) return undefined
+  const standard = inWords(setting, setting.default?.toString())
+  return [['', `Standaard (${standard})`], ...values.map((value): [string, string] => [value, inWords(setting, value)])]
+}
+
+/** What a value has to be, by the bounds of the setting. */
+function mustBe({ type, minimum, maximum, pages }: Changeable): string {
+  if (type !== 'integer') return pages.moet ? `Vul ${pages.moet} in.` : 'Kies een van de mogelijkheden.'
+  const format = new Intl.NumberFormat('nl-NL').format
+  const bounds =
+    maximum === undefined
+      ? `van ten minste ${format(minimum!)}`
+      : `van ${format(minimum!)} tot en met ${format(maximum)}`
+  return `Vul een geheel getal in ${bounds}, of laat het leeg voor de standaard.`
 }

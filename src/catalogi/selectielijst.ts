@@ -48,7 +48,7 @@ export const noKlasse = (base: string) => `${base}/beheer/catalogi/selectielijst
 /** Opens the selectielijst: the copy in SELECTIELIJST_BESTAND first, then what was imported, then SELECTIELIJST_API_ROOT. */
 export async function openSelectielijst(config: Config, services: Services, db: ReadDb): Promise<Selectielijst> {
   const copy = config.selectielijstBestand ? await readCopy(config.selectielijstBestand) : new Map<string, object>()
-  const configured = config.selectielijstApiRoot !== undefined || config.selectielijstBestand !== undefined
+  const isConfigured = () => config.selectielijstApiRoot !== undefined || config.selectielijstBestand !== undefined
   return {
     async find(url, kind) {
       const kept = copy.get(withoutSlash(url))
@@ -61,7 +61,8 @@ export async function openSelectielijst(config: Config, services: Services, db: 
       if (imported) return judge(imported.inhoud, kind)
       const answer = await services.fetchJson(url)
       if (answer.kind === 'ok') return judge(answer.body, kind)
-      if (answer.kind === 'unregistered' && !configured && !(await isImported(db, kind))) return { kind: 'unverified' }
+      if (answer.kind === 'unregistered' && !isConfigured() && !(await isImported(db, kind)))
+        return { kind: 'unverified' }
       const why = answer.kind === 'failed' ? answer.reason : 'dit adres hoort niet bij de selectielijst'
       return { kind: 'fault', code: 'bad-url', reason: `De URL kon niet worden opgevraagd: ${why}.` }
     },
@@ -72,7 +73,7 @@ export async function openSelectielijst(config: Config, services: Services, db: 
       const kept = [...copy.values()].filter(wanted) as Record<string, unknown>[]
       if (kept.length > 0) return { kind: 'ok', items: kept }
       if (await isImported(db, kind)) return { kind: 'ok', items: await listImported(db, kind, procestype) }
-      if (!configured) return { kind: 'none' }
+      if (!isConfigured()) return { kind: 'none' }
       if (config.selectielijstApiRoot === undefined) return { kind: 'ok', items: [] }
       const root = config.selectielijstApiRoot.replace(/\/?$/, '/')
       return allPages(

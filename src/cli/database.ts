@@ -1,6 +1,8 @@
 // The database of a subcommand that does one thing and ends.
+import type { Logger } from 'pino'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import { requireKey } from '../autorisaties/secret-key.ts'
+import { readStored } from '../config/stored.ts'
 import { type Config, readConfig } from '../config.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
@@ -16,15 +18,22 @@ export async function withDatabase<T>(
   connections = 2,
 ): Promise<T> {
   const config = readConfig(process.env)
-  const server = await openServer(config, openLog('silent'))
+  const log = openLog('silent')
+  const server = await openServer(config, log)
   const database = openDatabase(server.url, { max: connections, name: 'command' })
   try {
     if (!config.databaseUrl) await migrate(server.url)
-    return await work(database, config)
+    return await work(database, await withStoredSettings(config, database, log))
   } finally {
     await database.close()
     await server.stop()
   }
+}
+
+/** A database without the table is one that has yet to be migrated: what the command does tells so. */
+async function withStoredSettings(config: Config, database: Database, log: Logger): Promise<Config> {
+  const [table] = await database.sql`select to_regclass('instelling') is not null as present`
+  return table?.present ? readStored(config, database, log) : config
 }
 
 /**

@@ -31,6 +31,7 @@ export async function openOwnAnswers(
   const services = openServices(database, box, config, log)
   const app = await buildApp({
     config,
+    settings: { refresh: async () => {} },
     database,
     ...stores,
     box,

@@ -13,6 +13,7 @@ import { openCredentialStore } from '../autorisaties/credentials.ts'
 import { isShort, type SecretBox, secretBox } from '../autorisaties/secret-box.ts'
 import { requireKey, usableBox } from '../autorisaties/secret-key.ts'
 import { ensureBootstrapAdmin } from '../beheer/accounts.ts'
+import { openLiveSettings } from '../config/stored.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
 import { findEmbedded, startEmbedded } from '../database/embedded.ts'
@@ -121,16 +122,18 @@ export function openCopy(config: Config, store: Store): ReturnType<typeof copyPo
  * @param options.alone with a database of its own, for which nobody may have named a notifications service
  */
 export async function runApi(
-  config: Config,
+  given: Config,
   url: string,
   givenBox: SecretBox,
   log: Logger,
   { alone = false } = {},
 ): Promise<Running & { address: string }> {
-  const database = openDatabase(url, { max: config.databasePoolSize, name: 'api', pooler: config.databasePoolerUrl })
+  const database = openDatabase(url, { max: given.databasePoolSize, name: 'api', pooler: given.databasePoolerUrl })
   try {
-    requireImportBaseDir(config, log)
+    requireImportBaseDir(given, log)
     await checkSchema(database, log)
+    const settings = await openLiveSettings(given, database, log)
+    const { config } = settings
     await checkSession(database, log)
     const box = await usableBox(database.sql, givenBox, log)
     const isUsable = box === givenBox
@@ -145,7 +148,7 @@ export async function runApi(
     const credentials = await openCredentialStore(database, box, log)
     const services = openServices(database, box, config, log)
     const opslagen = await openStore(config, database, log)
-    const parts: Parts = { config, database, ...opslagen, credentials, box, services, log }
+    const parts: Parts = { config, settings, database, ...opslagen, credentials, box, services, log }
     const app = await buildApp(parts)
     const address = await app.listen({ host: config.host, port: config.port })
     return {
@@ -156,6 +159,7 @@ export async function runApi(
         await sleep(config.stopDelaySeconds * 1000)
         await app.close()
         await credentials.close()
+        await settings.close()
         await services.close()
         await database.close()
       },
@@ -183,14 +187,16 @@ async function checkSession({ sql }: Database, log: Logger): Promise<void> {
 
 /** Runs the job side. Resolves when it looks for jobs. */
 export async function runWorker(
-  config: Config,
+  given: Config,
   url: string,
   log: Logger,
 ): Promise<Running & { database: Database; store: Store; box: SecretBox; healthy(): boolean }> {
-  const database = openDatabase(url, { max: config.databasePoolSize, name: 'worker' })
+  const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker' })
   try {
-    requireImportBaseDir(config, log)
+    requireImportBaseDir(given, log)
     await checkSchema(database, log)
+    const settings = await openLiveSettings(given, database, log)
+    const { config } = settings
     const box = await findSecretBox(config, false)
     await requireKey(database.sql, box) // messages would use up their attempts
     const opslagen = await openStore(config, database, log)
@@ -217,6 +223,7 @@ export async function runWorker(
       stop: async () => {
         await Promise.all([worker.stop(), notifications.stop()])
         await runner.close()
+        await settings.close()
         await services.close()
         await pool.stop()
         await database.close()

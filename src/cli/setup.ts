@@ -111,7 +111,7 @@ function fillIn(value: unknown, env: NodeJS.ProcessEnv, missing: string[]): unkn
  * @throws SetupError
  */
 export async function applySetup(database: Database, box: SecretBox, config: Config, setup: Setup): Promise<Applied> {
-  const mutate = mutator(database, { announces: !config.notificationsDisabled })
+  const mutate = mutator(database, { announces: () => !config.notificationsDisabled })
   return mutate(systemActor('setup', ownAddress(config)), async (m) => {
     m.unrecorded('nothing may be different')
     const applied: Applied = { services: [], notifications: false, applicaties: [] }

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings as Typebox } from 'typebox/system'
-import { Settings } from './settings.ts'
+import { type InPages, Settings } from './settings.ts'
 
 /** The settings as the environment has them, with the defaults. */
 export type SettingValues = Static<typeof Settings>
 
 /** What the schema of one setting says. */
-type Setting = {
+export type Setting = {
   env: string
   type?: string
   default?: string | number | boolean
@@ -17,6 +17,10 @@ type Setting = {
   must?: string
   secret?: boolean
   alsoRead?: string
+  pages?: InPages
+  minimum?: number
+  maximum?: number
+  enum?: string[]
 }
 type Group = { properties: Record<string, Setting> }
 
@@ -26,6 +30,11 @@ const isGroup = (one: Setting | Group): one is Group => 'properties' in one
 /** All settings, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = ENTRIES.flatMap(([, one]) =>
   isGroup(one) ? Object.values(one.properties) : one,
+)
+
+/** Those that the pages may change while the program runs, with the name that each has in `SettingValues`. */
+export const CHANGEABLE: readonly (Setting & { key: keyof SettingValues; pages: InPages })[] = ENTRIES.flatMap(
+  ([key, one]) => (!isGroup(one) && one.pages ? [{ ...one, pages: one.pages, key: key as keyof SettingValues }] : []),
 )
 
 const BOOLEANS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false }
@@ -66,15 +75,23 @@ export type ListedSetting = {
   env: string
   /** As text; undefined for a secret, and where there is none. */
   value: string | undefined
-  given: boolean
+  from: 'environment' | 'database' | 'default'
   secret: boolean
+  /** The pages may change it, as long as the environment does not say it. */
+  changeable: boolean
 }
 
 /** Every setting as it is in use, to be shown: without the secrets. */
 export function listSettings(env: NodeJS.ProcessEnv, given: Set<string>): ListedSetting[] {
-  return SETTINGS.map(({ env: name, secret = false, alsoRead, default: standard }) => {
+  return SETTINGS.map(({ env: name, secret = false, alsoRead, default: standard, pages }) => {
     const text = given.has(name) ? env[name]?.trim() || (alsoRead && env[alsoRead]?.trim()) : standard?.toString()
-    return { env: name, value: secret || !text ? undefined : withoutPassword(text), given: given.has(name), secret }
+    return {
+      env: name,
+      value: secret || !text ? undefined : withoutPassword(text),
+      from: given.has(name) ? 'environment' : 'default',
+      secret,
+      changeable: pages !== undefined,
+    }
   })
 }
 

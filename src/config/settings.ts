@@ -6,6 +6,8 @@
 //   must      what a value has to do, in the words of a fault: a pattern is no message to an operator
 //   secret    it may stand in a file instead, whose path is in NAME_FILE, as containers are given their secrets
 //   alsoRead  another name that is in use for it
+//   pages     it may be changed in the pages while the program runs, and how they name it. What has no `pages` is read once, at
+//             the start: it is needed before the database is there, or belongs to one process
 //
 // Settings that belong together are an object; ../config.ts makes of it what the program uses.
 import Type from 'typebox'
@@ -13,6 +15,29 @@ import { BACKENDS } from '../documenten/storage/index.ts'
 
 /** Numbers of cases: with the year of their startdatum, with that of today, or as UWV makes them. */
 export const NUMMERINGEN = ['use-start-datum-year', 'use-creation-year', 'use-uwv-identification'] as const
+
+/** Under which heads the pages show settings, in this order. */
+export const GROEPEN = [
+  'Zaken',
+  'Selectielijst',
+  'Bewaren',
+  'Notificaties',
+  'Toegang tot de API’s',
+  'Imports',
+  'Inloggen',
+] as const
+
+/** How the pages show a setting that can be changed there. */
+export type InPages = {
+  groep: (typeof GROEPEN)[number]
+  label: string
+  uitleg: string
+  /** What a text has to be, after "Vul … in". */
+  moet?: string
+  /** Values of an enum in words. */
+  keuzes?: Record<string, string>
+}
+const pages = (inPages: InPages) => ({ pages: inPages })
 
 export const Settings = Type.Object({
   host: Type.String({ env: 'HOST', default: '127.0.0.1', minLength: 1, description: 'address to listen on' }),
@@ -157,6 +182,12 @@ export const Settings = Type.Object({
     env: 'BEHEER_TOTP_REQUIRED',
     default: false,
     description: 'true: whoever signs in with a password has to set up one-time codes',
+    ...pages({
+      groep: 'Inloggen',
+      label: 'Eenmalige codes verplicht',
+      uitleg:
+        'Wie met een wachtwoord inlogt moet eerst eenmalige codes instellen. Dat geldt meteen, ook voor wie nu is ingelogd.',
+    }),
   }),
   /** The provider that people may sign in to the pages with. */
   oidc: Type.Object({
@@ -215,6 +246,12 @@ export const Settings = Type.Object({
     default: 3600,
     minimum: 1,
     description: 'seconds that a token lives after iat',
+    ...pages({
+      groep: 'Toegang tot de API’s',
+      label: 'Geldigheid van een token, in seconden',
+      uitleg:
+        'Zo lang na het maken (iat) wordt een token van een applicatie aangenomen. Te kort, en applicaties krijgen 403.',
+    }),
   }),
   jwtLeeway: Type.Integer({
     env: 'JWT_LEEWAY',
@@ -222,6 +259,11 @@ export const Settings = Type.Object({
     default: 0,
     minimum: 0,
     description: 'seconds of clock difference that are forgiven',
+    ...pages({
+      groep: 'Toegang tot de API’s',
+      label: 'Verschil tussen klokken, in seconden',
+      uitleg: 'Zoveel mogen de klokken van een applicatie en van deze dienst verschillen.',
+    }),
   }),
   jwtIatSkew: Type.Integer({
     env: 'JWT_IAT_SKEW',
@@ -229,6 +271,11 @@ export const Settings = Type.Object({
     minimum: 0,
     maximum: 86_400,
     description: 'seconds that iat of a token may lie in the future',
+    ...pages({
+      groep: 'Toegang tot de API’s',
+      label: 'Token uit de toekomst, in seconden',
+      uitleg: 'Zoveel mag het moment waarop een token is gemaakt (iat) in de toekomst liggen.',
+    }),
   }),
   documentenDir: Type.Optional(
     Type.String({
@@ -341,35 +388,74 @@ export const Settings = Type.Object({
     minimum: 1,
     maximum: 10_000,
     description: 'rows of an import that are handled together',
+    ...pages({
+      groep: 'Imports',
+      label: 'Rijen per stap',
+      uitleg: 'Zoveel rijen van een import worden samen verwerkt. Geldt voor imports die hierna beginnen.',
+    }),
   }),
   importRetentionDays: Type.Integer({
     env: 'IMPORT_RETENTION_DAYS',
     alsoRead: 'IMPORT_RENTENTION_DAYS',
     default: 7,
     minimum: 0,
+    maximum: 36_500,
     description: 'days after which imports are removed',
+    ...pages({
+      groep: 'Bewaren',
+      label: 'Imports, in dagen',
+      uitleg: 'Zo lang na het einde blijft een import met zijn rapport bewaard. De documenten zelf blijven.',
+    }),
   }),
   zaakIdentificatieGenerator: Type.Enum(NUMMERINGEN, {
     env: 'ZAAK_IDENTIFICATIE_GENERATOR',
     default: 'use-start-datum-year',
     description: 'how numbers of cases are made: use-start-datum-year, use-creation-year or use-uwv-identification',
+    ...pages({
+      groep: 'Zaken',
+      label: 'Nummers van nieuwe zaken',
+      uitleg: 'Hoe een zaak zijn nummer krijgt als de aanvrager er geen meegeeft. Bestaande nummers blijven.',
+      keuzes: {
+        'use-start-datum-year': 'ZAAK-, het jaar van de startdatum en een volgnummer',
+        'use-creation-year': 'ZAAK-, het jaar van vandaag en een volgnummer',
+        'use-uwv-identification': 'zoals bij UWV',
+      },
+    }),
   }),
   zaakEigenschapWaardeValidation: Type.Boolean({
     env: 'ZAAK_EIGENSCHAP_WAARDE_VALIDATION',
     default: false,
     description: 'true: the value of a zaakeigenschap has to fit the specificatie of its eigenschap',
+    ...pages({
+      groep: 'Zaken',
+      label: 'Waarden van eigenschappen controleren',
+      uitleg:
+        'De waarde van een eigenschap moet passen bij de specificatie in het zaaktype, anders wordt hij geweigerd.',
+    }),
   }),
   allowUnpublishedTypes: Type.Boolean({
     env: 'ALLOW_UNPUBLISHED_TYPES',
     default: false,
     description:
       'true: zaken, documenten and besluiten may be made of types that are still a concept; for test environments',
+    ...pages({
+      groep: 'Zaken',
+      label: 'Concepttypen toestaan',
+      uitleg:
+        'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.',
+    }),
   }),
   corsOrigins: Type.Optional(
     Type.String({
       env: 'CORS_ALLOWED_ORIGINS',
       minLength: 1,
       description: 'origins whose scripts may call the APIs from a browser, with commas, or *; unset: none',
+      ...pages({
+        groep: 'Toegang tot de API’s',
+        label: 'Websites waarvan scripts de API’s mogen aanroepen (CORS)',
+        uitleg: 'Adressen zoals https://formulieren.example.nl, met komma’s ertussen, of * voor alle. Leeg: geen.',
+        moet: 'adressen als https://example.nl, met komma’s ertussen, of *',
+      }),
     }),
   ),
   workerConcurrency: Type.Integer({
@@ -408,6 +494,11 @@ export const Settings = Type.Object({
     env: 'NOTIFICATIONS_DISABLED',
     default: false,
     description: 'true: changes are not announced at all',
+    ...pages({
+      groep: 'Notificaties',
+      label: 'Notificaties uitzetten',
+      uitleg: 'Wijzigingen worden niet meer gemeld. Ze worden ook later niet alsnog gemeld.',
+    }),
   }),
   notificationsSource: Type.Optional(
     Type.String({
@@ -415,6 +506,12 @@ export const Settings = Type.Object({
       minLength: 1,
       maxLength: 100,
       description: 'member source of every notification',
+      ...pages({
+        groep: 'Notificaties',
+        label: 'Bron in elke notificatie',
+        uitleg: 'Wat in source van elke notificatie staat. Leeg: het adres van deze dienst.',
+        moet: 'ten hoogste 100 tekens',
+      }),
     }),
   ),
   notificationsConcurrency: Type.Integer({
@@ -435,23 +532,46 @@ export const Settings = Type.Object({
     env: 'NOTIFICATIES_HTTP_HOSTS',
     default: '',
     description: 'hosts, with commas, whose callbacks may begin with http://; * for all. Loopback always may',
+    ...pages({
+      groep: 'Notificaties',
+      label: 'Hosts zonder https',
+      uitleg: 'Hosts, met komma’s ertussen, waarvan een callback met http:// mag beginnen; * voor alle.',
+      moet: 'namen van hosts',
+    }),
   }),
   notificatiesTestCallbackAuth: Type.Boolean({
     env: 'TEST_CALLBACK_AUTH',
     default: true,
     description: 'false: a callback need not refuse a message without Authorization when an abonnement is made',
+    ...pages({
+      groep: 'Notificaties',
+      label: 'Callback moet Authorization eisen',
+      uitleg: 'Een nieuw abonnement wordt geweigerd als zijn callback een bericht zonder Authorization aanneemt.',
+    }),
   }),
   notificationDaysRetained: Type.Integer({
     env: 'NOTIFICATION_NUMBER_OF_DAYS_RETAINED',
     default: 60,
     minimum: 1,
+    maximum: 36_500,
     description: 'days after which delivered and failed notifications are removed',
+    ...pages({
+      groep: 'Bewaren',
+      label: 'Notificaties, in dagen',
+      uitleg: 'Zo lang blijven notificaties bewaard die bezorgd of mislukt zijn.',
+    }),
   }),
   outgoingLogRetentionDays: Type.Integer({
     env: 'OUTGOING_LOG_RETENTION_DAYS',
     default: 30,
     minimum: 0,
+    maximum: 36_500,
     description: 'days after which the log of requests to other services is removed; 0: there is none',
+    ...pages({
+      groep: 'Bewaren',
+      label: 'Logboek van uitgaande verzoeken, in dagen',
+      uitleg: 'Zo lang blijven regels over verzoeken aan andere diensten bewaard. 0: er komt geen logboek.',
+    }),
   }),
   selectielijstApiRoot: Type.Optional(
     Type.String({
@@ -460,6 +580,13 @@ export const Settings = Type.Object({
       pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
       description:
         'API of the selectielijst, ending in a slash; unset, and none imported: its URLs are stored unverified',
+      ...pages({
+        groep: 'Selectielijst',
+        label: 'Adres van de API van de selectielijst',
+        uitleg:
+          'Leeg, en geen selectielijst geïmporteerd: verwijzingen naar de selectielijst worden niet gecontroleerd.',
+        moet: 'een adres dat begint met https:// of http:// en eindigt op een schuine streep',
+      }),
     }),
   ),
   selectielijstBestand: Type.Optional(

@@ -44,18 +44,18 @@ export type Mutation = {
     options?: JobOptions,
   ): Promise<void>
 }
-type Options = { announces?: boolean; committed?(components: ReadonlySet<Component> | undefined): void }
+type Options = { announces?(): boolean; committed?(components: ReadonlySet<Component> | undefined): void }
 export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
 
 /**
  * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
  * transaction; work that records nothing is rolled back. A deadlock or serialization failure runs the work again, at
  * most three times in all, so work does nothing outside the transaction that may not happen twice.
- * @param options.announces false: no notifications are written (NOTIFICATIONS_DISABLED)
+ * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
  * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
  *   what was recorded; undefined when something else was changed too.
  */
-export function mutator(database: Database, { announces = true, committed = () => {} }: Options = {}): Mutate {
+export function mutator(database: Database, { announces = () => true, committed = () => {} }: Options = {}): Mutate {
   return async (actor, work) => {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -104,7 +104,7 @@ async function once<T>(
     records = writeRecords(
       connection,
       actor,
-      announces ? changes : changes.map((change) => ({ ...change, kanaal: null })),
+      announces() ? changes : changes.map((change) => ({ ...change, kanaal: null })),
     )
     records.catch(() => {})
     components = accounted ? undefined : new Set(changes.map(({ component }) => component))

@@ -1754,6 +1754,21 @@ export interface Informatieobjecttype {
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding;
 }
 
+export interface Instelling {
+  /**
+   * When it was changed last.
+   */
+  gewijzigdOp: Generated<string>;
+  /**
+   * Its name in the environment, such as JWT_EXPIRY.
+   */
+  naam: string;
+  /**
+   * Its value, written as in the environment.
+   */
+  waarde: string;
+}
+
 export interface Kanaal {
   /**
    * Where its kenmerken are explained; may be empty.
@@ -3972,6 +3987,7 @@ export interface DB {
   importRegel: ImportRegel;
   importResultaat: ImportResultaat;
   informatieobjecttype: Informatieobjecttype;
+  instelling: Instelling;
   kanaal: Kanaal;
   klantcontact: Klantcontact;
   levering: Levering;

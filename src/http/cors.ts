@@ -20,17 +20,19 @@ const EXPOSED = [
  * before access is asked. Never with credentials: a token is a header that a script sets, and the cookie of `/beheer` is none of
  * its business.
  */
-export async function allowOrigins(app: FastifyInstance, { corsOrigins }: Config): Promise<void> {
-  if (corsOrigins.length === 0) return
-  const allowed: FastifyCorsOptions = {
-    origin: corsOrigins,
+export async function allowOrigins(app: FastifyInstance, config: Config): Promise<void> {
+  const allowed = (): FastifyCorsOptions => ({
+    origin: config.corsOrigins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED,
     credentials: false,
     maxAge: 600,
-  }
+  })
   await app.register(cors, {
-    delegator: (request, done) => done(null, isForApi(request) && isFromScript(request) ? allowed : { origin: false }),
+    delegator: (request, done) => {
+      const applies = config.corsOrigins.length > 0 && isForApi(request) && isFromScript(request)
+      done(null, applies ? allowed() : { origin: false })
+    },
   })
 }
 

@@ -2,6 +2,7 @@
 // second; what a burst has too much of is counted and not written.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 
 /** The id of the request that is being answered. */
@@ -28,7 +29,11 @@ const MAX_LINES = 1000 // a second
 const PERIOD_MS = 1000
 
 /** Opens the log; without a term to keep it for, nothing is written. */
-export function openRequestLog({ db }: Database, retentionDays: number, log: Logger): RequestLog {
+export function openRequestLog(
+  { db }: Database,
+  config: Pick<Config, 'outgoingLogRetentionDays'>,
+  log: Logger,
+): RequestLog {
   let lines: Line[] = []
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
@@ -54,7 +59,7 @@ export function openRequestLog({ db }: Database, retentionDays: number, log: Log
   }
   return {
     write({ url, ...line }) {
-      if (retentionDays === 0) return
+      if (config.outgoingLogRetentionDays === 0) return
       if (lines.length >= MAX_LINES) {
         dropped++
         return

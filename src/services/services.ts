@@ -79,7 +79,7 @@ const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
 
 /** Opens the way out to the services in table `dienst`, and to the selectielijst. */
 export function openServices(database: Database, box: SecretBox, config: Config, log: Logger): Services {
-  const lines = openRequestLog(database, config.outgoingLogRetentionDays, log)
+  const lines = openRequestLog(database, config, log)
   const caller = logged(openCaller(box, 10), lines)
   const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
   // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.

@@ -84,7 +84,7 @@ const mayUpdate = {
 
 export const composite: FastifyPluginAsyncTypebox = async (app) => {
   const verwijzingen = await openReferences(app)
-  const settings = settingsOf(app.parts.config)
+  const settings = () => settingsOf(app.parts.config)
   const spiegels = openRemoteRelations(app.mutate, app.parts.services)
 
   for (const path of ['/zaaknummer_reserveren', '/reserveer_zaaknummer']) {
@@ -97,7 +97,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
           m.unrecorded('a number is no resource')
           return m.sql<{ zaaknummer: string }[]>`
           insert into zaaknummer_reservering (bronorganisatie, identificatie)
-          select ${bronorganisatie}, zaak_identificatie(current_date, ${settings.nummering}) from generate_series(1, ${aantal}::integer)
+          select ${bronorganisatie}, zaak_identificatie(current_date, ${settings().nummering}) from generate_series(1, ${aantal}::integer)
           returning identificatie as zaaknummer`
         })
         if (path === '/reserveer_zaaknummer')
@@ -124,7 +124,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
       )
       const answer = await spiegels.create(request.actor, async (m, elders) => {
-        const zaak = await within('zaak', () => createZaak(m, input, settings, [], zaaktypen))
+        const zaak = await within('zaak', () => createZaak(m, input, settings(), [], zaaktypen))
         const kern = (await holdZaak(m, zaak.uuid))!
         requireMay(m.actor, BIJWERKEN, kern)
         const status = await setStatus(m, kern, body.status, 'mag', typen)
@@ -251,7 +251,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     if (before.einddatum !== null && !(mayDo(m.actor, GEFORCEERD, before) && mayDo(m.actor, HEROPENEN, before)))
       throw forbidden(undefined, 'De zaak is afgesloten.')
     const { faults, zaaktypen, typen } = asked
-    await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings, faults, zaaktypen))
+    await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings(), faults, zaaktypen))
     const kern = (await holdZaak(m, uuid))!
     await between(kern)
     const set = await setStatus(m, kern, status, einde, typen, asked)
@@ -269,7 +269,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     return within('status', () => {
       const input = readInput(StatusDeel, given)
       const day = dayAsWritten(input.datumStatusGezet)
-      return createStatus(m, kern, input, { ...settings, einde, typen, documenten, objects, day })
+      return createStatus(m, kern, input, { ...settings(), einde, typen, documenten, objects, day })
     })
   }
 }

@@ -46,7 +46,7 @@ const source: PartSource<Row, ReturnType<typeof toZaakeigenschap>> = {
 }
 
 export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
-  const { zaakEigenschapWaardeValidation: streng } = app.parts.config
+  const isStrict = () => app.parts.config.zaakEigenschapWaardeValidation
   readable(source)
 
   app.get(
@@ -69,7 +69,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
       const { made, warning } = await app.mutate(request.actor, async (m) => {
         await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
         const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
-        return createEigenschap(m, zaak, request.body, { streng, typen })
+        return createEigenschap(m, zaak, request.body, { streng: isStrict(), typen })
       })
       if (warning) reply.header('x-warning', warning)
       return reply.code(201).header('location', made.url).send(made)
@@ -87,7 +87,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(BIJWERKEN), schema: { params: Params, body: Input, response: { 200: Zaakeigenschap } } },
     async ({ actor, params, body, base }) => {
       const typen = await typenOf(params.uuid, body, base)
-      return app.mutate(actor, (m) => change(m, params, 'update', body, { streng, typen }))
+      return app.mutate(actor, (m) => change(m, params, 'update', body, { streng: isStrict(), typen }))
     },
   )
 
@@ -96,7 +96,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaakeigenschap } } },
     async ({ actor, params, body, base }) => {
       const typen = await typenOf(params.uuid, body, base)
-      return app.mutate(actor, (m) => change(m, params, 'partial_update', body, { streng, typen }))
+      return app.mutate(actor, (m) => change(m, params, 'partial_update', body, { streng: isStrict(), typen }))
     },
   )
 
@@ -111,7 +111,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
 
   /** The eigenschap elsewhere that a new value has to fit. */
   async function typenOf(uuid: string, { waarde }: Static<typeof InputPatch>, base: string): Promise<RemoteTypes> {
-    if (!streng || waarde === undefined) return NO_REMOTE_TYPES
+    if (!isStrict() || waarde === undefined) return NO_REMOTE_TYPES
     const row = await findOne(app.read, source, uuid)
     return fetchTypes(app.parts.services, base, [['eigenschap', row?.eigenschapUrl]])
   }

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { openLiveSettings } from '../../src/config/stored.ts'
 import { readConfig } from '../../src/config.ts'
+import { givenZaaktype } from '../app.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 t.test('the whole configuration is listed with where it comes from, and without secrets', async (t) => {
@@ -11,9 +13,9 @@ t.test('the whole configuration is listed with where it comes from, and without 
     OIDC_CLIENT_ID: 'beheer',
   })
   const one = (name: string) => listed.find(({ env }) => env === name)
-  t.match(one('PUBLIC_URL'), { value: 'https://zaken.example.nl', given: true })
-  t.match(one('PORT'), { value: '8000', given: false })
-  t.match(one('SECRET_KEY'), { value: undefined, given: true, secret: true })
+  t.match(one('PUBLIC_URL'), { value: 'https://zaken.example.nl', from: 'environment' })
+  t.match(one('PORT'), { value: '8000', from: 'default' })
+  t.match(one('SECRET_KEY'), { value: undefined, from: 'environment', secret: true })
   t.notMatch(JSON.stringify(listed), /wachtwoord|geheime sleutel/)
 })
 
@@ -29,4 +31,108 @@ t.test('the page of the configuration', await needsBrowser(), async (t) => {
   await pagina.setViewportSize({ width: 320, height: 800 })
   t.equal(await teBreed(pagina), false)
   t.same(klachten, [])
+})
+
+t.test(
+  'a setting that is changed in the pages counts at once, in every process, and is told in the audit log',
+  await needsBrowser(),
+  async (t) => {
+    const test = await opstelling(t)
+    const other = await openLiveSettings(readConfig({}), test.database, test.parts.log) // as another process has it
+    t.teardown(other.close)
+    const zaaktype = await givenZaaktype(test, { concept: true })
+    const zaak = {
+      bronorganisatie: '000000000',
+      verantwoordelijkeOrganisatie: '000000000',
+      startdatum: '2024-05-01',
+      zaaktype,
+    }
+    const crs = { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' }
+    t.equal((await test.call('POST', '/zaken/api/v1/zaken', zaak, { headers: crs })).status, 400)
+
+    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    await pagina.goto('/beheer/configuratie')
+    await pagina.selectOption('[name=ALLOW_UNPUBLISHED_TYPES]', 'true')
+    await pagina.selectOption('[name=ZAAK_IDENTIFICATIE_GENERATOR]', 'use-creation-year')
+    await pagina.fill('[name=JWT_EXPIRY]', '7200')
+    await pagina.fill('[name=CORS_ALLOWED_ORIGINS]', 'https://formulieren.example.nl')
+    await pagina.click('main form .knop')
+    t.match(await pagina.textContent('main'), /4 instellingen zijn gewijzigd/)
+    t.equal(await pagina.inputValue('[name=JWT_EXPIRY]'), '7200')
+    t.same(await toegankelijkheid(pagina), [])
+
+    const made = await test.call('POST', '/zaken/api/v1/zaken', zaak, {
+      headers: { ...crs, origin: 'https://formulieren.example.nl' },
+    })
+    t.equal(made.status, 201)
+    t.match(made.body.identificatie, new RegExp(`^ZAAK-${new Date().getFullYear()}-`))
+    t.equal(made.headers['access-control-allow-origin'], 'https://formulieren.example.nl')
+    while (other.config.jwtExpiry !== 7200) await new Promise((resolve) => setTimeout(resolve, 10))
+    t.match(other.config, { allowUnpublishedTypes: true, corsOrigins: ['https://formulieren.example.nl'] })
+
+    await pagina.goto('/beheer/audit?handeling=instelling-wijzigen')
+    t.match(await pagina.textContent('main'), /Geldigheid van een token, in seconden: van “3600” naar “7200”/)
+    await pagina.goto('/beheer/configuratie')
+    await pagina.fill('[name=JWT_EXPIRY]', '')
+    await pagina.click('main form .knop')
+    t.equal(test.config.jwtExpiry, 3600, 'an empty field is the default')
+    t.same(klachten, [])
+  },
+)
+
+t.test('the environment wins: the page shows its value as fixed, and a form cannot change it', async (t) => {
+  const test = await opstelling(t, { JWT_EXPIRY: '1800' }, false)
+  await test.database
+    .sql`insert into instelling (naam, waarde) values ('JWT_EXPIRY', '60'), ('IMPORT_RETENTION_DAYS', 'zeven'), ('PORT', '1')`
+  await test.parts.settings.refresh()
+  t.match(
+    test.config,
+    { jwtExpiry: 1800, importRetentionDays: 7, port: 8000 },
+    'what is stored wrong, or may not be stored, does not count',
+  )
+  const { body } = await (await test.ingelogd('administrator'))('/beheer/configuratie')
+  t.notMatch(body, 'name="JWT_EXPIRY"')
+  t.match(body, /1800<\/p>\s*<p class="zacht">Ligt vast: <code>JWT_EXPIRY/)
+})
+
+t.test(
+  'a wrong value is refused by the rule of the environment, in Dutch, and nothing is changed',
+  await needsBrowser(),
+  async (t) => {
+    const test = await opstelling(t)
+    const { pagina } = await alsBeheerder(test, 'administrator')
+    await pagina.goto('/beheer/configuratie')
+    await pagina.fill('[name=JWT_EXPIRY]', 'lang')
+    await pagina.fill('[name=SELECTIELIJST_API_ROOT]', 'https://selectielijst.example.nl/api/v1')
+    await pagina.fill('[name=CORS_ALLOWED_ORIGINS]', 'formulieren.example.nl')
+    await pagina.fill('[name=IMPORT_RETENTION_DAYS]', '9')
+    await pagina.click('main form .knop')
+    t.equal(await pagina.inputValue('[name=JWT_EXPIRY]'), 'lang')
+    t.match(await pagina.textContent('#veld-JWT_EXPIRY-fout'), /geheel getal in van ten minste 1/)
+    t.match(await pagina.textContent('#veld-SELECTIELIJST_API_ROOT-fout'), /eindigt op een schuine streep/)
+    t.match(await pagina.textContent('#veld-CORS_ALLOWED_ORIGINS-fout'), /https:\/\/example.nl/)
+    t.equal(test.config.importRetentionDays, 7)
+    t.same(await test.database.sql`select * from instelling`, [])
+  },
+)
+
+t.test('who saves on top of a change of somebody else is told of it', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const { pagina } = await alsBeheerder(test, 'administrator')
+  await pagina.goto('/beheer/configuratie')
+  await test.database.sql`insert into instelling (naam, waarde) values ('JWT_LEEWAY', '5'), ('JWT_EXPIRY', '100')`
+  await pagina.fill('[name=JWT_LEEWAY]', '9')
+  await pagina.click('main form .knop')
+  t.match(await pagina.textContent('#veld-JWT_LEEWAY-fout'), /intussen gewijzigd: het is nu “5”/)
+  await pagina.goto('/beheer/configuratie')
+  await pagina.fill('[name=JWT_LEEWAY]', '9')
+  await pagina.click('main form .knop')
+  const rows = await test.database.sql`select naam, waarde from instelling order by naam`
+  t.same(
+    [...rows],
+    [
+      { naam: 'JWT_EXPIRY', waarde: '100' },
+      { naam: 'JWT_LEEWAY', waarde: '9' },
+    ],
+  )
 })

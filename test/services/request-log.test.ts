@@ -57,7 +57,7 @@ t.test('of a burst a thousand lines are written, and the rest is counted', async
   const test = await testApp(t)
   const told: unknown[] = []
   const log = { warn: (values: unknown) => told.push(values) }
-  const lines = openRequestLog(test.database, 30, log as never)
+  const lines = openRequestLog(test.database, { outgoingLogRetentionDays: 30 }, log as never)
   const url = new URL('http://x.example/')
   for (let n = 0; n < 1500; n++)
     lines.write({

@@ -28,7 +28,7 @@ const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
 export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   const references = await openReferences(app)
-  const settings = settingsOf(app.parts.config)
+  const settings = () => settingsOf(app.parts.config)
 
   app.get(
     '/zaken',
@@ -85,7 +85,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const faults = await references.judge(request.body, request.base)
       const typen = await references.zaaktypen(request.body, request.base)
-      const zaak = await app.mutate(request.actor, (m) => createZaak(m, request.body, settings, faults, typen))
+      const zaak = await app.mutate(request.actor, (m) => createZaak(m, request.body, settings(), faults, typen))
       return reply
         .code(201)
         .header('location', zaak.url)
@@ -119,7 +119,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     const { base } = request
     const faults = known ? await references.judge(given, base, toZaak(known, base)) : []
     const typen = known ? await references.zaaktypen(given, base, toZaak(known, base)) : NO_REMOTE_TYPES
-    const zaak = await app.mutate(request.actor, (m) => changeZaak(m, uuid, actie, given, settings, faults, typen))
+    const zaak = await app.mutate(request.actor, (m) => changeZaak(m, uuid, actie, given, settings(), faults, typen))
     const answer = { ...zaak, _expand: {} }
     if (!known || longLists(answer).length === 0) return answer
     return sendWritten(request, reply, written(app.read, known, answer, base))
