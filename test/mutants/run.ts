@@ -15,7 +15,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { prepareServer } from '../setup.ts'
-import { MUTANTS, type Mutant } from './list.ts'
+import { MUTANTS } from './list.ts'
+import type { Mutant } from './mutant.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 const DAY = 24 * 3600 * 1000
@@ -66,11 +67,14 @@ async function run(): Promise<void> {
         file,
         text.replace(mutant.search, () => mutant.replace),
       )
+      const start = performance.now()
       const killed = await fails(copy, mutant.tests, server.url)
       await writeFile(file, text)
       if (killed) noticed++
       else survived.push(mutant.what)
-      console.log(`${killed ? 'noticed       ' : 'SURVIVED      '} ${mutant.what} (${mutant.file})`)
+      console.log(
+        `${killed ? 'noticed       ' : 'SURVIVED      '} ${mutant.what} (${mutant.file}, ${((performance.now() - start) / 1000).toFixed(0)} s)`,
+      )
     }
   } finally {
     await server.stop()
@@ -91,7 +95,8 @@ async function copyProject(copy: string): Promise<void> {
 async function fails(copy: string, tests: string[], url: string): Promise<boolean> {
   const child = spawn(process.execPath, ['test/run.ts', ...tests], {
     cwd: copy,
-    env: { ...process.env, TEST_DATABASE_URL: url, TEST_TEMPLATE: '' },
+    // One failure is enough: the rest of the file need not run.
+    env: { ...process.env, TEST_DATABASE_URL: url, TEST_TEMPLATE: '', TAP_BAIL: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''

@@ -1,0 +1,118 @@
+// Breaks of the Besluiten API.
+import type { Mutant } from '../mutant.ts'
+
+export const BESLUITEN: Mutant[] = [
+  {
+    what: 'brc-002 the number of a besluit is free',
+    file: 'src/besluiten/besluiten.ts',
+    search: '    ...(await identificatieFaults(m.read, input)), // brc-002\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-001 the besluittype is published',
+    file: 'src/besluiten/besluiten.ts',
+    search: '    ...publishedFaults(type, context.config), // brc-001\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-007 the zaaktype has the besluittype',
+    file: 'src/besluiten/besluiten.ts',
+    search: '    ...(await zaaktypeFaults(m.read, type, zaak)), // brc-007\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-002 the number of a besluit never changes',
+    file: 'src/besluiten/besluiten.ts',
+    search: '    ...identificatieChangeFaults(given, before), // brc-002\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-001 the besluittype never changes',
+    file: 'src/besluiten/besluiten.ts',
+    search: '    ...(await besluittypeChangeFaults(m.read, given, before, base, config)), // brc-001\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-006 a besluit in a zaak has a zaakbesluit',
+    file: 'src/besluiten/besluiten.ts',
+    search: '  await syncZaakbesluit(m, null, { row, zaak }) // brc-006\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-006 a besluit that moves takes its zaakbesluit along',
+    file: 'src/besluiten/besluiten.ts',
+    search: '  await syncZaakbesluit(m, { row: before, zaak: current }, { row, zaak }) // brc-006\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-006 a besluit that goes takes its zaakbesluit along',
+    file: 'src/besluiten/besluiten.ts',
+    search: '  await syncZaakbesluit(m, { row, zaak }, null) // brc-006\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-008 the document is of a type of the besluittype',
+    file: 'src/besluiten/besluitinformatieobjecten.ts',
+    search: '  throwFaults(await informatieobjecttypeFaults(m.read, besluit.besluittypeId, type, typen)) // brc-008\n',
+    replace: '',
+    tests: ['test/besluiten/besluitinformatieobjecten.test.ts'],
+  },
+  {
+    what: 'brc-005 the document knows its besluit',
+    file: 'src/besluiten/besluitinformatieobjecten.ts',
+    search: "    await linkObject(m, { documentId: id, objectType: 'besluit', objectUuid: besluit.uuid }) // brc-005\n",
+    replace: '',
+    tests: ['test/besluiten/besluitinformatieobjecten.test.ts'],
+  },
+  {
+    what: 'brc-005 the document forgets a besluit that lets it go',
+    file: 'src/besluiten/besluitinformatieobjecten.ts',
+    search:
+      "if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005",
+    replace: '',
+    tests: ['test/besluiten/besluitinformatieobjecten.test.ts'],
+  },
+  {
+    what: 'brc-003 the document is one',
+    file: 'src/besluiten/rules.ts',
+    search: "if (target.resource !== 'enkelvoudiginformatieobject')",
+    replace: 'if (Math.random() > 2)',
+    tests: ['test/besluiten/besluitinformatieobjecten.test.ts'],
+  },
+  {
+    what: 'brc-007 for a case elsewhere',
+    file: 'src/besluiten/rules.ts',
+    search: 'if (type.id === null && type.zaaktypen.includes(zaaktype)) return []',
+    replace: 'if (type) return []',
+    tests: ['test/besluiten/remote.test.ts', 'test/besluiten/remote-relations.test.ts'],
+  },
+  {
+    what: 'brc-009 the trail of a besluit goes with it',
+    file: 'src/besluiten/besluiten.ts',
+    search: "spoor: 'wis'",
+    replace: 'spoor: undefined',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+  {
+    what: 'brc-009 documents forget a deleted besluit',
+    file: 'src/besluiten/besluiten.ts',
+    search: '  await unlinkAllOf(m, [uuid])\n',
+    replace: '',
+    tests: ['test/besluiten/besluiten.test.ts', 'test/besluiten/besluitinformatieobjecten.test.ts'],
+  },
+  {
+    what: 'a besluit has been taken',
+    file: 'src/besluiten/rules.ts',
+    search: 'return datum !== undefined && datum > today',
+    replace: 'return Math.random() > 2',
+    tests: ['test/besluiten/besluiten.test.ts'],
+  },
+]
