@@ -11,7 +11,6 @@ import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url 
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
-import { expandable, sendOne, sendPage } from './expand.ts'
 import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } from './fields.ts'
 import {
   ANDERE_CATALOGUS,
@@ -30,7 +29,6 @@ import {
   NON_CONCEPT_RELATION,
   objectPeriode,
   readAccess,
-  recordChange,
   referringVersions,
   requireCatalogus,
   requireNoOverlap,
@@ -40,6 +38,15 @@ import {
   validOn,
   writeAccess,
 } from './rules.ts'
+import {
+  expandableSource,
+  findType,
+  recordDeleted,
+  recordRow,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from './type-source.ts'
 
 export const BesluittypeInput = Type.Object({
   catalogus: Reference(),
@@ -86,25 +93,7 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/besluittypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Besluittype) } } },
-    async (request, reply) => {
-      const list = listBesluittypen(app.read, request.query, request.base)
-      const datum = request.query.datumGeldigheid ?? null
-      return sendPage(
-        request,
-        reply,
-        'besluittype',
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => {
-            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-            return selectBesluittype(allBesluittypen(app.read).where('t.id', 'in', page), datum)
-              .orderBy('t.id', 'desc')
-              .execute()
-          },
-        },
-        (row) => toBesluittype(row, request.base),
-      )
-    },
+    async (request, reply) => sendTypes(request, reply, source, request.query),
   )
 
   app.post(
@@ -119,11 +108,7 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/besluittypen/:uuid',
     { config: readAccess, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Besluittype } } },
-    async (request, reply) => {
-      const row = await findBesluittype(app.read, request.params.uuid, request.query.datumGeldigheid)
-      if (!row) throw notFound()
-      return sendOne(request, reply, 'besluittype', toBesluittype(row, request.base))
-    },
+    async (request, reply) => sendType(request, reply, source, request.params.uuid, request.query.datumGeldigheid),
   )
 
   app.put(
@@ -152,11 +137,6 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-expandable('besluittype', async (read, base, uuids, datum) => {
-  const rows = await selectBesluittype(allBesluittypen(read), datum).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toBesluittype(row, base))
-})
-
 /** @param own a uuid to use instead of a new one */
 export async function createBesluittype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
@@ -168,9 +148,8 @@ export async function createBesluittype(m: Mutation, input: Input, own: { uuid?:
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, related)
-  const row = (await findBesluittype(m.read, uuid))!
-  const besluittype = toBesluittype(row, m.actor.base)
-  recordChange(m, 'create', 'besluittype', named(row), null, besluittype)
+  const row = (await findType(m.read, source, uuid))!
+  const besluittype = recordRow(m, source, 'create', row, null)
   await announceType(m, 'brc', null, placeOf(row))
   return besluittype
 }
@@ -201,7 +180,7 @@ export async function changeBesluittype(
     .where('id', '=', before.id)
     .execute()
   if (body.informatieobjecttypen) await writeRelaties(m, before.id, related)
-  const row = (await findBesluittype(m.read, uuid))!
+  const row = (await findType(m.read, source, uuid))!
   if (!row.concept)
     await requireNoOverlap(
       m,
@@ -209,8 +188,7 @@ export async function changeBesluittype(
       { ...row, sleutel: row.omschrijving },
       onlyEinde ? 'eindeGeldigheid' : undefined,
     )
-  const besluittype = toBesluittype(row, m.actor.base)
-  recordChange(m, actie, 'besluittype', named(row), oud, besluittype)
+  const besluittype = recordRow(m, source, actie, row, oud)
   await announceType(m, 'brc', placeOf(before), placeOf(row))
   return besluittype
 }
@@ -220,9 +198,8 @@ export async function publishBesluittype(m: Mutation, uuid: string) {
   const before = await besluittypeForChange(m, uuid)
   await requireNoOverlap(m, 'besluittype', { ...before, sleutel: before.omschrijving })
   await m.trx.updateTable('besluittype').set({ concept: false }).where('id', '=', before.id).execute()
-  const row = (await findBesluittype(m.read, uuid))!
-  const besluittype = toBesluittype(row, m.actor.base)
-  recordChange(m, 'update', 'besluittype', named(row), toBesluittype(before, m.actor.base), besluittype)
+  const row = (await findType(m.read, source, uuid))!
+  const besluittype = recordRow(m, source, 'update', row, toBesluittype(before, m.actor.base))
   return besluittype
 }
 
@@ -241,12 +218,12 @@ export async function deleteBesluittype(m: Mutation, uuid: string): Promise<void
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('besluittype').where('id', '=', before.id).execute())
   await revokeType(m, 'brc', uuid, placeOf(before))
-  recordChange(m, 'destroy', 'besluittype', named(before), toBesluittype(before, m.actor.base), null)
+  recordDeleted(m, source, before)
 }
 
 async function besluittypeForChange(m: Mutation, uuid: string): Promise<BesluittypeRow> {
   await m.trx.selectFrom('besluittype').where('uuid', '=', uuid).forUpdate().select('id').execute()
-  const row = await findBesluittype(m.read, uuid)
+  const row = await findType(m.read, source, uuid)
   if (!row) throw notFound()
   return row
 }
@@ -300,18 +277,13 @@ function toRow(input: Input) {
 }
 
 const placeOf = ({ catalogusId, omschrijving: sleutel }: BesluittypeRow) => ({ catalogusId, sleutel })
-const named = (row: BesluittypeRow) => ({
-  uuid: row.uuid,
-  catalogusUuid: row.catalogusUuid,
-  weergave: row.omschrijving || row.uuid,
-})
 
 function allBesluittypen(db: ReadDb) {
   return db.selectFrom('besluittype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')
 }
 type Besluittypen = ReturnType<typeof allBesluittypen>
 
-function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Besluittypen {
+function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   const { status = 'definitief', datumGeldigheid } = filter
   return allBesluittypen(db)
     .$if(status !== 'alles', (query) => query.where('t.concept', '=', status === 'concept'))
@@ -335,6 +307,7 @@ function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: strin
       ),
     )
     .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
+    .select('t.id')
 }
 
 // `datum` decides which related versions are shown.
@@ -363,12 +336,6 @@ function selectBesluittype(query: Besluittypen, datum: string | null) {
 }
 type BesluittypeRow = Awaited<ReturnType<ReturnType<typeof selectBesluittype>['executeTakeFirstOrThrow']>>
 
-function findBesluittype(db: ReadDb, uuid: string, datum?: string): Promise<BesluittypeRow | undefined> {
-  return selectBesluittype(allBesluittypen(db), datum ?? null)
-    .where('t.uuid', '=', uuid)
-    .executeTakeFirst()
-}
-
 function toBesluittype(row: BesluittypeRow, base: string): Static<typeof Besluittype> {
   return {
     url: link(base, 'besluittype', row.uuid),
@@ -396,3 +363,17 @@ function toBesluittype(row: BesluittypeRow, base: string): Static<typeof Besluit
     vastgelegdIn: row.vastgelegdIn,
   }
 }
+
+const source: TypeSource<BesluittypeRow, Static<typeof Besluittype>, Static<typeof Filter>> = {
+  resource: 'besluittype',
+  listed: listBesluittypen,
+  rows: (db, condition, datum) =>
+    selectBesluittype(allBesluittypen(db).where(condition), datum).orderBy('t.id', 'desc'),
+  toResource: toBesluittype,
+  named: (row) => ({
+    uuid: row.uuid,
+    catalogusUuid: row.catalogusUuid,
+    weergave: row.omschrijving || row.uuid,
+  }),
+}
+expandableSource(source)

@@ -20,7 +20,6 @@ import {
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { notFound, throwFaults } from '../http/problem.ts'
-import { expandable, sendOne, sendPage } from './expand.ts'
 import { DetailOpDatum, NullableDate, Params, Teksten, Urls } from './fields.ts'
 import {
   allVersions,
@@ -36,7 +35,6 @@ import {
   NON_CONCEPT_RELATION,
   objectPeriode,
   readAccess,
-  recordChange,
   referringVersions,
   requireCatalogus,
   requireNoOverlap,
@@ -45,6 +43,15 @@ import {
   validOn,
   writeAccess,
 } from './rules.ts'
+import {
+  expandableSource,
+  findType,
+  recordDeleted,
+  recordRow,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from './type-source.ts'
 
 const OmschrijvingGeneriek = Type.Object({
   informatieobjecttypeOmschrijvingGeneriek: Text(80),
@@ -91,25 +98,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/informatieobjecttypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Informatieobjecttype) } } },
-    async (request, reply) => {
-      const list = listInformatieobjecttypen(app.read, request.query, request.base)
-      const datum = request.query.datumGeldigheid ?? null
-      return sendPage(
-        request,
-        reply,
-        'informatieobjecttype',
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => {
-            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-            return selectType(allTypes(app.read).where('t.id', 'in', page), datum)
-              .orderBy('t.id', 'desc')
-              .execute()
-          },
-        },
-        (row) => toInformatieobjecttype(row, request.base),
-      )
-    },
+    async (request, reply) => sendTypes(request, reply, source, request.query),
   )
 
   app.post(
@@ -127,11 +116,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
       config: readAccess,
       schema: { params: Params, querystring: DetailOpDatum, response: { 200: Informatieobjecttype } },
     },
-    async (request, reply) => {
-      const row = await findType(app.read, request.params.uuid, request.query.datumGeldigheid)
-      if (!row) throw notFound()
-      return sendOne(request, reply, 'informatieobjecttype', toInformatieobjecttype(row, request.base))
-    },
+    async (request, reply) => sendType(request, reply, source, request.params.uuid, request.query.datumGeldigheid),
   )
 
   app.put(
@@ -172,11 +157,6 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-expandable('informatieobjecttype', async (read, base, uuids, datum) => {
-  const rows = await selectType(allTypes(read), datum).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toInformatieobjecttype(row, base))
-})
-
 /** @param own a uuid to use instead of a new one */
 export async function createInformatieobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
@@ -185,9 +165,8 @@ export async function createInformatieobjecttype(m: Mutation, input: Input, own:
     .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  const row = (await findType(m.read, uuid))!
-  const type = toInformatieobjecttype(row, m.actor.base)
-  recordChange(m, 'create', 'informatieobjecttype', named(row), null, type)
+  const row = (await findType(m.read, source, uuid))!
+  const type = recordRow(m, source, 'create', row, null)
   await announceType(m, 'drc', null, placeOf(row))
   return type
 }
@@ -213,11 +192,10 @@ export async function changeInformatieobjecttype(
     .set({ ...toRow(input), catalogusId: catalogus.id })
     .where('id', '=', before.id)
     .execute()
-  const row = (await findType(m.read, uuid))!
+  const row = (await findType(m.read, source, uuid))!
   const period = { ...row, sleutel: row.omschrijving }
   if (!row.concept) await requireNoOverlap(m, 'informatieobjecttype', period, onlyEinde ? 'eindeGeldigheid' : undefined)
-  const type = toInformatieobjecttype(row, m.actor.base)
-  recordChange(m, actie, 'informatieobjecttype', named(row), oud, type)
+  const type = recordRow(m, source, actie, row, oud)
   await announceType(m, 'drc', placeOf(before), placeOf(row))
   return type
 }
@@ -227,9 +205,8 @@ export async function publishInformatieobjecttype(m: Mutation, uuid: string) {
   const before = await typeForChange(m, uuid)
   await requireNoOverlap(m, 'informatieobjecttype', { ...before, sleutel: before.omschrijving })
   await m.trx.updateTable('informatieobjecttype').set({ concept: false }).where('id', '=', before.id).execute()
-  const row = (await findType(m.read, uuid))!
-  const type = toInformatieobjecttype(row, m.actor.base)
-  recordChange(m, 'update', 'informatieobjecttype', named(row), toInformatieobjecttype(before, m.actor.base), type)
+  const row = (await findType(m.read, source, uuid))!
+  const type = recordRow(m, source, 'update', row, toInformatieobjecttype(before, m.actor.base))
   return type
 }
 
@@ -247,13 +224,12 @@ export async function deleteInformatieobjecttype(m: Mutation, uuid: string): Pro
   ])
   await deleteUnlessInUse(() => m.trx.deleteFrom('informatieobjecttype').where('id', '=', before.id).execute())
   await revokeType(m, 'drc', uuid, placeOf(before))
-  const oud = toInformatieobjecttype(before, m.actor.base)
-  recordChange(m, 'destroy', 'informatieobjecttype', named(before), oud, null)
+  recordDeleted(m, source, before)
 }
 
 async function typeForChange(m: Mutation, uuid: string): Promise<TypeRow> {
   await m.trx.selectFrom('informatieobjecttype').where('uuid', '=', uuid).forUpdate().select('id').execute()
-  const row = await findType(m.read, uuid)
+  const row = await findType(m.read, source, uuid)
   if (!row) throw notFound()
   return row
 }
@@ -281,14 +257,13 @@ function toRow(input: Input) {
 }
 
 const placeOf = ({ catalogusId, omschrijving: sleutel }: TypeRow) => ({ catalogusId, sleutel })
-const named = (row: TypeRow) => ({ uuid: row.uuid, catalogusUuid: row.catalogusUuid, weergave: row.omschrijving })
 
 function allTypes(db: ReadDb) {
   return db.selectFrom('informatieobjecttype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')
 }
 type Types = ReturnType<typeof allTypes>
 
-function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Types {
+function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   const { status = 'definitief', datumGeldigheid } = filter
   return allTypes(db)
     .$if(status !== 'alles', (query) => query.where('t.concept', '=', status === 'concept'))
@@ -307,6 +282,7 @@ function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, ba
       query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving__icontains!)),
     )
     .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
+    .select('t.id')
 }
 
 // `datum` decides which related versions are shown.
@@ -332,12 +308,6 @@ function selectType(query: Types, datum: string | null) {
 }
 type TypeRow = Awaited<ReturnType<ReturnType<typeof selectType>['executeTakeFirstOrThrow']>>
 
-function findType(db: ReadDb, uuid: string, datum?: string): Promise<TypeRow | undefined> {
-  return selectType(allTypes(db), datum ?? null)
-    .where('t.uuid', '=', uuid)
-    .executeTakeFirst()
-}
-
 const GENERIEK_LEEG = Object.fromEntries(Object.keys(OmschrijvingGeneriek.properties).map((name) => [name, '']))
 
 function toInformatieobjecttype(row: TypeRow, base: string): Static<typeof Informatieobjecttype> {
@@ -362,3 +332,12 @@ function toInformatieobjecttype(row: TypeRow, base: string): Static<typeof Infor
     eindeObject: row.eindeObject,
   }
 }
+
+const source: TypeSource<TypeRow, Static<typeof Informatieobjecttype>, Static<typeof Filter>> = {
+  resource: 'informatieobjecttype',
+  listed: listInformatieobjecttypen,
+  rows: (db, condition, datum) => selectType(allTypes(db).where(condition), datum).orderBy('t.id', 'desc'),
+  toResource: toInformatieobjecttype,
+  named: (row) => ({ uuid: row.uuid, catalogusUuid: row.catalogusUuid, weergave: row.omschrijving }),
+}
+expandableSource(source)

@@ -1,6 +1,5 @@
 // eigenschappen: the properties that cases of a type have of their own.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
@@ -8,23 +7,29 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
-import { expandable, sendOne, sendPage } from '../expand.ts'
+import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { Detail, NullableDate, NullableUrl, Params, Teksten } from '../fields.ts'
 import {
   dateFaults,
   deleteAccess,
-  deleteOnderdeel,
-  holdOnderdeel,
   OnderZaaktypeFilter,
   onderZaaktype,
   readAccess,
-  recordChange,
   requireStatustype,
   requireZaaktypeForChange,
   updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
+import {
+  deletePart,
+  expandableSource,
+  OF_ZAAKTYPE,
+  partForChange,
+  recordType,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from '../type-source.ts'
 
 const Specificatie = Type.Object({
   groep: Type.Optional(Type.String({ maxLength: 32, pattern: '^[A-Za-z0-9 _]*$', default: '' })),
@@ -59,24 +64,7 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/eigenschappen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Eigenschap) } } },
-    async (request, reply) => {
-      const list = listEigenschappen(app.read, request.query, request.base)
-      return sendPage(
-        request,
-        reply,
-        'eigenschap',
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => {
-            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-            return selectEigenschap(allEigenschappen(app.read).where('t.id', 'in', page))
-              .orderBy('t.id', 'desc')
-              .execute()
-          },
-        },
-        (row) => toEigenschap(row, request.base),
-      )
-    },
+    async (request, reply) => sendTypes(request, reply, source, request.query),
   )
 
   app.post(
@@ -91,11 +79,7 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/eigenschappen/:uuid',
     { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Eigenschap } } },
-    async (request, reply) => {
-      const row = await findEigenschap(app.read, request.params.uuid)
-      if (!row) throw notFound()
-      return sendOne(request, reply, 'eigenschap', toEigenschap(row, request.base))
-    },
+    async (request, reply) => sendType(request, reply, source, request.params.uuid),
   )
 
   app.put(
@@ -118,11 +102,6 @@ export const eigenschappen: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-expandable('eigenschap', async (read, base, uuids) => {
-  const rows = await selectEigenschap(allEigenschappen(read)).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toEigenschap(row, base))
-})
-
 /** @param own a uuid to use instead of a new one */
 export async function createEigenschap(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -134,10 +113,7 @@ export async function createEigenschap(m: Mutation, input: Input, own: { uuid?: 
     .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  const row = (await findEigenschap(m.read, uuid))!
-  const eigenschap = toEigenschap(row, m.actor.base)
-  recordChange(m, 'create', 'eigenschap', named(row), null, eigenschap)
-  return eigenschap
+  return recordType(m, source, 'create', uuid, null)
 }
 
 export async function changeEigenschap(
@@ -146,7 +122,7 @@ export async function changeEigenschap(
   actie: 'update' | 'partial_update',
   body: Static<typeof EigenschapPatch>,
 ) {
-  const before = await eigenschapForChange(m, uuid)
+  const before = await partForChange(m, source, 'eigenschap', uuid)
   const oud = toEigenschap(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(EigenschapInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -158,22 +134,10 @@ export async function changeEigenschap(
     .set({ ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
     .where('id', '=', before.id)
     .execute()
-  const row = (await findEigenschap(m.read, uuid))!
-  const eigenschap = toEigenschap(row, m.actor.base)
-  recordChange(m, actie, 'eigenschap', named(row), oud, eigenschap)
-  return eigenschap
+  return recordType(m, source, actie, uuid, oud)
 }
 
-export async function deleteEigenschap(m: Mutation, uuid: string): Promise<void> {
-  const before = await eigenschapForChange(m, uuid)
-  await deleteOnderdeel(m, 'eigenschap', before)
-  recordChange(m, 'destroy', 'eigenschap', named(before), toEigenschap(before, m.actor.base), null)
-}
-
-async function eigenschapForChange(m: Mutation, uuid: string): Promise<EigenschapRow> {
-  await holdOnderdeel(m, 'eigenschap', uuid)
-  return (await findEigenschap(m.read, uuid))!
-}
+export const deleteEigenschap = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'eigenschap', uuid)
 
 const LENGTE = {
   tekst: (lengte: string) => /^\d{1,3}$/.test(lengte) && Number(lengte) <= 255,
@@ -210,8 +174,6 @@ function toRow(input: Input) {
   }
 }
 
-const named = (row: EigenschapRow) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.naam })
-
 function allEigenschappen(db: ReadDb) {
   return db
     .selectFrom('eigenschap as t')
@@ -220,27 +182,18 @@ function allEigenschappen(db: ReadDb) {
 }
 type Eigenschappen = ReturnType<typeof allEigenschappen>
 
-function listEigenschappen(db: ReadDb, filter: Static<typeof Filter>, base: string): Eigenschappen {
-  return allEigenschappen(db).where(onderZaaktype(filter, base))
+function listEigenschappen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+  return allEigenschappen(db).where(onderZaaktype(filter, base)).select('t.id')
 }
 
 function selectEigenschap(query: Eigenschappen) {
   return query
     .selectAll('t')
-    .select([
-      'z.uuid as zaaktypeUuid',
-      'z.identificatie as zaaktypeIdentificatie',
-      'z.concept',
-      'c.uuid as catalogusUuid',
-    ])
+    .select(OF_ZAAKTYPE)
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
     .select('s.uuid as statustypeUuid')
 }
 type EigenschapRow = Awaited<ReturnType<ReturnType<typeof selectEigenschap>['executeTakeFirstOrThrow']>>
-
-function findEigenschap(db: ReadDb, uuid: string): Promise<EigenschapRow | undefined> {
-  return selectEigenschap(allEigenschappen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
-}
 
 function toEigenschap(row: EigenschapRow, base: string): Static<typeof Eigenschap> {
   return {
@@ -265,3 +218,12 @@ function toEigenschap(row: EigenschapRow, base: string): Static<typeof Eigenscha
     eindeObject: row.eindeGeldigheid,
   }
 }
+
+const source: TypeSource<EigenschapRow, Static<typeof Eigenschap>, Static<typeof Filter>> = {
+  resource: 'eigenschap',
+  listed: listEigenschappen,
+  rows: (db, condition) => selectEigenschap(allEigenschappen(db).where(condition)).orderBy('t.id', 'desc'),
+  toResource: toEigenschap,
+  named: (row) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.naam }),
+}
+expandableSource(source)

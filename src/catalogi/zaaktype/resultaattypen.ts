@@ -28,23 +28,19 @@ import {
   brondatumFaults,
   procestypeFaults,
 } from '../archive.ts'
-import { expandable, sendOne, sendPage } from '../expand.ts'
 import { Detail, NullableDate, NullableUrl, OptionalDuur, Params, TypeRelatie } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
   catalogusFaults,
   dateFaults,
   deleteAccess,
-  deleteOnderdeel,
   findRelaties,
-  holdOnderdeel,
   mayForce,
   type NamedType,
   NON_CONCEPT_RELATION,
   OnderZaaktypeFilter,
   onderZaaktype,
   readAccess,
-  recordChange,
   requireZaaktypeForChange,
   shownVersions,
   updateAccess,
@@ -52,6 +48,17 @@ import {
   zaaktypeFaults,
 } from '../rules.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
+import {
+  deletePart,
+  expandableSource,
+  findType,
+  OF_ZAAKTYPE,
+  partForChange,
+  recordType,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from '../type-source.ts'
 
 export const ResultaattypeInput = Type.Object({
   zaaktype: Reference(),
@@ -100,24 +107,7 @@ export const resultaattypen =
     app.get(
       '/resultaattypen',
       { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Resultaattype) } } },
-      async (request, reply) => {
-        const list = listResultaattypen(app.read, request.query, request.base)
-        return sendPage(
-          request,
-          reply,
-          'resultaattype',
-          {
-            count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-            rows: (limit, offset) => {
-              const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-              return selectResultaattype(allResultaattypen(app.read).where('t.id', 'in', page))
-                .orderBy('t.id', 'desc')
-                .execute()
-            },
-          },
-          (row) => toResultaattype(row, request.base),
-        )
-      },
+      async (request, reply) => sendTypes(request, reply, source, request.query),
     )
 
     app.post(
@@ -133,11 +123,7 @@ export const resultaattypen =
     app.get(
       '/resultaattypen/:uuid',
       { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Resultaattype } } },
-      async (request, reply) => {
-        const row = await findResultaattype(app.read, request.params.uuid)
-        if (!row) throw notFound()
-        return sendOne(request, reply, 'resultaattype', toResultaattype(row, request.base))
-      },
+      async (request, reply) => sendType(request, reply, source, request.params.uuid),
     )
 
     app.put(
@@ -155,7 +141,7 @@ export const resultaattypen =
       '/resultaattypen/:uuid',
       { config: updateAccess, schema: { params: Params, body: ResultaattypePatch, response: { 200: Resultaattype } } },
       async (request) => {
-        const stored = await findResultaattype(app.read, request.params.uuid)
+        const stored = await findType(app.read, source, request.params.uuid)
         if (!stored) throw notFound()
         const bronnen = await askSelectielijst(selectielijst, { ...stored, ...request.body })
         return app.mutate(request.actor, (m) =>
@@ -173,11 +159,6 @@ export const resultaattypen =
       },
     )
   }
-
-expandable('resultaattype', async (read, base, uuids) => {
-  const rows = await selectResultaattype(allResultaattypen(read)).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toResultaattype(row, base))
-})
 
 const BESLUITTYPEN = sql`
   select r.besluittype_id as id, r.by_url from resultaattype_besluittype r where r.resultaattype_id = t.id`
@@ -233,10 +214,7 @@ export async function createResultaattype(
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, relaties)
-  const row = (await findResultaattype(m.read, uuid))!
-  const resultaattype = toResultaattype(row, m.actor.base)
-  recordChange(m, 'create', 'resultaattype', named(row), null, resultaattype)
-  return resultaattype
+  return recordType(m, source, 'create', uuid, null)
 }
 
 export async function changeResultaattype(
@@ -246,7 +224,7 @@ export async function changeResultaattype(
   body: Static<typeof ResultaattypePatch>,
   bronnen: Bronnen,
 ) {
-  const before = await resultaattypeForChange(m, uuid)
+  const before = await partForChange(m, source, 'resultaattype', uuid)
   const oud = toResultaattype(before, m.actor.base)
   const given = actie === 'update' ? (body as Input) : readInput(ResultaattypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
@@ -286,22 +264,11 @@ export async function changeResultaattype(
       informatieobjecttypen: relaties.informatieobjecttypen,
     }),
   })
-  const row = (await findResultaattype(m.read, uuid))!
-  const resultaattype = toResultaattype(row, m.actor.base)
-  recordChange(m, actie, 'resultaattype', named(row), oud, resultaattype)
-  return resultaattype
+  return recordType(m, source, actie, uuid, oud)
 }
 
-export async function deleteResultaattype(m: Mutation, uuid: string): Promise<void> {
-  const before = await resultaattypeForChange(m, uuid)
-  await deleteOnderdeel(m, 'resultaattype', before)
-  recordChange(m, 'destroy', 'resultaattype', named(before), toResultaattype(before, m.actor.base), null)
-}
-
-async function resultaattypeForChange(m: Mutation, uuid: string): Promise<ResultaattypeRow> {
-  await holdOnderdeel(m, 'resultaattype', uuid)
-  return (await findResultaattype(m.read, uuid))!
-}
+export const deleteResultaattype = (m: Mutation, uuid: string): Promise<void> =>
+  deletePart(m, source, 'resultaattype', uuid)
 
 /** ztc-002: both URLs lead to the selectielijst. */
 function bronFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] {
@@ -442,12 +409,6 @@ function toRow(input: Input) {
   }
 }
 
-const named = (row: ResultaattypeRow) => ({
-  uuid: row.uuid,
-  zaaktypeUuid: row.zaaktypeUuid,
-  weergave: row.omschrijving,
-})
-
 function allResultaattypen(db: ReadDb) {
   return db
     .selectFrom('resultaattype as t')
@@ -456,28 +417,25 @@ function allResultaattypen(db: ReadDb) {
 }
 type Resultaattypen = ReturnType<typeof allResultaattypen>
 
-function listResultaattypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Resultaattypen {
-  return allResultaattypen(db).where(
-    onderZaaktype(
-      {
-        ...filter,
-        ...(filter.zaaktype_identificatie && { zaaktypeIdentificatie: filter.zaaktype_identificatie }),
-        ...(filter.datum_geldigheid && { datumGeldigheid: filter.datum_geldigheid }),
-      },
-      base,
-    ),
-  )
+function listResultaattypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+  return allResultaattypen(db)
+    .where(
+      onderZaaktype(
+        {
+          ...filter,
+          ...(filter.zaaktype_identificatie && { zaaktypeIdentificatie: filter.zaaktype_identificatie }),
+          ...(filter.datum_geldigheid && { datumGeldigheid: filter.datum_geldigheid }),
+        },
+        base,
+      ),
+    )
+    .select('t.id')
 }
 
 function selectResultaattype(query: Resultaattypen) {
   return query
     .selectAll('t')
-    .select([
-      'z.uuid as zaaktypeUuid',
-      'z.identificatie as zaaktypeIdentificatie',
-      'z.concept',
-      'c.uuid as catalogusUuid',
-    ])
+    .select(OF_ZAAKTYPE)
     .select([
       shownVersions('besluittype', BESLUITTYPEN, null).as('besluittypen'),
       shownVersions('besluittype', BESLUITTYPEN, null, 'omschrijving').as('besluittypeOmschrijving'),
@@ -488,10 +446,6 @@ function selectResultaattype(query: Resultaattypen) {
     ])
 }
 type ResultaattypeRow = Awaited<ReturnType<ReturnType<typeof selectResultaattype>['executeTakeFirstOrThrow']>>
-
-function findResultaattype(db: ReadDb, uuid: string): Promise<ResultaattypeRow | undefined> {
-  return selectResultaattype(allResultaattypen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
-}
 
 function toResultaattype(row: ResultaattypeRow, base: string): Static<typeof Resultaattype> {
   return {
@@ -530,3 +484,16 @@ function toResultaattype(row: ResultaattypeRow, base: string): Static<typeof Res
     eindeObject: row.eindeGeldigheid,
   }
 }
+
+const source: TypeSource<ResultaattypeRow, Static<typeof Resultaattype>, Static<typeof Filter>> = {
+  resource: 'resultaattype',
+  listed: listResultaattypen,
+  rows: (db, condition) => selectResultaattype(allResultaattypen(db).where(condition)).orderBy('t.id', 'desc'),
+  toResource: toResultaattype,
+  named: (row) => ({
+    uuid: row.uuid,
+    zaaktypeUuid: row.zaaktypeUuid,
+    weergave: row.omschrijving,
+  }),
+}
+expandableSource(source)

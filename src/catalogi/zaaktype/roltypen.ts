@@ -8,23 +8,29 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalDate, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { contains, Page, PageQuery } from '../../http/page.ts'
-import { notFound, throwFaults } from '../../http/problem.ts'
-import { expandable, sendOne, sendPage } from '../expand.ts'
+import { throwFaults } from '../../http/problem.ts'
 import { Detail, NullableDate, NullableUrl, Params } from '../fields.ts'
 import {
   catalogusFaults,
   dateFaults,
   deleteAccess,
-  deleteOnderdeel,
-  holdOnderdeel,
   OnderZaaktypeFilter,
   onderZaaktype,
   readAccess,
-  recordChange,
   requireZaaktypeForChange,
   updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
+import {
+  deletePart,
+  expandableSource,
+  OF_ZAAKTYPE,
+  partForChange,
+  recordType,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from '../type-source.ts'
 
 export const ROLLEN = [
   'adviseur',
@@ -67,24 +73,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/roltypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Roltype) } } },
-    async (request, reply) => {
-      const list = listRoltypen(app.read, request.query, request.base)
-      return sendPage(
-        request,
-        reply,
-        'roltype',
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => {
-            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-            return selectRoltype(allRoltypen(app.read).where('t.id', 'in', page))
-              .orderBy('t.id', 'desc')
-              .execute()
-          },
-        },
-        (row) => toRoltype(row, request.base),
-      )
-    },
+    async (request, reply) => sendTypes(request, reply, source, request.query),
   )
 
   app.post(
@@ -99,11 +88,7 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/roltypen/:uuid',
     { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Roltype } } },
-    async (request, reply) => {
-      const row = await findRoltype(app.read, request.params.uuid)
-      if (!row) throw notFound()
-      return sendOne(request, reply, 'roltype', toRoltype(row, request.base))
-    },
+    async (request, reply) => sendType(request, reply, source, request.params.uuid),
   )
 
   app.put(
@@ -125,11 +110,6 @@ export const roltypen: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-expandable('roltype', async (read, base, uuids) => {
-  const rows = await selectRoltype(allRoltypen(read)).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toRoltype(row, base))
-})
-
 /** @param own a uuid to use instead of a new one */
 export async function createRoltype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -143,10 +123,7 @@ export async function createRoltype(m: Mutation, input: Input, own: { uuid?: str
     .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  const row = (await findRoltype(m.read, uuid))!
-  const roltype = toRoltype(row, m.actor.base)
-  recordChange(m, 'create', 'roltype', named(row), null, roltype)
-  return roltype
+  return recordType(m, source, 'create', uuid, null)
 }
 
 export async function changeRoltype(
@@ -155,7 +132,7 @@ export async function changeRoltype(
   actie: 'update' | 'partial_update',
   body: Static<typeof RoltypePatch>,
 ) {
-  const before = await roltypeForChange(m, uuid)
+  const before = await partForChange(m, source, 'roltype', uuid)
   const oud = toRoltype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(RoltypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -169,22 +146,10 @@ export async function changeRoltype(
     .set({ ...toRow(input), zaaktypeId: zaaktype.id })
     .where('id', '=', before.id)
     .execute()
-  const row = (await findRoltype(m.read, uuid))!
-  const roltype = toRoltype(row, m.actor.base)
-  recordChange(m, actie, 'roltype', named(row), oud, roltype)
-  return roltype
+  return recordType(m, source, actie, uuid, oud)
 }
 
-export async function deleteRoltype(m: Mutation, uuid: string): Promise<void> {
-  const before = await roltypeForChange(m, uuid)
-  await deleteOnderdeel(m, 'roltype', before)
-  recordChange(m, 'destroy', 'roltype', named(before), toRoltype(before, m.actor.base), null)
-}
-
-async function roltypeForChange(m: Mutation, uuid: string): Promise<RoltypeRow> {
-  await holdOnderdeel(m, 'roltype', uuid)
-  return (await findRoltype(m.read, uuid))!
-}
+export const deleteRoltype = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'roltype', uuid)
 
 function toRow(input: Input) {
   return {
@@ -195,8 +160,6 @@ function toRow(input: Input) {
   }
 }
 
-const named = (row: RoltypeRow) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving })
-
 function allRoltypen(db: ReadDb) {
   return db
     .selectFrom('roltype as t')
@@ -205,7 +168,7 @@ function allRoltypen(db: ReadDb) {
 }
 type Roltypen = ReturnType<typeof allRoltypen>
 
-function listRoltypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Roltypen {
+function listRoltypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allRoltypen(db)
     .where(onderZaaktype(filter, base))
     .$if(filter.omschrijving !== undefined, (query) =>
@@ -214,23 +177,13 @@ function listRoltypen(db: ReadDb, filter: Static<typeof Filter>, base: string): 
     .$if(filter.omschrijvingGeneriek !== undefined, (query) =>
       query.where('t.omschrijvingGeneriek', '=', filter.omschrijvingGeneriek!),
     )
+    .select('t.id')
 }
 
 function selectRoltype(query: Roltypen) {
-  return query
-    .selectAll('t')
-    .select([
-      'z.uuid as zaaktypeUuid',
-      'z.identificatie as zaaktypeIdentificatie',
-      'z.concept',
-      'c.uuid as catalogusUuid',
-    ])
+  return query.selectAll('t').select(OF_ZAAKTYPE)
 }
 type RoltypeRow = Awaited<ReturnType<ReturnType<typeof selectRoltype>['executeTakeFirstOrThrow']>>
-
-function findRoltype(db: ReadDb, uuid: string): Promise<RoltypeRow | undefined> {
-  return selectRoltype(allRoltypen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
-}
 
 function toRoltype(row: RoltypeRow, base: string): Static<typeof Roltype> {
   return {
@@ -246,3 +199,12 @@ function toRoltype(row: RoltypeRow, base: string): Static<typeof Roltype> {
     eindeObject: row.eindeGeldigheid,
   }
 }
+
+const source: TypeSource<RoltypeRow, Static<typeof Roltype>, Static<typeof Filter>> = {
+  resource: 'roltype',
+  listed: listRoltypen,
+  rows: (db, condition) => selectRoltype(allRoltypen(db).where(condition)).orderBy('t.id', 'desc'),
+  toResource: toRoltype,
+  named: (row) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving }),
+}
+expandableSource(source)

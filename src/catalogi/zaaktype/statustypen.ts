@@ -9,22 +9,29 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
 import { link, localUuid } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { type InvalidParam, invalid, notFound, throwFaults } from '../../http/problem.ts'
-import { expandable, sendOne, sendPage } from '../expand.ts'
+import { type InvalidParam, invalid, throwFaults } from '../../http/problem.ts'
 import { Detail, NullableDate, OptionalDuur, Params, Urls } from '../fields.ts'
 import {
   dateFaults,
   deleteAccess,
-  deleteOnderdeel,
-  holdOnderdeel,
   OnderZaaktypeFilter,
   onderZaaktype,
   readAccess,
-  recordChange,
   requireZaaktypeForChange,
   updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
+import {
+  deletePart,
+  expandableSource,
+  OF_ZAAKTYPE,
+  partForChange,
+  recordRow,
+  recordType,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from '../type-source.ts'
 
 const Checklistitem = Type.Object({
   itemnaam: Text(30, { minLength: 1 }),
@@ -73,24 +80,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/statustypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Statustype) } } },
-    async (request, reply) => {
-      const list = listStatustypen(app.read, request.query, request.base)
-      return sendPage(
-        request,
-        reply,
-        'statustype',
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => {
-            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-            return selectStatustype(allStatustypen(app.read).where('t.id', 'in', page))
-              .orderBy('t.id', 'desc')
-              .execute()
-          },
-        },
-        (row) => toStatustype(row, request.base),
-      )
-    },
+    async (request, reply) => sendTypes(request, reply, source, request.query),
   )
 
   app.post(
@@ -105,11 +95,7 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/statustypen/:uuid',
     { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Statustype } } },
-    async (request, reply) => {
-      const row = await findStatustype(app.read, request.params.uuid)
-      if (!row) throw notFound()
-      return sendOne(request, reply, 'statustype', toStatustype(row, request.base))
-    },
+    async (request, reply) => sendType(request, reply, source, request.params.uuid),
   )
 
   app.put(
@@ -132,11 +118,6 @@ export const statustypen: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-expandable('statustype', async (read, base, uuids) => {
-  const rows = await selectStatustype(allStatustypen(read)).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toStatustype(row, base))
-})
-
 /** @param own a uuid to use instead of a new one */
 export async function createStatustype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -148,10 +129,7 @@ export async function createStatustype(m: Mutation, input: Input, own: { uuid?: 
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await linkEigenschappen(m, id, zaaktype.id, input.eigenschappen)
-  const row = (await findStatustype(m.read, uuid))!
-  const statustype = toStatustype(row, m.actor.base)
-  recordChange(m, 'create', 'statustype', named(row), null, statustype)
-  return statustype
+  return recordType(m, source, 'create', uuid, null)
 }
 
 export async function changeStatustype(
@@ -160,7 +138,7 @@ export async function changeStatustype(
   actie: 'update' | 'partial_update',
   body: Static<typeof StatustypePatch>,
 ) {
-  const before = await statustypeForChange(m, uuid)
+  const before = await partForChange(m, source, 'statustype', uuid)
   const oud = toStatustype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(StatustypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -172,17 +150,10 @@ export async function changeStatustype(
     .where('id', '=', before.id)
     .execute()
   await linkEigenschappen(m, before.id, zaaktype.id, body.eigenschappen)
-  const row = (await findStatustype(m.read, uuid))!
-  const statustype = toStatustype(row, m.actor.base)
-  recordChange(m, actie, 'statustype', named(row), oud, statustype)
-  return statustype
+  return recordType(m, source, actie, uuid, oud)
 }
 
-export async function deleteStatustype(m: Mutation, uuid: string): Promise<void> {
-  const before = await statustypeForChange(m, uuid)
-  await deleteOnderdeel(m, 'statustype', before)
-  recordChange(m, 'destroy', 'statustype', named(before), toStatustype(before, m.actor.base), null)
-}
+export const deleteStatustype = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'statustype', uuid)
 
 /**
  * Puts the statustypen of a zaaktype in another order. The numbers that there are stay in use, so that a number that other
@@ -220,20 +191,8 @@ export async function reorderStatustypen(m: Mutation, zaaktypeUuid: string, uuid
   const after = await all()
   for (const { row } of moves) {
     const now = after.find(({ id }) => id === row.id)!
-    recordChange(
-      m,
-      'partial_update',
-      'statustype',
-      named(now),
-      toStatustype(row, m.actor.base),
-      toStatustype(now, m.actor.base),
-    )
+    recordRow(m, source, 'partial_update', now, toStatustype(row, m.actor.base))
   }
-}
-
-async function statustypeForChange(m: Mutation, uuid: string): Promise<StatustypeRow> {
-  await holdOnderdeel(m, 'statustype', uuid)
-  return (await findStatustype(m.read, uuid))!
 }
 
 /**
@@ -291,8 +250,6 @@ function toRow(input: Input) {
   }
 }
 
-const named = (row: StatustypeRow) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving })
-
 function allStatustypen(db: ReadDb) {
   return db
     .selectFrom('statustype as t')
@@ -301,19 +258,14 @@ function allStatustypen(db: ReadDb) {
 }
 type Statustypen = ReturnType<typeof allStatustypen>
 
-function listStatustypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Statustypen {
-  return allStatustypen(db).where(onderZaaktype(filter, base))
+function listStatustypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+  return allStatustypen(db).where(onderZaaktype(filter, base)).select('t.id')
 }
 
 function selectStatustype(query: Statustypen) {
   return query
     .selectAll('t')
-    .select([
-      'z.uuid as zaaktypeUuid',
-      'z.identificatie as zaaktypeIdentificatie',
-      'z.concept',
-      'c.uuid as catalogusUuid',
-    ])
+    .select(OF_ZAAKTYPE)
     .select([
       // recomputed at every read: a statustype that is added or removed moves the end
       sql<boolean>`not exists (select 1 from statustype o where o.zaaktype_id = t.zaaktype_id
@@ -327,10 +279,6 @@ function selectStatustype(query: Statustypen) {
     ])
 }
 type StatustypeRow = Awaited<ReturnType<ReturnType<typeof selectStatustype>['executeTakeFirstOrThrow']>>
-
-function findStatustype(db: ReadDb, uuid: string): Promise<StatustypeRow | undefined> {
-  return selectStatustype(allStatustypen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
-}
 
 function toStatustype(row: StatustypeRow, base: string): Static<typeof Statustype> {
   return {
@@ -355,3 +303,12 @@ function toStatustype(row: StatustypeRow, base: string): Static<typeof Statustyp
     eindeObject: row.eindeGeldigheid,
   }
 }
+
+const source: TypeSource<StatustypeRow, Static<typeof Statustype>, Static<typeof Filter>> = {
+  resource: 'statustype',
+  listed: listStatustypen,
+  rows: (db, condition) => selectStatustype(allStatustypen(db).where(condition)).orderBy('t.id', 'desc'),
+  toResource: toStatustype,
+  named: (row) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving }),
+}
+expandableSource(source)

@@ -1,6 +1,5 @@
 // zaakobjecttypen: the kinds of objects that cases of a type can be about.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
@@ -8,25 +7,31 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { DateOnly, OptionalDate, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { notFound, throwFaults } from '../../http/problem.ts'
-import { expandable, sendOne, sendPage } from '../expand.ts'
+import { throwFaults } from '../../http/problem.ts'
 import { Detail, NullableDate, NullableUrl, Params, Urls } from '../fields.ts'
 import {
   catalogusFaults,
   dateFaults,
   deleteAccess,
-  deleteOnderdeel,
   filterUuid,
-  holdOnderdeel,
   OnderZaaktypeFilter,
   onderZaaktype,
   readAccess,
-  recordChange,
   requireStatustype,
   requireZaaktypeForChange,
   updateAccess,
   zaaktypeFaults,
 } from '../rules.ts'
+import {
+  deletePart,
+  expandableSource,
+  OF_ZAAKTYPE,
+  partForChange,
+  recordType,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from '../type-source.ts'
 
 export const ZaakobjecttypeInput = Type.Object({
   anderObjecttype: Type.Boolean(),
@@ -68,24 +73,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaakobjecttypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Zaakobjecttype) } } },
-    async (request, reply) => {
-      const list = listZaakobjecttypen(app.read, request.query, request.base)
-      return sendPage(
-        request,
-        reply,
-        'zaakobjecttype',
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => {
-            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-            return selectZaakobjecttype(allZaakobjecttypen(app.read).where('t.id', 'in', page))
-              .orderBy('t.id', 'desc')
-              .execute()
-          },
-        },
-        (row) => toZaakobjecttype(row, request.base),
-      )
-    },
+    async (request, reply) => sendTypes(request, reply, source, request.query),
   )
 
   app.post(
@@ -100,11 +88,7 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaakobjecttypen/:uuid',
     { config: readAccess, schema: { params: Params, querystring: Detail, response: { 200: Zaakobjecttype } } },
-    async (request, reply) => {
-      const row = await findZaakobjecttype(app.read, request.params.uuid)
-      if (!row) throw notFound()
-      return sendOne(request, reply, 'zaakobjecttype', toZaakobjecttype(row, request.base))
-    },
+    async (request, reply) => sendType(request, reply, source, request.params.uuid),
   )
 
   app.put(
@@ -127,11 +111,6 @@ export const zaakobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-expandable('zaakobjecttype', async (read, base, uuids) => {
-  const rows = await selectZaakobjecttype(allZaakobjecttypen(read)).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toZaakobjecttype(row, base))
-})
-
 /** @param own a uuid to use instead of a new one */
 export async function createZaakobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -143,10 +122,7 @@ export async function createZaakobjecttype(m: Mutation, input: Input, own: { uui
     .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  const row = (await findZaakobjecttype(m.read, uuid))!
-  const zaakobjecttype = toZaakobjecttype(row, m.actor.base)
-  recordChange(m, 'create', 'zaakobjecttype', named(row), null, zaakobjecttype)
-  return zaakobjecttype
+  return recordType(m, source, 'create', uuid, null)
 }
 
 export async function changeZaakobjecttype(
@@ -155,7 +131,7 @@ export async function changeZaakobjecttype(
   actie: 'update' | 'partial_update',
   body: Static<typeof ZaakobjecttypePatch>,
 ) {
-  const before = await zaakobjecttypeForChange(m, uuid)
+  const before = await partForChange(m, source, 'zaakobjecttype', uuid)
   const oud = toZaakobjecttype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(ZaakobjecttypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -167,22 +143,11 @@ export async function changeZaakobjecttype(
     .set({ ...toRow(input), zaaktypeId: zaaktype.id, statustypeId })
     .where('id', '=', before.id)
     .execute()
-  const row = (await findZaakobjecttype(m.read, uuid))!
-  const zaakobjecttype = toZaakobjecttype(row, m.actor.base)
-  recordChange(m, actie, 'zaakobjecttype', named(row), oud, zaakobjecttype)
-  return zaakobjecttype
+  return recordType(m, source, actie, uuid, oud)
 }
 
-export async function deleteZaakobjecttype(m: Mutation, uuid: string): Promise<void> {
-  const before = await zaakobjecttypeForChange(m, uuid)
-  await deleteOnderdeel(m, 'zaakobjecttype', before)
-  recordChange(m, 'destroy', 'zaakobjecttype', named(before), toZaakobjecttype(before, m.actor.base), null)
-}
-
-async function zaakobjecttypeForChange(m: Mutation, uuid: string): Promise<ZaakobjecttypeRow> {
-  await holdOnderdeel(m, 'zaakobjecttype', uuid)
-  return (await findZaakobjecttype(m.read, uuid))!
-}
+export const deleteZaakobjecttype = (m: Mutation, uuid: string): Promise<void> =>
+  deletePart(m, source, 'zaakobjecttype', uuid)
 
 function toRow(input: Input) {
   return {
@@ -194,12 +159,6 @@ function toRow(input: Input) {
   }
 }
 
-const named = (row: ZaakobjecttypeRow) => ({
-  uuid: row.uuid,
-  zaaktypeUuid: row.zaaktypeUuid,
-  weergave: row.relatieOmschrijving,
-})
-
 function allZaakobjecttypen(db: ReadDb) {
   return db
     .selectFrom('zaakobjecttype as t')
@@ -208,7 +167,7 @@ function allZaakobjecttypen(db: ReadDb) {
 }
 type Zaakobjecttypen = ReturnType<typeof allZaakobjecttypen>
 
-function listZaakobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string): Zaakobjecttypen {
+function listZaakobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allZaakobjecttypen(db)
     .where(onderZaaktype(filter, base))
     .$if(filter.catalogus !== undefined, (query) =>
@@ -227,25 +186,17 @@ function listZaakobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: st
     .$if(filter.datumEindeGeldigheid !== undefined, (query) =>
       query.where('t.eindeGeldigheid', '=', filter.datumEindeGeldigheid!),
     )
+    .select('t.id')
 }
 
 function selectZaakobjecttype(query: Zaakobjecttypen) {
   return query
     .selectAll('t')
-    .select([
-      'z.uuid as zaaktypeUuid',
-      'z.identificatie as zaaktypeIdentificatie',
-      'z.concept',
-      'c.uuid as catalogusUuid',
-    ])
+    .select(OF_ZAAKTYPE)
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
     .select('s.uuid as statustypeUuid')
 }
 type ZaakobjecttypeRow = Awaited<ReturnType<ReturnType<typeof selectZaakobjecttype>['executeTakeFirstOrThrow']>>
-
-function findZaakobjecttype(db: ReadDb, uuid: string): Promise<ZaakobjecttypeRow | undefined> {
-  return selectZaakobjecttype(allZaakobjecttypen(db)).where('t.uuid', '=', uuid).executeTakeFirst()
-}
 
 function toZaakobjecttype(row: ZaakobjecttypeRow, base: string): Static<typeof Zaakobjecttype> {
   return {
@@ -266,3 +217,16 @@ function toZaakobjecttype(row: ZaakobjecttypeRow, base: string): Static<typeof Z
     eindeObject: row.eindeGeldigheid,
   }
 }
+
+const source: TypeSource<ZaakobjecttypeRow, Static<typeof Zaakobjecttype>, Static<typeof Filter>> = {
+  resource: 'zaakobjecttype',
+  listed: listZaakobjecttypen,
+  rows: (db, condition) => selectZaakobjecttype(allZaakobjecttypen(db).where(condition)).orderBy('t.id', 'desc'),
+  toResource: toZaakobjecttype,
+  named: (row) => ({
+    uuid: row.uuid,
+    zaaktypeUuid: row.zaaktypeUuid,
+    weergave: row.relatieOmschrijving,
+  }),
+}
+expandableSource(source)

@@ -8,8 +8,7 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { Patch, Reference, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
-import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
-import { expandable, sendOne, sendPage } from '../expand.ts'
+import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { Detail, NullableUrl, Params, TypeRelatie } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
@@ -17,13 +16,11 @@ import {
   deleteUnlessInUse,
   filterUuid,
   findRelaties,
-  holdOnderdeel,
   mayForce,
   mayForceDelete,
   type NamedType,
   NON_CONCEPT_RELATION,
   readAccess,
-  recordChange,
   requireStatustype,
   requireZaaktypeForChange,
   StatusFilter,
@@ -31,6 +28,16 @@ import {
   updateAccess,
   type ZaaktypeVanOnderdeel,
 } from '../rules.ts'
+import {
+  expandableSource,
+  OF_ZAAKTYPE,
+  partForChange,
+  recordDeleted,
+  recordType,
+  sendType,
+  sendTypes,
+  type TypeSource,
+} from '../type-source.ts'
 
 export const ZaaktypeInformatieobjecttypeInput = Type.Object({
   zaaktype: Reference(),
@@ -60,24 +67,7 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
   app.get(
     '/zaaktype-informatieobjecttypen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(ZaaktypeInformatieobjecttype) } } },
-    async (request, reply) => {
-      const list = listRelaties(app.read, request.query, request.base)
-      return sendPage(
-        request,
-        reply,
-        'zaaktypeinformatieobjecttype',
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => {
-            const page = list.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset)
-            return selectZaaktypeInformatieobjecttype(allRelaties(app.read).where('t.id', 'in', page))
-              .orderBy('t.id', 'desc')
-              .execute()
-          },
-        },
-        (row) => toZaaktypeInformatieobjecttype(row, request.base),
-      )
-    },
+    async (request, reply) => sendTypes(request, reply, source, request.query),
   )
 
   app.post(
@@ -98,11 +88,7 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
       config: readAccess,
       schema: { params: Params, querystring: Detail, response: { 200: ZaaktypeInformatieobjecttype } },
     },
-    async (request, reply) => {
-      const row = await findZaaktypeInformatieobjecttype(app.read, request.params.uuid)
-      if (!row) throw notFound()
-      return sendOne(request, reply, 'zaaktypeinformatieobjecttype', toZaaktypeInformatieobjecttype(row, request.base))
-    },
+    async (request, reply) => sendType(request, reply, source, request.params.uuid),
   )
 
   app.put(
@@ -147,11 +133,6 @@ export const zaaktypeInformatieobjecttypen: FastifyPluginAsyncTypebox = async (a
   )
 }
 
-expandable('zaaktypeinformatieobjecttype', async (read, base, uuids) => {
-  const rows = await selectZaaktypeInformatieobjecttype(allRelaties(read)).where('t.uuid', 'in', uuids).execute()
-  return rows.map((row) => toZaaktypeInformatieobjecttype(row, base))
-})
-
 /** @param own a uuid to use instead of a new one */
 export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -174,10 +155,7 @@ export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Inp
     })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  const row = (await findZaaktypeInformatieobjecttype(m.read, uuid))!
-  const relatie = toZaaktypeInformatieobjecttype(row, m.actor.base)
-  recordChange(m, 'create', 'zaaktypeinformatieobjecttype', named(row), null, relatie)
-  return relatie
+  return recordType(m, source, 'create', uuid, null)
 }
 
 export async function changeZaaktypeInformatieobjecttype(
@@ -186,7 +164,7 @@ export async function changeZaaktypeInformatieobjecttype(
   actie: 'update' | 'partial_update',
   body: Static<typeof ZaaktypeInformatieobjecttypePatch>,
 ) {
-  const before = await relatieForChange(m, uuid)
+  const before = await partForChange(m, source, 'zaaktype_informatieobjecttype', uuid)
   const oud = toZaaktypeInformatieobjecttype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(ZaaktypeInformatieobjecttypeInput, { ...oud, ...body })
   const zaaktype = await requireZaaktypeForChange(m, input.zaaktype)
@@ -215,30 +193,15 @@ export async function changeZaaktypeInformatieobjecttype(
     })
     .where('id', '=', before.id)
     .execute()
-  const row = (await findZaaktypeInformatieobjecttype(m.read, uuid))!
-  const relatie = toZaaktypeInformatieobjecttype(row, m.actor.base)
-  recordChange(m, actie, 'zaaktypeinformatieobjecttype', named(row), oud, relatie)
-  return relatie
+  return recordType(m, source, actie, uuid, oud)
 }
 
 export async function deleteZaaktypeInformatieobjecttype(m: Mutation, uuid: string): Promise<void> {
-  const before = await relatieForChange(m, uuid)
+  const before = await partForChange(m, source, 'zaaktype_informatieobjecttype', uuid)
   if (!before.concept && !before.informatieobjecttypeConcept && !mayForceDelete(m.actor))
     throwFaults([NON_CONCEPT_RELATION])
   await deleteUnlessInUse(() => m.trx.deleteFrom('zaaktypeInformatieobjecttype').where('id', '=', before.id).execute())
-  recordChange(
-    m,
-    'destroy',
-    'zaaktypeinformatieobjecttype',
-    named(before),
-    toZaaktypeInformatieobjecttype(before, m.actor.base),
-    null,
-  )
-}
-
-async function relatieForChange(m: Mutation, uuid: string): Promise<ZaaktypeInformatieobjecttypeRow> {
-  await holdOnderdeel(m, 'zaaktype_informatieobjecttype', uuid)
-  return (await findZaaktypeInformatieobjecttype(m.read, uuid))!
+  recordDeleted(m, source, before)
 }
 
 async function requireInformatieobjecttype(
@@ -270,12 +233,6 @@ function statusFilter(status: 'alles' | 'concept' | 'definitief') {
   return status === 'definitief' ? sql<boolean>`${published}` : sql<boolean>`not ${published}`
 }
 
-const named = (row: ZaaktypeInformatieobjecttypeRow) => ({
-  uuid: row.uuid,
-  zaaktypeUuid: row.zaaktypeUuid,
-  weergave: `${row.volgnummer}`,
-})
-
 function allRelaties(db: ReadDb) {
   return db
     .selectFrom('zaaktypeInformatieobjecttype as t')
@@ -285,7 +242,7 @@ function allRelaties(db: ReadDb) {
 }
 type Relaties = ReturnType<typeof allRelaties>
 
-function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string): Relaties {
+function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allRelaties(db)
     .where(statusFilter(filter.status ?? 'definitief'))
     .$if(filter.zaaktype !== undefined, (query) =>
@@ -299,17 +256,13 @@ function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string): 
       ),
     )
     .$if(filter.richting !== undefined, (query) => query.where('t.richting', '=', filter.richting!))
+    .select('t.id')
 }
 
 function selectZaaktypeInformatieobjecttype(query: Relaties) {
   return query
     .selectAll('t')
-    .select([
-      'z.uuid as zaaktypeUuid',
-      'z.identificatie as zaaktypeIdentificatie',
-      'z.concept',
-      'c.uuid as catalogusUuid',
-    ])
+    .select(OF_ZAAKTYPE)
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
     .select([
       's.uuid as statustypeUuid',
@@ -326,13 +279,6 @@ function selectZaaktypeInformatieobjecttype(query: Relaties) {
 type ZaaktypeInformatieobjecttypeRow = Awaited<
   ReturnType<ReturnType<typeof selectZaaktypeInformatieobjecttype>['executeTakeFirstOrThrow']>
 >
-
-function findZaaktypeInformatieobjecttype(
-  db: ReadDb,
-  uuid: string,
-): Promise<ZaaktypeInformatieobjecttypeRow | undefined> {
-  return selectZaaktypeInformatieobjecttype(allRelaties(db)).where('t.uuid', '=', uuid).executeTakeFirst()
-}
 
 /** The version that was linked; where a concept was found by its omschrijving, the best one of the type. */
 function linkedVersion(row: ZaaktypeInformatieobjecttypeRow): string {
@@ -354,3 +300,20 @@ function toZaaktypeInformatieobjecttype(
     statustype: row.statustypeUuid ? link(base, 'statustype', row.statustypeUuid) : null,
   }
 }
+
+const source: TypeSource<
+  ZaaktypeInformatieobjecttypeRow,
+  Static<typeof ZaaktypeInformatieobjecttype>,
+  Static<typeof Filter>
+> = {
+  resource: 'zaaktypeinformatieobjecttype',
+  listed: listRelaties,
+  rows: (db, condition) => selectZaaktypeInformatieobjecttype(allRelaties(db).where(condition)).orderBy('t.id', 'desc'),
+  toResource: toZaaktypeInformatieobjecttype,
+  named: (row) => ({
+    uuid: row.uuid,
+    zaaktypeUuid: row.zaaktypeUuid,
+    weergave: `${row.volgnummer}`,
+  }),
+}
+expandableSource(source)
