@@ -15,6 +15,7 @@ import { type Database, openDatabase } from '../src/database/database.ts'
 import { type Attack, newTally, type Right, runAttack, type Tally, type World } from './attacks/attack.ts'
 import { ATTACKS } from './attacks/index.ts'
 import { freePort, givenType, type Service, startService } from './service.ts'
+import { zaaktypeBody } from './zaaktype.ts'
 
 const LIMITS = { p99: 100, block: 100, growth: 100 } // ms, ms, MB
 const RATE = 20
@@ -131,7 +132,7 @@ async function givenWorld(service: Service): Promise<World> {
     ((await (await service.call('POST', path, body)).json()) as { url: string; catalogus: string }).url
   const informatieobjecttype = await givenType(service)
   const { catalogus } = (await (await service.call('GET', informatieobjecttype)).json()) as { catalogus: string }
-  const zaaktype = await made('/catalogi/api/v1/zaaktypen', zaaktypeBody(catalogus))
+  const zaaktype = await made('/catalogi/api/v1/zaaktypen', zaaktypeBody(catalogus, 'BUREN'))
   await service.call('POST', `${zaaktype}/publish`)
   const zaak = (
     (await (await service.call('POST', '/zaken/api/v1/zaken', zaakBody(zaaktype), CRS)).json()) as World & {
@@ -149,29 +150,6 @@ const zaakBody = (zaaktype: string) => ({
   zaaktype,
   startdatum: '2026-03-02',
   omschrijving: 'Losliggende stoeptegel',
-})
-const zaaktypeBody = (catalogus: string) => ({
-  catalogus,
-  identificatie: 'BUREN',
-  omschrijving: 'Melding',
-  vertrouwelijkheidaanduiding: 'openbaar',
-  doel: 'meten',
-  aanleiding: 'een meting',
-  indicatieInternOfExtern: 'extern',
-  handelingInitiator: 'melden',
-  onderwerp: 'melding',
-  handelingBehandelaar: 'behandelen',
-  doorlooptijd: 'P30D',
-  opschortingEnAanhoudingMogelijk: false,
-  verlengingMogelijk: false,
-  publicatieIndicatie: false,
-  productenOfDiensten: [],
-  referentieproces: { naam: 'melding' },
-  verantwoordelijke: 'beheer',
-  besluittypen: [],
-  gerelateerdeZaaktypen: [],
-  beginGeldigheid: '2024-01-01',
-  versiedatum: '2024-01-01',
 })
 
 async function givenBadClient(database: Database, id: string, rights: Right[], world: World): Promise<void> {

@@ -14,6 +14,7 @@ import { startEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import type { Mutation } from '../src/database/mutate.ts'
 import { freePort } from './service.ts'
+import { zaaktypeBody } from './zaaktype.ts'
 
 export type Stack = {
   address: string
@@ -228,29 +229,7 @@ async function zakenScenario(
   catalogus: string,
   call: (path: string, body: unknown) => Promise<string>,
 ): Promise<Scenario> {
-  const zaaktype = await call('/catalogi/api/v1/zaaktypen', {
-    catalogus,
-    identificatie: 'BENCH',
-    omschrijving: 'Melding',
-    vertrouwelijkheidaanduiding: 'openbaar',
-    doel: 'meten',
-    aanleiding: 'een meting',
-    indicatieInternOfExtern: 'extern',
-    handelingInitiator: 'melden',
-    onderwerp: 'melding',
-    handelingBehandelaar: 'behandelen',
-    doorlooptijd: 'P30D',
-    opschortingEnAanhoudingMogelijk: false,
-    verlengingMogelijk: false,
-    publicatieIndicatie: false,
-    productenOfDiensten: [],
-    referentieproces: { naam: 'melding' },
-    verantwoordelijke: 'beheer',
-    besluittypen: [],
-    gerelateerdeZaaktypen: [],
-    beginGeldigheid: '2024-01-01',
-    versiedatum: '2024-01-01',
-  })
+  const zaaktype = await call('/catalogi/api/v1/zaaktypen', zaaktypeBody(catalogus, 'BENCH'))
   await call(`${zaaktype}/publish`, {})
   return {
     name: 'zaken',

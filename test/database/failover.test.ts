@@ -15,6 +15,7 @@ import { hostUrls } from '../../src/database/hosts.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { freePort } from '../free-port.ts'
+import { letters } from './letters.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin' // the embedded one has no pg_basebackup
 const SECRET = 'the secret of the first client, long enough'
@@ -90,10 +91,6 @@ t.test(
     t.equal(ready.status, 200)
   },
 )
-
-/** A number as three letters: a domein has no digits. */
-const letters = (n: number) =>
-  String.fromCharCode(65 + Math.floor(n / 676), 65 + (Math.floor(n / 26) % 26), 65 + (n % 26))
 
 type TestLike = { teardown(work: () => unknown): unknown }
 

@@ -12,13 +12,10 @@ import { openDatabase } from '../../src/database/database.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { testDatabase } from '../setup.ts'
 import { hasPooler, startPooler } from './pooler.ts'
+import { letters } from './letters.ts'
 
 const SECRET = 'the secret of the first client, long enough'
 const KEY = 'the key of this database, long enough'
-
-/** A number as three letters: a domein has no digits. */
-const letters = (n: number) =>
-  String.fromCharCode(65 + Math.floor(n / 676), 65 + (Math.floor(n / 26) % 26), 65 + (n % 26))
 
 t.test(
   'behind PgBouncer in transaction mode the API does what it does without',
