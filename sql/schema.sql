@@ -879,6 +879,7 @@ create table notificatie (
   aanmaakdatum_tekst text, -- The moment as another publisher wrote it; empty: it is our own message.
   actie text not null, -- create, update, partial_update or destroy.
   bron text not null default ''::text, -- Attribute source of a message that another publisher gave; empty: none.
+  cloudevent text, -- Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.
   hoofd_object text not null, -- URL of the main object.
   hoofd_object_uuid uuid not null, -- uuid of the main object: messages of one object keep their order.
   id bigint not null generated always as identity, -- Internal key; order of the changes.
@@ -970,6 +971,17 @@ create table objectinformatieobject (
 );
 CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USING btree (object_url) WHERE (object_url IS NOT NULL);
 CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
+
+-- Cloud events that came in and were acted on, so that each is acted on once. They are removed after NOTIFICATION_NUMBER_OF_DAYS_RETAINED.
+create table ontvangen_event (
+  bron text not null, -- Attribute source.
+  id text not null, -- Attribute id, unique within the source.
+  ontvangen_op timestamp with time zone not null default now(), -- When it came first.
+  type text not null, -- Attribute type.
+  uitkomst text not null, -- uitgevoerd, or why nothing was done.
+  constraint ontvangen_event_pkey PRIMARY KEY (bron, id)
+);
+CREATE INDEX ontvangen_event_ontvangen_op ON ontvangen_event USING btree (ontvangen_op);
 
 -- Takeovers of other installations. One row as long as it lasts, however often it is run.
 create table overneming (

@@ -38,6 +38,7 @@ import { requestId } from './services/request-log.ts'
 import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
+import { events } from './zaken/events.ts'
 import { zakenApi } from './zaken/index.ts'
 
 /** What the application is made of; opened and closed by whoever builds it. */
@@ -120,6 +121,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     'mutate',
     mutator(parts.database, {
       announces: () => !parts.config.notificationsDisabled,
+      cloudEvents: parts.config.enableCloudEvents,
       committed: parts.credentials.changed,
     }),
   )
@@ -185,6 +187,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(besluitenApi, { prefix: '/besluiten/api/v1' })
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
   await app.register(nrcApi, { prefix: '/notificaties/api/v1' })
+  if (parts.config.enableCloudEvents) await app.register(events)
   await app.register(beheer, { prefix: '/beheer' })
   await openapi.serve()
   return app

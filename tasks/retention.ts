@@ -15,7 +15,7 @@ import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { isOudeImport } from '../src/jobs/retention.ts'
-import { removeOldMessages } from '../src/notificaties/resend.ts'
+import { removeOldEvents, removeOldMessages } from '../src/notificaties/resend.ts'
 import { removeDeletedAbonnementen } from '../src/nrc/abonnement/write.ts'
 import { removeOldLines } from '../src/services/request-log.ts'
 
@@ -50,6 +50,7 @@ export function retention(parts: Parts): Task {
       await removeOldConcepten(database.db)
       await removeDeletedAbonnementen(database)
       await removeOldLines(database, config.outgoingLogRetentionDays)
+      await removeOldEvents(database.db, config.notificationDaysRetained)
       const notificaties = await removeOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
       const { overgeslagen, ...swept } = await sweepOrphans(parts)

@@ -69,6 +69,7 @@ export const SCOPES: Record<Component, [scope: string, woorden: string][]> = {
   nrc: [
     ['notificaties.publiceren', 'notificaties versturen'],
     ['notificaties.consumeren', 'notificaties ontvangen'],
+    ['cloudevents.bezorgen', 'cloud events bij ons bezorgen (/events)'],
   ],
   kc: [],
   cmc: [],

@@ -162,13 +162,26 @@ export function registerNotificaties(app: FastifyInstance): void {
         duurMs: null,
       })),
     ]
-    const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken } = bericht
+    const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.pagina('notificatie', {
       titel: `Notificatie: ${resource} ${ACTIES[actie] ?? actie}`.slice(0, 150),
       kruimels: [{ pad: '/notificaties', naam: 'Notificaties' }],
       bericht: { ...bericht, ...rij! },
       ...inWords(rij!, instelling),
-      inhoud: JSON.stringify({ kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken }, null, 2),
+      inhoud: JSON.stringify(
+        {
+          ...(cloudevent && { cloudevent }),
+          kanaal,
+          hoofdObject,
+          resource,
+          resourceUrl,
+          actie,
+          aanmaakdatum,
+          kenmerken,
+        },
+        null,
+        2,
+      ),
       pogingen: pogingen
         .sort((a, b) => b.nummer - a.nummer)
         .map((poging) => ({

@@ -1,15 +1,21 @@
 // besluit_verwerken: a besluit with the documents in which it is laid down, in one go. Beside the standard.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import type { Mutation } from '../database/mutate.ts'
+import { findDocument } from '../documenten/document/read.ts'
+import { documentenKanaal } from '../documenten/kanaal.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
-import { localUuid } from '../http/links.ts'
+import { link, localUuid } from '../http/links.ts'
 import { invalidAll, toProblem } from '../http/problem.ts'
+import type { CloudEvent } from '../notificaties/cloud-events.ts'
 import { difference, nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
+import { holdZaak } from '../zaken/lock.ts'
+import { zaaktypeLink } from '../zaken/types.ts'
 import { archivering, createBesluit } from './besluiten.ts'
 import { createBesluitinformatieobject } from './besluitinformatieobjecten.ts'
 import { Besluit, BesluitInput, Besluitinformatieobject, BesluitinformatieobjectInput } from './columns.ts'
-import { AANMAKEN, access, toBesluit } from './read.ts'
+import { AANMAKEN, access, type BesluitRow, besluitenKanaal, toBesluit } from './read.ts'
 import { fetchBesluittypeElsewhere, fetchDocumenttypen, fetchZaakElsewhere } from './rules.ts'
 
 const Verwerken = Type.Object({
@@ -53,11 +59,42 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
         elders.rijen.unshift({ tabel: 'besluit', uuid: row.uuid })
         if (was && zaakUuid)
           elders.rijen.push({ tabel: 'zaak', uuid: zaakUuid, ...difference(was, (await archivering(m, zaakUuid))!) })
-        return { besluit: toBesluit(row, base), besluitinformatieobjecten }
+        const besluit = toBesluit(row, base)
+        if (config.enableCloudEvents) m.announce(await verwerkt(m, row, zaakUuid, documenten))
+        return { besluit, besluitinformatieobjecten }
       })
       return reply.code(201).send(made)
     },
   )
+}
+
+/** The cloud event of it: of what type the besluit, its case and its documents are. */
+async function verwerkt(
+  m: Mutation,
+  row: BesluitRow,
+  zaakUuid: string | null,
+  documenten: { informatieobject: string }[],
+): Promise<CloudEvent> {
+  const { base } = m.actor
+  const zaak = zaakUuid === null ? undefined : await holdZaak(m, zaakUuid)
+  const typen: string[] = []
+  for (const { informatieobject } of documenten) {
+    const uuid = localUuid(informatieobject, base, 'enkelvoudiginformatieobject')
+    const document = uuid === undefined ? undefined : await findDocument(m.read, uuid)
+    if (document) typen.push(documentenKanaal(document, base).kenmerken.informatieobjecttype)
+  }
+  return {
+    kanaal: 'besluiten',
+    resource: 'besluit',
+    actie: 'verwerkt',
+    url: link(base, 'besluit', row.uuid),
+    uuid: row.uuid,
+    data: {
+      ...besluitenKanaal(row, base).kenmerken,
+      'zaak.zaaktype': zaak ? zaaktypeLink(base, zaak) : null,
+      'informatieobjecten.iotype': typen,
+    },
+  }
 }
 
 /** Faults of a part are named under its place in the whole. */

@@ -500,12 +500,17 @@ export const Settings = Type.Object({
       uitleg: 'Wijzigingen worden niet meer gemeld. Ze worden ook later niet alsnog gemeld.',
     }),
   }),
+  enableCloudEvents: Type.Boolean({
+    env: 'ENABLE_CLOUD_EVENTS',
+    default: false,
+    description: 'true: cloud events of cases are sent beside the notifications, and taken at /events',
+  }),
   notificationsSource: Type.Optional(
     Type.String({
       env: 'NOTIFICATIONS_SOURCE',
       minLength: 1,
       maxLength: 100,
-      description: 'member source of every notification',
+      description: 'member source of every notification; cloud events without it name our address',
       ...pages({
         groep: 'Notificaties',
         label: 'Bron in elke notificatie',

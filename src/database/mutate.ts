@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type postgres from 'postgres'
 import type { Actor, Component } from '../http/actor.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
+import { type CloudEvent, eventType } from '../notificaties/cloud-events.ts'
 import { planDeliveries } from '../notificaties/outbox.ts'
 import { type Database, type Db, isConflict, kyselyOn, type ReadDb } from './database.ts'
 
@@ -36,6 +37,8 @@ export type Mutation = {
   actor: Actor
   /** Every change is recorded, or all is rolled back. */
   record(change: Change): void
+  /** A cloud event beside the records; nothing when they are off (ENABLE_CLOUD_EVENTS). The same one twice is sent once. */
+  announce(event: CloudEvent): void
   /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
   unrecorded(reason: string): void
   enqueue<Name extends keyof GraphileWorker.Tasks & string>(
@@ -44,7 +47,11 @@ export type Mutation = {
     options?: JobOptions,
   ): Promise<void>
 }
-type Options = { announces?(): boolean; committed?(components: ReadonlySet<Component> | undefined): void }
+type Options = {
+  announces?(): boolean
+  cloudEvents?: boolean
+  committed?(components: ReadonlySet<Component> | undefined): void
+}
 export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
 
 /**
@@ -52,14 +59,18 @@ export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Pro
  * transaction; work that records nothing is rolled back. A deadlock or serialization failure runs the work again, at
  * most three times in all, so work does nothing outside the transaction that may not happen twice.
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
+ * @param options.cloudEvents true: cloud events are written too, unless nothing is announced
  * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
  *   what was recorded; undefined when something else was changed too.
  */
-export function mutator(database: Database, { announces = () => true, committed = () => {} }: Options = {}): Mutate {
+export function mutator(
+  database: Database,
+  { announces = () => true, cloudEvents = false, committed = () => {} }: Options = {},
+): Mutate {
   return async (actor, work) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(database, actor, work, { announces, committed })
+        return await once(database, actor, work, { announces, cloudEvents, committed })
       } catch (error) {
         if (attempt === 3 || !isConflict(error)) throw error
       }
@@ -71,7 +82,7 @@ async function once<T>(
   database: Database,
   actor: Actor,
   work: (m: Mutation) => Promise<T>,
-  { announces, committed }: Required<Options>,
+  { announces, cloudEvents, committed }: Required<Options>,
 ): Promise<T> {
   let components: Set<Component> | undefined
   let records: Promise<void> | undefined
@@ -82,6 +93,7 @@ async function once<T>(
       return builder
     }
     const changes: Change[] = []
+    const events = new Map<string, CloudEvent>()
     let accounted = false
     const m: Mutation = {
       get trx() {
@@ -93,6 +105,9 @@ async function once<T>(
       sql: connection,
       actor,
       record: (change) => changes.push(change),
+      announce: (event) => {
+        if (cloudEvents) events.set(`${eventType(event)} ${event.uuid}`, event)
+      },
       unrecorded: () => {
         accounted = true
       },
@@ -105,6 +120,7 @@ async function once<T>(
       connection,
       actor,
       announces() ? changes : changes.map((change) => ({ ...change, kanaal: null })),
+      announces() ? [...events.values()] : [],
     )
     records.catch(() => {})
     components = accounted ? undefined : new Set(changes.map(({ component }) => component))
@@ -118,7 +134,12 @@ async function once<T>(
 const RESULTAAT: Record<Actie, number> = { create: 201, update: 200, partial_update: 200, destroy: 204 }
 
 // One statement for all of it, through the driver so that it is planned once: every write of the API ends with this.
-async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes: Change[]): Promise<void> {
+async function writeRecords(
+  sql: postgres.TransactionSql,
+  actor: Actor,
+  changes: Change[],
+  events: CloudEvent[],
+): Promise<void> {
   if (changes.length === 0) return
   const rows = changes.map((change) => ({
     bron: change.component,
@@ -134,15 +155,28 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
     kanaal: change.kanaal?.naam,
     kenmerken: change.kanaal?.kenmerken,
     vastleggen: change.spoor === undefined,
+    cloudevent: null as string | null,
+  }))
+  const announced = events.map((event) => ({
+    actie: event.actie,
+    hoofd_object: event.url,
+    hoofd_object_uuid: event.uuid,
+    resource: event.resource,
+    resource_url: event.url,
+    kanaal: event.kanaal,
+    kenmerken: event.data,
+    vastleggen: false,
+    cloudevent: eventType(event),
   }))
   const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
   await sql`
     with wijziging as materialized (
-      select r.*, overgenomen(r.hoofd_object_uuid) as stil from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as (
+      select r.*, overgenomen(r.hoofd_object_uuid) as stil from rows from (jsonb_to_recordset(${JSON.stringify([...rows, ...announced])}::text::jsonb) as (
         bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
-        resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean
+        resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean,
+        cloudevent text
       )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
-        resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, volgnummer)
+        resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, cloudevent, volgnummer)
     ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
     spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
@@ -152,10 +186,11 @@ async function writeRecords(sql: postgres.TransactionSql, actor: Actor, changes:
         ${actor.logrecordId}, oud, nieuw
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
-      insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
-      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken
+      insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
+        cloudevent)
+      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent
       from wijziging where kanaal is not null and not stil order by volgnummer
-      returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken
+      returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken, cloudevent
     )
     ${planDeliveries(sql)}`.execute()
 }

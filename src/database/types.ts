@@ -1907,6 +1907,10 @@ export interface Notificatie {
    */
   bron: Generated<string>;
   /**
+   * Type of a cloud event, such as nl.overheid.zaken.zaak-gemuteerd; empty: it is a notification of the standard.
+   */
+  cloudevent: string | null;
+  /**
    * URL of the main object.
    */
   hoofdObject: string;
@@ -2083,6 +2087,29 @@ export interface Objectinformatieobject {
    * Last part of its URL.
    */
   uuid: Generated<string>;
+}
+
+export interface OntvangenEvent {
+  /**
+   * Attribute source.
+   */
+  bron: string;
+  /**
+   * Attribute id, unique within the source.
+   */
+  id: string;
+  /**
+   * When it came first.
+   */
+  ontvangenOp: Generated<string>;
+  /**
+   * Attribute type.
+   */
+  type: string;
+  /**
+   * uitgevoerd, or why nothing was done.
+   */
+  uitkomst: string;
 }
 
 export interface Overneming {
@@ -3998,6 +4025,7 @@ export interface DB {
   notificatiePoging: NotificatiePoging;
   notificatieZender: NotificatieZender;
   objectinformatieobject: Objectinformatieobject;
+  ontvangenEvent: OntvangenEvent;
   overneming: Overneming;
   overnemingBestand: OvernemingBestand;
   overnemingInhoud: OvernemingInhoud;

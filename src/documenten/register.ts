@@ -6,12 +6,15 @@ import { Url, Uuid } from '../http/input.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import { zaakForChange } from '../zaken/lock.ts'
 import { KOPPELEN } from '../zaken/rights.ts'
+import { zaaktypeLink } from '../zaken/types.ts'
 import { zaaktypeUrlOf } from '../zaken/zaak/references.ts'
 import { createZio, ZioDeel } from '../zaken/zaakinformatieobjecten.ts'
 import { receivedBytes } from './document/bytes.ts'
 import { DocumentCreate, DocumentMetLock } from './document/columns.ts'
 import { inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './document/content.ts'
 import { createDocument } from './document/create.ts'
+import { findDocument } from './document/read.ts'
+import { documentenKanaal } from './kanaal.ts'
 import { SCOPES_AANMAKEN } from './rights.ts'
 import { fetchTypeElsewhere } from './type.ts'
 
@@ -65,6 +68,14 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
           const zio = await naming(within(RELATIE), () =>
             createZio(m, zaak, { ...relatie, informatieobject: document.url }, { typen }),
           )
+          if (app.parts.config.enableCloudEvents) {
+            const catalogus = elsewhere && 'catalogus' in elsewhere ? elsewhere.catalogus : ''
+            const { url } = document
+            const uuid = url.slice(-36)
+            const { kenmerken } = documentenKanaal((await findDocument(m.read, uuid))!, request.base, catalogus)
+            const data = { ...kenmerken, 'zaak.zaaktype': zaaktypeLink(request.base, zaak) }
+            m.announce({ kanaal: 'documenten', resource: 'document', actie: 'geregistreerd', url, uuid, data })
+          }
           return { [DOCUMENT]: document, [RELATIE]: zio }
         })
       })

@@ -4,10 +4,10 @@ import { createSigner } from 'fast-jwt'
 import type { Agent } from 'undici'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
-import { ownAddress } from '../http/links.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
 import { openCaller, type RemoteService } from '../services/services.ts'
 import { type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
+import { CLOUD_EVENT, eventBody } from './cloud-events.ts'
 import type { Attempt, Claimed, Message, Subscriber } from './outbox.ts'
 
 /** A message as a notifications service and its subscribers get it. */
@@ -71,18 +71,19 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
   }
 
   function toService(message: Message, dienst: RemoteService): Promise<CallAnswer> {
+    const isEvent = message.cloudevent !== null
     return caller.send(dienst, {
-      url: new URL('notificaties', dienst.apiRoot),
+      url: new URL(isEvent ? 'cloudevents' : 'notificaties', dienst.apiRoot),
       method: 'POST',
-      body: JSON.stringify(bericht(config, message)),
-      headers: { 'x-message-id': message.uuid },
+      body: JSON.stringify(isEvent ? eventBody(config, message) : bericht(config, message)),
+      headers: { 'x-message-id': message.uuid, ...(isEvent && { 'content-type': CLOUD_EVENT }) },
       limit: MAX_ANSWER,
     })
   }
 
   async function toSubscriber(claimed: Deliverable, to: Subscriber): Promise<CallAnswer> {
     const { message, poging, replay } = claimed
-    const body = JSON.stringify(to.cloudevents ? cloudEvent(config, message) : bericht(config, message))
+    const body = JSON.stringify(to.cloudevents ? eventBody(config, message) : bericht(config, message))
     const timestamp = String(Math.floor(Date.now() / 1000))
     const owner = subscriberOwner(to.uuid)
     const signature = to.ondertekening.map((secret) =>
@@ -93,7 +94,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       method: 'POST',
       body,
       headers: {
-        ...(to.cloudevents && { 'content-type': 'application/cloudevents+json' }),
+        ...(to.cloudevents && { 'content-type': CLOUD_EVENT }),
         authorization: await authorization(to),
         'webhook-id': message.uuid,
         'webhook-timestamp': timestamp,
@@ -149,21 +150,6 @@ export function bericht(config: Config, message: Message): Bericht {
     actie,
     aanmaakdatum,
     kenmerken,
-  }
-}
-
-/** The same as a cloud event (CloudEvents 1.0, structured). Its id is that of the message, at every attempt and replay. */
-export function cloudEvent(config: Config, message: Message): Record<string, unknown> {
-  const { uuid, kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, bron } = message
-  return {
-    specversion: '1.0',
-    id: uuid,
-    source: bron || config.notificationsSource || ownAddress(config),
-    type: `nl.overheid.${kanaal}.${resource}.${actie}`,
-    subject: resourceUrl.split('/').at(-1),
-    time: aanmaakdatum,
-    datacontenttype: 'application/json',
-    data: { ...kenmerken, hoofdObject },
   }
 }
 

@@ -58,6 +58,8 @@ export type Message = {
   actie: string
   aanmaakdatum: string
   kenmerken: Record<string, unknown>
+  /** Its type, when it is a cloud event and no notification of the standard. */
+  cloudevent: string | null
 }
 
 /** What sending to an abonnement takes. Secrets are still encrypted. */
@@ -145,7 +147,8 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
   }
   const rows = await sql<Row[]>`
     select notificatie_id as "notificatieId", abonnement_id as "abonnementId", hoofd_object_uuid as "hoofdObjectUuid",
-      poging, herhalingen, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
+      poging, herhalingen, replay, message || jsonb_build_object('cloudevent', (
+        select n.cloudevent from notificatie n where n.id = notificatie_id)) as message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
       base_factor as "baseFactor", abonnement, dienst || (
         select jsonb_build_object('tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
           'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
@@ -210,8 +213,8 @@ export async function record({ sql }: Database, ended: Ended[]): Promise<boolean
 
 /**
  * The end of a statement that records messages: what has to be delivered of the rows of its part `bericht` (id, kanaal,
- * hoofd_object_uuid, resource, actie, kenmerken), and a word to the sender when that sleeps. Who subscribes at this moment
- * gets the message, whatever changes later.
+ * hoofd_object_uuid, resource, actie, kenmerken, cloudevent), and a word to the sender when that sleeps. Who subscribes at this moment
+ * gets the message, whatever changes later. Cloud events go to those who asked for cloud events.
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
   , geleverd as (
@@ -224,7 +227,8 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
     join kanaal k on k.naam = b.kanaal
     join abonnement_kanaal ak on ak.kanaal_id = k.id
     join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.verwijderd_op is null
-    where i.modus <> 'extern' and filters_passen(ak.filters, b.kenmerken, b.resource, b.actie)
+    where i.modus <> 'extern' and (b.cloudevent is null or a.cloudevents)
+      and filters_passen(ak.filters, b.kenmerken, b.resource, b.actie)
     returning notificatie_id
   )
   select wek_zender() from geleverd limit 1`

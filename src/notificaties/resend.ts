@@ -73,6 +73,14 @@ export function isOld(days: number): RawBuilder<boolean> {
     and not exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
 }
 
+/** Forgets events that came in (/events) more than so many days ago: one that comes again after that is acted on again. */
+export async function removeOldEvents(db: Db, days: number): Promise<void> {
+  await db
+    .deleteFrom('ontvangenEvent')
+    .where('ontvangenOp', '<', sql<string>`now() - make_interval(days => ${days}::int)`)
+    .execute()
+}
+
 /**
  * Removes messages that are older than so many days and wait for nobody, with their attempts.
  * @returns how many

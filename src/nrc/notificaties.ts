@@ -93,6 +93,6 @@ async function publish(m: Mutation, message: Notificatie & { kenmerken: Record<s
         aanmaakdatum_tekst)
       values (${kanaal}, ${hoofdObject}, md5(${hoofdObject})::uuid, ${resource}, ${resourceUrl}, ${actie},
         ${m.sql.json(kenmerken)}, ${source}, ${aanmaakdatum})
-      returning id, hoofd_object_uuid, kanaal, kenmerken, resource, actie
+      returning id, hoofd_object_uuid, kanaal, kenmerken, resource, actie, cloudevent
     )${planDeliveries(m.sql)}`
 }

@@ -22,6 +22,7 @@ import {
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
+import { zaakEvent } from './records.ts'
 import { createResultaat, Resultaat, ResultaatDeel } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
 import { changeRol, createRol, deleteRol, findRol, Rol, RolDeel, rolResource } from './rollen.ts'
@@ -139,7 +140,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
           createZaakobject(m, kern, object as ZaakobjectDeel, objectFaults[index], typen),
         )
-        return { ...(await zaakOf(m, kern)), status, rollen, zaakinformatieobjecten, zaakobjecten }
+        const after = await zaakOf(m, kern)
+        announce(m, kern, 'geregistreerd', after)
+        return { ...after, status, rollen, zaakinformatieobjecten, zaakobjecten }
       })
       return reply.code(201).send(answer)
     },
@@ -152,7 +155,8 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const { uuid } = request.params
       const given = readTogether(() => only('opschorting', request.body.zaak), request.body.status)
       const asked = await ask(uuid, given, request.body, request.base)
-      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
+      const how = { einde: 'mag-niet', event: 'opgeschort', asked } as const
+      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, how))
     },
   )
 
@@ -163,7 +167,8 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const { uuid } = request.params
       const given = readTogether(() => only('verlenging', request.body.zaak), request.body.status)
       const asked = await ask(uuid, given, request.body, request.base)
-      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, 'mag-niet', asked))
+      const how = { einde: 'mag-niet', event: 'verlengd', asked } as const
+      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, how))
     },
   )
 
@@ -175,8 +180,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const { zaak = {}, rollen, status } = request.body
       const given = part('zaak', () => readInput(ZaakPatchVrij, zaak, { defaults: false }))
       const asked = await ask(uuid, given, request.body, request.base)
+      const how = { einde: 'mag-niet', event: 'bijgewerkt', asked } as const
       return app.mutate(request.actor, async (m) => {
-        const answer = await changeWithStatus(m, uuid, given, status, 'mag-niet', asked, async (kern) => {
+        const answer = await changeWithStatus(m, uuid, given, status, how, async (kern) => {
           if (rollen) await replaceRollen(m, kern, rollen, asked.typen)
         })
         const urls = answer.zaak.rollen
@@ -198,8 +204,8 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       return withObjectDates(app, (objects) =>
         app.mutate(request.actor, async (m) => {
           let resultaat!: Static<typeof Resultaat>
-          const all = { ...asked, objects }
-          const answer = await changeWithStatus(m, uuid, given, request.body.status, 'moet', all, async (kern) => {
+          const how = { einde: 'moet', event: 'afgesloten', asked: { ...asked, objects } } as const
+          const answer = await changeWithStatus(m, uuid, given, request.body.status, how, async (kern) => {
             resultaat = await within('resultaat', () =>
               createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen, objects),
             )
@@ -240,8 +246,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     uuid: string,
     given: ZaakPatch,
     status: object,
-    einde: Einde,
-    asked: Gevraagd,
+    { einde, event, asked }: { einde: Einde; event: string; asked: Gevraagd },
     between: (kern: ZaakCore) => Promise<void> = async () => {},
   ) {
     const before = await holdZaak(m, uuid)
@@ -255,7 +260,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     const kern = (await holdZaak(m, uuid))!
     await between(kern)
     const set = await setStatus(m, kern, status, einde, typen, asked)
-    return { ...(await zaakOf(m, kern)), status: set }
+    const after = await zaakOf(m, kern)
+    announce(m, kern, event, after)
+    return { ...after, status: set }
   }
 
   async function setStatus(
@@ -289,6 +296,12 @@ type Gevraagd = {
 /** The case as it is at the end of it all. */
 async function zaakOf(m: Mutation, { uuid }: ZaakCore) {
   return { zaak: toZaak((await findZaak(m.read, uuid))!, m.actor.base) }
+}
+
+/** The cloud event of a combined endpoint, beside those of what it changed. */
+function announce(m: Mutation, kern: ZaakCore, actie: string, { zaak }: Awaited<ReturnType<typeof zaakOf>>): void {
+  const { verantwoordelijkeOrganisatie } = zaak
+  m.announce(zaakEvent(kern, actie, m.actor.base, { verantwoordelijkeOrganisatie }))
 }
 
 /** What an endpoint changes of the case, with the faults of the status that comes with it. */

@@ -1,6 +1,7 @@
 // What changes below a case are recorded and announced with.
 import type { Mutation } from '../database/mutate.ts'
 import { link } from '../http/links.ts'
+import type { CloudEvent } from '../notificaties/cloud-events.ts'
 import type { ZaakCore } from './lock.ts'
 import type { ZaakSubject } from './rights.ts'
 import { typeLink, zaaktypeLink } from './types.ts'
@@ -15,7 +16,7 @@ export function zakenKanaal(
   base: string,
 ) {
   return {
-    naam: 'zaken',
+    naam: 'zaken' as const,
     kenmerken: {
       bronorganisatie: zaak.bronorganisatie,
       zaaktype: zaaktypeLink(base, zaak),
@@ -24,6 +25,22 @@ export function zakenKanaal(
     },
   }
 }
+
+type Announced = Parameters<typeof zakenKanaal>[0] & Pick<ZaakCore, 'uuid'>
+
+/** A cloud event of a case. `more` is what it tells beside what every one of them tells. */
+export function zaakEvent(zaak: Announced, actie: string, base: string, more: Record<string, string> = {}): CloudEvent {
+  const { naam: kanaal, kenmerken } = zakenKanaal(zaak, base)
+  const url = link(base, 'zaak', zaak.uuid)
+  return { kanaal, resource: 'zaak', actie, url, uuid: zaak.uuid, data: { ...kenmerken, ...more } }
+}
+
+/** A case changed in a way that may matter to who asked for it. */
+export const announceGemuteerd = (m: Mutation, zaak: Announced): void =>
+  m.announce(zaakEvent(zaak, 'gemuteerd', m.actor.base))
+
+/** Parts of which a change is one of the case to the outside. Roles, properties and notes are not. */
+const CHANGES_ZAAK = new Set(['status', 'substatus', 'resultaat', 'zaakinformatieobject', 'zaakobject', 'zaakbesluit'])
 
 /**
  * Records a change of something below a case. It is announced unless `stil`; the standard announces of some resources only
@@ -51,6 +68,7 @@ export function recordBelow(
     hoofdobject: { url: link(m.actor.base, 'zaak', zaak.uuid), uuid: zaak.uuid },
     kanaal: stil ? null : zakenKanaal(zaak, m.actor.base),
   })
+  if (CHANGES_ZAAK.has(change.resource)) announceGemuteerd(m, zaak)
 }
 
 export const ZAAKEIGENSCHAPPEN = 'zaakeigenschappen'

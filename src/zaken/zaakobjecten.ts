@@ -13,7 +13,7 @@ import { LIMITS } from '../http/limits.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
-import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
+import { fault, immutable, notFound, onObject, throwFaults } from '../http/problem.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
 import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { Definitie, definitieFaults } from './object-schema.ts'
@@ -290,8 +290,14 @@ async function changeZaakobject(
 }
 
 async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
-  const before = await requireOne(m.read, m.actor, source, uuid, ONTKOPPELEN)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaakUuid } = await requireOne(m.read, m.actor, source, uuid, ONTKOPPELEN)
+  await removeZaakobject(m, (await holdZaak(m, zaakUuid))!, uuid)
+}
+
+/** Removes one that is there. The case is locked, and the right was judged by the caller. */
+export async function removeZaakobject(m: Mutation, zaak: ZaakCore, uuid: string): Promise<void> {
+  const before = await findOne(m.read, source, uuid)
+  if (!before) throw notFound()
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakobject where id = ${before.id}`
   await touchZaak(m, zaak.id)

@@ -24,7 +24,7 @@ export function collectOpenapi(
   const components = new Map<string, Operation[]>()
   app.addHook('onRoute', (route) => {
     if (route.url === '/docs' || route.url.startsWith('/docs/')) route.config = { ...route.config, access: 'public' }
-    const [, component, path] = /^\/(\w+)\/api\/v1(\/.*)$/.exec(route.url) ?? []
+    const [, component, path] = AT_ROOT[route.url] ?? /^\/(\w+)\/api\/v1(\/.*)$/.exec(route.url) ?? []
     if (!component || !path || !TITLES[component] || (route.schema as Described | undefined)?.hide) return
     const operations = components.get(component) ?? []
     components.set(component, operations)
@@ -42,6 +42,11 @@ export function collectOpenapi(
       )
     },
   }
+}
+
+/** Routes beside the root of their API. */
+const AT_ROOT: Record<string, [url: string, component: string, path: string]> = {
+  '/events': ['/events', 'notificaties', '/events'],
 }
 
 /** Makes something at the first question for it. */
@@ -85,6 +90,12 @@ function serveComponent(
     ...document,
     info: { ...(document.info as Json), contact: { url: `${ANYWHERE}/docs/`, ...contact } },
     servers: [{ url: `${ANYWHERE}${root}` }],
+    paths: Object.fromEntries(
+      Object.entries(document.paths as Record<string, Json>).map(([path, item]) => [
+        path,
+        Object.hasOwn(AT_ROOT, path) ? { servers: [{ url: ANYWHERE }], ...item } : item,
+      ]),
+    ),
   })
   const yaml = (document: Json) => stringify(anywhere(document), { aliasDuplicateObjects: false })
   const json = (document: Json) => JSON.stringify(anywhere(document))

@@ -34,7 +34,13 @@ export function tryOut(
       if (kind !== undefined) return steps // nobody is there
     }
     const attempt = await parts.delivery.post({
-      message: { ...TEST_MESSAGE, uuid: crypto.randomUUID(), bron: '', aanmaakdatum: new Date().toISOString() },
+      message: {
+        ...TEST_MESSAGE,
+        uuid: crypto.randomUUID(),
+        bron: '',
+        aanmaakdatum: new Date().toISOString(),
+        cloudevent: null,
+      },
       poging: 1,
       replay: false,
       dienst: null,

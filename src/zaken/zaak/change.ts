@@ -6,7 +6,7 @@ import type { Zaak as ZaakTable } from '../../database/types.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, immutable, notFound, throwFaults } from '../../http/problem.ts'
 import { holdZaak, requireOpenZaak } from '../lock.ts'
-import { zaakLabel, zakenKanaal } from '../records.ts'
+import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { BIJWERKEN, requireMay } from '../rights.ts'
 import { encoded, toColumns, toZaak, type ZaakInput, type ZaakPatch } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
@@ -35,6 +35,7 @@ export async function changeZaak(
   typen: RemoteTypes = NO_REMOTE_TYPES,
 ): Promise<ZaakBody> {
   const { base } = m.actor
+  const isOpened = actie === 'partial_update' && Object.keys(given).join() === 'laatstGeopend'
   const kern = await holdZaak(m, uuid)
   if (!kern) throw notFound()
   requireMay(m.actor, BIJWERKEN, kern)
@@ -90,5 +91,6 @@ export async function changeZaak(
     oud,
     nieuw: recorded(zaak),
   })
+  m.announce(zaakEvent(after, isOpened ? 'geopend' : 'gemuteerd', base))
   return zaak
 }

@@ -6,7 +6,7 @@ import { link } from '../../http/links.ts'
 import { notFound, onObject, throwFaults } from '../../http/problem.ts'
 import { releaseRemote } from '../../services/remote-relations.ts'
 import { holdZaak } from '../lock.ts'
-import { zaakLabel, zakenKanaal } from '../records.ts'
+import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
 import { toZaak } from './columns.ts'
 import { recorded } from './long-lists.ts'
@@ -28,6 +28,8 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
   const oud = recorded(toZaak((await findZaak(m.read, uuid, LIMITS.recorded))!, base))
+  for (const one of family)
+    m.announce(zaakEvent(one.id === kern.id ? kern : (await holdZaak(m, one.uuid))!, 'verwijderd', base))
   await unlinkAllOf(
     m,
     family.map((one) => one.uuid),

@@ -1,0 +1,152 @@
+// Cloud events of others: a case was linked to something elsewhere, or that link went. They come in at /events, in structured
+// mode, from whoever has the scope cloudevents.bezorgen; a link becomes a zaakobject. 202 comes after the commit and says that
+// the event need not come again. That is also so for one that we have no use for: sending it again would change nothing.
+// What was done is remembered by source and id, in the transaction that does it: an event that comes twice is done once.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { Mutation } from '../database/mutate.ts'
+import { readInput } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
+import { localUuid } from '../http/links.ts'
+import { invalid, Problem } from '../http/problem.ts'
+import { CLOUD_EVENT } from '../notificaties/cloud-events.ts'
+import { holdZaak, type ZaakCore } from './lock.ts'
+import { OBJECT_TYPES } from './objecttypen.ts'
+import { createZaakobject, removeZaakobject, ZaakobjectDeel } from './zaakobjecten.ts'
+
+const GEKOPPELD = 'nl.overheid.zaken.zaak-gekoppeld'
+const ONTKOPPELD = 'nl.overheid.zaken.zaak-ontkoppeld'
+const MAX_BYTES = 65_536
+const access = { component: 'nrc', scopes: ['cloudevents.bezorgen'] } as const
+
+const Attribute = Type.String({ minLength: 1, maxLength: 255 })
+const CloudEvent = Type.Object({
+  specversion: Type.String({ pattern: '^1\\.\\d+$', maxLength: 10 }),
+  id: Attribute,
+  source: Type.String({ minLength: 1, maxLength: 1000 }),
+  type: Attribute,
+  data: Type.Optional(
+    Type.Unsafe<unknown>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'Bij een koppeling: zaak (URL of urn:uuid:…), linkTo, linkObjectType en label.',
+    }),
+  ),
+})
+type CloudEvent = Static<typeof CloudEvent>
+const Accepted = Type.Object({ accepted: Type.Boolean(), event_id: Type.String() })
+
+/** Why nothing was done. The answer is 202 all the same. */
+class Unusable extends Error {}
+
+export const events: FastifyPluginAsyncTypebox = async (app) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<string>(CLOUD_EVENT, { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, JSON.parse(body))
+    } catch {
+      done(invalid('cloudevent', 'malformed-cloudevent', 'De inhoud is geen geldige JSON.'))
+    }
+  })
+
+  app.post(
+    '/events',
+    {
+      config: { access },
+      bodyLimit: MAX_BYTES,
+      attachValidation: true,
+      schema: {
+        body: CloudEvent,
+        response: { 202: Accepted },
+        consumes: [CLOUD_EVENT],
+        summary: 'Cloud event ontvangen',
+        description: `Een zaak is elders gekoppeld (\`${GEKOPPELD}\`) of ontkoppeld (\`${ONTKOPPELD}\`).`,
+      } as object,
+    },
+    async (request, reply) => {
+      const event = readEvent(request)
+      const { id, type } = event
+      const outcome = await receive(request, event)
+      if (outcome === DONE) request.log.info({ event: id, type }, 'incoming_cloud_event_handled')
+      else request.log.warn({ event: id, type, reason: outcome }, 'incoming_cloud_event_error')
+      return reply.code(202).send({ accepted: true, event_id: id } as never)
+    },
+  )
+
+  /** What came of it, for the log and the table. */
+  async function receive({ actor }: FastifyRequest, event: CloudEvent): Promise<string> {
+    if (event.type !== GEKOPPELD && event.type !== ONTKOPPELD) return 'unknown type'
+    const once = (uitkomst: string, work: (m: Mutation) => Promise<void>) =>
+      app.mutate(actor, async (m) => {
+        m.unrecorded('an event that came before changes nothing')
+        const rows = await m.sql`insert into ontvangen_event (bron, id, type, uitkomst)
+          values (${event.source}, ${event.id}, ${event.type}, ${uitkomst}) on conflict do nothing returning id`
+        if (rows.length === 0) return 'seen before'
+        await work(m)
+        return uitkomst
+      })
+    try {
+      return await once(DONE, (m) => (event.type === GEKOPPELD ? link(m, event.data) : unlink(m, event.data)))
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (reason === undefined) throw error
+      return once(reason, async () => {})
+    }
+  }
+}
+
+const DONE = 'uitgevoerd'
+
+function readEvent({ body, validationError }: FastifyRequest): CloudEvent {
+  const faults = validationError instanceof Problem ? (validationError.invalidParams ?? []) : []
+  if (validationError && faults.length === 0) throw validationError
+  const [first] = faults
+  if (!first) return body as CloudEvent
+  throw invalid('cloudevent', 'malformed-cloudevent', `${first.name}: ${first.reason}`)
+}
+
+/** What is wrong with what the event asks for; undefined for any other fault. Without values, which may be personal. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof Unusable) return error.message
+  if (!(error instanceof Problem) || error.status >= 500) return undefined
+  const faults = (error.invalidParams ?? []).map(({ name, code }) => `${name}: ${code}`)
+  return (faults.length > 0 ? faults.join(', ') : error.code).slice(0, 500)
+}
+
+/** The zaakobject of a link. The other side is not asked whether it is there: the event comes from who knows. */
+async function link(m: Mutation, data: unknown): Promise<void> {
+  const { linkTo, linkObjectType, label } = fieldsOf(data)
+  const zaak = await zaakOf(m, data)
+  const isKnown = (OBJECT_TYPES as readonly unknown[]).includes(linkObjectType)
+  const input = readInput(ZaakobjectDeel, {
+    object: linkTo,
+    relatieomschrijving: label,
+    ...(isKnown ? { objectType: linkObjectType } : { objectType: 'overige', objectTypeOverige: linkObjectType }),
+  })
+  await createZaakobject(m, zaak, input)
+}
+
+async function unlink(m: Mutation, data: unknown): Promise<void> {
+  const { linkTo } = fieldsOf(data)
+  const zaak = await zaakOf(m, data)
+  if (typeof linkTo !== 'string' || linkTo === '') throw new Unusable('missing-linkTo')
+  const rows = await m.sql<{ uuid: string }[]>`
+    select uuid from zaakobject where zaak_id = ${zaak.id} and object = ${linkTo} order by id limit ${LIMITS.related}`
+  for (const { uuid } of rows) await removeZaakobject(m, zaak, uuid)
+}
+
+function fieldsOf(data: unknown): Record<string, unknown> {
+  if (typeof data !== 'object' || data === null) throw new Unusable('missing-data')
+  return data as Record<string, unknown>
+}
+
+async function zaakOf(m: Mutation, data: unknown): Promise<ZaakCore> {
+  const named = String(fieldsOf(data).zaak ?? '')
+  const uuid = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(named)?.[1]
+  const zaak = await holdZaak(m, uuid ?? localUuid(named, m.actor.base, 'zaak') ?? NO_UUID)
+  if (!zaak) throw new Unusable('unknown-zaak')
+  return zaak
+}
+
+const NO_UUID = '00000000-0000-0000-0000-000000000000'

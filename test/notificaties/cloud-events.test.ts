@@ -1,0 +1,217 @@
+// Cloud events of cases, documents and besluiten: what is sent after which change, where to, and in what shape.
+import t from 'tap'
+import { givenBesluittype, givenInformatieobjecttype, type TestApp, uuidOf } from '../app.ts'
+import { builtIn, real, subscribe } from '../nrc/given.ts'
+import { subscriber } from '../nrc/subscriber.ts'
+import { CRS, givenDocument, givenType, givenZaak, made, ZAKEN, zaakBody } from '../zaken/given.ts'
+import { givenNotificaties } from './given.ts'
+
+const ON = { ENABLE_CLOUD_EVENTS: 'true', NOTIFICATIONS_SOURCE: 'urn:nld:oin:01823288444:zakensysteem' }
+const status = (statustype: string, second = 10) => ({ statustype, datumStatusGezet: `2026-03-05T10:00:${second}Z` })
+
+/** The types of the events that these requests made, without their common prefix. */
+async function eventsOf({ database }: TestApp, work: () => Promise<unknown>): Promise<string[]> {
+  await database.sql`truncate notificatie, levering`
+  await work()
+  const rows = await database.sql`select cloudevent from notificatie where cloudevent is not null order by id`
+  return rows.map((row) => row.cloudevent.replace('nl.overheid.', ''))
+}
+
+t.test('a cloud event goes to the external service as it is there, after the notification', async (t) => {
+  const test = await givenNotificaties(t, {}, ON)
+  const zaak = await givenZaak(test)
+  await test.runJobs()
+  t.notOk(
+    test.receiver.received.some(({ path }) => path.endsWith('/cloudevents')),
+    'not for a new case',
+  )
+  test.receiver.received.length = 0
+  await test.call('PATCH', zaak.url, { omschrijving: 'Anders' }, CRS)
+  await test.runJobs()
+  t.same(
+    test.receiver.received.map(({ path }) => path),
+    ['/api/v1/notificaties', '/api/v1/cloudevents'],
+  )
+  const { body, headers } = test.receiver.received[1]!
+  const { catalogus } = (await test.call('GET', zaak.zaaktype)).body
+  t.equal(headers['content-type'], 'application/cloudevents+json')
+  t.match(headers.authorization, /^Bearer /)
+  t.match(body.id, /^[0-9a-f-]{36}$/)
+  t.match(body.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  t.same(
+    { ...body, id: '', time: '' },
+    {
+      specversion: '1.0',
+      id: '',
+      source: ON.NOTIFICATIONS_SOURCE,
+      type: 'nl.overheid.zaken.zaak-gemuteerd',
+      subject: zaak.uuid,
+      time: '',
+      dataref: `/zaken/api/v1/zaken/${zaak.uuid}`,
+      datacontenttype: 'application/json',
+      data: {
+        bronorganisatie: '517439943',
+        zaaktype: zaak.zaaktype,
+        'zaaktype.catalogus': catalogus,
+        vertrouwelijkheidaanduiding: 'openbaar',
+      },
+    },
+  )
+})
+
+t.test('off, no cloud event is recorded and /events is not there', async (t) => {
+  const test = await givenNotificaties(t)
+  const zaak = await givenZaak(test)
+  const events = await eventsOf(test, () => test.call('PATCH', zaak.url, { omschrijving: 'Anders' }, CRS))
+  t.same(events, [])
+  t.equal((await test.call('POST', '/events', {})).status, 404)
+})
+
+t.test('which changes are announced, once for each case', async (t) => {
+  const test = await givenNotificaties(t, {}, ON)
+  const { call } = test
+  const informatieobjecttype = await givenInformatieobjecttype(test)
+  const { catalogus } = (await call('GET', informatieobjecttype)).body
+  const afgehandeld = { afleidingswijze: 'afgehandeld' }
+  const besluittype = await givenBesluittype(test, { catalogus })
+  const types = { catalogus, informatieobjecttypen: [informatieobjecttype], besluittypen: [besluittype] }
+  const { zaaktype, begin, eind, resultaattype } = await givenType(test, afgehandeld, {}, types)
+  const zaak = await givenZaak(test, { zaaktype })
+  const events = (work: () => Promise<unknown>) => eventsOf(test, work)
+  const post = async (path: string, body: object) => made(await call('POST', `${ZAKEN}/${path}`, body, CRS))
+  const change = 'zaken.zaak-gemuteerd'
+
+  t.same(await events(() => givenZaak(test, { zaaktype })), [], 'a new case')
+  t.same(await events(() => call('PATCH', zaak.url, { laatstGeopend: '2026-03-05T10:00:00Z' }, CRS)), [
+    'zaken.zaak-geopend',
+  ])
+  t.same(
+    await events(() => call('PATCH', zaak.url, { laatstGeopend: '2026-03-05T10:00:00Z', omschrijving: 'x' }, CRS)),
+    [change],
+  )
+  t.same(await events(() => post('statussen', { zaak: zaak.url, ...status(begin) })), [change])
+  let object!: { url: string }
+  const pand = { objectType: 'pand', objectIdentificatie: { identificatie: '1' } }
+  t.same(
+    await events(async () => {
+      object = await post('zaakobjecten', { zaak: zaak.url, ...pand })
+    }),
+    [change],
+  )
+  t.same(await events(() => call('PATCH', object.url, { relatieomschrijving: 'x' })), [change])
+  t.same(await events(() => call('DELETE', object.url)), [change])
+  const informatieobject = await givenDocument(test, informatieobjecttype)
+  let zio!: { url: string }
+  t.same(
+    await events(async () => {
+      zio = await post('zaakinformatieobjecten', { zaak: zaak.url, informatieobject })
+    }),
+    [change],
+  )
+  t.same(await events(() => call('DELETE', zio.url)), [change], 'which the standard does not announce')
+  t.same(await events(() => post('resultaten', { zaak: zaak.url, resultaattype })), [change])
+  let besluit!: { url: string }
+  const body = {
+    besluittype,
+    verantwoordelijkeOrganisatie: '517439943',
+    datum: '2026-03-05',
+    ingangsdatum: '2026-03-05',
+    zaak: zaak.url,
+  }
+  t.same(
+    await events(async () => {
+      besluit = made(await call('POST', '/besluiten/api/v1/besluiten', body))
+    }),
+    [change],
+  )
+  t.same(await events(() => call('PATCH', besluit.url, { toelichting: 'x' })), [change])
+  t.same(await events(() => call('DELETE', besluit.url)), [change])
+  t.same(await events(() => call('DELETE', zaak.url)), ['zaken.zaak-verwijderd'])
+
+  const registreren = { zaak: zaakBody(zaaktype), rollen: [], zaakinformatieobjecten: [], zaakobjecten: [pand] }
+  let made2!: { zaak: { url: string; uuid: string } }
+  t.same(
+    await events(async () => {
+      made2 = await post('zaak_registreren', { ...registreren, status: status(begin) })
+    }),
+    [change, 'zaken.zaak-geregistreerd'],
+  )
+  const [row] = await test.database.sql`select kenmerken from notificatie where cloudevent like '%geregistreerd'`
+  t.equal(row!.kenmerken.verantwoordelijkeOrganisatie, '517439943')
+  t.same(
+    await events(() =>
+      call('POST', `${ZAKEN}/zaak_bijwerken/${made2.zaak.uuid}`, { zaak: {}, status: status(begin, 20) }, CRS),
+    ),
+    [change, 'zaken.zaak-bijgewerkt'],
+  )
+  t.same(
+    await events(() =>
+      call(
+        'POST',
+        `${ZAKEN}/zaak_afsluiten/${made2.zaak.uuid}`,
+        { zaak: {}, resultaat: { resultaattype }, status: status(eind, 30) },
+        CRS,
+      ),
+    ),
+    [change, 'zaken.zaak-afgesloten'],
+  )
+  const other = await givenZaak(test, { zaaktype })
+  const registration = {
+    enkelvoudiginformatieobject: {
+      bronorganisatie: '517439943',
+      creatiedatum: '2026-03-02',
+      titel: 'Brief',
+      auteur: 'Iemand',
+      taal: 'dut',
+      informatieobjecttype,
+    },
+    zaakinformatieobject: { zaak: other.url },
+  }
+  t.same((await events(() => call('POST', '/documenten/api/v1/document_registreren', registration))).sort(), [
+    'documenten.document-geregistreerd',
+    change,
+  ])
+  const verwerken = { besluit: { ...body, zaak: other.url }, besluitinformatieobjecten: [] }
+  t.same((await events(() => call('POST', '/besluiten/api/v1/besluit_verwerken', verwerken))).sort(), [
+    'besluiten.besluit-verwerkt',
+    change,
+  ])
+  const [verwerkt] = await test.database.sql`select kenmerken from notificatie where cloudevent like '%verwerkt'`
+  t.match(verwerkt!.kenmerken, { besluittype, 'zaak.zaaktype': zaaktype, 'informatieobjecten.iotype': [] })
+})
+
+t.test('an event of a change that is refused is not recorded', async (t) => {
+  const test = await givenNotificaties(t, {}, ON)
+  const zaak = await givenZaak(test)
+  t.same(await eventsOf(test, () => test.call('PATCH', zaak.url, { startdatum: 'x' }, CRS)), [])
+})
+
+t.test('abonnementen get it when they asked for cloud events, and by their filters', async (t) => {
+  const test = await builtIn(t, { ...ON, NOTIFICATIES_HTTP_HOSTS: '*' })
+  const plain = await subscriber(t, { auth: 'plain' })
+  const events = await subscriber(t, { auth: 'events' })
+  const opened = await subscriber(t, { auth: 'opened' })
+  const zaken = (filters: object = {}) => [{ naam: 'zaken', filters }]
+  await subscribe(test, plain.url, zaken(), { auth: 'plain' })
+  await subscribe(test, events.url, zaken(), { auth: 'events' })
+  await subscribe(test, opened.url, zaken(), { auth: 'opened' })
+  await test.database.sql`update abonnement set cloudevents = true where callback_url <> ${plain.url}`
+  await test.database.sql`update abonnement_kanaal set filters = '{"#actie": "geopend"}'
+    where abonnement_id = (select id from abonnement where callback_url = ${opened.url})`
+  const zaak = await givenZaak(test)
+  await test.call('PATCH', zaak.url, { laatstGeopend: '2026-03-05T10:00:00Z' }, CRS)
+  await test.runJobs()
+  t.same(
+    real(plain.received).map(({ body }) => body.actie),
+    ['create', 'partial_update'],
+  )
+  t.same(
+    real(events.received).flatMap(({ body }) => body.type ?? []),
+    ['nl.overheid.zaken.zaak.create', 'nl.overheid.zaken.zaak.partial_update', 'nl.overheid.zaken.zaak-geopend'],
+  )
+  t.same(
+    real(opened.received).flatMap(({ body }) => body.type ?? []),
+    ['nl.overheid.zaken.zaak-geopend'],
+  )
+  t.equal(real(opened.received).at(-1)!.body.subject, uuidOf(zaak.url))
+})
