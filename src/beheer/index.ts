@@ -10,6 +10,7 @@ import { registerApplicaties } from './applicaties.ts'
 import { registerAudit } from './audit.ts'
 import { registerCatalogi } from './catalogi/index.ts'
 import { checkToken, tokenCookie } from './csrf-token.ts'
+import { registerDiensten } from './diensten.ts'
 import { registerDocumenten } from './documenten.ts'
 import type { Formulier } from './form.ts'
 import { registerImports } from './imports.ts'
@@ -79,6 +80,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerTaken(app)
   registerBewaartermijnen(app)
   registerUitgaand(app)
+  registerDiensten(app)
   registerApplicaties(app)
   registerAccounts(app)
   registerMijnAccount(app)

@@ -42,6 +42,7 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
     items: [
       { pad: '/configuratie/notificaties', naam: 'Notificaties instellen' },
       { pad: '/kanalen', naam: 'Kanalen' },
+      { pad: '/diensten', naam: 'Andere diensten' },
       { pad: '/applicaties', naam: 'Applicaties' },
       { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
       { pad: '/configuratie', naam: 'Configuratie', rol: 'administrator' },

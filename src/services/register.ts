@@ -7,7 +7,7 @@ import { invalid } from '../http/problem.ts'
 import { areCertificates, certificateFault } from './credentials.ts'
 import { outgoingUrl, serviceOwner } from './services.ts'
 
-const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
+export const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
 
 /**
  * A service as an administrator writes it down. Without `secret`, `clientCertificate` and `ca` those that are known stay; empty
@@ -91,6 +91,15 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
     .onConflict((conflict) => conflict.column('slug').doUpdateSet({ ...values, geheim, certificaatSleutel }))
     .execute()
   return true
+}
+
+/** Removes a service. @returns false when it is the one that notifications go to, and stays */
+export async function removeService(m: Mutation, uuid: string): Promise<boolean> {
+  m.unrecorded('services are no resource of the standard')
+  const gone = await m.sql`
+    delete from dienst d where uuid = ${uuid}
+      and not exists (select from notificatie_instelling i where i.ingestelde_dienst_id = d.id)`
+  return gone.count > 0
 }
 
 const CERTIFICATE_FAULTS = {

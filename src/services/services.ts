@@ -49,6 +49,8 @@ export type Services = {
   fetchJson(url: string, options?: { fresh?: boolean }): Promise<Fetched>
   /** Has a registered service make or remove something. Never tried twice here: it may have arrived without our knowing. */
   call(method: 'POST' | 'DELETE', url: string, body?: unknown): Promise<Called>
+  /** One call to this service, which need not be registered (yet). @throws what `failureKind` understands */
+  send: Caller['send']
   close(): Promise<void>
 }
 
@@ -124,6 +126,7 @@ export function openServices(database: Database, box: SecretBox, config: Config,
         return { kind: 'failed', reason: FAILURES[kind], unknown: !NOT_SENT.includes(kind) }
       }
     },
+    send: caller.send,
     close: async () => {
       await caller.close()
       await lines.flush()

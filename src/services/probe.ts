@@ -1,0 +1,107 @@
+// probe: one call to a registered service, to see whether it is there, knows us, and is the API that was said. It changes
+// nothing over there.
+import type { RemoteService, Services } from './services.ts'
+import { FAILURES, type FailureKind, failureKind } from './transport.ts'
+
+const MAX_ANSWER = 256 * 1024
+const MAX_MS = 15_000
+
+/** A list of each kind of API that is small, and what is in it; of other APIs only the root is known. */
+const LISTS: Record<string, { path: string; naam: string }> = {
+  zrc: { path: 'zaken?pageSize=1', naam: 'Zaken API' },
+  drc: { path: 'enkelvoudiginformatieobjecten?pageSize=1', naam: 'Documenten API' },
+  ztc: { path: 'catalogussen', naam: 'Catalogi API' },
+  brc: { path: 'besluiten', naam: 'Besluiten API' },
+  ac: { path: 'applicaties', naam: 'Autorisaties API' },
+  nrc: { path: 'kanaal', naam: 'Notificaties API' },
+}
+
+export type Probe = {
+  soort: 'goed' | 'let-op' | 'fout'
+  /** What came of it, and what to look at; in Dutch. */
+  tekst: string
+  advies: string
+  status: number | null
+  ms: number
+}
+
+/** Makes the call, with the credentials of the service. It takes at most its term, and never more than 15 seconds. */
+export async function probeService(services: Services, dienst: RemoteService & { soort: string }): Promise<Probe> {
+  const list = LISTS[dienst.soort]
+  const began = performance.now()
+  const since = () => Math.round(performance.now() - began)
+  try {
+    const answer = await services.send(
+      { ...dienst, termijnMs: Math.min(dienst.termijnMs, MAX_MS) },
+      {
+        url: new URL(list?.path ?? '', dienst.apiRoot),
+        method: 'GET',
+        limit: MAX_ANSWER,
+        headers: dienst.soort === 'zrc' ? { 'accept-crs': 'EPSG:4326' } : {},
+      },
+    )
+    const { status } = answer
+    return { ...judge(status, answer.truncated || isList(answer.body), list?.naam), status, ms: since() }
+  } catch (error) {
+    const kind = failureKind(error)
+    return { soort: 'fout', tekst: sentence(FAILURES[kind]), advies: ADVICE[kind], status: null, ms: since() }
+  }
+}
+
+type Judgement = Pick<Probe, 'soort' | 'tekst' | 'advies'>
+
+function judge(status: number, isThere: boolean, naam: string | undefined): Judgement {
+  const fout = (tekst: string, advies: string): Judgement => ({ soort: 'fout', tekst, advies })
+  if (status === 401)
+    return fout('De dienst herkent ons niet (401).', 'Controleer de authenticatie: client-ID, secret of sleutel.')
+  if (status === 403)
+    return fout(
+      'De dienst weigert de toegang (403).',
+      'Zij kent ons niet, het secret klopt niet, of wij hebben daar geen rechten. Vraag de beheerder van die dienst.',
+    )
+  if (status >= 500)
+    return fout(`De dienst is er, maar heeft zelf een storing (${status}).`, 'Probeer het later nog eens.')
+  if (status >= 300 && status < 400)
+    return fout(
+      `De dienst stuurt door naar een ander adres (${status}). Dat wordt niet gevolgd.`,
+      'Vul het adres in waarheen wordt doorgestuurd; vaak is dat https:// in plaats van http://.',
+    )
+  if (naam === undefined)
+    return status < 300
+      ? { soort: 'goed', tekst: `De dienst antwoordt (${status}).`, advies: '' }
+      : {
+          soort: 'let-op',
+          tekst: `De dienst antwoordt, maar niet met een pagina op de API-root (${status}).`,
+          advies: 'Dat kan zo horen. Controleer het pad als verzoeken mislukken.',
+        }
+  if (status === 200 && isThere) return { soort: 'goed', tekst: `Dit is een ${naam}, en zij kent ons.`, advies: '' }
+  return fout(
+    `Op dit adres is geen ${naam} (${status === 200 ? 'het antwoord is geen lijst' : status}).`,
+    'Controleer de API-root en het soort. De root eindigt meestal op /api/v1/.',
+  )
+}
+
+/** Whether the answer is a list, or a page of one. */
+function isList(body: Buffer): boolean {
+  try {
+    const value = JSON.parse(body.toString('utf8')) as { results?: unknown } | null
+    return Array.isArray(value) || Array.isArray(value?.results)
+  } catch {
+    return false
+  }
+}
+
+const sentence = (reason: string) => `${reason[0]!.toUpperCase()}${reason.slice(1)}.`
+
+const ADVICE: Record<FailureKind, string> = {
+  refused: 'Er luistert niets op dit adres en deze poort. Controleer het adres, de poort en de firewall.',
+  dns: 'Controleer de hostnaam, of laat de netwerkbeheerder kijken of deze server haar kan opzoeken.',
+  tls: 'Het certificaat van de dienst wordt niet vertrouwd, is verlopen of hoort bij een andere naam; of de dienst vraagt een client-certificaat. Een eigen CA vult u bij de dienst in.',
+  timeout: 'De dienst is traag of niet bereikbaar. Controleer de firewall, of maak de termijn langer.',
+  connection:
+    'De dienst of iets ertussen verbrak de verbinding. Vraagt zij een client-certificaat, of hoort het https:// te zijn?',
+  protocol: 'Controleer of het adres met http:// of https:// hoort te beginnen.',
+  blocked: 'Dit is een adres van de machine zelf, van het netwerk eromheen of van een cloudomgeving.',
+  token: 'Controleer het adres van het token, het client-ID, het secret en de scope.',
+  unknown: 'De oorzaak staat in het logboek van het programma.',
+}

@@ -1,0 +1,174 @@
+// The pages of services elsewhere: making, changing and removing one, and what the test of one says.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { secretBox } from '../../src/autorisaties/secret-box.ts'
+import { serviceOwner } from '../../src/services/services.ts'
+import { freePort } from '../free-port.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+
+type Answer = { status: number; body: string; headers?: Record<string, string> }
+
+async function givenServer(t: { teardown(work: () => unknown): unknown }) {
+  const asked: { url: string; headers: Record<string, unknown> }[] = []
+  const answer: { now: Answer | undefined } = { now: { status: 200, body: '{"count":0,"results":[]}' } }
+  const server = createServer((request, response) => {
+    asked.push({ url: request.url!, headers: request.headers })
+    if (answer.now) response.writeHead(answer.now.status, answer.now.headers).end(answer.now.body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { root: `http://127.0.0.1:${(server.address() as AddressInfo).port}/zaken/api/v1/`, asked, answer }
+}
+
+const GEHEIM = 'geheim van de andere dienst, 32 tekens'
+
+t.test('services elsewhere', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const { sql } = test.database
+  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+  const { root, asked, answer } = await givenServer(t)
+  const content = async () => (await pagina.textContent('main'))!
+  const check = async (t: { same: Tap['same']; equal: Tap['equal'] }) => {
+    t.same(await toegankelijkheid(pagina), [])
+    for (const width of [1280, 390]) {
+      await pagina.setViewportSize({ width, height: 900 })
+      t.equal(await teBreed(pagina), false, `${width} wide`)
+    }
+    await pagina.setViewportSize({ width: 1280, height: 900 })
+  }
+  let path = ''
+
+  await t.test('there are none, and one is made', async (t) => {
+    await pagina.goto('/beheer/diensten')
+    t.match(await content(), 'Er zijn geen andere diensten')
+    await pagina.click('text=Nieuwe dienst')
+    await pagina.click('main button[type=submit]')
+    t.match(await content(), 'Er is niets opgeslagen')
+    await check(t)
+    await pagina.fill('#veld-label', 'Zaken van de buren')
+    await pagina.fill('#veld-slug', 'buren')
+    await pagina.fill('#veld-apiRoot', root)
+    await pagina.fill('#veld-clientId', 'zaakstroom')
+    await pagina.fill('#veld-secret', GEHEIM)
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForURL(/diensten\/[0-9a-f-]{36}$/)
+    path = new URL(pagina.url()).pathname
+    t.match(await content(), 'Deze dienst is nog niet getest.')
+    t.notMatch(await pagina.content(), GEHEIM)
+    const [row] = await sql`select uuid, geheim, api_root as root from dienst where slug = 'buren'`
+    t.equal(row!.root, root)
+    t.equal(secretBox(test.config.secretKey!).open(row!.geheim, serviceOwner(row!.uuid)), GEHEIM)
+    await pagina.goto('/beheer/diensten')
+    t.match(await content(), 'Zaken van de buren')
+    await check(t)
+  })
+
+  await t.test('the test says in Dutch what is wrong', async (t) => {
+    const says = async (now: Answer | undefined, tekst: string | RegExp) => {
+      answer.now = now
+      await pagina.goto(path)
+      await pagina.click('text=Testen')
+      await pagina.waitForLoadState('load')
+      t.match(await content(), tekst)
+    }
+    const json = (status: number, body: unknown = {}) => ({ status, body: JSON.stringify(body) })
+    await says(json(200, { count: 0, results: [] }), 'Dit is een Zaken API, en zij kent ons.')
+    t.match(asked.at(-1), { url: '/zaken/api/v1/zaken?pageSize=1', headers: { authorization: /^Bearer / } })
+    await check(t)
+    await says(json(401), 'herkent ons niet (401)')
+    await says(json(403), 'weigert de toegang (403)')
+    await says(json(404), 'Op dit adres is geen Zaken API (404)')
+    await says({ status: 200, body: '<html>' }, 'Op dit adres is geen Zaken API (het antwoord is geen lijst)')
+    await says({ status: 302, body: '', headers: { location: 'https://elders.example/' } }, 'stuurt door')
+    await says(json(503), 'heeft zelf een storing (503)')
+    await sql`update dienst set termijn_ms = 200 where slug = 'buren'`
+    await says(undefined, 'Het antwoord kwam niet op tijd.')
+    const set = (url: string) => sql`update dienst set api_root = ${url}, termijn_ms = 5000 where slug = 'buren'`
+    await set(`http://127.0.0.1:${await freePort()}/`)
+    await says(undefined, 'De verbinding werd geweigerd.')
+    await set('http://bestaat-niet.invalid/')
+    await says(undefined, 'De hostnaam is niet te vinden.')
+    await set('http://169.254.169.254/')
+    await says(undefined, 'Dit adres mag niet worden aangeroepen.')
+    await set(root.replace('http:', 'https:'))
+    await says(json(200), /TLS|verbinding werd verbroken/)
+    await set(root)
+    const tests = await sql`select nieuw from beheer_audit where handeling = 'dienst-testen'`
+    t.equal(tests.length, 12)
+    t.notMatch(JSON.stringify(tests), GEHEIM)
+    await test.parts.services.close()
+    const logged = await sql`select count(*)::int as n from uitgaand_verzoek where dienst = ${root}`
+    t.ok(logged[0]!.n >= 7, 'and the calls stand in the log of requests')
+  })
+
+  await t.test('changing keeps the secret, unless it would go elsewhere', async (t) => {
+    const sealed = async () => (await sql`select geheim from dienst where slug = 'buren'`)[0]!.geheim.toString('hex')
+    const before = await sealed()
+    await pagina.goto(`${path}/wijzigen`)
+    t.equal(await pagina.inputValue('#veld-secret'), '')
+    await pagina.fill('#veld-label', 'Zaken elders')
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForURL(new RegExp(`${path}$`))
+    t.match(await pagina.textContent('h1'), 'Zaken elders')
+    t.equal(await sealed(), before)
+    await pagina.goto(`${path}/wijzigen`)
+    await pagina.selectOption('#veld-authenticatie', 'api_key')
+    await pagina.fill('#veld-header', 'X-Api-Key')
+    await pagina.click('main button[type=submit]')
+    t.match(await content(), 'Vul het geheim opnieuw in')
+    await pagina.fill('#veld-secret', 'sleutel')
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForURL(new RegExp(`${path}$`))
+    await pagina.goto(`${path}/wijzigen`)
+    await pagina.fill('#veld-apiRoot', 'https://elders.example/zaken/api/v1/')
+    await pagina.click('main button[type=submit]')
+    t.match(await content(), 'Vul het geheim opnieuw in')
+    await check(t)
+    const rows = await sql`select oud, nieuw from beheer_audit where handeling = 'dienst-wijzigen' order by id`
+    t.match(rows.at(-1), { oud: { authenticatie: 'zgw' }, nieuw: { authenticatie: 'api_key', secret: 'gewijzigd' } })
+    t.notMatch(JSON.stringify(rows), 'sleutel"')
+  })
+
+  await t.test('faults of certificates stand beside their field', async (t) => {
+    await pagina.goto(`${path}/wijzigen`)
+    await pagina.click('summary')
+    await pagina.fill('#veld-ca', 'geen certificaat')
+    await pagina.click('main button[type=submit]')
+    t.match(await content(), 'Dit zijn geen certificaten (PEM).')
+  })
+
+  await t.test('the one that notifications go to stays; another goes', async (t) => {
+    await sql`update notificatie_instelling set ingestelde_dienst_id = (select id from dienst where slug = 'buren')`
+    await pagina.goto(`${path}/verwijderen`)
+    t.match(await content(), 'Kies eerst een andere')
+    await sql`update notificatie_instelling set ingestelde_dienst_id = null`
+    await pagina.goto(`${path}/verwijderen`)
+    await check(t)
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForURL(/\/diensten$/)
+    t.same(await sql`select from dienst`, [])
+  })
+
+  await t.test('who may look may not change, and an operator may test', async (t) => {
+    const [row] = await sql`insert into dienst (label, slug, soort, api_root)
+      values ('Objecten', 'objecten', 'orc', ${root}) returning uuid`
+    answer.now = { status: 404, body: '' }
+    const viewer = (await alsBeheerder(test, 'viewer')).pagina
+    await viewer.goto(`/beheer/diensten/${row!.uuid}`)
+    t.equal(await viewer.locator('main button').count(), 0)
+    t.equal((await viewer.goto(`/beheer/diensten/${row!.uuid}/wijzigen`))!.status(), 403)
+    const operator = (await alsBeheerder(test, 'operator')).pagina
+    await operator.goto(`/beheer/diensten/${row!.uuid}`)
+    await operator.click('text=Testen')
+    await operator.waitForLoadState('load')
+    t.match(await operator.textContent('main'), 'Dat kan zo horen.')
+  })
+
+  t.same(klachten, [])
+})
+
+type Tap = typeof t
