@@ -15,7 +15,7 @@ import { startWorker } from '../src/jobs/worker.ts'
 import { portionRunner } from '../src/overnemen/portions.ts'
 import { beginRound, progressOf } from '../src/overnemen/round.ts'
 import { openLog } from '../src/telemetry/log.ts'
-import { overneemStap } from '../tasks/takeover-step.ts'
+import { takeoverStep } from '../tasks/takeover-step.ts'
 import { fillOpenZaak } from '../test/overnemen/open-zaak-database.ts'
 
 /**
@@ -57,7 +57,7 @@ export async function bench(argv: string[]): Promise<void> {
     const runner = portionRunner(parts)
     const worker = await startWorker({
       databaseUrl: url(names.nieuw),
-      taskList: { 'takeover-step': overneemStap({ database, runner }) },
+      taskList: { 'takeover-step': takeoverStep({ database, runner }) },
       concurrency: naast,
       log,
     })

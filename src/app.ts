@@ -32,7 +32,7 @@ import { LIMITS } from './http/limits.ts'
 import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
 import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
-import { kanalenPagina } from './notificaties/kanalen.ts'
+import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
 import { requestId } from './services/request-log.ts'
 import type { Services } from './services/services.ts'
@@ -179,7 +179,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.get('/', { config: { access: 'public' } }, async (request, reply) =>
     reply.redirect(`${request.base}/beheer/`, 303),
   )
-  await app.register(kanalenPagina)
+  await app.register(kanalenPage)
   await app.register(catalogi, { prefix: '/catalogi/api/v1' })
   await app.register(documenten, { prefix: '/documenten/api/v1' })
   await app.register(zakenApi, { prefix: '/zaken/api/v1' })

@@ -20,7 +20,7 @@ import { removeImport } from './remove-import.ts'
 import { removeRelation } from './remove-relation.ts'
 import { replayMessages } from './replay-messages.ts'
 import { retention } from './retention.ts'
-import { overneemStap } from './takeover-step.ts'
+import { takeoverStep } from './takeover-step.ts'
 
 export type TaskParts = BatchParts &
   Stores & { config: Config; services: Services; runner: ReturnType<typeof portionRunner> }
@@ -44,7 +44,7 @@ export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.
     'remove-abonnementen': removeAbonnementen(parts.database),
     'block-abonnementen': blockAbonnementen(parts),
     retention: retention(parts),
-    'takeover-step': overneemStap(parts),
+    'takeover-step': takeoverStep(parts),
     'complete-relation': completeRelation(relations),
     'remove-relation': removeRelation(relations),
   }

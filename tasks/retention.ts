@@ -14,7 +14,7 @@ import { GRACE_MS, neededKeys, usedBackends } from '../src/documenten/storage/fi
 import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
-import { isOudeImport } from '../src/jobs/retention.ts'
+import { isOldImport } from '../src/jobs/retention.ts'
 import { removeOldEvents, removeOldMessages } from '../src/notificaties/resend.ts'
 import { removeDeletedAbonnementen } from '../src/nrc/abonnement/write.ts'
 import { removeOldLines } from '../src/services/request-log.ts'
@@ -78,7 +78,7 @@ export async function removeOldImports({ config, database }: Pick<Parts, 'config
   return database.db.transaction().execute(async (trx) => {
     const old = await trx
       .selectFrom('import')
-      .where(isOudeImport(config))
+      .where(isOldImport(config))
       .select('id')
       .forUpdate()
       .skipLocked() // one that is being uploaded right now

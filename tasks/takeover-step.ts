@@ -18,7 +18,7 @@ declare global {
 
 type Parts = Pick<TakeoverParts, 'database'> & { runner: ReturnType<typeof portionRunner> }
 
-export function overneemStap({ database, runner }: Parts): Task {
+export function takeoverStep({ database, runner }: Parts): Task {
   return async (payload, { abortSignal }) => {
     const { stap, rij } = readInput(Payload, payload)
     try {

@@ -11,6 +11,6 @@ declare global {
   }
 }
 
-export function verstuurNotificaties(sender: Sender): Task {
+export function sendNotifications(sender: Sender): Task {
   return async (_payload, { job }) => sender.run(job.locked_by!)
 }

@@ -78,11 +78,11 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     if (!env.DATABASE_URL) throw error // else another application of the test has made it
   })
   const app = await buildApp(parts)
-  const kopieer = openCopy(config, parts.store)
+  const copying = openCopy(config, parts.store)
   const runner = portionRunner(parts)
   t.teardown(async () => {
     await app.close()
-    await kopieer.stop()
+    await copying.stop()
     await runner.close()
     await credentials.close()
     await settings.close()
@@ -124,7 +124,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        const tasks = taskList({ ...parts, kopieer: kopieer.kopieer, runner })
+        const tasks = taskList({ ...parts, copyFiles: copying.copyFiles, runner })
         const wake = { 'verstuur-notificaties': async () => {} }
         await runTaskListOnce({ logger: QUIET }, { ...tasks, ...wake }, client as never)
         await openSender({ ...parts, open: () => database }).once()

@@ -35,7 +35,7 @@ function remainingText(verwerkt: number, totaal: number, seconden: number): stri
 export function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
   if (row.status !== 'active') return ''
   if (row.reden) return WACHT[row.reden] ?? row.reden
-  if (!row.werkers && row.stil > 5) return GEEN_WERKER
+  if (!row.werkers && row.stil > 5) return NO_WORKER
   if (row.stil > 120)
     return 'Er is al meer dan twee minuten geen voortgang. Kijk op de pagina Taken wat er aan de hand is.'
   return ''
@@ -47,7 +47,7 @@ const WACHT: Record<string, string> = {
   'Wacht op de opslag.': `De import wacht op de opslag van documenten. Controleer of de opslag bereikbaar en beschrijfbaar is; het Overzicht laat dat zien. ${VANZELF}`,
   'Wacht op de database.': `De import wacht op de database: die is vol of alleen te lezen. Maak ruimte of maak de database beschrijfbaar. ${VANZELF}`,
 }
-const GEEN_WERKER =
+const NO_WORKER =
   'Er draait geen worker, dus er gebeurt nu niets. Start een worker (opdracht: zaakstroom worker); daarna gaat het vanzelf verder.'
 
 /** What to do about an import that stopped. */
@@ -96,7 +96,7 @@ export function dryRunState(row: Voortgang): StreamState {
       ...countText(row),
       mislukt: formatNumber(mislukt),
       resterend: remainingText(verwerkt, totaal, seconden),
-      wacht: !werkers && stil > 5 ? GEEN_WERKER : '',
+      wacht: !werkers && stil > 5 ? NO_WORKER : '',
     },
     gesproken: `${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
     klaar: row.status !== 'wacht' && row.status !== 'bezig',

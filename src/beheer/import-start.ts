@@ -3,7 +3,7 @@
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { importBaseDirFault } from '../documenten/import/base-dir.ts'
-import { CsvFout, KOLOMMEN } from '../documenten/import/csv.ts'
+import { CsvError, KOLOMMEN } from '../documenten/import/csv.ts'
 import {
   type Concept,
   createDraft,
@@ -78,7 +78,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       } catch (error) {
         if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
           throw new Problem(400, { detail: 'De verbinding is verbroken. Er is niets bewaard.' })
-        if (!(error instanceof CsvFout)) throw error
+        if (!(error instanceof CsvError)) throw error
         return formulier(reply.code(400), { bestand: `${error.message} ${WAT_TE_DOEN[error.code]}` })
       }
     })
@@ -195,7 +195,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       }
       try {
         await requireToken(request, reply, token)
-        if (!part.filename) throw new CsvFout('empty-file', 'Er is geen bestand gekozen.')
+        if (!part.filename) throw new CsvError('empty-file', 'Er is geen bestand gekozen.')
         return await neemAan(request, part)
       } catch (error) {
         drain(request, part)
@@ -203,7 +203,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       }
     }
     await requireToken(request, reply, token)
-    throw new CsvFout('empty-file', 'Er is geen bestand gekozen.')
+    throw new CsvError('empty-file', 'Er is geen bestand gekozen.')
   }
 
   async function neemAan(request: FastifyRequest, part: MultipartFile): Promise<string> {
@@ -219,7 +219,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
         gemaaktDoor: request.beheerder!.gebruikersnaam,
       })
       if (part.file.truncated)
-        throw new CsvFout('parse_error', `Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
+        throw new CsvError('parse_error', `Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
       m.vastleggen({
         handeling: 'import-bestand-klaarzetten',
         soort: 'import-bestand',
@@ -259,7 +259,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
 const AL_EEN =
   'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.'
 const OPNIEUW = 'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
-const WAT_TE_DOEN: Record<CsvFout['code'], string> = {
+const WAT_TE_DOEN: Record<CsvError['code'], string> = {
   parse_error: OPNIEUW,
   'empty-file': 'Kies een CSV-bestand met een kopregel en ten minste één rij.',
   'missing-import-headers':

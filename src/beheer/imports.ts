@@ -61,7 +61,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       row,
       ...summaryOf(row),
       loopt,
-      stand: loopt || row.gestartOp ? (await leesStand(row.uuid))?.waarden : null,
+      stand: loopt || row.gestartOp ? (await readProgress(row.uuid))?.waarden : null,
       gestopt: stoppedText(row),
       rapport: hasReport(row),
       nietGelukt: row.totaal - row.geslaagd,
@@ -75,13 +75,13 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await vind(request)
-      return stroom(request, reply, `import ${uuid}`, () => leesStand(uuid))
+      return stroom(request, reply, `import ${uuid}`, () => readProgress(uuid))
     },
   )
 
   app.get('/imports/:uuid/rijen', { config: viewer }, async (request, reply) => {
     const row = await vind(request)
-    const soort = await gekozenSoort(row, queryText(request, 'reden'))
+    const soort = await chosenKind(row, queryText(request, 'reden'))
     const alleen = queryText(request, 'resultaat') === 'mislukt' && !soort
     const lijst = await keysetPage<Rij>(request, {
       key: ({ nummer }) => String(nummer),
@@ -232,7 +232,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return requireImport(app.read, uuidParam(request))
   }
 
-  async function leesStand(uuid: string): Promise<StreamState | undefined> {
+  async function readProgress(uuid: string): Promise<StreamState | undefined> {
     const [row] = await database.sql<Voortgang[]>`
       select status, reden, totaal, verwerkt, mislukt,
         extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
@@ -251,7 +251,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       from import_foutsoort s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${SOORTEN + 1}`
   }
 
-  async function gekozenSoort({ id }: ImportRow, sleutel: string): Promise<Soort | undefined> {
+  async function chosenKind({ id }: ImportRow, sleutel: string): Promise<Soort | undefined> {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
     const [soort] = await database.sql<Soort[]>`
       select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_foutsoort

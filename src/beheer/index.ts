@@ -22,13 +22,13 @@ import { registerNotificatieInstellingen } from './notificatie-settings.ts'
 import { registerNotificaties } from './notificaties.ts'
 import { registerUitgaand } from './outgoing.ts'
 import { registerOverzicht } from './overview.ts'
-import { registerPagina } from './page.ts'
+import { registerPage } from './page.ts'
 import { registerBewaartermijnen } from './retention.ts'
-import { registerZoeken } from './search.ts'
+import { registerSearch } from './search.ts'
 import { findSession, hasRole } from './session.ts'
 import { registerSettings } from './settings.ts'
 import { registerSignIn } from './sign-in.ts'
-import { registerStijl } from './stylesheets.ts'
+import { registerStylesheet } from './stylesheets.ts'
 import { registerTakeovers } from './takeovers.ts'
 import { registerZaken } from './zaken.ts'
 
@@ -68,8 +68,8 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   app.addHook('preHandler', async (request, reply) => {
     if (!isSafe(request) && !request.routeOptions.config.eigenToken) await checkToken(request, reply)
   })
-  const stijl = await registerStijl(app, config.beheerTheme)
-  await registerPagina(app, stijl)
+  const stijl = await registerStylesheet(app, config.beheerTheme)
+  await registerPage(app, stijl)
 
   await registerSignIn(app)
   registerOverzicht(app)
@@ -84,7 +84,7 @@ export async function beheer(app: FastifyInstance): Promise<void> {
   registerApplicaties(app)
   registerAccounts(app)
   registerMijnAccount(app)
-  registerZoeken(app)
+  registerSearch(app)
   registerZaken(app)
   registerDocumenten(app)
   await registerCatalogi(app)

@@ -111,7 +111,7 @@ export function registerTaken(app: FastifyInstance): void {
 
   app.get<Params>('/taken/:id', { config: viewing }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
-    const [workers, [rij]] = await Promise.all([leesWorkers(), leesRij(taak.id)])
+    const [workers, [rij]] = await Promise.all([readWorkers(), readWaiting(taak.id)])
     return reply.pagina('taak', {
       titel: `${labelOf(taak.taak)} (${taak.id})`,
       kruimels: [{ pad: '/taken', naam: 'Taken' }],
@@ -250,14 +250,14 @@ export function registerTaken(app: FastifyInstance): void {
     return taak
   }
 
-  async function leesWorkers(): Promise<Worker[]> {
+  async function readWorkers(): Promise<Worker[]> {
     return driver<
       Worker[]
     >`select naam, naam || ' (' || host || ', pid ' || pid || ')' as weergave, gezien_op as "gezienOp",
       extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte from worker`
   }
 
-  async function leesRij(id: number) {
+  async function readWaiting(id: number) {
     return driver<{ bezet: boolean }[]>`
       select exists (select from graphile_worker.jobs other
         where other.queue_name = j.queue_name and other.locked_at is not null and other.id <> j.id) as bezet

@@ -6,7 +6,7 @@ import { isUuid, UUID_PATTERN } from '../http/uuid.ts'
 import { CAUSE, type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
 import { resendFailed, sendNow } from '../notificaties/resend.ts'
-import { gepauzeerdOp, readInstellingen, readModus, zetPauze } from '../notificaties/settings.ts'
+import { gepauzeerdOp, readInstellingen, readModus, setPaused } from '../notificaties/settings.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
 import { formatDate, formatNumber } from './format.ts'
@@ -122,7 +122,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     app.post(`/notificaties/${pauze ? 'pauzeren' : 'hervatten'}`, { config: operating }, async (request, reply) => {
       await mutateFromPage(request, async (m) => {
         const oud = await gepauzeerdOp(m.read)
-        await zetPauze(m, pauze)
+        await setPaused(m, pauze)
         m.vastleggen({
           handeling: pauze ? 'notificaties-pauzeren' : 'notificaties-hervatten',
           soort: 'notificatie-instelling',

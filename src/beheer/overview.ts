@@ -26,7 +26,7 @@ const TAKEN_TOT = 100_000
 const ALARMEN = 10
 /** From so many failures in a row, or when the receiver does not know us, an abonnement asks for attention. */
 const FOUTEN = 5
-const LAAT_MS = 15 * 60_000
+const LATE_MS = 15 * 60_000
 /** With less room left than this we warn. */
 const WEINIG_RUIMTE = 0.1
 
@@ -196,7 +196,7 @@ function reportAbonnementen(zorgen: Figures[], storingen: Storing[]): void {
         advies,
         ...naar,
       })
-    } else if (oudsteWachtendeOp !== null && Date.parse(oudsteWachtendeOp) < Date.now() - LAAT_MS) {
+    } else if (oudsteWachtendeOp !== null && Date.parse(oudsteWachtendeOp) < Date.now() - LATE_MS) {
       storingen.push({
         soort: 'let-op',
         tekst: `Voor het abonnement ${naam} wacht een bericht van ${formatAgo(oudsteWachtendeOp)}.`,

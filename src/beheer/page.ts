@@ -64,7 +64,7 @@ export const CSP =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Adds `reply.pagina`, the headers of pages, and pages for what goes wrong. */
-export async function registerPagina(app: FastifyInstance, stijl: Stijl): Promise<void> {
+export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<void> {
   const root = new URL('./templates/', import.meta.url).pathname
   await app.register(view, { engine: { eta: new Eta({ views: root, cache: true }) }, root, viewExt: 'eta' })
   app.addHook('onRequest', async (_request, reply) => {

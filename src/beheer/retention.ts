@@ -1,6 +1,6 @@
 // bewaartermijnen: what is kept for how long, what a clean-up would remove, and what the last ones did.
 import type { FastifyInstance } from 'fastify'
-import { teVerwijderen, volgendeRun } from '../jobs/retention.ts'
+import { toRemove, volgendeRun } from '../jobs/retention.ts'
 import { mutateFromPage } from './change.ts'
 import { redirectWith } from './page.ts'
 
@@ -13,7 +13,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
 
   app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const [nu, runs, [job]] = await Promise.all([
-      teVerwijderen(database.db, config),
+      toRemove(database.db, config),
       app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
       database.sql`select locked_at is not null as bezig from graphile_worker.jobs
         where task_identifier = ${TAAK} and attempts < max_attempts and run_at <= now() limit 1`,
@@ -33,7 +33,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
       titel: 'Nu opruimen',
       kruimels: [{ pad: PAD, naam: 'Bewaartermijnen' }],
       termijnen: terms(),
-      nu: await teVerwijderen(database.db, config),
+      nu: await toRemove(database.db, config),
     }),
   )
 
@@ -43,7 +43,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
       m.vastleggen({
         handeling: 'bewaartermijnen-uitvoeren',
         soort: 'bewaartermijnen',
-        nieuw: await teVerwijderen(m.trx, config),
+        nieuw: await toRemove(m.trx, config),
       })
     })
     return redirectWith(request, reply, PAD, 'Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.')

@@ -26,7 +26,7 @@ type Document = { uuid: string; identificatie: string; titel: string; soort: str
 type Besluit = { zaak: string | null; identificatie: string; soort: string; datum: string }
 type Found = { zaken: Zaak[]; documenten: Document[]; besluiten: Besluit[] }
 
-export function registerZoeken(app: FastifyInstance): void {
+export function registerSearch(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   // A form that posts: a BSN then stands in no address, and so in no log and no history of a browser.

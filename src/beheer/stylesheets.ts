@@ -29,7 +29,10 @@ export type Stijl = {
  * Puts the files together and serves them.
  * @param theme a stylesheet of the municipality with NL Design System tokens, and the class that they stand under
  */
-export async function registerStijl(app: FastifyInstance, theme: { css?: string; className?: string }): Promise<Stijl> {
+export async function registerStylesheet(
+  app: FastifyInstance,
+  theme: { css?: string; className?: string },
+): Promise<Stijl> {
   const own = await readFile(new URL('./assets/beheer.css', import.meta.url), 'utf8')
   const script = await readFile(new URL('./assets/beheer.js', import.meta.url), 'utf8')
   const components = (await Promise.all(COMPONENTS.map(readPackageFile))).map(withoutSourceMap).join('\n')

@@ -175,7 +175,7 @@ export function registerZaken(app: FastifyInstance): void {
       )),
     })
     const [aantallen, statussen, gebeurtenissen, gerelateerd, ...delen] = await Promise.all([
-      telOnderdelen(zaak.id),
+      countParts(zaak.id),
       part('statussen', 20),
       historyOf(app, request, zaak.uuid, 5),
       relatedTo(request, zaak.id),
@@ -278,7 +278,7 @@ export function registerZaken(app: FastifyInstance): void {
   }
 
   // Up to a thousand: more is said as such.
-  async function telOnderdelen(zaakId: number): Promise<Record<string, number>> {
+  async function countParts(zaakId: number): Promise<Record<string, number>> {
     const counts = Object.entries(ONDERDELEN).map(
       ([naam, { select, zaak }]) =>
         sql`select ${naam}::text as naam, (select count(*) from (${select} where ${zaak} = ${zaakId} limit 1000) x)::int as aantal`,

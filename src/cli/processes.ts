@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { CRONTAB, taskList } from '../../tasks/index.ts'
-import { verstuurNotificaties } from '../../tasks/verstuur-notificaties.ts'
+import { sendNotifications } from '../../tasks/verstuur-notificaties.ts'
 import { buildApp, type Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
@@ -99,7 +99,7 @@ export function openCopy(config: Config, store: Store): ReturnType<typeof copyPo
   const stopped = new AbortController()
   const running = new Set<Promise<unknown>>()
   return {
-    kopieer: (bestanden) => {
+    copyFiles: (bestanden) => {
       const options = { signal: stopped.signal }
       const copying = copyToStore(store, config.importBaseDir, bestanden, options)
       const done = copying.then(
@@ -147,8 +147,8 @@ export async function runApi(
     if (alone) await preferBuiltIn(database, config)
     const credentials = await openCredentialStore(database, box, log)
     const services = openServices(database, box, config, log)
-    const opslagen = await openStore(config, database, log)
-    const parts: Parts = { config, settings, database, ...opslagen, credentials, box, services, log }
+    const stores = await openStore(config, database, log)
+    const parts: Parts = { config, settings, database, ...stores, credentials, box, services, log }
     const app = await buildApp(parts)
     const address = await app.listen({ host: config.host, port: config.port })
     return {
@@ -199,12 +199,12 @@ export async function runWorker(
     const { config } = settings
     const box = await findSecretBox(config, false)
     await requireKey(database.sql, box) // messages would use up their attempts
-    const opslagen = await openStore(config, database, log)
-    const { store } = opslagen
+    const stores = await openStore(config, database, log)
+    const { store } = stores
     const pool = openCopy(config, store)
     const services = openServices(database, box, config, log)
     const runner = portionRunner({ config, database, box, store, log })
-    const tasks = taskList({ config, database, ...opslagen, kopieer: pool.kopieer, services, runner, log })
+    const tasks = taskList({ config, database, ...stores, copyFiles: pool.copyFiles, services, runner, log })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,
@@ -246,7 +246,7 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
     const worker = await startWorker({
       databaseUrl: url,
       name: 'notificaties',
-      taskList: { 'verstuur-notificaties': verstuurNotificaties(sender) },
+      taskList: { 'verstuur-notificaties': sendNotifications(sender) },
       concurrency: 2,
       log,
       checks: [wakeOverdue],

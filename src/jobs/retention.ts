@@ -11,15 +11,15 @@ export const CRON = '17 2 * * *'
 type Termijnen = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
 
 /** Imports that ended, or that were made and never got a file, more than IMPORT_RETENTION_DAYS ago. On table `import`. */
-export function isOudeImport({ importRetentionDays }: Termijnen): RawBuilder<boolean> {
+export function isOldImport({ importRetentionDays }: Termijnen): RawBuilder<boolean> {
   return sql`import.status <> 'active' and import.verwijderd_op is null
     and coalesce(import.beeindigd_op, import.gemaakt_op) < now() - make_interval(days => ${importRetentionDays}::int)`
 }
 
 /** What a run would remove now. */
-export async function teVerwijderen(db: Db, config: Termijnen): Promise<{ imports: number; notificaties: number }> {
+export async function toRemove(db: Db, config: Termijnen): Promise<{ imports: number; notificaties: number }> {
   const { rows } = await sql<{ imports: number; notificaties: number }>`select
-    (select count(*)::int from import where ${isOudeImport(config)}) as imports,
+    (select count(*)::int from import where ${isOldImport(config)}) as imports,
     (select count(*)::int from notificatie where ${isOld(config.notificationDaysRetained)}) as notificaties`.execute(db)
   return rows[0]!
 }

@@ -245,7 +245,7 @@ async function withService<T>({ database, box }: Parts, work: (service: ServiceC
 }
 
 /** The page that the registration of a channel refers to; receivers fetch it. */
-export const kanalenPagina: FastifyPluginAsyncTypebox = async (app) => {
+export const kanalenPage: FastifyPluginAsyncTypebox = async (app) => {
   const page = `<!doctype html><html lang="nl"><meta charset="utf-8"><title>Kanalen</title><main><h1>Kanalen</h1>${KANALEN.map(
     (kanaal) => `<section id="${kanaal.naam}"><h2>${kanaal.naam}</h2><p>${kanaal.uitleg}</p>
 <dl><dt>Hoofdobject</dt><dd>${kanaal.hoofdobject} (<code>${pathOf(kanaal.hoofdobject)}</code>)</dd>

@@ -72,7 +72,7 @@ export async function gepauzeerdOp(db: ReadDb): Promise<string | null> {
  * Pauses sending, for all workers and until it is resumed; or resumes it, and what waited goes.
  * @returns whether anything changed
  */
-export async function zetPauze(m: Mutation, pauze: boolean): Promise<boolean> {
+export async function setPaused(m: Mutation, pauze: boolean): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   const { numUpdatedRows } = await m.trx
     .updateTable('notificatieInstelling')

@@ -34,7 +34,7 @@ import {
   openBeneath,
 } from '../../src/documenten/import/bestandspad.ts'
 import { copyPool, copyToStore } from '../../src/documenten/import/copy.ts'
-import type { Copied, TeKopieren } from '../../src/documenten/import/source-file.ts'
+import type { Copied, FileToCopy } from '../../src/documenten/import/source-file.ts'
 import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 
@@ -66,7 +66,7 @@ const stored = (root: string, sleutel: string) => readFileSync(path.join(root, s
 const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
 const keys = async (store: Store) => (await Array.fromAsync(store.list())).map(({ sleutel }) => sleutel).sort()
 const outcome = (result: Copied) => ('fout' in result ? result.fout.code : 'gekopieerd')
-const one = (bestandspad: string): TeKopieren[] => [{ nummer: 1, bestandspad, sleutel: 'map/1' }]
+const one = (bestandspad: string): FileToCopy[] => [{ nummer: 1, bestandspad, sleutel: 'map/1' }]
 
 /** Reads the file as the import would; a refusal is its code. */
 function readBeneath(base: string, pad: string): string {
@@ -418,9 +418,9 @@ const ALGORITMEN: Record<string, (bytes: Buffer) => string | undefined> = {
 for (const way of ['pool', 'streams'] as const) {
   t.test(`files are copied with size and checksums, refusals in their place (${way})`, async (t) => {
     const { base, root, store, pool } = await givenStore(t)
-    const copy = way === 'pool' ? pool.kopieer : (files: TeKopieren[]) => copyToStore(store, base, files)
+    const copy = way === 'pool' ? pool.copyFiles : (files: FileToCopy[]) => copyToStore(store, base, files)
     const sizes = [0, 1, 4096, 65_536, 1024 * 1024, 3 * 1024 * 1024 + 7]
-    const files: TeKopieren[] = []
+    const files: FileToCopy[] = []
     const expected: unknown[] = []
     // More than one group of the pool, in more directories than one.
     for (let nummer = 0; nummer < 150; nummer++) {
@@ -461,7 +461,7 @@ for (const way of ['pool', 'streams'] as const) {
       bestandspad: `${map}/scan.pdf`,
       sleutel: `map/${nummer}`,
     }))
-    await (way === 'pool' ? pool.kopieer(files) : copyToStore(store, base, files))
+    await (way === 'pool' ? pool.copyFiles(files) : copyToStore(store, base, files))
     t.equal(String(stored(root, 'map/0')), 'eerste')
     t.equal(String(stored(root, 'map/1')), 'tweede')
     t.equal(readFileSync(path.join(base, 'a/scan.pdf'), 'utf8'), 'eerste', 'the source stays')
@@ -476,14 +476,14 @@ for (const way of ['pool', 'streams'] as const) {
       bestandspad,
       sleutel: `map/${nummer}`,
     }))
-    const results = await (way === 'pool' ? pool.kopieer(files) : copyToStore(store, base, files))
+    const results = await (way === 'pool' ? pool.copyFiles(files) : copyToStore(store, base, files))
     t.strictSame(results.map(outcome), ['file-not-regular', 'gekopieerd', 'file-not-regular'])
   })
 
   t.test(`a store or import directory that is away rejects the call instead of failing rows (${way})`, async (t) => {
     const { base, root, store, pool } = await givenStore(t)
     put(base, 'goed')
-    const copy = () => (way === 'pool' ? pool.kopieer(one('goed')) : copyToStore(store, base, one('goed')))
+    const copy = () => (way === 'pool' ? pool.copyFiles(one('goed')) : copyToStore(store, base, one('goed')))
     rmSync(root, { recursive: true })
     mkdirSync(root)
     await t.rejects(copy(), { name: 'StoreUnavailable', code: 'marker-missing', wat: 'document storage' })
@@ -508,7 +508,7 @@ for (const way of ['pool', 'streams'] as const) {
       'fs.writeSync(fd, "x")',
       path.join(base, 'groeit'),
     )
-    const copy = way === 'pool' ? pool.kopieer(one('groeit')) : copyToStore(store, base, one('groeit'))
+    const copy = way === 'pool' ? pool.copyFiles(one('groeit')) : copyToStore(store, base, one('groeit'))
     t.strictSame((await copy).map(outcome), ['file-changed'])
     await stop()
     t.strictSame(await keys(store), [])
@@ -554,11 +554,11 @@ t.test('a thread that dies rejects its call and is replaced', async (t) => {
   const files = (sleutel: (i: number) => string) =>
     Array.from({ length: 200 }, (_, i) => ({ nummer: i, bestandspad: `${i}`, sleutel: sleutel(i) }))
   // A key that our own code would never make is a defect, and a defect ends the thread.
-  const broken = pool.kopieer(files((i) => (i === 150 ? '../x' : `broken/${i}`)))
-  const good = pool.kopieer(files((i) => `goed/${i}`))
+  const broken = pool.copyFiles(files((i) => (i === 150 ? '../x' : `broken/${i}`)))
+  const good = pool.copyFiles(files((i) => `goed/${i}`))
   await t.rejects(broken, { message: 'the thread that copied files has ended' })
   t.ok((await good).every((result) => outcome(result) === 'gekopieerd'))
-  t.ok((await pool.kopieer(files((i) => `later/${i}`))).every((result) => outcome(result) === 'gekopieerd'))
+  t.ok((await pool.copyFiles(files((i) => `later/${i}`))).every((result) => outcome(result) === 'gekopieerd'))
   t.strictSame(readdirSync(root).sort(), ['.tmp', '.zaakstroom', 'goed', 'later'], 'nothing of the rejected call')
   t.strictSame(temps(root), [])
 })
@@ -569,7 +569,7 @@ t.test('calls at the same time do not mix', async (t) => {
   await Promise.all(
     ['a', 'b', 'c', 'd'].map(async (call) => {
       const files = Array.from({ length: 100 }, (_, i) => ({ nummer: i, bestandspad: `${i}`, sleutel: `${call}/${i}` }))
-      const results = await pool.kopieer(files)
+      const results = await pool.copyFiles(files)
       t.strictSame(
         results.map((result) => ('fout' in result ? result.fout : result.sleutel)),
         files.map(({ sleutel }) => sleutel),
@@ -584,8 +584,8 @@ t.test('stopping ends a long copy, leaves nothing of it, and refuses what comes 
   const size = 1024 ** 3
   put(base, 'groot')
   truncateSync(path.join(base, 'groot'), size) // sparse
-  const running = pool.kopieer(one('groot'))
-  const waiting = [pool.kopieer(one('groot')), pool.kopieer(one('groot'))]
+  const running = pool.copyFiles(one('groot'))
+  const waiting = [pool.copyFiles(one('groot')), pool.copyFiles(one('groot'))]
   const rejected = Promise.all([running, ...waiting].map((call) => t.rejects(call, { message: 'copying was stopped' })))
   while (temps(root).length === 0) await delay(1)
   let stopped = false
@@ -604,7 +604,7 @@ t.test('stopping ends a long copy, leaves nothing of it, and refuses what comes 
   await rejected
   t.ok(largest < size, 'not copied to the end')
   await pool.stop()
-  await t.rejects(pool.kopieer(one('groot')), { message: 'copying was stopped' })
+  await t.rejects(pool.copyFiles(one('groot')), { message: 'copying was stopped' })
   t.strictSame(temps(root), [])
   t.strictSame(await keys(store), [])
 })
@@ -615,7 +615,7 @@ t.test('a pool that is not stopped does not keep the process', async (t) => {
   const module = `
     import { copyPool } from '${new URL('../../src/documenten/import/copy.ts', import.meta.url).href}'
     const [, baseDir, opslagRoot] = process.argv
-    console.log((await copyPool({ baseDir, opslagRoot }).kopieer([{ nummer: 1, bestandspad: 'a', sleutel: 'b' }])).length)`
+    console.log((await copyPool({ baseDir, opslagRoot }).copyFiles([{ nummer: 1, bestandspad: 'a', sleutel: 'b' }])).length)`
   const result = spawnSync(process.execPath, ['--input-type=module', '-e', module, base, root], { timeout: 60_000 })
   t.equal(result.status, 0)
   t.equal(String(result.stdout), '1\n')

@@ -5,7 +5,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { columnOf, type Rij, rowToDocument, valuesOf } from '../../src/documenten/import/columns.ts'
-import { CsvFout, copyLine, copyLines, KOLOMMEN, readImportCsv } from '../../src/documenten/import/csv.ts'
+import { CsvError, copyLine, copyLines, KOLOMMEN, readImportCsv } from '../../src/documenten/import/csv.ts'
 import { strictUtf8 } from '../../src/documenten/import/utf8.ts'
 
 const KOP = KOLOMMEN.join(',')
@@ -40,12 +40,12 @@ async function regelsVan(csv: string, size = 64 * 1024): Promise<string[][]> {
   return (await lees(upload())).regels
 }
 
-async function foutVan(work: Promise<unknown>): Promise<CsvFout> {
+async function foutVan(work: Promise<unknown>): Promise<CsvError> {
   const error = await work.then(
     () => undefined,
     (reason: unknown) => reason,
   )
-  if (!(error instanceof CsvFout)) throw new Error('expected a CsvFout', { cause: error })
+  if (!(error instanceof CsvError)) throw new Error('expected a CsvError', { cause: error })
   return error
 }
 
@@ -281,7 +281,7 @@ t.test('records', async (t) => {
       let csv = ''
       for (let length = random(25); length >= 0; length--) csv += alphabet[random(alphabet.length)]
       const expected = plainReading(csv)
-      const found = await regelsVan(csv, 1 + random(12)).catch((error: CsvFout) => error.code)
+      const found = await regelsVan(csv, 1 + random(12)).catch((error: CsvError) => error.code)
       if (expected === 'parse_error') refused++
       if (JSON.stringify(found) !== JSON.stringify(expected)) wrong.push({ csv, found, expected })
     }

@@ -4,7 +4,7 @@ import { Logger, runTaskListOnce } from 'graphile-worker'
 import pg from 'pg'
 import t from 'tap'
 import { openCopy } from '../../src/cli/processes.ts'
-import type { TeKopieren } from '../../src/documenten/import/source-file.ts'
+import type { FileToCopy } from '../../src/documenten/import/source-file.ts'
 import { importBatch } from '../../tasks/import-batch.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
@@ -18,9 +18,9 @@ async function runMortally(app: TestApp, deadly: string[]): Promise<number> {
   const { database } = app
   const pool = openCopy(app.config, app.parts.store)
   const died = new Error('the worker died')
-  const kopieer = async (files: TeKopieren[]) => {
+  const copyFiles = async (files: FileToCopy[]) => {
     if (files.some(({ bestandspad }) => deadly.includes(bestandspad))) throw died
-    return pool.kopieer(files)
+    return pool.copyFiles(files)
   }
   const client = new pg.Client({ connectionString: app.databaseUrl })
   await client.connect()
@@ -28,7 +28,7 @@ async function runMortally(app: TestApp, deadly: string[]): Promise<number> {
   try {
     for (;;) {
       // A process that died left nothing that was prepared ahead either.
-      const task = importBatch({ ...app.parts, kopieer })
+      const task = importBatch({ ...app.parts, copyFiles })
       await runTaskListOnce({ logger: new Logger(() => () => {}) }, { 'import-batch': task }, client as never)
       const failed = await database.sql<{ id: string }[]>`
         select id::text from graphile_worker.reschedule_jobs(array(

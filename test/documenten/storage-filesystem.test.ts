@@ -290,10 +290,10 @@ t.test('a full store is unavailable, and nothing stays of what did not fit', { s
     const outcome = async (work) => [await work.then(() => 'done', (error) => error.name + ' ' + error.code), await left()]
     const files = (n) => Array.from({ length: n }, (_, i) => ({ nummer: i, bestandspad: String(i), sleutel: 'm/' + i }))
     const pool = copyPool({ baseDir, opslagRoot: root })
-    const out = { write: await outcome(opslag.write('a', endless())), pool: await outcome(pool.kopieer(files(100))) }
+    const out = { write: await outcome(opslag.write('a', endless())), pool: await outcome(pool.copyFiles(files(100))) }
     out.streams = (await outcome(copyToStore(opslag, baseDir, files(100))))[0]
     for (const { sleutel } of files(100)) await opslag.remove(sleutel)
-    out.after = await outcome(pool.kopieer(files(5)))
+    out.after = await outcome(pool.copyFiles(files(5)))
     await pool.stop()
     console.log(JSON.stringify(out))`
   const { stdout, stderr } = run(smallStore(dir), module, [dir, base])
@@ -324,7 +324,7 @@ t.test('a read-only store is unavailable for writing and still gives what it has
     const pool = copyPool({ baseDir, opslagRoot: root })
     console.log(JSON.stringify([
       await code(opslag.check()), await code(opslag.write('b', [])), await code(opslag.remove('a')),
-      await code(pool.kopieer([{ nummer: 1, bestandspad: 'a', sleutel: 'c' }])),
+      await code(pool.copyFiles([{ nummer: 1, bestandspad: 'a', sleutel: 'c' }])),
       await text((await opslag.read('a')).stream),
     ]))
     await pool.stop()`
@@ -351,7 +351,7 @@ t.test(
     await filesystemStore(root).write('2026/01/02/stream', [Buffer.from('x')])
     returned('stream')
     const pool = copyPool({ baseDir, opslagRoot: root })
-    await pool.kopieer(['a', 'b', 'c'].map((naam, nummer) => ({ nummer, bestandspad: naam, sleutel: '2026/03/04/' + naam })))
+    await pool.copyFiles(['a', 'b', 'c'].map((naam, nummer) => ({ nummer, bestandspad: naam, sleutel: '2026/03/04/' + naam })))
     returned('pool')
     await pool.stop()`
     const trace = path.join(base, 'trace')

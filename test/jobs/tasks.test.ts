@@ -8,7 +8,7 @@ t.test('a kind of job is queued under the name of its file', async (t) => {
   const files = (await readdir(new URL('../../tasks/', import.meta.url))).map((file) => file.replace(/\.ts$/, ''))
   t.same(
     [
-      ...Object.keys(taskList({ ...parts, kopieer: async () => [], runner: undefined as never })),
+      ...Object.keys(taskList({ ...parts, copyFiles: async () => [], runner: undefined as never })),
       'verstuur-notificaties',
       'index',
     ].sort(),

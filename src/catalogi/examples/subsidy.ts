@@ -109,8 +109,8 @@ export const SUBSIDY: Example = {
           archiefactietermijn: 'P10Y',
         },
         {
-          omschrijving: 'Geweigerd',
-          generiek: 'Geweigerd',
+          omschrijving: 'Refused',
+          generiek: 'Refused',
           archiefnominatie: 'vernietigen',
           archiefactietermijn: 'P5Y',
         },

@@ -5,7 +5,7 @@ import { createWriteStream } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { format } from 'fast-csv'
-import { overneemStap } from '../../../tasks/takeover-step.ts'
+import { takeoverStep } from '../../../tasks/takeover-step.ts'
 import type { Database } from '../../database/database.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { startWorker } from '../../jobs/worker.ts'
@@ -262,7 +262,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       const worker = await startWorker({
         databaseUrl: database.url,
         name: 'overnemen',
-        taskList: { 'takeover-step': overneemStap({ database, runner }) },
+        taskList: { 'takeover-step': takeoverStep({ database, runner }) },
         concurrency: naast,
         log,
       })

@@ -112,11 +112,11 @@ export function checkPath(pad: string): PathFault | undefined {
 // ---- opening ----
 
 /** An open regular file beneath the base, at its start. Whoever asked for it closes `fd`. */
-export type Bronbestand = { fd: number; size: number; mtimeMs: number }
-export type Geweigerd = { fout: PathFault }
+export type OpenedSource = { fd: number; size: number; mtimeMs: number }
+export type Refused = { fout: PathFault }
 
 /** Opens one file; see `beneath` for many. Synchronous, for use in a thread of its own. */
-export function openBeneath(baseDir: string, pad: string): Bronbestand | Geweigerd {
+export function openBeneath(baseDir: string, pad: string): OpenedSource | Refused {
   const fout = checkPath(pad)
   if (fout) return { fout }
   const base = beneath(baseDir)
@@ -134,7 +134,7 @@ export function openBeneath(baseDir: string, pad: string): Bronbestand | Geweige
  * @throws StoreUnavailable (here and in `open`) when the base itself is away or handles have run out: no row is to
  * blame for that
  */
-export function beneath(baseDir: string): { open(pad: string): Bronbestand | Geweigerd; close(): void } {
+export function beneath(baseDir: string): { open(pad: string): OpenedSource | Refused; close(): void } {
   return HANDLES_HAVE_PATHS ? beneathByHandle(baseDir) : beneathByRealPath(baseDir)
 }
 
@@ -154,7 +154,7 @@ function beneathByHandle(baseDir: string) {
   }
 
   /** The handle of a directory, or the refusal of the component that is none. */
-  function openDir(segments: string[]): number | Geweigerd {
+  function openDir(segments: string[]): number | Refused {
     let fd = base
     let at = ''
     for (const segment of segments) {
@@ -174,7 +174,7 @@ function beneathByHandle(baseDir: string) {
   }
 
   return {
-    open(pad: string): Bronbestand | Geweigerd {
+    open(pad: string): OpenedSource | Refused {
       const fout = checkPath(pad)
       if (fout) return { fout }
       if (dirs.size >= MAX_DIRS) closeDirs()
@@ -212,7 +212,7 @@ export function beneathByRealPath(baseDir: string) {
   }
 
   return {
-    open(pad: string): Bronbestand | Geweigerd {
+    open(pad: string): OpenedSource | Refused {
       const fout = checkPath(pad)
       if (fout) return { fout }
       const file = path.join(base, pad)
@@ -251,12 +251,12 @@ function realBase(baseDir: string): string {
   }
 }
 
-function notRegular(stats: Stats): Geweigerd | undefined {
+function notRegular(stats: Stats): Refused | undefined {
   if (stats.isSymbolicLink()) return { fout: pathFault('file-symlink') }
   return stats.isFile() ? undefined : { fout: pathFault('file-not-regular') }
 }
 
-function regular(fd: number): Bronbestand | Geweigerd {
+function regular(fd: number): OpenedSource | Refused {
   try {
     const stats = fstatSync(fd)
     const refused = notRegular(stats)
@@ -269,7 +269,7 @@ function regular(fd: number): Bronbestand | Geweigerd {
 }
 
 /** Tells a fault of the supplied path from one of this machine, which is thrown. */
-function refusal(error: unknown, component: string): Geweigerd {
+function refusal(error: unknown, component: string): Refused {
   switch (code(error)) {
     case 'ENOENT':
       return { fout: pathFault('file-not-found') }

@@ -35,7 +35,7 @@ export type Kolom = (typeof KOLOMMEN)[number]
 /** The cells of one row by the name of their column, as supplied. */
 export type Rij = Record<Kolom, string>
 
-export type Kolomfout = { kolom: Kolom; code: string; reden: string }
+export type ColumnFault = { kolom: Kolom; code: string; reden: string }
 
 const isColumn = new Set<string>(KOLOMMEN)
 
@@ -57,14 +57,14 @@ export function valuesOf(kop: string[], cellen: string[], nummer: number): { rij
   return { rij: rij as Rij }
 }
 
-export type RijAlsDocument = {
+export type RowAsDocument = {
   /** For the schema of a regular create, whose rules are not repeated here. */
   body: Record<string, unknown>
   uuid: string | null
   bestandspad: string
   zaakUuid: string | null
   /** The columns whose text cannot be turned into a value at all; the body lacks them. */
-  fouten: Kolomfout[]
+  fouten: ColumnFault[]
 }
 
 const TEKSTEN = [
@@ -90,8 +90,8 @@ const TEKSTEN = [
  * The row as the body of a regular create plus what only an import has. An empty cell is an absent field, so that the
  * create decides whether that is allowed and what the default is.
  */
-export function rowToDocument(rij: Rij): RijAlsDocument {
-  const fouten: Kolomfout[] = []
+export function rowToDocument(rij: Rij): RowAsDocument {
+  const fouten: ColumnFault[] = []
   const body: Record<string, unknown> = {}
   for (const naam of TEKSTEN) if (rij[naam] !== '') body[naam] = rij[naam]
 
@@ -128,7 +128,7 @@ export function rowToDocument(rij: Rij): RijAlsDocument {
   return { body, uuid: uuid ?? null, bestandspad: rij.bestandspad, zaakUuid: zaakUuid ?? null, fouten }
 }
 
-const invalidCell = (kolom: Kolom, reden: string): Kolomfout => ({ kolom, code: 'invalid', reden })
+const invalidCell = (kolom: Kolom, reden: string): ColumnFault => ({ kolom, code: 'invalid', reden })
 
 const GEEN_NAAM =
   'Zo heet geen geldig informatieobjecttype, of meer dan een. Zet het domein van de catalogus erachter, zoals Brief (DEMO), of geef de URL.'

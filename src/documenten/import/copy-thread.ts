@@ -7,9 +7,9 @@ import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'nod
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { FILE_MODE, filesystemLayout, storeFault } from '../storage/filesystem.ts'
 import { requireKey, StoreUnavailable } from '../storage/index.ts'
-import { type Bronbestand, beneath } from './bestandspad.ts'
-import type { Antwoord, Opdracht, Plaatsing, Threaddata } from './copy-messages.ts'
-import { Bronfout, type Copied, checksumOf, requireUnchanged, type TeKopieren } from './source-file.ts'
+import { beneath, type OpenedSource } from './bestandspad.ts'
+import type { Order, Placement, Reply, Threaddata } from './copy-messages.ts'
+import { type Copied, checksumOf, type FileToCopy, requireUnchanged, SourceFault } from './source-file.ts'
 
 const CHUNK = 1024 * 1024
 
@@ -22,33 +22,33 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   const buffer = Buffer.allocUnsafeSlow(CHUNK)
 
   // What `asAnswer` does not know is a defect: it ends this thread, and the pool goes on with a clean one.
-  port.on('message', async (opdracht: Opdracht) => port.postMessage(await handle(opdracht).catch(asAnswer)))
+  port.on('message', async (order: Order) => port.postMessage(await handle(order).catch(asAnswer)))
 
-  async function handle(opdracht: Opdracht): Promise<Antwoord> {
-    if ('kopieer' in opdracht) return copyGroup(opdracht.kopieer)
-    await layout.place(opdracht.plaats)
-    return { resultaten: [], plaatsingen: [] }
+  async function handle(order: Order): Promise<Reply> {
+    if ('copyFiles' in order) return copyGroup(order.copyFiles)
+    await layout.place(order.place)
+    return { results: [], placements: [] }
   }
 
-  async function copyGroup(bestanden: TeKopieren[]): Promise<Antwoord> {
+  async function copyGroup(files: FileToCopy[]): Promise<Reply> {
     await layout.requireReady()
     const source = beneath(baseDir)
-    const resultaten: Copied[] = []
-    const plaatsingen: Plaatsing[] = []
+    const results: Copied[] = []
+    const placements: Placement[] = []
     const targets: number[] = []
     try {
-      for (const bestand of bestanden) resultaten.push(copyOne(bestand))
+      for (const bestand of files) results.push(copyOne(bestand))
       for (const target of targets) fsyncSync(target)
-      return { resultaten, plaatsingen }
+      return { results, placements }
     } catch (error) {
-      removeTemps(plaatsingen)
+      removeTemps(placements)
       throw error
     } finally {
       targets.forEach(close)
       source.close()
     }
 
-    function copyOne({ nummer, bestandspad, sleutel, algoritme }: TeKopieren): Copied {
+    function copyOne({ nummer, bestandspad, sleutel, algoritme }: FileToCopy): Copied {
       requireKey(sleutel)
       const opened = source.open(bestandspad)
       if ('fout' in opened) return { nummer, fout: opened.fout }
@@ -56,11 +56,11 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
       try {
         const target = openSync(temp, 'wx', FILE_MODE)
         targets.push(target)
-        plaatsingen.push({ temp, sleutel })
+        placements.push({ temp, sleutel })
         return { nummer, sleutel, omvang: opened.size, ...copyBytes(opened, target, algoritme) }
       } catch (error) {
-        if (!(error instanceof Bronfout)) throw error
-        removeTemps(plaatsingen.splice(-1))
+        if (!(error instanceof SourceFault)) throw error
+        removeTemps(placements.splice(-1))
         return { nummer, fout: error.fout }
       } finally {
         close(opened.fd)
@@ -72,19 +72,19 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
     try {
       return readSync(fd, buffer, 0, length, position)
     } catch {
-      throw new Bronfout('file-unreadable')
+      throw new SourceFault('file-unreadable')
     }
   }
 
   /** Copies exactly as many bytes as the file had when it was opened. */
-  function copyBytes(source: Bronbestand, target: number, algoritme?: string) {
+  function copyBytes(source: OpenedSource, target: number, algoritme?: string) {
     const sha256 = createHash('sha256')
     const controle = checksumOf(algoritme)
     for (let position = 0; position < source.size; ) {
       if (Atomics.load(stop, 0) === 1) throw new Gestopt()
       const wanted = Math.min(CHUNK, source.size - position)
       const bytes = buffer.subarray(0, readAt(source.fd, wanted, position))
-      if (bytes.length === 0) throw new Bronfout('file-changed') // it has become shorter
+      if (bytes.length === 0) throw new SourceFault('file-changed') // it has become shorter
       sha256.update(bytes)
       controle?.update(bytes)
       for (let written = 0; written < bytes.length; ) written += writeSync(target, bytes, written)
@@ -95,16 +95,16 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
   }
 }
 
-function asAnswer(error: unknown): Antwoord {
-  if (error instanceof Gestopt) return { gestopt: true }
+function asAnswer(error: unknown): Reply {
+  if (error instanceof Gestopt) return { stopped: true }
   const fault = storeFault(error)
-  if (fault instanceof StoreUnavailable) return { onbeschikbaar: fault.code, wat: fault.wat }
+  if (fault instanceof StoreUnavailable) return { unavailable: fault.code, wat: fault.wat }
   throw error
 }
 
 /** What cannot be removed now is left to the sweep; the first error is the one to tell. */
-function removeTemps(plaatsingen: Plaatsing[]): void {
-  for (const { temp } of plaatsingen) {
+function removeTemps(placements: Placement[]): void {
+  for (const { temp } of placements) {
     try {
       rmSync(temp, { force: true })
     } catch {}

@@ -5,9 +5,9 @@ import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { type Store, StoreUnavailable } from '../storage/index.ts'
-import { type Bronbestand, beneath, type Geweigerd, type PathFault } from './bestandspad.ts'
-import type { Antwoord, Opdracht, Plaatsing, Threaddata } from './copy-messages.ts'
-import { Bronfout, type Copied, checksumOf, requireUnchanged, type TeKopieren } from './source-file.ts'
+import { beneath, type OpenedSource, type PathFault, type Refused } from './bestandspad.ts'
+import type { Order, Placement, Reply, Threaddata } from './copy-messages.ts'
+import { type Copied, checksumOf, type FileToCopy, requireUnchanged, SourceFault } from './source-file.ts'
 
 // ---- the filesystem backend: threads ----
 
@@ -16,46 +16,46 @@ const THREADS = 2
 // Small enough to spread a batch over the threads, large enough to sync in groups.
 const GROUP = 64
 
-type Oproep = { failed: boolean }
-type Taak = { opdracht: Opdracht; oproep: Oproep; resolve(antwoord: Antwoord): void; reject(error: Error): void }
+type Call = { failed: boolean }
+type Task = { order: Order; call: Call; resolve(reply: Reply): void; reject(error: Error): void }
 
 /**
  * Copies files into a filesystem store. Nothing of a call is visible before all its files are on disk, and a call that
  * is rejected leaves nothing but, after a crash, temporary files. Results come in the order of the files.
  *
- * @throws (from `kopieer`) StoreUnavailable for faults of the store or the import directory
+ * @throws (from `copyFiles`) StoreUnavailable for faults of the store or the import directory
  */
 export function copyPool(options: { baseDir: string; opslagRoot: string; threads?: number }): {
-  kopieer(bestanden: TeKopieren[]): Promise<Copied[]>
+  copyFiles(files: FileToCopy[]): Promise<Copied[]>
   stop(): Promise<void>
 } {
   const { baseDir, opslagRoot, threads = THREADS } = options
   const stop = new Int32Array(new SharedArrayBuffer(4))
-  const waiting: Taak[] = []
-  const busy = new Map<Worker, Taak>()
+  const waiting: Task[] = []
+  const busy = new Map<Worker, Task>()
   const idle = new Set<Worker>()
   let stopping: PromiseWithResolvers<void> | undefined
 
-  function run(oproep: Oproep, opdracht: Opdracht): Promise<Antwoord> {
-    return new Promise<Antwoord>((resolve, reject) => {
-      waiting.push({ opdracht, oproep, resolve, reject })
+  function run(call: Call, order: Order): Promise<Reply> {
+    return new Promise<Reply>((resolve, reject) => {
+      waiting.push({ order, call, resolve, reject })
       next()
     })
   }
 
   function next(): void {
     while (waiting.length > 0) {
-      if (stopping || waiting[0]!.oproep.failed) {
+      if (stopping || waiting[0]!.call.failed) {
         waiting.shift()!.reject(new Error('copying was stopped'))
         continue
       }
       if (idle.size === 0 && busy.size >= threads) return
       const worker = idle.values().next().value ?? startThread()
-      const taak = waiting.shift()!
+      const task = waiting.shift()!
       idle.delete(worker)
-      busy.set(worker, taak)
+      busy.set(worker, task)
       worker.ref()
-      worker.postMessage(taak.opdracht)
+      worker.postMessage(task.order)
     }
     if (busy.size === 0) stopping?.resolve()
   }
@@ -69,13 +69,13 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
       execArgv: [],
       resourceLimits,
     })
-    worker.on('message', (antwoord: Antwoord) => {
-      const taak = busy.get(worker)!
+    worker.on('message', (reply: Reply) => {
+      const task = busy.get(worker)!
       busy.delete(worker)
       idle.add(worker)
       worker.unref() // a thread that waits does not keep the process
-      if (!('resultaten' in antwoord)) taak.oproep.failed = true // its other groups need not start
-      taak.resolve(antwoord)
+      if (!('results' in reply)) task.call.failed = true // its other groups need not start
+      task.resolve(reply)
       next()
     })
     worker.on('error', (error) => lost(worker, error))
@@ -85,38 +85,38 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
 
   /** A thread has died. Its call fails; the next task starts a new thread. */
   function lost(worker: Worker, cause?: unknown): void {
-    const taak = busy.get(worker)
+    const task = busy.get(worker)
     busy.delete(worker)
     idle.delete(worker)
-    if (taak) {
-      taak.oproep.failed = true
-      taak.reject(new Error('the thread that copied files has ended', { cause }))
+    if (task) {
+      task.call.failed = true
+      task.reject(new Error('the thread that copied files has ended', { cause }))
     }
     next()
   }
 
   return {
-    async kopieer(bestanden) {
-      const oproep = { failed: false }
-      const plaats: Plaatsing[] = []
-      const copyGroup = async (kopieer: TeKopieren[]) => {
-        const { resultaten, plaatsingen } = done(await run(oproep, { kopieer }))
-        plaats.push(...plaatsingen)
-        return resultaten
+    async copyFiles(files) {
+      const call = { failed: false }
+      const place: Placement[] = []
+      const copyGroup = async (copyFiles: FileToCopy[]) => {
+        const { results, placements } = done(await run(call, { copyFiles }))
+        place.push(...placements)
+        return results
       }
       try {
         const groups: Promise<Copied[]>[] = []
-        for (let i = 0; i < bestanden.length; i += GROUP) {
-          groups.push(copyGroup(bestanden.slice(i, i + GROUP)))
+        for (let i = 0; i < files.length; i += GROUP) {
+          groups.push(copyGroup(files.slice(i, i + GROUP)))
         }
         const settled = await Promise.allSettled(groups) // all: nothing of this call runs on after it was rejected
-        const resultaten = settled.flatMap((group) => (group.status === 'fulfilled' ? group.value : []))
+        const results = settled.flatMap((group) => (group.status === 'fulfilled' ? group.value : []))
         for (const group of settled) if (group.status === 'rejected') throw group.reason
-        if (plaats.length > 0) done(await run(oproep, { plaats }))
-        return resultaten
+        if (place.length > 0) done(await run(call, { place }))
+        return results
       } catch (error) {
         // What cannot be removed now is left to the sweep. A target may be there already; it is not known to be ours alone.
-        await Promise.all(plaats.map(({ temp }) => rm(temp, { force: true }).catch(() => {})))
+        await Promise.all(place.map(({ temp }) => rm(temp, { force: true }).catch(() => {})))
         throw error
       }
     },
@@ -132,10 +132,10 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
   }
 }
 
-function done(antwoord: Antwoord): { resultaten: Copied[]; plaatsingen: Plaatsing[] } {
-  if ('gestopt' in antwoord) throw new Error('copying was stopped')
-  if ('onbeschikbaar' in antwoord) throw new StoreUnavailable(antwoord.onbeschikbaar, antwoord.wat)
-  return antwoord
+function done(reply: Reply): { results: Copied[]; placements: Placement[] } {
+  if ('stopped' in reply) throw new Error('copying was stopped')
+  if ('unavailable' in reply) throw new StoreUnavailable(reply.unavailable, reply.wat)
+  return reply
 }
 
 // ---- any other backend: streams ----
@@ -147,27 +147,27 @@ function done(antwoord: Antwoord): { resultaten: Copied[]; plaatsingen: Plaatsin
 export async function copyToStore(
   store: Store,
   baseDir: string,
-  bestanden: TeKopieren[],
+  files: FileToCopy[],
   options: { concurrency?: number; signal?: AbortSignal } = {},
 ): Promise<Copied[]> {
   const { concurrency = 4, signal } = options
   const source = beneath(baseDir)
   const failed = new AbortController()
   const either = AbortSignal.any(signal ? [failed.signal, signal] : [failed.signal])
-  const resultaten: Copied[] = []
-  const queue = bestanden.entries()
+  const results: Copied[] = []
+  const queue = files.entries()
 
   async function work() {
     for (const [index, bestand] of queue) {
       either.throwIfAborted()
-      resultaten[index] = await copyThrough(store, source.open(bestand.bestandspad), bestand, either)
+      results[index] = await copyThrough(store, source.open(bestand.bestandspad), bestand, either)
     }
   }
 
   try {
     await Promise.all(Array.from({ length: concurrency }, () => work().catch((error) => failed.abort(error))))
     failed.signal.throwIfAborted()
-    return resultaten
+    return results
   } finally {
     source.close()
   }
@@ -175,8 +175,8 @@ export async function copyToStore(
 
 async function copyThrough(
   store: Store,
-  source: Bronbestand | Geweigerd,
-  { nummer, sleutel, algoritme }: TeKopieren,
+  source: OpenedSource | Refused,
+  { nummer, sleutel, algoritme }: FileToCopy,
   signal: AbortSignal,
 ): Promise<Copied> {
   if ('fout' in source) return { nummer, fout: source.fout }
@@ -185,12 +185,12 @@ async function copyThrough(
 
   async function* bytes() {
     try {
-      for await (const chunk of bytesOf(source as Bronbestand)) {
+      for await (const chunk of bytesOf(source as OpenedSource)) {
         controle?.update(chunk)
         yield chunk
       }
     } catch (error) {
-      if (error instanceof Bronfout) fout = error.fout
+      if (error instanceof SourceFault) fout = error.fout
       throw error
     }
   }
@@ -210,13 +210,13 @@ async function copyThrough(
 
 const CHUNK = 256 * 1024
 
-export async function* bytesOf(source: Bronbestand): AsyncGenerator<Buffer, void> {
+export async function* bytesOf(source: OpenedSource): AsyncGenerator<Buffer, void> {
   for (let position = 0; position < source.size; ) {
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK, source.size - position))
     const { bytesRead } = await readAt(source.fd, buffer, 0, buffer.length, position).catch(() => {
-      throw new Bronfout('file-unreadable')
+      throw new SourceFault('file-unreadable')
     })
-    if (bytesRead === 0) throw new Bronfout('file-changed') // it has become shorter
+    if (bytesRead === 0) throw new SourceFault('file-changed') // it has become shorter
     yield buffer.subarray(0, bytesRead)
     position += bytesRead
   }

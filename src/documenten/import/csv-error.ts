@@ -1,12 +1,12 @@
-export type CsvFoutCode = 'parse_error' | 'empty-file' | 'missing-import-headers' | 'duplicate-import-headers'
+export type CsvErrorCode = 'parse_error' | 'empty-file' | 'missing-import-headers' | 'duplicate-import-headers'
 
 /** Why an import CSV is refused as a whole. The message is Dutch and meant for the client. */
-export class CsvFout extends Error {
-  readonly code: CsvFoutCode
+export class CsvError extends Error {
+  readonly code: CsvErrorCode
 
-  constructor(code: CsvFoutCode, message: string) {
+  constructor(code: CsvErrorCode, message: string) {
     super(message)
-    this.name = 'CsvFout'
+    this.name = 'CsvError'
     this.code = code
   }
 }

@@ -1,14 +1,14 @@
 import { pipeline, Readable } from 'node:stream'
 import { parse } from 'fast-csv'
 import { KOLOMMEN } from './columns.ts'
-import { CsvFout } from './csv-error.ts'
+import { CsvError } from './csv-error.ts'
 import { findSeparator, type Separator, wholeRecords } from './records.ts'
 import { strictUtf8 } from './utf8.ts'
 
-export { CsvFout, KOLOMMEN }
+export { CsvError, KOLOMMEN }
 
 /** The header is row 1, as in the report and in its comments. */
-export const EERSTE_RIJNUMMER = 2
+export const FIRST_ROW_NUMBER = 2
 
 /**
  * Reads an import CSV as a stream, with commas or, as Excel writes it in Dutch, with semicolons. Resolves with the header once that is known to be good; then `regels` gives every
@@ -27,7 +27,7 @@ export async function readImportCsv(
   const records = wholeRecords(utf8, maxRecordBytes, separator)
   try {
     const header = await records.next()
-    if (header.done) throw new CsvFout('empty-file', 'Het bestand is leeg.')
+    if (header.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
     const [kop = []] = await Array.fromAsync(parseRecords([header.value], separator))
     requireHeader(kop)
     return { kop, regels: parseRecords(records, separator) }
@@ -60,10 +60,10 @@ function requireHeader(kop: string[]): void {
       kop.length === 1 && kop[0]!.includes('\t')
         ? ' De kolommen moeten met een komma of puntkomma gescheiden zijn.'
         : ''
-    throw new CsvFout('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${hint}`)
+    throw new CsvError('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${hint}`)
   }
   if (twice.size > 0) {
-    throw new CsvFout('duplicate-import-headers', `In de kopregel staan meer dan eens: ${listed([...twice])}.`)
+    throw new CsvError('duplicate-import-headers', `In de kopregel staan meer dan eens: ${listed([...twice])}.`)
   }
 }
 
@@ -95,7 +95,7 @@ export function copyLines(
   async function* lines(): AsyncGenerator<Buffer> {
     let text = ''
     for await (const cellen of regels) {
-      text += copyLine(importId, EERSTE_RIJNUMMER + aantal, cellen)
+      text += copyLine(importId, FIRST_ROW_NUMBER + aantal, cellen)
       aantal++
       if (text.length >= COPY_CHUNK) {
         yield Buffer.from(text)

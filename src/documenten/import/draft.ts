@@ -8,7 +8,7 @@ import type { Mutation } from '../../database/mutate.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import { CsvFout, copyLines, readImportCsv } from './csv.ts'
+import { CsvError, copyLines, readImportCsv } from './csv.ts'
 import { activateImport, copyInto, createImport, importFault, waitForClient } from './index.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
@@ -16,7 +16,7 @@ export const PROEF_ATTEMPTS = 4
 
 /**
  * Takes in a CSV, whole or not at all.
- * @throws CsvFout for a file that an import would refuse, and for one without rows
+ * @throws CsvError for a file that an import would refuse, and for one without rows
  */
 export async function createDraft(
   m: Mutation,
@@ -40,7 +40,7 @@ export async function createDraft(
     .executeTakeFirstOrThrow()
   const lines = copyLines(id, regels)
   await copyInto(m, 'import_concept_regel', lines)
-  if (lines.aantal === 0) throw new CsvFout('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
+  if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
   await m.trx.updateTable('importConcept').set({ omvang, totaal: lines.aantal }).where('id', '=', id).execute()
   return { uuid, totaal: lines.aantal, omvang }
 }

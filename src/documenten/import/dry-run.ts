@@ -12,22 +12,22 @@ import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { judgeZaken } from '../../zaken/import-links.ts'
 import { importBaseDirFault } from './base-dir.ts'
+import { FIRST_ROW } from './batch.ts'
+import { beneath, type OpenedSource, type Refused } from './bestandspad.ts'
+import { bytesOf } from './copy.ts'
 import {
+  type Candidate,
   conflict,
   contentFaults,
-  EERSTE,
   existing,
   judgeInOrder,
   judgeTypes,
-  type Kandidaat,
   numberKey,
   readRow,
   type TypedRow,
   withZaak,
-} from './batch.ts'
-import { type Bronbestand, beneath, type Geweigerd } from './bestandspad.ts'
-import { bytesOf } from './copy.ts'
-import { Bronfout, checksumOf } from './source-file.ts'
+} from './judge.ts'
+import { checksumOf, SourceFault } from './source-file.ts'
 import { nameTypes } from './type-names.ts'
 
 type Parts = { config: Config; database: Database }
@@ -93,25 +93,25 @@ export async function endDryRun(
 /** What is wrong with the rows of one portion, by row. */
 async function judge(config: Config, database: Database, run: Run, vanaf: number): Promise<Map<number, string>> {
   const { db, sql } = database
-  const regels = await sql<{ nummer: number; cellen: string[] }[]>`
+  const staged = await sql<{ nummer: number; cellen: string[] }[]>`
     select nummer, cellen from import_concept_regel
-    where concept_id = ${run.id} and nummer >= ${vanaf + EERSTE} and nummer < ${vanaf + EERSTE + PORTION} order by nummer`
-  await nameTypes(db, run.basisUrl, run.kop, regels)
+    where concept_id = ${run.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + PORTION} order by nummer`
+  await nameTypes(db, run.basisUrl, run.kop, staged)
   const fouten = new Map<number, string>()
-  const gelezen: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
-  for (const [index, { nummer, cellen }] of regels.entries()) {
+  const readRows: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
+  for (const [index, { nummer, cellen }] of staged.entries()) {
     if (index % ROWS === ROWS - 1) await yieldToOthers()
     const result = readRow(run.kop, cellen, nummer)
     if ('fout' in result) fouten.set(nummer, result.fout)
-    else gelezen.push(result)
+    else readRows.push(result)
   }
-  const rows = await judgeTypes(db, config, run.basisUrl, gelezen, fouten)
+  const rows = await judgeTypes(db, config, run.basisUrl, readRows, fouten)
   if (rows.length === 0) return fouten
-  const bezet = await existing(db, rows)
-  await addSeen(sql, run.id, rows, bezet)
+  const taken = await existing(db, rows)
+  await addSeen(sql, run.id, rows, taken)
   const zaakFouten = await judgeZaken(sql, withZaak(rows), { lock: false })
-  const kandidaten = await lookAtFiles(config.importBaseDir, rows, (row) => conflict(row, bezet) !== undefined)
-  const { accepted, refused } = judgeInOrder(kandidaten, bezet, zaakFouten)
+  const candidates = await lookAtFiles(config.importBaseDir, rows, (row) => conflict(row, taken) !== undefined)
+  const { accepted, refused } = judgeInOrder(candidates, taken, zaakFouten)
   for (const [nummer, fout] of refused) fouten.set(nummer, fout)
   await sql`
     insert into import_concept_sleutel (concept_id, sleutel)
@@ -126,23 +126,23 @@ async function addSeen(
   sql: postgres.Sql,
   id: number,
   rows: TypedRow[],
-  bezet: { uuids: Set<string>; nummers: Set<string> },
+  taken: { uuids: Set<string>; nummers: Set<string> },
 ): Promise<void> {
   const seen = await sql<{ sleutel: string }[]>`
     select sleutel from import_concept_sleutel where concept_id = ${id} and sleutel = any(${rows.flatMap(keysOf)})`
-  for (const { sleutel } of seen) (sleutel.includes(' ') ? bezet.nummers : bezet.uuids).add(sleutel)
+  for (const { sleutel } of seen) (sleutel.includes(' ') ? taken.nummers : taken.uuids).add(sleutel)
 }
 
 /** Opens the files as the import would, and reads only those of which a row states a checksum. */
-async function lookAtFiles(baseDir: string, rows: TypedRow[], skip: (row: TypedRow) => boolean): Promise<Kandidaat[]> {
+async function lookAtFiles(baseDir: string, rows: TypedRow[], skip: (row: TypedRow) => boolean): Promise<Candidate[]> {
   const base = beneath(baseDir)
-  const kandidaten: Kandidaat[] = []
+  const candidates: Candidate[] = []
   try {
     for (const [index, row] of rows.entries()) {
       if (index % FILES === FILES - 1) await yieldToOthers()
-      kandidaten.push({ ...row, bestand: skip(row) ? NOT_READ : await lookAt(base.open(row.bestandspad), row) })
+      candidates.push({ ...row, bestand: skip(row) ? NOT_READ : await lookAt(base.open(row.bestandspad), row) })
     }
-    return kandidaten
+    return candidates
   } finally {
     base.close()
   }
@@ -150,7 +150,7 @@ async function lookAtFiles(baseDir: string, rows: TypedRow[], skip: (row: TypedR
 
 const NOT_READ = { sleutel: '', omvang: 0, sha256: '' }
 
-async function lookAt(source: Bronbestand | Geweigerd, { input }: TypedRow): Promise<Kandidaat['bestand']> {
+async function lookAt(source: OpenedSource | Refused, { input }: TypedRow): Promise<Candidate['bestand']> {
   if ('fout' in source) return { fout: `bestandspad: ${source.fout.tekst}` }
   try {
     const controle = input.integriteit?.waarde ? checksumOf(input.integriteit.algoritme) : undefined
@@ -158,7 +158,7 @@ async function lookAt(source: Bronbestand | Geweigerd, { input }: TypedRow): Pro
     const faults = contentFaults(input, { omvang: source.size, ...(controle && { controle: controle.digest() }) })
     return faults.length > 0 ? { fout: faults.join(' ') } : { ...NOT_READ, omvang: source.size }
   } catch (error) {
-    if (error instanceof Bronfout) return { fout: `bestandspad: ${error.fout.tekst}` }
+    if (error instanceof SourceFault) return { fout: `bestandspad: ${error.fout.tekst}` }
     throw error
   } finally {
     closeSync(source.fd)

@@ -13,7 +13,7 @@ import { link } from '../../http/links.ts'
 import { Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid, notFound, Problem } from '../../http/problem.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import { CsvFout, copyLines, readImportCsv } from './csv.ts'
+import { CsvError, copyLines, readImportCsv } from './csv.ts'
 import { enqueueBatch, finishWhenDone, stopImport } from './progress.ts'
 import { reportCsv } from './report.ts'
 import { reportRows } from './report-rows.ts'
@@ -88,7 +88,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
       } catch (error) {
         if (request.raw.errored) throw new Problem(400, { code: 'parse_error', detail: 'De verbinding is verbroken.' })
         readOn(request)
-        throw error instanceof CsvFout ? csvProblem(error) : error
+        throw error instanceof CsvError ? csvProblem(error) : error
       }
       return reply.code(200).send()
     },
@@ -320,10 +320,10 @@ function requireCsv(request: FastifyRequest): void {
   if (charset && charset !== 'utf-8' && charset !== 'utf8')
     throw new Problem(415, { detail: 'Alleen UTF-8 wordt aangenomen.' })
   if (request.body === undefined || request.body === null)
-    throw csvProblem(new CsvFout('empty-file', 'Het bestand is leeg.'))
+    throw csvProblem(new CsvError('empty-file', 'Het bestand is leeg.'))
 }
 
-function csvProblem(fault: CsvFout): Problem {
+function csvProblem(fault: CsvError): Problem {
   if (fault.code === 'parse_error') return new Problem(400, { code: 'parse_error', detail: fault.message })
   return importFault(fault.code, fault.message)
 }

@@ -1,4 +1,4 @@
-import { CsvFout } from './csv-error.ts'
+import { CsvError } from './csv-error.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -188,6 +188,6 @@ function take(scan: Scan): Buffer {
   return piece
 }
 
-function refuse({ record, recordLine }: Scan, why: string): CsvFout {
-  return new CsvFout('parse_error', `Rij ${record}, die begint op regel ${recordLine} van het bestand, ${why}.`)
+function refuse({ record, recordLine }: Scan, why: string): CsvError {
+  return new CsvError('parse_error', `Rij ${record}, die begint op regel ${recordLine} van het bestand, ${why}.`)
 }

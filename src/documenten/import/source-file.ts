@@ -2,10 +2,10 @@
 import { createHash, getHashes } from 'node:crypto'
 import { fstatSync, type Stats } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { type Bronbestand, type PathFault, pathFault } from './bestandspad.ts'
+import { type OpenedSource, type PathFault, pathFault } from './bestandspad.ts'
 
 /** `algoritme` is that of `integriteit`; `sleutel` is new for every attempt, so that no other attempt writes it too. */
-export type TeKopieren = { nummer: number; bestandspad: string; sleutel: string; algoritme?: string }
+export type FileToCopy = { nummer: number; bestandspad: string; sleutel: string; algoritme?: string }
 
 /** `sleutel` is where the bytes are; `controle` is there when Node knows the algorithm that was asked for. */
 export type Copied =
@@ -15,7 +15,7 @@ export type Copied =
 // ---- what both have in common ----
 
 /** The source file is at fault. */
-export class Bronfout extends Error {
+export class SourceFault extends Error {
   readonly fout: PathFault
 
   constructor(code: PathFault['code']) {
@@ -25,14 +25,14 @@ export class Bronfout extends Error {
 }
 
 /** To be asked after the last byte: exactly the file that was opened has been read. */
-export function requireUnchanged({ fd, size, mtimeMs }: Bronbestand): void {
+export function requireUnchanged({ fd, size, mtimeMs }: OpenedSource): void {
   let now: Stats
   try {
     now = fstatSync(fd)
   } catch {
-    throw new Bronfout('file-unreadable') // a network file system can lose a file that is open
+    throw new SourceFault('file-unreadable') // a network file system can lose a file that is open
   }
-  if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Bronfout('file-changed')
+  if (now.size !== size || now.mtimeMs !== mtimeMs) throw new SourceFault('file-changed')
 }
 
 type Controle = { update(bytes: Uint8Array): void; digest(): string }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { CsvFout } from './csv-error.ts'
+import { CsvError } from './csv-error.ts'
 
 /**
- * Passes on bytes that are UTF-8 and drops a leading byte order mark; throws a CsvFout at the first byte that is
+ * Passes on bytes that are UTF-8 and drops a leading byte order mark; throws a CsvError at the first byte that is
  * anything else. What came before that byte is still passed on, so what a reader sees first does not depend on where
  * the chunks were cut. A piece never ends in the middle of a character.
  */
@@ -26,8 +26,8 @@ export async function* strictUtf8(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   if (carry.length > 0) throw notUtf8(offset)
 }
 
-function notUtf8(offset: number): CsvFout {
-  return new CsvFout(
+function notUtf8(offset: number): CsvError {
+  return new CsvError(
     'parse_error',
     `Het bestand is geen geldige UTF-8: de eerste foute byte staat op positie ${offset} (geteld vanaf 0).`,
   )

@@ -85,22 +85,22 @@ export const CRASHES: Mutant[] = [
   },
   {
     what: 'of two rows with one number the first wins',
-    file: 'src/documenten/import/batch.ts',
+    file: 'src/documenten/import/judge.ts',
     search:
-      '      accepted.push(row)\n      bezet.uuids.add(uuid)\n      if (input.identificatie) bezet.nummers.add(numberKey(input))\n',
+      '      accepted.push(row)\n      taken.uuids.add(uuid)\n      if (input.identificatie) taken.nummers.add(numberKey(input))\n',
     replace: '      accepted.push(row)\n',
     tests: ['test/documenten/import-order.test.ts'],
   },
   {
     what: 'an imported file has the checksum that its row states',
-    file: 'src/documenten/import/batch.ts',
+    file: 'src/documenten/import/judge.ts',
     search: 'if (stated && controle !== undefined && stated !== controle) {',
     replace: 'if (Math.random() > 2) {',
     tests: ['test/documenten/import-rows.test.ts'],
   },
   {
     what: 'an imported file has the size that its row states',
-    file: 'src/documenten/import/batch.ts',
+    file: 'src/documenten/import/judge.ts',
     search: "if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== omvang) {",
     replace: 'if (Math.random() > 2) {',
     tests: ['test/documenten/import-rows.test.ts'],

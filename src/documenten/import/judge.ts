@@ -1,0 +1,164 @@
+// What a row of an import needs to become a document: the checks of a row by itself, of its type and file, and against the rows
+// and documents before it.
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { readInput } from '../../http/input.ts'
+import { localUuid } from '../../http/links.ts'
+import { type InvalidParam, Problem } from '../../http/problem.ts'
+import { Metagegevens } from '../document/columns.ts'
+import { gebruiksrechtFault, statusFault } from '../rules.ts'
+import { publishedFault, type UnpublishedTypes } from '../type.ts'
+import { columnOf, rowToDocument, valuesOf } from './columns.ts'
+
+export type ReadRow = {
+  nummer: number
+  uuid: string | null
+  bestandspad: string
+  zaakUuid: string | null
+  input: Metagegevens
+}
+export type TypedRow = ReadRow & { uuid: string; typeId: number; vertrouwelijkheidaanduiding: string }
+type Bestand = { sleutel: string; omvang: number; sha256: string }
+/** A row of which nothing but its file can be at fault, and what became of that. */
+export type Candidate = TypedRow & { bestand: Bestand | { fout: string } }
+export type WithFile = TypedRow & { bestand: Bestand }
+export function hasFile(row: Candidate): row is WithFile {
+  return 'sleutel' in row.bestand
+}
+
+/** The checks that need nothing but the row: the same fields and rules as a regular create. */
+export function readRow(kop: string[], cellen: string[], nummer: number): ReadRow | { fout: string } {
+  const values = valuesOf(kop, cellen, nummer)
+  if ('fout' in values) return values
+  const { body, uuid, bestandspad, zaakUuid, fouten } = rowToDocument(values.rij)
+  const faults = fouten.map(({ kolom, reden }) => `${kolom}: ${reden}`)
+  const skip = new Set<string>(fouten.map(({ kolom }) => kolom))
+  const input = readFields(body, (fault) => {
+    if (!skip.has(columnOf(fault.name))) faults.push(`${columnOf(fault.name)}: ${fault.reason}`)
+  })
+  if (bestandspad.includes('\0')) faults.push('bestandspad: Dit pad bevat een teken dat niet is toegestaan.')
+  if (faults.length > 0 || !input) return { fout: faults.join(' ') }
+  return { nummer, uuid, bestandspad, zaakUuid, input }
+}
+
+function readFields(body: Record<string, unknown>, report: (fault: InvalidParam) => void): Metagegevens | undefined {
+  try {
+    const input = readInput(Metagegevens, body)
+    const faults = [...statusFault(input), ...gebruiksrechtFault(input)]
+    faults.forEach(report)
+    return input
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    error.invalidParams?.forEach(report)
+    return undefined
+  }
+}
+
+/** The checks of the type: one query, however many rows. */
+export async function judgeTypes(
+  db: Db,
+  config: UnpublishedTypes,
+  base: string,
+  rows: ReadRow[],
+  fouten: Map<number, string>,
+): Promise<TypedRow[]> {
+  const typeUuid = (url: string) => localUuid(url, base, 'informatieobjecttype')
+  const wanted = [...new Set(rows.flatMap(({ input }) => typeUuid(input.informatieobjecttype) ?? []))]
+  if (wanted.length === 0) {
+    for (const { nummer } of rows) fouten.set(nummer, GEEN_TYPE)
+    return []
+  }
+  const types = await db
+    .selectFrom('informatieobjecttype')
+    .where('uuid', 'in', wanted)
+    .select(['id', 'uuid', 'concept', 'vertrouwelijkheidaanduiding'])
+    .execute()
+  const typeByUuid = new Map(types.map((type) => [type.uuid, type]))
+  return rows.flatMap((row) => {
+    const { nummer, uuid, input } = row
+    const type = typeByUuid.get(typeUuid(input.informatieobjecttype) ?? '')
+    const fout = type ? publishedFault(type, config).map(({ name, reason }) => `${name}: ${reason}`)[0] : GEEN_TYPE
+    if (!type || fout) {
+      fouten.set(nummer, fout ?? GEEN_TYPE)
+      return []
+    }
+    return {
+      ...row,
+      uuid: uuid ?? randomUUID(),
+      typeId: type.id,
+      vertrouwelijkheidaanduiding: input.vertrouwelijkheidaanduiding || type.vertrouwelijkheidaanduiding,
+    }
+  })
+}
+
+const GEEN_TYPE = 'informatieobjecttype: Dit informatieobjecttype bestaat niet.'
+
+const EXISTS = {
+  uuid: 'uuid: Er bestaat al een document met deze uuid; dat blijft ongewijzigd.',
+  identificatie: 'identificatie: Deze identificatie bestaat al binnen de bronorganisatie.',
+}
+
+export const numberKey = ({ bronorganisatie, identificatie }: { bronorganisatie: string; identificatie?: string }) =>
+  `${bronorganisatie} ${identificatie}`
+
+type Taken = { uuids: Set<string>; nummers: Set<string> }
+
+/** Which of the uuids and numbers of these rows the register holds already. */
+export async function existing(db: Db, rows: { uuid: string; input: Metagegevens }[]): Promise<Taken> {
+  const uuids = rows.map(({ uuid }) => uuid)
+  const numbered = rows.filter(({ input }) => input.identificatie)
+  const found = await sql<{ uuid: string; bronorganisatie: string; identificatie: string }>`
+    select uuid, bronorganisatie, identificatie from enkelvoudiginformatieobject where uuid = any(${uuids}::uuid[])
+    union
+    select uuid, bronorganisatie, identificatie from enkelvoudiginformatieobject
+    where (identificatie, bronorganisatie) in (
+      select * from unnest(${numbered.map(({ input }) => input.identificatie)}::text[], ${numbered.map(({ input }) => input.bronorganisatie)}::text[]))`.execute(
+    db,
+  )
+  return { uuids: new Set(found.rows.map(({ uuid }) => uuid)), nummers: new Set(found.rows.map(numberKey)) }
+}
+
+/** What a row has in common with documents that exist; undefined when it is new. */
+export function conflict({ uuid, input }: TypedRow, { uuids, nummers }: Taken): string | undefined {
+  const faults: string[] = []
+  if (uuids.has(uuid)) faults.push(EXISTS.uuid)
+  if (input.identificatie && nummers.has(numberKey(input))) faults.push(EXISTS.identificatie)
+  return faults.length > 0 ? faults.join(' ') : undefined
+}
+
+export function contentFaults(
+  input: Metagegevens,
+  { omvang, controle }: { omvang: number; controle?: string },
+): string[] {
+  const faults: string[] = []
+  if (typeof input.bestandsomvang === 'number' && input.bestandsomvang !== omvang) {
+    faults.push(`bestandsomvang: Het bestand is ${omvang} bytes groot.`)
+  }
+  const stated = input.integriteit?.waarde?.trim().toLowerCase()
+  if (stated && controle !== undefined && stated !== controle) {
+    faults.push('integriteit.waarde: Deze waarde hoort niet bij het bestand.')
+  }
+  return faults
+}
+
+export const withZaak = <R extends { zaakUuid: string | null }>(rows: R[]) =>
+  rows.filter((row): row is R & { zaakUuid: string } => row.zaakUuid !== null)
+
+/** Which of the rows may become documents when each is held against the register and the rows before it. */
+export function judgeInOrder(rows: Candidate[], { uuids, nummers }: Taken, zaakFouten: Map<number, string>) {
+  const taken = { uuids: new Set(uuids), nummers: new Set(nummers) }
+  const accepted: WithFile[] = []
+  const refused: [number, string][] = []
+  for (const row of rows) {
+    const { nummer, uuid, input, bestand } = row
+    const fout = conflict(row, taken) ?? zaakFouten.get(nummer) ?? ('fout' in bestand ? bestand.fout : undefined)
+    if (fout) refused.push([nummer, fout])
+    else if (hasFile(row)) {
+      accepted.push(row)
+      taken.uuids.add(uuid)
+      if (input.identificatie) taken.nummers.add(numberKey(input))
+    }
+  }
+  return { accepted, refused }
+}
