@@ -42,7 +42,7 @@ export type CheckOptions = {
   /** How many files are read on both sides and compared; the sizes of all others are. */
   files: number
   /** Both APIs, and of how many objects of each kind their answers are compared. */
-  answers?: { there: Answers; here: Answers; perKind: number }
+  answers?: { there: Answers; thereUrl: string; here: Answers; perKind: number }
   report?: (difference: Difference) => void
   progress?: (soort: string, read: number) => void
 }
@@ -194,12 +194,12 @@ export async function checkTakeover(
     }
     await compareFiles(source)
     if (options.answers) {
-      // Requests within this process name it localhost.
+      const { there, thereUrl, here, perKind } = options.answers
+      // The source names itself as it is asked; requests within this process name it localhost.
       const both = addresses(
-        [...source.ownUrls, ...takeover.instellingen.oudeUrls, 'http://localhost'],
+        [...source.ownUrls, ...takeover.instellingen.oudeUrls, thereUrl, 'http://localhost'],
         takeover.instellingen.eigenUrl,
       )
-      const { there, here, perKind } = options.answers
       const found = await compareAnswers(
         connection,
         takeover,

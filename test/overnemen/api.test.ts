@@ -5,7 +5,7 @@ import t from 'tap'
 import { apiClient } from '../../src/overnemen/api/client.ts'
 import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound, type Round } from '../../src/overnemen/round.ts'
-import { SECRET, type TestApp, testApp } from '../app.ts'
+import { BASE, SECRET, type TestApp, testApp } from '../app.ts'
 import { emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
 
@@ -78,12 +78,25 @@ t.test('the database and the APIs of one installation end in the same rows, byte
 
   const client = apiClient({ url: address, clientId: 'beheer', secret: SECRET, connections: 2 })
   t.teardown(client.close)
-  const check = async () => {
+  const type = `/catalogi/api/v1/informatieobjecttypen/${uuidOf(KIND.informatieobjecttype, 1)}`
+  const version = `/catalogi/api/v1/zaaktypen/${uuidOf(KIND.zaaktype, 1)}`
+  /** One side names one more version of a related type than the other. */
+  const check = async (more?: 'there' | 'here') => {
     const found: Difference[] = []
+    const asked = async (side: string, path: string, answer: { status: number; body: unknown }) => {
+      if (path === type && side === more)
+        (answer.body as { zaaktypen: string[] }).zaaktypen.push((side === 'there' ? address : BASE) + version)
+      return answer
+    }
     const { differences, compared, answers } = await checkTakeover(target.parts, first.takeover, {
       files: 100,
       report: (one) => found.push(one),
-      answers: { there: client.get, here: (path) => target.call('GET', path, undefined, CRS), perKind: 100 },
+      answers: {
+        there: async (path) => asked('there', path, await client.get(path)),
+        thereUrl: address,
+        here: async (path) => asked('here', path, await target.call('GET', path, undefined, CRS)),
+        perKind: 100,
+      },
     })
     t.equal(differences, found.length)
     const lines = (of: Difference[]) => of.map(({ soort, code, veld }) => `${soort} ${code} ${veld}`.trim())
@@ -96,6 +109,8 @@ t.test('the database and the APIs of one installation end in the same rows, byte
   const { found, said, compared, answers } = await check()
   t.same(found, [])
   t.same(said, [])
+  t.same((await check('here')).said, [], 'each service has its rule for the versions that it names')
+  t.same((await check('there')).said, ['informatieobjecttype antwoord zaaktypen'])
   for (const soort of [
     'zaaktype',
     'zaak',

@@ -206,7 +206,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         const here = there && (await openOwnAnswers(config, database, box, stores, log))
         const proof = await checkTakeover({ ...parts, store }, takeover, {
           files,
-          ...(there && here && { answers: { there: there.get, here: here.answers, perKind } }),
+          ...(there && here && { answers: { there: there.get, thereUrl: oldApi!.url, here: here.answers, perKind } }),
           report: (difference) => {
             if (options.json) console.log(JSON.stringify(difference))
             else
