@@ -123,7 +123,11 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       )
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')
-        await m.trx.deleteFrom('objectinformatieobject').where('id', '=', row.id).execute()
+        const { numDeletedRows } = await m.trx
+          .deleteFrom('objectinformatieobject')
+          .where('id', '=', row.id)
+          .executeTakeFirst()
+        if (numDeletedRows === 0n) throw notFound() // another request did it meanwhile
       })
       return reply.code(204).send()
     },

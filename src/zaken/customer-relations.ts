@@ -9,8 +9,8 @@ import { link, resolveLink } from '../http/links.ts'
 import { fault, type InvalidParam, throwFaults } from '../http/problem.ts'
 import { openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import type { Services } from '../services/services.ts'
-import { archivedFaults, holdZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { by, byUrl, findOne, type PartRow, type PartSource, requireOne, sendAll, sendOne } from './part-queries.ts'
+import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
+import { by, byUrl, findOne, holdOne, type PartRow, type PartSource, sendAll, sendOne } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { Params } from './zaak/columns.ts'
@@ -147,8 +147,7 @@ async function create(m: Mutation, relatie: Relatie, zaak: ZaakCore, url: string
 async function remove(m: Mutation, relatie: Relatie, uuid: string): Promise<void> {
   const { naam, veld } = relatie
   const bron = sourceOf(relatie)
-  const row = await requireOne(m.read, m.actor, bron, uuid, ALLEEN_BIJWERKEN)
-  const zaak = (await holdZaak(m, row.zaakUuid))!
+  const { zaak, before: row } = await holdOne(m, bron, uuid, ALLEEN_BIJWERKEN)
   await m.sql`delete from ${m.sql(naam)} where id = ${row.id}`
   const oud = bron.toResource(row, m.actor.base)
   const detail = row[veld]

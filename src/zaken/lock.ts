@@ -1,4 +1,5 @@
 // The case of a change: found and locked, so that it does not change or close halfway.
+import { sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import type { Actor } from '../http/actor.ts'
@@ -29,6 +30,12 @@ export async function requireZaak(db: ReadDb, actor: Actor, scopes: Scopes, uuid
 /** The case with this uuid, locked: it does not change until the transaction ends. */
 export function holdZaak(m: Mutation, uuid: string): Promise<ZaakCore | undefined> {
   return selectCore(m.read).where('z.uuid', '=', uuid).forNoKeyUpdate('z').executeTakeFirst()
+}
+
+/** The case to which a row of this table belongs, locked. */
+export function holdZaakOf(m: Mutation, table: string, uuid: string): Promise<ZaakCore | undefined> {
+  const id = sql<number>`(select zaak_id from ${sql.table(table)} where uuid = ${uuid}::uuid)`
+  return selectCore(m.read).where('z.id', '=', id).forNoKeyUpdate('z').executeTakeFirst()
 }
 
 /**

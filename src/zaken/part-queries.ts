@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, ReadDb } from '../database/database.ts'
 import { all, type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
+import type { Mutation } from '../database/mutate.ts'
 import { reach } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { sendCacheable } from '../http/etag.ts'
@@ -14,6 +15,7 @@ import { type Listing, sendPageOf } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sendAllById } from '../http/stream.ts'
 import { expandable, type Soort, tree } from './expand.ts'
+import { holdZaakOf, type ZaakCore } from './lock.ts'
 import { LEZEN, mayDo, reached, requireMay, type Scopes } from './rights.ts'
 
 export type PartRow = {
@@ -113,6 +115,23 @@ export async function requireOne<Row extends PartRow>(
   if (!row) throw notFound()
   requireMay(actor, scopes, row)
   return row
+}
+
+/**
+ * Something below a case, for a change. The case is locked before the row is read: whoever waited here for a change of the same
+ * row sees what came of it, and one that was deleted meanwhile is not there any more.
+ * @throws Problem 404 when there is none, 403 when rights with these scopes do not reach its case
+ */
+export async function holdOne<Row extends PartRow>(
+  m: Mutation,
+  bron: PartSource<Row>,
+  uuid: string,
+  scopes: Scopes,
+  zaakUuid?: string,
+): Promise<{ zaak: ZaakCore; before: Row }> {
+  const zaak = await holdZaakOf(m, bron.table, uuid)
+  if (!zaak) throw notFound()
+  return { zaak, before: await requireOne(m.read, m.actor, bron, uuid, scopes, zaakUuid) }
 }
 
 /**

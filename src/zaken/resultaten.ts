@@ -10,8 +10,8 @@ import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, type InvalidParam, immutable, throwFaults } from '../http/problem.ts'
-import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { byType, byUrl, findOne, type PartRow, paged, readable, requireOne, sendOne, sendPage } from './part-queries.ts'
+import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { byType, byUrl, findOne, holdOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
@@ -161,8 +161,7 @@ async function changeResultaat(
   given: Static<typeof ResultaatPatch>,
   objects: ObjectDates,
 ) {
-  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
   const oud = toResultaat(before, m.actor.base)
   throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
@@ -180,8 +179,7 @@ async function changeResultaat(
 }
 
 async function deleteResultaat(m: Mutation, uuid: string): Promise<void> {
-  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from resultaat where id = ${before.id}`
   if (zaak.einddatum !== null)

@@ -14,16 +14,16 @@ import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
 import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
 import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart, representeeFaults } from './betrokkenen.ts'
-import { archivedFaults, holdZaak, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { archivedFaults, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   by,
   byType,
   byUrl,
   findOne,
+  holdOne,
   type PartRow,
   paged,
   readable,
-  requireOne,
   sendOne,
   sendPage,
 } from './part-queries.ts'
@@ -149,8 +149,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(BIJWERKEN), schema: { params: Params, body: RolInput, response: { 200: Rol } } },
     async (request) =>
       app.mutate(request.actor, async (m) => {
-        const before = await requireOne(m.read, m.actor, source, request.params.uuid, BIJWERKEN)
-        const zaak = (await holdZaak(m, before.zaakUuid))!
+        const { zaak, before } = await holdOne(m, source, request.params.uuid, BIJWERKEN)
         const sameZaak = request.body.zaak === link(m.actor.base, 'zaak', zaak.uuid)
         return changeRol(m, zaak, before, request.body, sameZaak ? [] : [immutable('zaak')])
       }),
@@ -158,8 +157,8 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.delete('/rollen/:uuid', { config: access(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, async (m) => {
-      const before = await requireOne(m.read, m.actor, source, request.params.uuid, BIJWERKEN)
-      await deleteRol(m, (await holdZaak(m, before.zaakUuid))!, before)
+      const { zaak, before } = await holdOne(m, source, request.params.uuid, BIJWERKEN)
+      await deleteRol(m, zaak, before)
     })
     return reply.code(204).send()
   })

@@ -7,9 +7,9 @@ import type { Mutation } from '../database/mutate.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
-import { fault, onObject, throwFaults } from '../http/problem.ts'
+import { fault, notFound, onObject, throwFaults } from '../http/problem.ts'
 import { holdZaak, requireOpenZaak, requireZaak, touchZaak, type ZaakCore } from './lock.ts'
-import { findOne, type PartRow, type PartSource, requireOne, sendAll, sendOne } from './part-queries.ts'
+import { findOne, holdOne, type PartRow, type PartSource, sendAll, sendOne } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
@@ -57,7 +57,8 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
       if (target.kind === 'ours' && target.resource !== 'besluit')
         throwFaults([fault('besluit', 'invalid-resource', 'Deze URL is van een andere resource.')])
       const made = await app.mutate(request.actor, async (m) => {
-        const zaak = (await holdZaak(m, zaakUuid))!
+        const zaak = await holdZaak(m, zaakUuid)
+        if (!zaak) throw notFound()
         if (target.kind === 'ours') return confirm(m, zaak, target.uuid)
         const [row] = await m.sql<{ uuid: string }[]>`
           insert into zaakbesluit (zaak_id, besluit_url) values (${zaak.id}, ${besluit})
@@ -82,8 +83,7 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       await app.mutate(request.actor, async (m) => {
         const { zaakUuid, uuid } = request.params
-        const row = await requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN, zaakUuid)
-        const zaak = (await holdZaak(m, zaakUuid))!
+        const { zaak, before: row } = await holdOne(m, source, uuid, ALLEEN_BIJWERKEN, zaakUuid)
         if (row.besluitUuid)
           throwFaults([onObject('inconsistent-relation', 'Het besluit hoort nog bij deze zaak: wijzig het besluit.')])
         requireOpenZaak(zaak, m.actor)

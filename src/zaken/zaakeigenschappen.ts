@@ -15,8 +15,8 @@ import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
 import { link } from '../http/links.ts'
 import { type InvalidParam, immutable, onObject, throwFaults } from '../http/problem.ts'
-import { archivedFaults, holdZaak, requireOpenZaak, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { findOne, type PartRow, type PartSource, readable, requireOne, sendAll, sendOne } from './part-queries.ts'
+import { archivedFaults, requireOpenZaak, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { findOne, holdOne, type PartRow, type PartSource, readable, sendAll, sendOne } from './part-queries.ts'
 import { eigenschapLink, recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
@@ -152,8 +152,7 @@ async function change(
   given: Static<typeof InputPatch>,
   { streng, typen }: Context,
 ) {
-  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN, zaakUuid)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
   const oud = toZaakeigenschap(before, m.actor.base)
   throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
@@ -212,8 +211,7 @@ const DATUM = /^(\d{4})(\d\d)(\d\d)$/
 const DATUM_TIJD = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
 
 async function remove(m: Mutation, { uuid, zaakUuid }: Plaats): Promise<void> {
-  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN, zaakUuid)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakeigenschap where id = ${before.id}`
   const oud = toZaakeigenschap(before, m.actor.base)

@@ -15,17 +15,8 @@ import { LIMITS } from '../http/limits.ts'
 import { link, localUuid, resolveLink } from '../http/links.ts'
 import { type InvalidParam, immutable, invalid, invalidAll, onObject, throwFaults } from '../http/problem.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
-import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import {
-  byUrl,
-  findOne,
-  type PartRow,
-  type PartSource,
-  readable,
-  requireOne,
-  sendAll,
-  sendOne,
-} from './part-queries.ts'
+import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { byUrl, findOne, holdOne, type PartRow, type PartSource, readable, sendAll, sendOne } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
@@ -231,8 +222,7 @@ async function changeZio(
   actie: 'update' | 'partial_update',
   given: Static<typeof ZioPatch>,
 ) {
-  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
   const oud = toZio(before, m.actor.base)
   throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
@@ -255,8 +245,7 @@ async function changeZio(
 }
 
 async function deleteZio(m: Mutation, uuid: string): Promise<void> {
-  const before = await requireOne(m.read, m.actor, source, uuid, ONTKOPPELEN)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaak, before } = await holdOne(m, source, uuid, ONTKOPPELEN)
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakinformatieobject where id = ${before.id}`
   const documentId = before.enkelvoudiginformatieobjectId

@@ -118,7 +118,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
-        const row = await requireOne(m.read, m.actor, source, request.params.uuid, ALLEEN_BIJWERKEN)
+        const row = await lockNotitie(m, request.params.uuid)
         await m.sql`delete from zaaknotitie where id = ${row.id}`
       })
       return reply.code(204).send()
@@ -151,8 +151,7 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
 
 async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>) {
   m.unrecorded('the standard keeps no record of notes')
-  await m.sql`select 1 from zaaknotitie where uuid = ${uuid} for update`
-  const row = await requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
+  const row = await lockNotitie(m, uuid)
   if (row.status !== 'concept') throw invalid('status', 'invalid', 'Een definitieve notitie wijzigt niet meer.')
   const zaak = given.gerelateerdAan
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
@@ -160,6 +159,12 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
   const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: new Date().toISOString() }
   await m.trx.updateTable('zaaknotitie').set(values).where('id', '=', row.id).execute()
   return toZaaknotitie((await findOne(m.read, source, uuid))!, m.actor.base)
+}
+
+/** Locked before it is read: whoever waited for another change sees what came of it. */
+async function lockNotitie(m: Mutation, uuid: string): Promise<Row> {
+  await m.sql`select 1 from zaaknotitie where uuid = ${uuid} for update`
+  return requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
 }
 
 function toRow(given: Static<typeof InputPatch>) {

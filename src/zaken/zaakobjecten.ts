@@ -15,10 +15,10 @@ import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
 import { fault, immutable, notFound, onObject, throwFaults } from '../http/problem.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
-import { archivedFaults, holdZaak, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { Definitie, definitieFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
-import { by, byUrl, findOne, type PartRow, paged, readable, requireOne, sendOne, sendPage } from './part-queries.ts'
+import { by, byUrl, findOne, holdOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
@@ -258,8 +258,7 @@ async function changeZaakobject(
   faults: InvalidParam[],
   objects: ObjectDates,
 ) {
-  const before = await requireOne(m.read, m.actor, source, uuid, BIJWERKEN)
-  const zaak = (await holdZaak(m, before.zaakUuid))!
+  const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
   const oud = toZaakobject(before, m.actor.base)
   const definitie = given.objectTypeOverigeDefinitie
   const part = readObject(before.objectType, definitie ? null : given.objectIdentificatie)
@@ -290,8 +289,8 @@ async function changeZaakobject(
 }
 
 async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
-  const { zaakUuid } = await requireOne(m.read, m.actor, source, uuid, ONTKOPPELEN)
-  await removeZaakobject(m, (await holdZaak(m, zaakUuid))!, uuid)
+  const { zaak } = await holdOne(m, source, uuid, ONTKOPPELEN)
+  await removeZaakobject(m, zaak, uuid)
 }
 
 /** Removes one that is there. The case is locked, and the right was judged by the caller. */
