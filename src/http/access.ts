@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
 import { countAttempts } from '../autorisaties/attempts.ts'
 import type { CredentialStore } from '../autorisaties/credentials.ts'
 import { authenticate, rememberTokens } from '../autorisaties/token.ts'
@@ -33,6 +34,10 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined)
       throw new Error(`route ${String(route.method)} ${route.url} declares no access`)
+    // A read of the APIs that declares no parameters takes none: unknown ones are refused there too.
+    const isRead = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD')
+    if (isRead && route.config.access !== 'public' && route.config.access !== 'beheer' && !route.schema?.querystring)
+      route.schema = { ...route.schema, querystring: Type.Object({}) }
   })
   const pogingen = countAttempts()
   const verified = rememberTokens()
