@@ -4,13 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Test } from 'tap'
 import { Client, errors } from 'undici'
 import { type Receiver, startReceiver } from '../../bench/receiver.ts'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { BASE, givenZaaktype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
 import { freePort } from '../free-port.ts'
 import { configure } from '../notificaties/given.ts'
+import type { JudgeLike, StageLike } from '../stage.ts'
 import { CRS, ZAKEN, zaakBody } from './given.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -19,7 +19,7 @@ const DATABASE_AWAY = 69
 /** No answer may take longer; a client then gives up. */
 const ANSWER_MS = 10_000
 /** A start on a machine that is busy with other tests. */
-const START_MS = 120_000
+export const START_MS = 120_000
 
 export type Proces = {
   kill(signal: NodeJS.Signals): void
@@ -36,7 +36,7 @@ export type Proces = {
 }
 
 /** Runs a subcommand and does what a supervisor does: whenever it ends, it is started again. */
-export function supervise(t: Test, command: string, env: Record<string, string>): Proces {
+export function supervise(t: StageLike, command: string, env: Record<string, string>): Proces {
   const lines: string[] = []
   let child: ChildProcess
   let isStopping = false
@@ -104,7 +104,7 @@ export type Service = {
 
 /** So many api and worker processes on one database, a receiver of their notifications, and a published zaaktype. */
 export async function givenService(
-  t: Test,
+  t: StageLike,
   counts: { apis: number; workers: number },
   env: Record<string, string> = {},
 ): Promise<Service> {
@@ -163,7 +163,13 @@ export function openClient(address: string) {
   const client = new Client(address, { headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS, connectTimeout: ANSWER_MS })
   const authorization = `Bearer ${signToken('beheer', SECRET, { id: 'gebruiker-1', name: 'Gebruiker Een' })}`
   return {
-    async call(method: 'GET' | 'POST', path: string, body?: object): Promise<Antwoord> {
+    /** @param digest for an answer that is no JSON: what is kept of its bytes, as `url` of the body */
+    async call(
+      method: 'GET' | 'POST',
+      path: string,
+      body?: object,
+      digest?: (bytes: Uint8Array) => string,
+    ): Promise<Antwoord> {
       const began = performance.now()
       const ms = () => performance.now() - began
       try {
@@ -173,6 +179,10 @@ export function openClient(address: string) {
           headers: { authorization, 'content-type': 'application/json', ...CRS.headers },
           ...(body && { body: JSON.stringify(body) }),
         })
+        if (digest && answer.statusCode === 200) {
+          const url = digest(await answer.body.bytes())
+          return { status: 200, headers: answer.headers, body: { url }, ms: ms() }
+        }
         const text = await answer.body.text()
         return { status: answer.statusCode, headers: answer.headers, body: JSON.parse(text), ms: ms() }
       } catch (error) {
@@ -196,7 +206,7 @@ const nummer = (n: number) => `PROEF-${n}`
  * Waits until nothing is left to do, and holds what there is against what the clients were told: by number of the create,
  * its last answer.
  */
-export async function verifyAccount(t: Test, service: Service, creates: Antwoord[]): Promise<void> {
+export async function verifyAccount(t: JudgeLike, service: Service, creates: Antwoord[]): Promise<void> {
   const { test, receiver } = service
   const { sql } = test.database
   await until('all messages delivered', async () => {
@@ -271,7 +281,7 @@ export async function verifyAccount(t: Test, service: Service, creates: Antwoord
 }
 
 /** Ends all processes as a deployment does. */
-export async function endAll(t: Test, { test, apis, workers }: Service): Promise<void> {
+export async function endAll(t: JudgeLike, { test, apis, workers }: Service): Promise<void> {
   // A process that is only just started again does not listen to a signal yet.
   for (const { address } of apis) await until('an api that is ready', () => isReady(address))
   const registered = async () =>
