@@ -668,6 +668,7 @@ create table import (
   bijgewerkt_op timestamp with time zone not null default now(), -- When its last batch was committed.
   client_id text not null default ''::text, -- Client that made it.
   gemaakt_op timestamp with time zone not null default now(), -- When it was made.
+  gepauzeerd_op timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
   geslaagd integer not null default 0, -- Of these, rows that became a document.
   gestart_door text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
   gestart_op timestamp with time zone, -- When its CSV was accepted.
@@ -710,6 +711,15 @@ create table import_concept (
   constraint import_concept_pkey PRIMARY KEY (id),
   constraint import_concept_uuid_uniek UNIQUE (uuid),
   constraint import_concept_proef_status_check CHECK ((proef_status = ANY (ARRAY['wacht'::text, 'bezig'::text, 'klaar'::text, 'mislukt'::text])))
+);
+
+-- Rows of an uploaded CSV that would not be imported, as the dry run found.
+create table import_concept_fout (
+  concept_id bigint not null, -- The upload.
+  nummer integer not null, -- The row.
+  opmerking text not null, -- Why not, naming the column.
+  constraint import_concept_fout_pkey PRIMARY KEY (concept_id, nummer),
+  constraint import_concept_fout_concept_id_fkey FOREIGN KEY (concept_id) REFERENCES import_concept(id) ON DELETE CASCADE
 );
 
 -- How many rows would fail for one reason, as the dry run found.

@@ -18,7 +18,12 @@ const ROWS = 10_000
 export function removeDraft({ database }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
-    for (const table of ['import_concept_regel', 'import_concept_sleutel', 'import_concept_foutsoort']) {
+    for (const table of [
+      'import_concept_regel',
+      'import_concept_sleutel',
+      'import_concept_foutsoort',
+      'import_concept_fout',
+    ]) {
       for (let removed = ROWS; removed === ROWS; ) {
         const result = await database.sql`
           delete from ${database.sql(table)} where ctid = any(array(

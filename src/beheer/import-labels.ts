@@ -1,13 +1,19 @@
 // woorden: what an import, and a dry run, look like on the pages.
 import type { Concept } from '../documenten/import/draft.ts'
-import { GEANNULEERD } from '../documenten/import/index.ts'
+import { canContinue, GEANNULEERD } from '../documenten/import/index.ts'
 import type { ImportRow } from '../documenten/import/rows.ts'
 import type { StreamState } from './event-stream.ts'
 import { formatDuration, formatNumber } from './format.ts'
 
 type Staat = { tekst: string; soort: 'goed' | 'fout' | 'let-op' | 'bezig' }
 
-export function importStatus({ status, reden, mislukt }: Pick<ImportRow, 'status' | 'reden' | 'mislukt'>): Staat {
+export function importStatus({
+  status,
+  reden,
+  mislukt,
+  gepauzeerdOp,
+}: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'gepauzeerdOp'>): Staat {
+  if (gepauzeerdOp) return { tekst: 'Gepauzeerd', soort: 'let-op' }
   if (status === 'pending') return { tekst: 'Wacht op een bestand', soort: 'let-op' }
   if (status === 'active') return reden ? { tekst: 'Wacht', soort: 'let-op' } : { tekst: 'Loopt', soort: 'bezig' }
   if (status === 'error') return { tekst: reden === GEANNULEERD ? 'Geannuleerd' : 'Gestopt', soort: 'fout' }
@@ -51,10 +57,11 @@ const NO_WORKER =
   'Er draait geen worker, dus er gebeurt nu niets. Start een worker (opdracht: zaakstroom worker); daarna gaat het vanzelf verder.'
 
 /** What to do about an import that stopped. */
-export function stoppedText({ status, reden }: Pick<ImportRow, 'status' | 'reden'>): string {
+export function stoppedText(row: ImportRow): string {
+  const { status, reden } = row
   if (status !== 'error') return ''
-  const rest =
-    'Wat al was geïmporteerd, blijft staan. Wilt u de rest alsnog importeren? Download dan het bestand met de rijen die niet zijn geïmporteerd, en start daarmee een nieuwe import.'
+  const how = canContinue(row) ? 'Laat de import verder gaan, of probeer' : 'Probeer'
+  const rest = `Wat al was geïmporteerd, blijft staan. Wilt u de rest alsnog importeren? ${how} de rijen die niet zijn geïmporteerd opnieuw.`
   if (reden === GEANNULEERD) return `Deze import is geannuleerd. ${rest}`
   return `Deze import is voor het einde gestopt. ${reden ?? ''} De oorzaak staat in het logboek van de worker. ${rest}`
 }
@@ -69,6 +76,7 @@ export type Voortgang = {
   seconden: number
   stil: number
   werkers: boolean
+  gepauzeerd?: boolean
 }
 
 /** How an import stands, for the page and for the stream that keeps it up to date. */
@@ -84,7 +92,7 @@ export function importState(row: Voortgang): StreamState {
       wacht: waitingText(row),
     },
     gesproken: `${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
-    klaar: row.status !== 'active',
+    klaar: row.status !== 'active' || row.gepauzeerd === true,
   }
 }
 

@@ -1,7 +1,7 @@
-// import-starten: an import from the browser, in steps: the file is taken in and shown, a dry run finds its faults when
-// asked, and then it starts or is thrown away. The file waits between the steps in the database, for a day.
+// import-starten: an import from the browser, in steps: the file is taken in and shown, a dry run lists its wrong rows, and then it starts or is thrown away. The file waits between the steps in the database, for a day.
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { importBaseDirFault } from '../documenten/import/base-dir.ts'
 import { CsvError, KOLOMMEN } from '../documenten/import/csv.ts'
 import {
@@ -22,7 +22,8 @@ import type { Fouten } from './form.ts'
 import { formatBytes } from './format.ts'
 import { COLUMNS } from './import-columns.ts'
 import { dryRunState, isDryRunning, type Voortgang } from './import-labels.ts'
-import { uuidParam } from './lookup.ts'
+import { keysetPage } from './keyset-list.ts'
+import { queryText, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
@@ -124,6 +125,47 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       return stroom(request, reply, `concept ${uuid}`, () => leesProef(uuid))
     },
   )
+
+  app.get('/imports/concept/:uuid/fouten', { config: viewer }, async (request, reply) => {
+    const concept = await requireConcept(app.read, uuidParam(request))
+    const kop = concept.kop as string[]
+    const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
+    const [soort] = await chosenReason(concept, queryText(request, 'reden'))
+    const reason = soort ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${soort.sleutel}::bigint` : sql``
+    const lijst = await keysetPage<{ nummer: number; opmerking: string; cellen: string[] | null }>(request, {
+      key: ({ nummer }) => String(nummer),
+      rows: async (limit, { na, voor }) => {
+        const from = isRow(na)
+          ? sql`and f.nummer > ${Number(na)}`
+          : isRow(voor)
+            ? sql`and f.nummer < ${Number(voor)}`
+            : sql``
+        const order = voor === undefined ? sql`asc` : sql`desc`
+        const { rows } = await sql<{ nummer: number; opmerking: string; cellen: string[] | null }>`
+          select f.nummer, f.opmerking, r.cellen
+          from import_concept_fout f
+          left join import_concept_regel r on r.concept_id = f.concept_id and r.nummer = f.nummer
+          where f.concept_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
+          database.db,
+        )
+        return rows
+      },
+    })
+    return reply.pagina('import-concept-fouten', {
+      titel: 'Rijen met een fout',
+      kruimels: [LIJST, { pad: `/imports/concept/${concept.uuid}`, naam: `Controleren: ${concept.bestandsnaam}` }],
+      concept,
+      soort,
+      lijst: {
+        ...lijst,
+        rijen: lijst.rijen.map(({ cellen, ...rij }) => ({
+          ...rij,
+          bestandspad: shortened(cellen?.[pad] ?? ''),
+          documentTitel: shortened(cellen?.[titel] ?? ''),
+        })),
+      },
+    })
+  })
 
   app.post('/imports/concept/:uuid/proef', { config: operator }, async (request, reply) => {
     const uuid = uuidParam(request)
@@ -227,6 +269,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
         weergave: bestandsnaam,
         nieuw: { bestandsnaam, rijen: totaal, bytes: omvang },
       })
+      await requestDryRun(m, uuid) // nobody should start what was not tried
       return uuid
     })
   }
@@ -249,9 +292,18 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
     return row && dryRunState(row)
   }
 
+  async function chosenReason({ id }: Concept, sleutel: string) {
+    if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return []
+    return database.sql<{ sleutel: string; reden: string; aantal: number }[]>`
+      select sleutel::text, reden, aantal from import_concept_foutsoort
+      where concept_id = ${id} and sleutel = ${sleutel}::bigint`
+  }
+
   async function foutsoorten({ id }: Concept) {
-    return database.sql<{ reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]>`
-      select reden, aantal, voorbeelden from import_concept_foutsoort
+    return database.sql<
+      { sleutel: string; reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
+    >`
+      select sleutel::text, reden, aantal, voorbeelden from import_concept_foutsoort
       where concept_id = ${id} order by aantal desc, sleutel limit ${SOORTEN + 1}`
   }
 }
@@ -283,5 +335,6 @@ function drain({ raw }: FastifyRequest, part: MultipartFile): void {
   raw.once('close', () => clearTimeout(limit))
 }
 
+const isRow = (text: string | undefined) => text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31
 const object = (concept: Concept) => ({ soort: 'import-bestand', id: concept.uuid, weergave: concept.bestandsnaam })
 const shortened = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

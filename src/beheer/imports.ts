@@ -1,8 +1,16 @@
 // imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { listConcepten } from '../documenten/import/draft.ts'
-import { cancelImport, deleteImport, hasReport, sendReport } from '../documenten/import/index.ts'
+import { createDraftOfRest, listConcepten, requestDryRun } from '../documenten/import/draft.ts'
+import {
+  canContinue,
+  cancelImport,
+  continueImport,
+  deleteImport,
+  hasReport,
+  pauseImport,
+  sendReport,
+} from '../documenten/import/index.ts'
 import { csvStream } from '../documenten/import/report.ts'
 import { failedRows } from '../documenten/import/report-rows.ts'
 import { type ImportRow, imported, requireImport } from '../documenten/import/rows.ts'
@@ -42,7 +50,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
           .execute(),
     })
     const concepten = await listConcepten(app.read, 20)
-    const loopt = lijst.rijen.some(({ status }) => status === 'active')
+    const loopt = lijst.rijen.some(isRunning)
     return reply.pagina('imports', {
       titel: 'Imports',
       lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...summaryOf(row) })) },
@@ -53,7 +61,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.get('/imports/:uuid', { config: viewer }, async (request, reply) => {
     const row = await vind(request)
-    const loopt = row.status === 'active'
+    const loopt = isRunning(row)
     const soorten = row.mislukt ? await foutsoorten(row) : []
     return reply.pagina('import', {
       titel: naam(row),
@@ -63,6 +71,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       loopt,
       stand: loopt || row.gestartOp ? (await readProgress(row.uuid))?.waarden : null,
       gestopt: stoppedText(row),
+      verder: canContinue(row),
       rapport: hasReport(row),
       nietGelukt: row.totaal - row.geslaagd,
       soorten: soorten.slice(0, SOORTEN),
@@ -137,6 +146,46 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
       .type('text/csv; charset=utf-8')
       .send(csvStream(records()))
+  })
+
+  app.post('/imports/:uuid/pauzeren', { config: operator }, async (request, reply) => {
+    const row = await vind(request)
+    const done = 'De import is gepauzeerd. De rijen waar hij mee bezig was, worden nog afgemaakt.'
+    return change(request, reply, row, `/imports/${row.uuid}`, done, async () => {
+      await mutateFromPage(request, async (m) => {
+        const { verwerkt } = await pauseImport(m, row.uuid)
+        m.vastleggen({ handeling: 'import-pauzeren', ...object(row), nieuw: { verwerkt } })
+      })
+    })
+  })
+
+  app.post('/imports/:uuid/verder', { config: operator }, async (request, reply) => {
+    const row = await vind(request)
+    return change(request, reply, row, `/imports/${row.uuid}`, 'De import gaat verder.', async () => {
+      await mutateFromPage(request, async (m) => {
+        const { status, verwerkt } = await continueImport(m, row.uuid)
+        m.vastleggen({
+          handeling: 'import-verder',
+          ...object(row),
+          oud: { status: row.status },
+          nieuw: { status, verwerkt },
+        })
+      })
+    })
+  })
+
+  // The rows that failed, as a file of their own: it goes through the same steps.
+  app.post('/imports/:uuid/opnieuw', { config: operator }, async (request, reply) => {
+    const row = await vind(request)
+    if (!hasReport(row)) throw notFound('Dit kan pas als de import is gestopt.')
+    const uuid = await mutateFromPage(request, async (m) => {
+      const made = await createDraftOfRest(m, row, request.beheerder!.gebruikersnaam)
+      await requestDryRun(m, made.uuid)
+      m.vastleggen({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.totaal } })
+      return made.uuid
+    })
+    const text = 'De rijen die niet zijn geïmporteerd, staan klaar en worden nu gecontroleerd.'
+    return redirectWith(request, reply, `/imports/concept/${uuid}`, text)
   })
 
   app.get('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
@@ -237,7 +286,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       select status, reden, totaal, verwerkt, mislukt,
         extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
         extract(epoch from now() - bijgewerkt_op)::float8 as stil,
-        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers
+        exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers,
+        gepauzeerd_op is not null as gepauzeerd
       from import where uuid = ${uuid} and verwijderd_op is null`
     return row && importState(row)
   }
@@ -278,6 +328,8 @@ type Rij = {
   documentUuid: string | null
   cellen: string[] | null
 }
+
+const isRunning = ({ status, gepauzeerdOp }: ImportRow) => status === 'active' && gepauzeerdOp === null
 
 function summaryOf(row: ImportRow) {
   const end = row.beeindigdOp ? Date.parse(row.beeindigdOp) : Date.now()

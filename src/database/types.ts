@@ -1446,6 +1446,10 @@ export interface Import {
    */
   gemaaktOp: Generated<string>;
   /**
+   * Since when it is paused (status active): no batch is begun until it goes on.
+   */
+  gepauzeerdOp: string | null;
+  /**
    * Of these, rows that became a document.
    */
   geslaagd: Generated<number>;
@@ -1568,6 +1572,21 @@ export interface ImportConcept {
    * When it was imported or thrown away; a job then removes its rows bit by bit.
    */
   verwijderdOp: string | null;
+}
+
+export interface ImportConceptFout {
+  /**
+   * The upload.
+   */
+  conceptId: number;
+  /**
+   * The row.
+   */
+  nummer: number;
+  /**
+   * Why not, naming the column.
+   */
+  opmerking: string;
 }
 
 export interface ImportConceptFoutsoort {
@@ -4006,6 +4025,7 @@ export interface DB {
   herzending: Herzending;
   import: Import;
   importConcept: ImportConcept;
+  importConceptFout: ImportConceptFout;
   importConceptFoutsoort: ImportConceptFoutsoort;
   importConceptRegel: ImportConceptRegel;
   importConceptSleutel: ImportConceptSleutel;

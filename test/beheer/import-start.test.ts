@@ -9,7 +9,7 @@ import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
 import { removeOldConcepten } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { API, csvText, DOCUMENTEN, givenFile, goodRow, type Rij } from '../documenten/importing.ts'
-import { alsBeheerder, needsBrowser, opstelling } from './browser.ts'
+import { alsBeheerder, needsBrowser, opstelling, toegankelijkheid } from './browser.ts'
 import { alleVormen, alsKlant, endAll, type Inhoud, SCRIPT, until } from './import-pages.ts'
 
 /** A file name that would run as script; browsers send no quotes and slashes in one. */
@@ -56,12 +56,21 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       t.match(await pagina.textContent('main'), /De kopregel klopt\. Het bestand heeft 3 rijen/)
       t.same(await pagina.locator('tbody tr th').allTextContents(), ['2', '3', '4'])
       t.match(await pagina.textContent('tbody'), SCRIPT.slice(0, 40))
-      await press('button:has-text("Proefdraaien")')
       await pagina.waitForSelector('progress')
       await test.runJobs()
       // With script it is told at once, without it the page asks anew.
       await pagina.waitForSelector('text=Proefdraaien is klaar: 2 van de 3 rijen hebben een fout', { timeout: 60_000 })
       t.match(await pagina.textContent('main'), /titel: Dit veld is verplicht\.\s+1\s+rij 3/)
+      t.equal(await pagina.locator('.knop').count(), 0, 'with wrong rows starting is not the main button')
+      const concept = pagina.url()
+      await press('a:has-text("titel: Dit veld is verplicht.")')
+      await pagina.waitForURL('**/fouten?reden=*')
+      t.same(await pagina.locator('tbody tr th').allTextContents(), ['3'])
+      if (javaScriptEnabled) t.same(await toegankelijkheid(pagina), [])
+      await press('text=Alle rijen met een fout')
+      await pagina.waitForURL(/fouten$/)
+      t.same(await pagina.locator('tbody tr th').allTextContents(), ['3', '4'])
+      await pagina.goto(concept)
       await press('button:has-text("Import starten")')
       await pagina.waitForURL(/imports\/[0-9a-f-]{36}$/)
       await test.runJobs()
@@ -73,7 +82,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     t.match(await counts(), { concepten: 0, klaargezet: 0 }, 'the file has become the import')
     const [audit] =
       await database.sql`select array_agg(handeling order by id) as done from beheer_audit where handeling like 'import-%'`
-    t.same(audit!.done.slice(0, 3), ['import-bestand-klaarzetten', 'import-proefdraaien', 'import-starten'])
+    t.same(audit!.done.slice(0, 2), ['import-bestand-klaarzetten', 'import-starten'])
   })
 
   await t.test('what is no import file is refused in words, and nothing of it is kept', async (t) => {
@@ -118,7 +127,6 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     )
     await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, BESTAND))
     await inAlleVormen(t, '/beheer/imports/nieuw', (text) => t.match(text, 'CSV-bestand'))
-    await klant.post(`${made}/proef`)
     await inAlleVormen(t, made, (text) => t.match(text, 'Het proefdraaien is bezig'))
     await test.runJobs()
     await inAlleVormen(t, made, (text) => t.match(text, /3 van de 4 rijen hebben een fout/))
@@ -200,7 +208,6 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const klant = await alsKlant(test, 'operator')
     const made = conceptOf(await klant.upload(csv))
     const before = await counts()
-    await klant.post(`${made}/proef`)
     await test.runJobs()
     t.same(await counts(), before, 'nothing was imported')
     const [proef] =
@@ -223,6 +230,11 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       select min(nummer) as nummer from import_resultaat where import_id = ${done!.id} and not geslaagd
       group by import_reden(opmerking) order by import_reden(opmerking)`
     t.same(Array.from(voorbeelden), Array.from(first), 'and the same rows')
+    const rows = await database.sql`
+      select nummer, opmerking from import_concept_fout where concept_id = ${proef!.id} order by nummer`
+    const realRows = await database.sql`
+      select nummer, opmerking from import_resultaat where import_id = ${done!.id} and not geslaagd order by nummer`
+    t.same(Array.from(rows), Array.from(realRows), 'every wrong row is listed, in the same words')
   })
 
   await t.test('a second import waits for the first, and the page says which one that is', async (t) => {

@@ -1,5 +1,6 @@
 // The pages on which imports are followed and acted upon.
 import t from 'tap'
+import { repairImports } from '../../src/documenten/import/progress.ts'
 import { givenInformatieobjecttype } from '../app.ts'
 import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importing.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
@@ -209,6 +210,69 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       { handeling: 'import-verwijderen', gebruiker: 'operator', oud: { status: 'error' } },
     ])
     t.equal(audit.length, 2)
+  })
+
+  await t.test(
+    'an import is paused, and goes on behind its last batch; one that stopped by itself goes on too',
+    async (t) => {
+      const uuid = await givenActive(30)
+      const status = async () => (await call('GET', `${API}/${uuid}`)).body
+      const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { javaScriptEnabled: false })
+      await pagina.goto(`/beheer/imports/${uuid}`)
+      await pagina.click('button:has-text("Pauzeren")')
+      t.match(await pagina.textContent('main'), /Gepauzeerd.*gepauzeerd na 0 van de 30 rijen/s)
+      await test.runJobs()
+      await repairImports(database.db)
+      await test.runJobs()
+      t.match(await status(), { status: 'active', processed: 0, reason: 'Gepauzeerd.' }, 'nothing goes on by itself')
+      await pagina.click('button:has-text("Verder gaan")')
+      const running = test.runJobs()
+      await until(async () => (await status()).processed >= 10)
+      await database.sql`update import set status = 'error', reden = 'Omgevallen.', beeindigd_op = now() where uuid = ${uuid}`
+      await running
+      const { processed } = await status()
+      await pagina.reload()
+      t.match(await pagina.textContent('main'), /Omgevallen.*Laat de import verder gaan/s)
+      await pagina.click('button:has-text("Verder gaan")')
+      await test.runJobs()
+      t.match(
+        await status(),
+        { status: 'finished', processed: 30, processedSuccessfully: 30, reason: null },
+        `${processed}`,
+      )
+      t.same(klachten, [])
+      await context.close()
+      const viewer = await alsKlant(test, 'viewer')
+      for (const step of ['pauzeren', 'verder', 'opnieuw'])
+        t.equal((await viewer.post(`/beheer/imports/${uuid}/${step}`)).status, 403, step)
+    },
+  )
+
+  await t.test('the rows that failed are tried again as a file of their own', async (t) => {
+    const uuid = await givenImport(test)
+    const rows = Array.from({ length: 12 }, (_, n) => good({ bestandspad: n % 4 === 0 ? 'later.txt' : 'brief.txt' }))
+    await call('POST', `${API}/${uuid}/upload`, csvText(rows))
+    await test.runJobs()
+    await givenFile(test, 'later.txt')
+    const { pagina, context, klachten } = await alsBeheerder(test, 'operator')
+    await pagina.goto(`/beheer/imports/${uuid}`)
+    await pagina.click('button:has-text("De 3 rijen die niet zijn geïmporteerd opnieuw proberen")')
+    await pagina.waitForURL('**/imports/concept/*')
+    await test.runJobs()
+    await pagina.waitForSelector('text=in 3 rijen zijn geen fouten gevonden')
+    t.same(await pagina.locator('tbody tr th').allTextContents(), ['2', '3', '4'])
+    t.equal(
+      await pagina.locator('.knop').textContent(),
+      'Import starten',
+      'what is clean is started by the main button',
+    )
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('button:has-text("Import starten")')
+    await pagina.waitForURL(/imports\/[0-9a-f-]{36}$/)
+    await test.runJobs()
+    await pagina.waitForSelector('text=Alle rijen zijn geïmporteerd.')
+    t.same(klachten, [])
+    await context.close()
   })
 
   await t.test('an import that waits for its file says that it holds up others', async (t) => {

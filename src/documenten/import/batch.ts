@@ -119,6 +119,7 @@ async function activeImport(db: Db, batch: Batch) {
     .selectFrom('import')
     .where('uuid', '=', batch.import)
     .where('status', '=', 'active')
+    .where('gepauzeerdOp', 'is', null)
     .where('verwerkt', '=', batch.vanaf)
     .select(['id', 'uuid', 'kop', 'basisUrl', 'batchgrootte', 'totaal'])
     .executeTakeFirst()

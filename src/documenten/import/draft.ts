@@ -10,6 +10,7 @@ import { enqueue } from '../../jobs/queue.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { CsvError, copyLines, readImportCsv } from './csv.ts'
 import { activateImport, copyInto, createImport, importFault, waitForClient } from './index.ts'
+import type { ImportRow } from './rows.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
 export const PROEF_ATTEMPTS = 4
@@ -43,6 +44,29 @@ export async function createDraft(
   if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
   await m.trx.updateTable('importConcept').set({ omvang, totaal: lines.aantal }).where('id', '=', id).execute()
   return { uuid, totaal: lines.aantal, omvang }
+}
+
+/** The rows of an import that did not become a document, ready to be tried again as a file of their own. */
+export async function createDraftOfRest(
+  m: Mutation,
+  { id, kop, basisUrl, bestandsnaam }: ImportRow,
+  gemaaktDoor: string,
+): Promise<{ uuid: string; totaal: number }> {
+  await m.sql`set local statement_timeout = 0` // as many rows as there are
+  const [made] = await m.sql<{ id: number; uuid: string }[]>`
+    insert into import_concept (bestandsnaam, kop, basis_url, gemaakt_door)
+    values (${bestandsnaam}, ${JSON.stringify(kop)}::text::json, ${basisUrl ?? m.actor.base}, ${gemaaktDoor}) returning id, uuid`
+  const [counted] = await m.sql<{ totaal: number; omvang: number }[]>`
+    with rest as (
+      insert into import_concept_regel (concept_id, nummer, cellen)
+      select ${made!.id}::bigint, 1 + row_number() over (order by r.nummer), r.cellen
+      from import_regel r left join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
+      where r.import_id = ${id} and u.geslaagd is not true
+      returning octet_length(cellen::text) as omvang)
+    select count(*)::int as totaal, coalesce(sum(omvang), 0)::bigint as omvang from rest`
+  if (counted!.totaal === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
+  await m.trx.updateTable('importConcept').set(counted!).where('id', '=', made!.id).execute()
+  return { uuid: made!.uuid, totaal: counted!.totaal }
 }
 
 function concepten(db: ReadDb) {

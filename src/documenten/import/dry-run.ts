@@ -73,6 +73,7 @@ async function begin(database: Database, uuid: string): Promise<Run | undefined>
       returning id, kop, basis_url, totaal, proef_gestart_op`
     if (!row) return undefined
     await sql`delete from import_concept_foutsoort where concept_id = ${row.id}`
+    await sql`delete from import_concept_fout where concept_id = ${row.id}`
     await sql`delete from import_concept_sleutel where concept_id = ${row.id}`
     return { id: row.id, kop: row.kop, basisUrl: row.basis_url, totaal: row.totaal, gestart: row.proef_gestart_op }
   })
@@ -178,6 +179,10 @@ async function count(database: Database, run: Run, vanaf: number, fouten: Map<nu
     if (!mine) return false
     if (fouten.size === 0) return true
     const rows = [...fouten].map(([nummer, opmerking]) => ({ nummer, opmerking }))
+    await sql`
+      insert into import_concept_fout (concept_id, nummer, opmerking)
+      select ${run.id}::bigint, nummer, opmerking
+      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(nummer integer, opmerking text)`
     await sql`
       insert into import_concept_foutsoort as f (concept_id, sleutel, reden, aantal, voorbeelden)
       select ${run.id}::bigint, hashtextextended(reden, 0) as sleutel, min(reden), count(*),

@@ -266,8 +266,42 @@ export async function cancelImport(m: Mutation, uuid: string): Promise<ImportRow
   return requireImport(m.read, found.uuid)
 }
 
+/** Lets no further batch begin; the one that is being handled is finished. */
+export async function pauseImport(m: Mutation, uuid: string): Promise<ImportRow> {
+  m.unrecorded('an import is no resource of the standard')
+  const found = await lockImportSoon(m, uuid)
+  if (found.status !== 'active' || found.gepauzeerdOp) throw importFault('invalid-status', 'Deze import loopt niet.')
+  await m.trx.updateTable('import').set({ gepauzeerdOp: sql`now()` }).where('id', '=', found.id).execute()
+  return requireImport(m.read, found.uuid)
+}
+
+/** Whether it may go on: it is paused, or it stopped by itself with rows left. */
+export function canContinue({ status, reden, gepauzeerdOp, verwerkt, totaal }: ImportRow): boolean {
+  if (status === 'active') return gepauzeerdOp !== null
+  return status === 'error' && reden !== GEANNULEERD && verwerkt < totaal
+}
+
+/** Lets an import go on behind its last batch. */
+export async function continueImport(m: Mutation, uuid: string): Promise<ImportRow> {
+  m.unrecorded('an import is no resource of the standard')
+  const found = await lockImportSoon(m, uuid)
+  if (!canContinue(found)) throw importFault('invalid-status', `Deze import kan niet verder gaan (${found.status}).`)
+  await refuseOtherImport(m, found.id)
+  await m.trx
+    .updateTable('import')
+    .set({ status: 'active', reden: null, gepauzeerdOp: null, beeindigdOp: null, bijgewerktOp: sql`now()` })
+    .where('id', '=', found.id)
+    .execute()
+    .catch((error) => {
+      throw error.code === '23505' ? importFault('existing-import-started', 'Er is al een open import.') : error
+    })
+  await enqueueBatch(m.trx, { import: found.uuid, vanaf: found.verwerkt })
+  return requireImport(m.read, found.uuid)
+}
+
 /** The reason of an import that somebody cancelled. */
 export const GEANNULEERD = 'Geannuleerd.'
+const GEPAUZEERD = 'Gepauzeerd.'
 
 /** Removes an import that does not run; its documents stay. @returns what it was */
 export async function deleteImport(m: Mutation, uuid: string): Promise<ImportRow> {
@@ -348,6 +382,6 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     createdOn: row.gemaaktOp,
     startedOn: row.gestartOp,
     finishedOn: row.beeindigdOp,
-    reason: row.reden,
+    reason: row.gepauzeerdOp ? GEPAUZEERD : row.reden,
   }
 }

@@ -36,7 +36,7 @@ export async function finishWhenDone(trx: Db, id: number): Promise<boolean> {
 export async function stopImport(trx: Db, id: number, reden: string): Promise<void> {
   await trx
     .updateTable('import')
-    .set({ status: 'error', reden, beeindigdOp: sql`now()` })
+    .set({ status: 'error', reden, gepauzeerdOp: null, beeindigdOp: sql`now()` })
     .where('id', '=', id)
     .where('status', 'in', ['pending', 'active'])
     .execute()
@@ -57,7 +57,7 @@ export async function repairImports(db: Db): Promise<void> {
     const stuck = await sql<{ id: number; uuid: string; verwerkt: number; exhausted: boolean }>`
       select i.id, i.uuid, i.verwerkt, j.id is not null as exhausted
       from import i left join graphile_worker.jobs j on j.key = 'import:' || i.uuid
-      where i.status = 'active' and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
+      where i.status = 'active' and i.gepauzeerd_op is null and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
         and not exists (select from graphile_worker.jobs r
           where r.task_identifier = 'import-batch' and r.locked_at is not null)
       for update of i skip locked`.execute(trx)
