@@ -188,6 +188,7 @@ create table beheer_account (
   totp_stap bigint, -- Time step of the last code that was used: each code counts once.
   uuid uuid not null default gen_random_uuid(), -- Identifies the account in addresses of pages.
   wachtwoord text, -- argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
+  wachtwoord_gegeven boolean not null default false, -- The password was given by somebody else: the next sign-in asks for another.
   constraint beheer_account_pkey PRIMARY KEY (id),
   constraint beheer_account_uuid_uniek UNIQUE (uuid),
   constraint beheer_account_email_check CHECK ((length(email) <= 254)),
@@ -256,7 +257,7 @@ create table beheer_sessie (
   gemaakt_op timestamp with time zone not null default now(), -- When it began.
   gezien_op timestamp with time zone not null default now(), -- Last request, to the minute.
   id bigint not null generated always as identity, -- Number.
-  melding jsonb, -- What the next page is to say.
+  melding jsonb, -- What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
   sleutel bytea not null, -- SHA-256 of the value in the cookie.
   stap text not null default 'ingelogd'::text, -- totp: the password was right, the one-time code is still to come. ingelogd: signed in.
   uuid uuid not null default gen_random_uuid(), -- Identifies the session in the list that its owner sees.

@@ -12,15 +12,17 @@ import {
   findAccount,
   GEBRUIKERSNAAM,
   generatePassword,
+  isLongEnough,
   listAccounts,
   setPassword,
+  TOO_SHORT,
 } from './accounts.ts'
 import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
 import { type AuditEntry, mutateFromPage } from './change.ts'
-import { formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
 import { basePath, keysetPage } from './keyset-list.ts'
 import { redirectWith } from './page.ts'
-import { endSessions, ROLLEN, seal, setNotice, unseal } from './session.ts'
+import { addNotice, endSessions, ROLLEN, seal, unseal } from './session.ts'
 import { endWait } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'administrator' } as const
@@ -77,12 +79,16 @@ export function registerAccounts(app: FastifyInstance): void {
 
   app.post('/accounts', { config }, async (request, reply) => {
     try {
-      const { wijze, wachtwoord, ...form } = readForm(Nieuw, request.body)
-      if (!new RegExp(GEBRUIKERSNAAM).test(form.gebruikersnaam))
-        throwFormFaults({ gebruikersnaam: 'Gebruik letters, cijfers en leestekens, zonder spaties of accenten.' })
+      const { wijze, wachtwoord, ...form } = readForm(Nieuw, request.body, (given) => ({
+        ...nameFaults(given),
+        ...passwordFaults(given),
+      }))
       const gekozen = choosePassword(wijze, wachtwoord)
       const uuid = await mutateFromPage(request, async (m) => {
-        const made = await createAccount(m.trx, { ...form, ...(gekozen !== undefined && { wachtwoord: gekozen }) })
+        const made = await createAccount(m.trx, {
+          ...form,
+          ...(gekozen !== undefined && { wachtwoord: gekozen, wachtwoordGegeven: true }),
+        })
         m.vastleggen({
           handeling: 'account-maken',
           soort: 'account',
@@ -148,11 +154,11 @@ export function registerAccounts(app: FastifyInstance): void {
   app.post<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
     const account = await requireAccount(app, request)
     try {
-      const { wijze, wachtwoord } = readForm(Wachtwoord, request.body)
+      const { wijze, wachtwoord } = readForm(Wachtwoord, request.body, passwordFaults)
       const gekozen = choosePassword(wijze, wachtwoord)!
       const own = account.id === request.beheerder!.id
       await mutateFromPage(request, async (m) => {
-        await setPassword(m.trx, account.id, gekozen, own ? request.sessie!.id : null)
+        await setPassword(m.trx, account.id, gekozen, { keep: own ? request.sessie!.id : null, given: !own })
         m.vastleggen(recordOf(account, 'wachtwoord-wijzigen'))
       })
       const text = `Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
@@ -295,8 +301,21 @@ async function requireAccount(app: FastifyInstance, request: FastifyRequest): Pr
 function choosePassword(wijze: (typeof WIJZEN)[number], typed: string | undefined): string | undefined {
   if (wijze === 'oidc') return undefined
   if (wijze === 'maken') return generatePassword()
-  if (typed === undefined) throwFormFaults({ wachtwoord: 'Vul een wachtwoord in.' })
   return typed
+}
+
+function nameFaults({ gebruikersnaam }: Formulier): Fouten {
+  const name = String(gebruikersnaam ?? '').trim()
+  return name === '' || new RegExp(GEBRUIKERSNAAM).test(name)
+    ? {}
+    : { gebruikersnaam: 'Gebruik letters, cijfers en leestekens, zonder spaties of accenten.' }
+}
+
+function passwordFaults({ wijze, wachtwoord }: Formulier): Fouten {
+  if (wijze !== 'typen') return {}
+  const text = String(wachtwoord ?? '')
+  if (text === '') return { wachtwoord: 'Vul een wachtwoord in.' }
+  return isLongEnough(text) ? {} : { wachtwoord: TOO_SHORT }
 }
 
 /** To the page that shows a made password once. */
@@ -307,8 +326,9 @@ async function showOnce(
   wachtwoord: string,
   text: string,
 ): Promise<FastifyReply> {
-  await setNotice(request, { soort: 'goed', tekst: text, verzegeld: seal(request, wachtwoord) })
-  return reply.redirect(`${basePath(request)}/beheer/accounts/${uuid}/wachtwoord`, 303)
+  const path = `/accounts/${uuid}/wachtwoord`
+  await addNotice(request, path, { soort: 'goed', tekst: text, verzegeld: seal(request, wachtwoord) })
+  return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }
 
 /** A parameter of the address, whatever was sent. */

@@ -65,6 +65,8 @@ export type NewAccount = {
   rol: Rol
   maxVertrouwelijkheidaanduiding?: Vertrouwelijkheidaanduiding
   wachtwoord?: string
+  /** Somebody else knows it: the first sign-in asks for another. */
+  wachtwoordGegeven?: boolean
 }
 
 /** Visible ASCII, without spaces: what can be typed everywhere. */
@@ -189,13 +191,19 @@ async function requireAdministrator(trx: Db, field: string): Promise<void> {
 
 /**
  * Gives an account a new password, which ends its sessions but one and every wait.
- * @param keep id of the session that goes on
+ * @param options.keep id of the session that goes on
+ * @param options.given somebody else knows it: the next sign-in asks for another
  * @throws Problem 400 for a password that is too short
  */
-export async function setPassword(trx: Db, id: number, wachtwoord: string, keep: number | null = null): Promise<void> {
+export async function setPassword(
+  trx: Db,
+  id: number,
+  wachtwoord: string,
+  { keep = null, given }: { keep?: number | null; given: boolean },
+): Promise<void> {
   await trx
     .updateTable('beheerAccount')
-    .set({ wachtwoord: await hashNewPassword(wachtwoord) })
+    .set({ wachtwoord: await hashNewPassword(wachtwoord), wachtwoordGegeven: given })
     .where('id', '=', id)
     .execute()
   await endWait(trx, id)
@@ -280,12 +288,14 @@ export async function linkOidc(
   }) as never
 }
 
+/** What is said of a password that is too short, or longer than anybody types. */
+export const TOO_SHORT = `Een wachtwoord heeft ten minste ${MIN_WACHTWOORD} tekens.`
+export const isLongEnough = ({ length }: string): boolean => length >= MIN_WACHTWOORD && length <= 1000
+
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */
 export async function hashNewPassword(wachtwoord: string): Promise<string> {
-  if (wachtwoord.length < MIN_WACHTWOORD || wachtwoord.length > 1000) {
-    const reason = `Een wachtwoord heeft ten minste ${MIN_WACHTWOORD} tekens.`
-    throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason }] })
-  }
+  if (!isLongEnough(wachtwoord))
+    throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason: TOO_SHORT }] })
   return hashPassword(wachtwoord)
 }
 

@@ -12,7 +12,7 @@ import { mutateFromPage } from './change.ts'
 import { formFaultsOf, readForm } from './form.ts'
 import { basePath } from './keyset-list.ts'
 import { redirectWith } from './page.ts'
-import { setNotice } from './session.ts'
+import { addNotice } from './session.ts'
 
 const Geheim = Type.Object({
   client: Text(50, { minLength: 1 }),
@@ -158,8 +158,9 @@ export async function showSecrets(
   tekst: string,
   toon = true,
 ): Promise<FastifyReply> {
-  await setNotice(request, { soort: 'goed', tekst, geheimen: clientIds.map((clientId) => ({ clientId, toon })) })
-  return reply.redirect(`${basePath(request)}/beheer/applicaties/${uuid}/geheim`, 303)
+  const path = `/applicaties/${uuid}/geheim`
+  await addNotice(request, path, { soort: 'goed', tekst, geheimen: clientIds.map((clientId) => ({ clientId, toon })) })
+  return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }
 
 function requireClient({ clientIds }: Applicatie, client: unknown): string {

@@ -11,7 +11,7 @@ import { COMPONENTEN } from './applicatie-labels.ts'
 import { registerApplicatieRechten, selectCatalogusRechten, selectRechten } from './applicatie-rights.ts'
 import { registerApplicatieGeheimen, showSecrets } from './applicatie-secrets.ts'
 import { mutateFromPage } from './change.ts'
-import { type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
+import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
 import { redirectWith } from './page.ts'
 
@@ -64,12 +64,14 @@ export function registerApplicaties(app: FastifyInstance): void {
 
   app.post('/applicaties', { config: administering }, async (request, reply) => {
     try {
-      const form = readForm(Nieuw, request.body)
-      const clientIds = readClientIds(form.clientIds)
-      if (form.geheim && clientIds.length > 1)
-        throwFormFaults({
-          geheim: 'Met meer dan een client-id maakt de dienst voor elk een eigen geheim. Laat dit veld leeg.',
-        })
+      const form = readForm(Nieuw, request.body, (given) => ({
+        ...clientIdFaults(given),
+        ...(given.geheim &&
+          readClientIds(given).length > 1 && {
+            geheim: 'Met meer dan een client-id maakt de dienst voor elk een eigen geheim. Laat dit veld leeg.',
+          }),
+      }))
+      const clientIds = readClientIds(form)
       const uuid = await mutateFromPage(request, async (m) => {
         const { heeftAlleAutorisaties, alleenIsGereedVoorPublicatie, label } = form
         const input = { label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }
@@ -122,8 +124,8 @@ export function registerApplicaties(app: FastifyInstance): void {
   app.post<Params>('/applicaties/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     try {
-      const form = readForm(Gewijzigd, request.body)
-      const clientIds = readClientIds(form.clientIds)
+      const form = readForm(Gewijzigd, request.body, clientIdFaults)
+      const clientIds = readClientIds(form)
       const verlies = whatLapses(applicatie, clientIds, form.heeftAlleAutorisaties)
       if (verlies.length > 0 && !form.bevestigd)
         throwFormFaults({ bevestigd: [...verlies, 'Bevestig dit hieronder.'].join(' ') })
@@ -205,23 +207,18 @@ function whatLapses(applicatie: Applicatie, clientIds: string[], alles: boolean)
 }
 
 /** One client id on a line. */
-function readClientIds(text = ''): string[] {
-  const clientIds = [
-    ...new Set(
-      text
-        .split(/\r?\n/)
-        .map((line) => line.trim())
-        .filter((line) => line !== ''),
-    ),
-  ]
-  if (clientIds.length === 0) throwFormFaults({ clientIds: 'Vul ten minste een client-id in.' })
-  if (clientIds.length > 100) throwFormFaults({ clientIds: 'Een applicatie heeft hier ten hoogste 100 client-ids.' })
-  const wrong = clientIds.filter((clientId) => clientId.length > 50 || /\p{Cc}/u.test(clientId))
-  if (wrong.length > 0)
-    throwFormFaults({
-      clientIds: 'Een client-id heeft ten hoogste 50 tekens, zonder besturingstekens. Zet elk op een eigen regel.',
-    })
-  return clientIds
+function readClientIds({ clientIds }: { clientIds?: unknown }): string[] {
+  const lines = String(clientIds ?? '').split(/\r?\n/)
+  return [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))]
+}
+
+function clientIdFaults(form: Formulier): Fouten {
+  const clientIds = readClientIds(form)
+  if (clientIds.length === 0) return { clientIds: 'Vul ten minste een client-id in.' }
+  if (clientIds.length > 100) return { clientIds: 'Een applicatie heeft hier ten hoogste 100 client-ids.' }
+  return clientIds.some((clientId) => clientId.length > 50 || /\p{Cc}/u.test(clientId))
+    ? { clientIds: 'Een client-id heeft ten hoogste 50 tekens, zonder besturingstekens. Zet elk op een eigen regel.' }
+    : {}
 }
 
 /** Faults of the API's body beside the fields of the form. */

@@ -16,9 +16,14 @@ export const Wachtwoordveld = Type.String({ maxLength: 1000, 'x-letterlijk': tru
 /**
  * Reads the fields of the schema from a form: an empty field counts as left out, a checkbox is a boolean, a list field may
  * come once or more often.
- * @throws Problem 400 with what is wrong per field
+ * @param others what the schema does not say: it finds its faults in the form as it came
+ * @throws Problem 400 with all that is wrong, per field
  */
-export function readForm<T extends TObject>(schema: T, form: unknown): Static<T> {
+export function readForm<T extends TObject>(
+  schema: T,
+  form: unknown,
+  others: (given: Formulier) => Fouten = () => ({}),
+): Static<T> {
   const given = (form ?? {}) as Formulier
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(schema.properties) as [string, Veld][]) {
@@ -29,7 +34,15 @@ export function readForm<T extends TObject>(schema: T, form: unknown): Static<T>
     else if (field.type === 'boolean') values[name] = last !== undefined && last !== '' && last !== 'false'
     else if (last !== undefined && last.trim() !== '') values[name] = field['x-letterlijk'] ? last : last.trim()
   }
-  return readInput(schema, values)
+  const found = others(given)
+  if (Object.keys(found).length === 0) return readInput(schema, values)
+  const fouten: Fouten = {}
+  try {
+    readInput(schema, values)
+  } catch (error) {
+    Object.assign(fouten, formFaultsOf(error))
+  }
+  return throwFormFaults({ ...found, ...fouten }) as never
 }
 
 /** Puts extra checks beside those of the schema: throws when any of them found something. */

@@ -119,7 +119,12 @@ async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise
     const verder = encodeURIComponent(request.originalUrl)
     return reply.redirect(`${basePath(request)}/beheer/inloggen${request.sessie ? '/code' : ''}?verder=${verder}`, 303)
   }
-  const { totp, wachtwoord } = request.beheerder
+  const { totp, wachtwoord, wachtwoordGegeven } = request.beheerder
+  if (wachtwoordGegeven) {
+    if (request.routeOptions.config.metGegevenWachtwoord) return
+    if (!isSafe(request)) throw forbidden(undefined, 'Kies eerst een eigen wachtwoord.')
+    return reply.redirect(`${basePath(request)}/beheer/mijn-account/wachtwoord`, 303)
+  }
   const { beheerTotpRequired } = request.server.parts.config
   if (beheerTotpRequired && wachtwoord && !totp && !request.routeOptions.config.zonderTotp) {
     if (!isSafe(request)) throw forbidden(undefined, 'Stel eerst eenmalige codes in, bij Mijn account.')

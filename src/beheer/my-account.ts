@@ -3,9 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
-import { checkPassword, deleteTotp, findByName, recordFailure, setPassword } from './accounts.ts'
+import {
+  checkPassword,
+  deleteTotp,
+  findByName,
+  isLongEnough,
+  recordFailure,
+  setPassword,
+  TOO_SHORT,
+} from './accounts.ts'
 import { mutateFromPage } from './change.ts'
-import { formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
 import { formatDuration } from './format.ts'
 import { redirectWith } from './page.ts'
 import { endSessions, startSession } from './session.ts'
@@ -14,12 +22,15 @@ import { begin, runningAttempt, useCode } from './totp.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
+const own = { ...config, zonderTotp: true, metGegevenWachtwoord: true } as const
 const instellen = { ...config, zonderTotp: true } as const
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whoever has to set up one-time codes (BEHEER_TOTP_REQUIRED) may see this page before he did. */
     zonderTotp?: boolean
+    /** Whoever has a password that was given may see this page before he chose his own. */
+    metGegevenWachtwoord?: boolean
   }
 }
 
@@ -46,30 +57,34 @@ export function registerMijnAccount(app: FastifyInstance): void {
 
   app.get('/mijn-account', { config }, async (request, reply) => show(app, request, reply))
 
-  app.post('/mijn-account/wachtwoord', { config }, async (request, reply) => {
-    const { id, gebruikersnaam, wachtwoord, uuid } = request.beheerder!
+  app.get('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
+    if (!request.beheerder!.wachtwoordGegeven) return redirectWith(request, reply, '/mijn-account')
+    return reply.pagina('mijn-account-wachtwoord', { ...FIRST_PASSWORD, fouten: {} })
+  })
+
+  app.post('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
+    const { id, gebruikersnaam, wachtwoord, wachtwoordGegeven, uuid } = request.beheerder!
     try {
       if (!wachtwoord) throwFormFaults({ '': 'Dit account heeft geen wachtwoord.' })
-      const form = readForm(Wachtwoord, request.body)
-      if (form.nieuw !== form.herhaald)
-        throwFormFaults({ herhaald: 'Dit is niet hetzelfde als het nieuwe wachtwoord.' })
+      const form = readForm(Wachtwoord, request.body, newPasswordFaults)
       const right = await beproef(request, async () =>
         checkPassword(database, await findByName(database, gebruikersnaam), form.oud, { known: true }),
       )
       if (!right) throwFormFaults({ oud: 'Dit is niet uw huidige wachtwoord.' })
       await mutateFromPage(request, async (m) => {
-        await setPassword(m.trx, id, form.nieuw, request.sessie!.id)
+        await setPassword(m.trx, id, form.nieuw, { keep: request.sessie!.id, given: false })
         m.vastleggen({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
       })
     } catch (error) {
-      const { wachtwoord: nieuw, ...rest } = formFaultsOf(error)
-      return show(app, request, reply.code(400), { ...rest, ...(nieuw && { nieuw }) })
+      const fouten = formFaultsOf(error)
+      if (!wachtwoordGegeven) return show(app, request, reply.code(400), fouten)
+      return reply.code(400).pagina('mijn-account-wachtwoord', { ...FIRST_PASSWORD, fouten })
     }
     await startSession(request, reply, id)
     return redirectWith(
       request,
       reply,
-      '/mijn-account',
+      wachtwoordGegeven ? '/' : '/mijn-account',
       'Uw wachtwoord is gewijzigd. Op andere plaatsen moet u opnieuw inloggen.',
     )
   })
@@ -154,6 +169,17 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const tekst = count === 1 ? 'Eén sessie is beëindigd.' : `Er zijn ${count} sessies beëindigd.`
     return redirectWith(request, reply, '/mijn-account', tekst)
   })
+}
+
+const FIRST_PASSWORD = { titel: 'Kies een eigen wachtwoord' }
+
+function newPasswordFaults({ oud, nieuw, herhaald }: Formulier): Fouten {
+  const text = String(nieuw ?? '')
+  return {
+    ...(text !== '' && !isLongEnough(text) && { nieuw: TOO_SHORT }),
+    ...(text !== '' && text === oud && { nieuw: 'Kies een ander wachtwoord dan het huidige.' }),
+    ...(text !== String(herhaald ?? '') && { herhaald: 'Dit is niet hetzelfde als het nieuwe wachtwoord.' }),
+  }
 }
 
 const CODES_WEG = {

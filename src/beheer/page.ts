@@ -4,9 +4,10 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import { toProblem } from '../http/problem.ts'
+import type { Fouten } from './form.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatShortDate, moment } from './format.ts'
 import { basePath, withQuery } from './keyset-list.ts'
-import { findSession, hasRole, setNotice, type Toegang } from './session.ts'
+import { addNotice, findSession, hasRole, removeNotice, type Toegang } from './session.ts'
 import type { Stijl } from './stylesheets.ts'
 
 declare module 'fastify' {
@@ -74,11 +75,12 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
   app.decorateReply('pagina', async function (this: FastifyReply, sjabloon, gegevens) {
     const { request } = this
     const melding = request.sessie?.melding ?? null
-    if (melding) await setNotice(request, null)
+    if (melding) await removeNotice(request, melding)
     const html = await this.viewAsync(`${sjabloon}.eta`, {
       melding,
       ...gegevens,
       ...frame(request, stijl),
+      foutenlijst: (body: string) => listFaults(body, gegevens.fouten),
       csrf: request.method === 'HEAD' ? '' : await this.generateCsrf(),
     })
     return this.type('text/html; charset=utf-8').send(labelCells(html))
@@ -130,6 +132,7 @@ async function sendErrorPage(
       csrf: request.sessie ? await reply.generateCsrf() : '',
       ...fout,
       ...frame(request, stijl),
+      foutenlijst: () => [],
       gelezen: request.method === 'GET',
     })
 }
@@ -159,6 +162,29 @@ function labelCells(html: string): string {
     })
     return `${head}</thead>${labelled}`
   })
+}
+
+/**
+ * What is wrong with the form of a page, for the list above it: each with the label of its field, and where that is. A page that
+ * tells it in its own way says so with `data-fouten`.
+ * @param body the page, in which every value was escaped
+ */
+function listFaults(body: string, fouten: unknown): { anker?: string; label?: string; reden: string }[] {
+  if (typeof fouten !== 'object' || fouten === null || Array.isArray(fouten) || body.includes('data-fouten')) return []
+  return Object.entries(fouten as Fouten).map(([naam, reden]) => {
+    const anker = [`veld-${naam}`, `fout-${naam}`].find((id) => body.includes(`id="${id}"`)) ?? idOfField(body, naam)
+    const label = anker && new RegExp(`<label for="${RegExp.escape(anker)}"[^>]*>([\\s\\S]*?)</label>`).exec(body)?.[1]
+    const text = label?.replace(/<span[\s\S]*?<\/span>|<[^>]*>/g, '').trim()
+    return { ...(anker && { anker }), ...(text && { label: text }), reden }
+  })
+}
+
+/** The id of the first field with this name, as of a group of choices. */
+function idOfField(body: string, naam: string): string | undefined {
+  if (naam === '') return undefined
+  const [tag = ''] =
+    new RegExp(`<(?:input|select|textarea)[^>]*\\sname="${RegExp.escape(naam)}"[^>]*>`).exec(body) ?? []
+  return /\sid="([^"]+)"/.exec(tag)?.[1]
 }
 
 /** What the frame around every page shows. */
@@ -213,6 +239,6 @@ export async function redirectWith(
   tekst?: string,
   soort: 'goed' | 'fout' | 'info' = 'goed',
 ): Promise<FastifyReply> {
-  if (tekst) await setNotice(request, { soort, tekst })
+  if (tekst) await addNotice(request, path, { soort, tekst })
   return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }

@@ -1,9 +1,8 @@
 // sessie: who is signed in. The cookie holds a random value, the database its hash: a session that is taken away there has
 // ended on every process with the next request.
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../database/database.ts'
-import { json } from '../database/mutate.ts'
 import type { Actor } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 
@@ -35,6 +34,8 @@ export type Beheerder = {
   totp: boolean
   /** False: signs in with OpenID Connect only. */
   wachtwoord: boolean
+  /** Somebody else knows the password: it is replaced before anything else. */
+  wachtwoordGegeven: boolean
 }
 export type Melding = {
   soort: 'goed' | 'fout' | 'info'
@@ -44,11 +45,14 @@ export type Melding = {
   /** What that page alone may show, encrypted (`verzegel`). */
   verzegeld?: string
 }
+/** `path` is of the page that says it, counted from /beheer; `*`: the first one, whichever it is. */
+type KeptNotice = Melding & { key: string; path: string; at: number }
 export type Session = {
   id: number
   uuid: string
   stap: 'totp' | 'ingelogd'
-  melding: Melding | null
+  /** What this page is to say. */
+  melding: KeptNotice | null
   beheerder: Beheerder
 }
 
@@ -69,14 +73,15 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
       update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
     )
     select g.id, g.uuid, g.stap, g.melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
-      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord
+      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord,
+      a.wachtwoord is not null and a.wachtwoord_gegeven as wachtwoord_gegeven
     from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
   if (!row) return undefined
   return {
     id: row.id,
     uuid: row.uuid,
     stap: row.stap,
-    melding: row.melding,
+    melding: noticeFor(request, row.melding ?? []),
     beheerder: {
       id: row.account_id,
       uuid: row.account_uuid,
@@ -86,9 +91,25 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
       maxVertrouwelijkheidaanduiding: row.max,
       totp: row.totp,
       wachtwoord: row.wachtwoord,
+      wachtwoordGegeven: row.wachtwoord_gegeven,
     },
   }
 }
+
+/** How long a page may take to be opened. */
+const NOTICE_MS = 5 * 60_000
+const NOTICES = 20
+
+/** The oldest notice for this page. What a script fetches to refresh a part shows none, so it takes none. */
+function noticeFor(request: FastifyRequest, notices: KeptNotice[]): KeptNotice | null {
+  if (!['document', undefined].includes(request.headers['sec-fetch-dest'] as string | undefined)) return null
+  const path = noticePath(request.originalUrl.replace(/^\/beheer/, ''))
+  const counts = (one: KeptNotice) => (one.path === path || one.path === '*') && Date.now() - one.at < NOTICE_MS
+  return notices.find(counts) ?? null
+}
+
+const noticePath = (url: string) => url.split(/[?#]/, 1)[0] || '/'
+const keep = (path: string, notice: Melding): KeptNotice => ({ ...notice, key: randomUUID(), path, at: Date.now() })
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
 export async function liveSessions(
@@ -123,7 +144,7 @@ export async function startSession(
   const [row] = await sql`
     insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
     values (${sha256(value)}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
-      ${request.ip}, ${browser}, ${melding && JSON.stringify(melding)}::text::jsonb) returning id, uuid`
+      ${request.ip}, ${browser}, ${melding && JSON.stringify([keep('*', melding)])}::text::jsonb) returning id, uuid`
   if (request.sessie) request.sessie = { ...request.sessie, id: row!.id, uuid: row!.uuid, stap }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }
@@ -135,14 +156,26 @@ export async function endSession(request: FastifyRequest, reply: FastifyReply): 
   reply.clearCookie(cookieName(request), cookieOptions(request))
 }
 
-/** What the next page is to say, once. */
-export async function setNotice(request: FastifyRequest, melding: Melding | null): Promise<void> {
+/** What a page is to say, once. Tabs of one session do not take each other's. @param path counts from /beheer */
+export async function addNotice(request: FastifyRequest, path: string, notice: Melding): Promise<void> {
   if (!request.sessie) return
-  await request.server.parts.database.db
-    .updateTable('beheerSessie')
-    .set({ melding: json(melding) })
-    .where('id', '=', request.sessie.id)
-    .execute()
+  const { sql } = request.server.parts.database
+  await sql`
+    update beheer_sessie set melding = (
+      select jsonb_agg(m order by n) from (
+        select m, n from jsonb_array_elements(coalesce(melding, '[]') || ${JSON.stringify([keep(noticePath(path), notice)])}::text::jsonb)
+          with ordinality x(m, n) order by n desc limit ${NOTICES}) newest
+      where (m->>'at')::float8 > ${Date.now() - NOTICE_MS})
+    where id = ${request.sessie.id}`
+}
+
+/** The page of this request has said it. */
+export async function removeNotice(request: FastifyRequest, { key }: { key: string }): Promise<void> {
+  const { sql } = request.server.parts.database
+  await sql`
+    update beheer_sessie set melding = (
+      select jsonb_agg(m order by n) from jsonb_array_elements(melding) with ordinality x(m, n) where m->>'key' <> ${key})
+    where id = ${request.sessie!.id} and melding is not null`
 }
 
 /** Ends sessions of an account: one, or all but one (`behalve`). Answers how many. */

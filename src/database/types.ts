@@ -444,6 +444,10 @@ export interface BeheerAccount {
    * argon2id hash with its parameters and salt; empty: signs in with OpenID Connect only.
    */
   wachtwoord: string | null;
+  /**
+   * The password was given by somebody else: the next sign-in asks for another.
+   */
+  wachtwoordGegeven: Generated<boolean>;
 }
 
 export interface BeheerAudit {
@@ -565,7 +569,7 @@ export interface BeheerSessie {
    */
   id: Generated<number>;
   /**
-   * What the next page is to say.
+   * What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
    */
   melding: unknown | null;
   /**

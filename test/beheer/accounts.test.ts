@@ -32,14 +32,22 @@ t.test('accounts', await needsBrowser(), async (t) => {
     await pagina.keyboard.type('op')
     await pagina.focus('main button[type=submit]')
     await pagina.keyboard.press('Enter')
-    // The browser itself stops at what is no address.
-    t.equal(await pagina.evaluate(`document.activeElement.id`), 'veld-email')
+    await pagina.waitForSelector('[data-fouten]')
+    t.equal(await pagina.evaluate(`document.activeElement.hasAttribute('data-fouten')`), true, 'the list has the focus')
+    t.match(await pagina.title(), /^Fout: /)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.keyboard.press('Tab')
+    t.match(await pagina.evaluate(`document.activeElement.textContent`), /^E-mailadres: /)
+    await pagina.keyboard.press('Enter')
+    t.equal(await pagina.evaluate(`document.activeElement.id`), 'veld-email', 'and leads to the field')
     await pagina.fill('#veld-email', 'jan@gemeente.example')
     await pagina.keyboard.press('Enter')
     await pagina.waitForURL('**/wachtwoord')
     t.same(await toegankelijkheid(pagina), [])
     const wachtwoord = (await pagina.textContent('#wachtwoord'))!
-    t.equal((await klant(test.app).login('j.jansen', wachtwoord)).statusCode, 303)
+    const jansen = klant(test.app)
+    t.equal((await jansen.login('j.jansen', wachtwoord)).statusCode, 303)
+    t.equal((await jansen.get('/beheer/zaken')).headers.location, '/beheer/mijn-account/wachtwoord')
     await pagina.reload()
     t.notMatch(await pagina.content(), wachtwoord, 'it is shown once')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
@@ -56,11 +64,20 @@ t.test('accounts', await needsBrowser(), async (t) => {
   t.test('without script, at 320 pixels: faults keep what was entered, and everything can be changed', async (t) => {
     const { pagina, klachten } = await alsBeheerder(test, 'administrator', { javaScriptEnabled: false, width: 320 })
     await pagina.goto('/beheer/accounts/nieuw')
-    await pagina.fill('#veld-gebruikersnaam', 'Viewer')
+    await pagina.fill('#veld-gebruikersnaam', 'met spatie')
     await pagina.fill('#veld-naam', 'Nog een')
+    await pagina.fill('#veld-email', 'geen adres')
     await pagina.selectOption('#veld-wijze', 'typen')
     await pagina.fill('#veld-wachtwoord', 'te kort')
     await pagina.click('main button[type=submit]')
+    const faults = await pagina.locator('[data-fouten] a').allTextContents()
+    t.same(
+      faults.map((text) => text.split(':')[0]).sort(),
+      ['E-mailadres', 'Gebruikersnaam', 'Wachtwoord'],
+      'all that is wrong, at once',
+    )
+    await pagina.fill('#veld-gebruikersnaam', 'Viewer')
+    await pagina.fill('#veld-email', '')
     t.match(await pagina.textContent('#veld-wachtwoord-fout'), 'ten minste 12 tekens')
     t.equal(await pagina.inputValue('#veld-naam'), 'Nog een')
     await pagina.fill('#veld-wachtwoord', WACHTWOORD)

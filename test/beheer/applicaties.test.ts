@@ -283,3 +283,32 @@ t.test(
     t.same(klachten, [])
   },
 )
+
+t.test('a client that was made over the API gets its secret in the pages', async (t) => {
+  const test = await testApp(t)
+  const { app, database } = test
+  await createAccount(database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
+  const made = await test.call('POST', '/autorisaties/api/v1/applicaties', {
+    clientIds: ['portaal'],
+    label: 'Portaal',
+    heeftAlleAutorisaties: true,
+  })
+  t.equal(made.status, 201)
+  const pad = `/beheer/applicaties/${made.body.url.split('/').at(-1)}`
+  const browser = klant(app)
+  await browser.login('baas', WACHTWOORD)
+  t.match((await browser.get('/beheer/applicaties?zoek=portaal')).body, /geen geldig geheim/)
+  t.match((await browser.get(pad)).body, />Geheim maken</)
+  const form = `${pad}/geheim/nieuw?client=portaal`
+  const page = (await browser.get(form)).body
+  t.match(page, /nog geen geldig geheim/)
+  t.notMatch(page, /Uren dat het oude geheim/, 'nothing is asked of a secret that is not there')
+  const answer = await browser.post(`${pad}/geheim/nieuw`, { client: 'portaal', wijze: 'erbij' }, form)
+  const shown = (await browser.get(String(answer.headers.location))).body
+  const secret = /<pre id="geheim-0">([^<]+)</.exec(shown)![1]!
+  const lists = await app.inject({
+    url: '/catalogi/api/v1/catalogussen',
+    headers: { authorization: `Bearer ${signToken('portaal', secret)}` },
+  })
+  t.equal(lists.statusCode, 200)
+})

@@ -183,3 +183,67 @@ t.test('BEHEER_TOTP_REQUIRED sends whoever has no codes to set them up, before a
   await jan.post('/beheer/mijn-account/codes/bevestigen', { code: code(geheim) }, '/beheer/mijn-account/codes')
   t.equal((await jan.get('/beheer/accounts')).statusCode, 200)
 })
+
+t.test(
+  'a password that somebody else gave is replaced before anything else is shown or done',
+  await needsBrowser(),
+  async (t) => {
+    const test = await opstelling(t)
+    const { database } = test
+    await database.sql`update beheer_account set wachtwoord_gegeven = true where gebruikersnaam = 'operator'`
+    const { pagina, klachten } = await alsGegeven(test)
+    t.match(pagina.url(), /mijn-account\/wachtwoord$/)
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.goto('/beheer/imports/nieuw')
+    t.match(pagina.url(), /mijn-account\/wachtwoord$/, 'no page is shown')
+    const token = await pagina.inputValue('main [name=_csrf]')
+    const refused = await pagina.request.post('/beheer/notificaties/pauze', {
+      form: { _csrf: token },
+      headers: { origin: test.adres },
+    })
+    t.equal(refused.status(), 403, 'and nothing is done')
+    await pagina.fill('#veld-oud', WACHTWOORD)
+    await pagina.fill('#veld-nieuw', WACHTWOORD)
+    await pagina.fill('#veld-herhaald', 'iets anders')
+    await pagina.click('main form .knop')
+    t.match(await pagina.textContent('#veld-nieuw-fout'), /ander wachtwoord dan het huidige/)
+    t.match(await pagina.textContent('#veld-herhaald-fout'), /niet hetzelfde/)
+    await pagina.fill('#veld-oud', WACHTWOORD)
+    await pagina.fill('#veld-nieuw', 'een heel nieuw wachtwoord')
+    await pagina.fill('#veld-herhaald', 'een heel nieuw wachtwoord')
+    await pagina.click('main form .knop')
+    await pagina.waitForURL('**/beheer/')
+    t.match(await pagina.textContent('main'), /Uw wachtwoord is gewijzigd/)
+    t.same(klachten, [])
+
+    async function alsGegeven({ browser, adres }: typeof test) {
+      const context = await browser.newContext({ baseURL: adres })
+      const pagina = await context.newPage()
+      const klachten: string[] = []
+      pagina.on('pageerror', (error) => klachten.push(error.message))
+      await pagina.goto('/beheer/inloggen')
+      await pagina.fill('#veld-gebruikersnaam', 'operator')
+      await pagina.fill('#veld-wachtwoord', WACHTWOORD)
+      await pagina.click('main button[type=submit]')
+      await pagina.waitForURL('**/mijn-account/wachtwoord')
+      return { pagina, klachten }
+    }
+  },
+)
+
+t.test('two tabs of one session each show their own message, once', async (t) => {
+  const { app, database } = await testApp(t)
+  await createAccount(database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
+  const one = klant(app)
+  await one.login('baas', WACHTWOORD)
+  const post = async (naam: string) => {
+    const form = { gebruikersnaam: naam, rol: 'viewer', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'oidc' }
+    return String((await one.post('/beheer/accounts', form, '/beheer/accounts/nieuw')).headers.location)
+  }
+  const [first, second] = [await post('eerste'), await post('tweede')]
+  const page = async (url: string) => (await one.get(url)).body
+  t.notMatch(await page('/beheer/zaken'), /is gemaakt/, 'another page shows neither')
+  t.match(await page(second), /Het account tweede is gemaakt/)
+  t.match(await page(first), /Het account eerste is gemaakt/)
+  t.notMatch(await page(first), /is gemaakt/)
+})

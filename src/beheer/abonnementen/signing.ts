@@ -7,7 +7,7 @@ import { lockAbonnement } from '../../nrc/abonnement/write.ts'
 import { mutateFromPage } from '../change.ts'
 import { basePath } from '../keyset-list.ts'
 import { redirectWith } from '../page.ts'
-import { setNotice } from '../session.ts'
+import { addNotice } from '../session.ts'
 import { administering, breadcrumbsOf, nameOf, type Params, requireAbonnement } from './abonnement.ts'
 
 const SECRET_BYTES = 32
@@ -68,7 +68,7 @@ export function registerOndertekening(app: FastifyInstance): void {
         const pad = `/abonnementen/${abonnement.uuid}/ondertekening`
         if (actie !== 'nieuw') return redirectWith(request, reply, pad, tekst)
         // The session names whose secret may be shown, never the secret.
-        await setNotice(request, {
+        await addNotice(request, pad, {
           soort: 'goed',
           tekst,
           geheimen: [{ clientId: subscriberOwner(abonnement.uuid), toon: true }],

@@ -26,7 +26,7 @@ export function addTo(program: Command): void {
 
   account
     .command('create')
-    .description('make an account; prints its password once')
+    .description('make an account; prints its password once, which the first sign-in replaces')
     .requiredOption('--username <name>', 'name to sign in with, without spaces')
     .option('--role <role>', ROLLEN.join(', '), 'administrator')
     .option('--name <name>', 'name for people', '')
@@ -46,6 +46,7 @@ export function addTo(program: Command): void {
             naam: name,
             rol: role,
             wachtwoord: password,
+            wachtwoordGegeven: true,
           })
           await record(m, 'account-maken', { uuid, gebruikersnaam: username }, { naam: name, rol: role })
         }).catch((error) => {
@@ -68,7 +69,7 @@ export function addTo(program: Command): void {
       const password = await readPassword(options)
       await change(async (m) => {
         const found = await requireAccount(m.read, options.username)
-        await setPassword(m.trx, found.id, password)
+        await setPassword(m.trx, found.id, password, { given: true })
         if (options.removeTotp) await deleteTotp(m.trx, found.id)
         await record(m, 'wachtwoord-wijzigen', found, options.removeTotp ? { eenmaligeCodes: false } : undefined)
       })
