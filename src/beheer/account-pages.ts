@@ -1,9 +1,11 @@
 // accounts-paginas: who may use the administration pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import { OptionalText, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
 import {
+  ACCOUNTS as ACCOUNT_ROWS,
   type Account,
   changeAccount,
   createAccount,
@@ -12,15 +14,16 @@ import {
   findAccount,
   GEBRUIKERSNAAM,
   generatePassword,
+  isAccountLike,
   isLongEnough,
-  listAccounts,
   setPassword,
   TOO_SHORT,
 } from './accounts.ts'
 import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
 import { type AuditEntry, mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
-import { basePath, keysetPage } from './keyset-list.ts'
+import { basePath } from './keyset-list.ts'
+import { keysetByNumber, type Sorts } from './lookup.ts'
 import { redirectWith } from './page.ts'
 import { addNotice, endSessions, ROLLEN, seal, unseal } from './session.ts'
 import { endWait } from './sign-in-attempts.ts'
@@ -53,20 +56,30 @@ export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = {
   administrator: 'administrator: ook instellingen, rechten en accounts',
 }
 
+/** There are at most some thousands of accounts: no column needs an index. */
+const sortedBy = (column: RawBuilder<unknown>): Sorts[string] => ({
+  column,
+  of: (id) => sql`(select ${column} from beheer_account a where a.id = ${id}::bigint)`,
+})
+const SORTS: Sorts = {
+  gebruikersnaam: sortedBy(sql`lower(a.gebruikersnaam)`),
+  naam: sortedBy(sql`lower(a.naam)`),
+  rol: sortedBy(sql`a.rol`),
+  stand: sortedBy(sql`a.actief`),
+  login: sortedBy(sql`coalesce(a.laatste_login_op, '-infinity')`),
+}
+
 export function registerAccounts(app: FastifyInstance): void {
   app.get<{ Querystring: { zoek?: string } }>('/accounts', { config }, async (request, reply) => {
     const zoek = asText(request.query.zoek).slice(0, 200)
-    const lijst = await keysetPage(request, {
-      key: ({ gebruikersnaam }: Account) => gebruikersnaam.toLowerCase(),
-      rows: (limit, { na, voor }) =>
-        listAccounts(app.read, {
-          zoek,
-          limit,
-          ...(na !== undefined && { na: asText(na) }),
-          ...(voor !== undefined && { voor: asText(voor) }),
-        }),
+    const lijst = await keysetByNumber<Account>(request, app.read, {
+      select: ACCOUNT_ROWS,
+      id: sql`a.id`,
+      sorts: SORTS,
+      standard: 'gebruikersnaam',
+      conditions: [isAccountLike(zoek)],
     })
-    return reply.pagina('accounts', { titel: 'Accounts', lijst, zoek })
+    return reply.pagina('accounts', { titel: 'Accounts', standaard: 'gebruikersnaam', lijst, zoek })
   })
 
   app.get('/accounts/nieuw', { config }, async (_request, reply) =>

@@ -1,6 +1,6 @@
 // accounts: who may use the pages, and signing in with a password.
 import { randomInt } from 'node:crypto'
-import { sql as raw } from 'kysely'
+import { type RawBuilder, sql as raw } from 'kysely'
 import { type Database, type Db, kyselyOn, type ReadDb } from '../database/database.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { invalid, Problem } from '../http/problem.ts'
@@ -117,21 +117,27 @@ export async function findAccount(db: ReadDb, uuid: string): Promise<Account | u
   return rows[0]
 }
 
+/** Whether name, name for people or address of an account hold a text. */
+export function isAccountLike(zoek: string): RawBuilder<boolean> {
+  const pattern = `%${zoek.replace(/[%_\\]/g, '\\$&')}%`
+  return raw<boolean>`(a.gebruikersnaam ilike ${pattern} or a.naam ilike ${pattern} or a.email ilike ${pattern})`
+}
+
 /** Accounts by name: those whose name holds a text, after or before one of them (then in the opposite order). */
 export async function listAccounts(
   db: ReadDb,
   { zoek = '', na, voor, limit = 1000 }: { zoek?: string; na?: string; voor?: string; limit?: number } = {},
 ): Promise<Account[]> {
-  const pattern = `%${zoek.replace(/[%_\\]/g, '\\$&')}%`
   const name = raw`lower(a.gebruikersnaam)`
   const place = voor !== undefined ? raw`${name} < ${voor}` : na !== undefined ? raw`${name} > ${na}` : raw`true`
   const { rows } = await raw<Account>`${ACCOUNTS}
-    where ${place} and (a.gebruikersnaam ilike ${pattern} or a.naam ilike ${pattern} or a.email ilike ${pattern})
+    where ${place} and ${isAccountLike(zoek)}
     order by ${name} ${voor === undefined ? raw`` : raw`desc`} limit ${limit}`.execute(db)
   return rows
 }
 
-const ACCOUNTS = raw`
+/** Accounts, as table `a`. */
+export const ACCOUNTS = raw`
   select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.max_vertrouwelijkheidaanduiding, a.actief,
     a.wachtwoord is not null as wachtwoord, a.totp_sinds is not null as totp, a.oidc_subject is not null as oidc,
     a.mislukte_pogingen, a.mislukt_sinds, a.mislukt_laatst, a.laatste_login_op, a.gemaakt_op,

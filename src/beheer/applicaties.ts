@@ -13,6 +13,7 @@ import { registerApplicatieGeheimen, showSecrets } from './applicatie-secrets.ts
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
+import { queryText } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
 const Formulier = Type.Object({
@@ -47,10 +48,11 @@ export function registerApplicaties(app: FastifyInstance): void {
       const filters = { zoek: String(zoek ?? '').slice(0, 200), rechten: String(rechten ?? '') }
       const lijst = await keysetPage(request, {
         key: ({ id, sleutel }: Rij) => `${id}:${sleutel}`,
-        rows: (limit, cursor) => selectList(app, filters, limit, cursor),
+        rows: (limit, cursor) => selectList(app, filters, limit, cursor, queryText(request, 'sorteer') === '-label'),
       })
       return reply.pagina('applicaties', {
         titel: 'Applicaties',
+        standaard: 'label',
         lijst,
         filters,
         keuzes: [['', 'Alle'], ...Object.entries(RECHTEN).map(([waarde, { naam }]) => [waarde, naam])],
@@ -255,15 +257,17 @@ async function selectList(
   { zoek, rechten }: { zoek: string; rechten: string },
   limit: number,
   { na, voor }: Cursor,
+  downwards: boolean,
 ): Promise<Rij[]> {
+  const ascending = downwards === (voor !== undefined)
   const [, id, sleutel] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
   const place =
     id === undefined
       ? sql`true`
-      : voor === undefined
+      : ascending
         ? sql`(lower(a.label), a.id) > (${sleutel}, ${Number(id)})`
         : sql`(lower(a.label), a.id) < (${sleutel}, ${Number(id)})`
-  const order = voor === undefined ? sql`lower(a.label), a.id` : sql`lower(a.label) desc, a.id desc`
+  const order = ascending ? sql`lower(a.label), a.id` : sql`lower(a.label) desc, a.id desc`
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
   const { rows } = await sql<Rij>`
     select a.id, lower(a.label) as sleutel, a.uuid, a.label, a.heeft_alle_autorisaties,

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type postgres from 'postgres'
 import { notFound } from '../http/problem.ts'
 import { withQuery } from './keyset-list.ts'
-import { differences, keysetByNumber, queryDay, queryText } from './lookup.ts'
+import { differences, keysetByNumber, queryDay, queryText, type Sorts } from './lookup.ts'
 
 type Regel = {
   id: number
@@ -42,6 +42,7 @@ export function registerAudit(app: FastifyInstance): void {
     const lijst = await keysetByNumber<Regel>(request, app.read, {
       select: REGEL,
       id: sql`b.id`,
+      sorts: SORTS,
       conditions: filters(request),
     })
     const handelingen = await app.parts.database.sql<{ handeling: string }[]>`
@@ -52,6 +53,7 @@ export function registerAudit(app: FastifyInstance): void {
       select handeling from h where handeling is not null`
     return reply.pagina('audit', {
       titel: 'Audit',
+      standaard: '-nummer',
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       handelingen: handelingen.map(({ handeling }) => handeling),
@@ -99,6 +101,11 @@ export function registerAudit(app: FastifyInstance): void {
       velden: differences(regel.oud, regel.nieuw),
     })
   })
+}
+
+const SORTS: Sorts = {
+  gebruiker: { column: sql`b.gebruiker`, of: (id) => sql`(select gebruiker from beheer_audit where id = ${id}::bigint)` },
+  handeling: { column: sql`b.handeling`, of: (id) => sql`(select handeling from beheer_audit where id = ${id}::bigint)` },
 }
 
 const FILTERS = ['gebruiker', 'handeling', 'object', 'van', 'tot', 'resultaat']

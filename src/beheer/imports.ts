@@ -1,6 +1,6 @@
 // imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { createDraftOfRest, listConcepten, requestDryRun } from '../documenten/import/draft.ts'
 import {
   canContinue,
@@ -13,7 +13,7 @@ import {
 } from '../documenten/import/index.ts'
 import { csvStream } from '../documenten/import/report.ts'
 import { failedRows } from '../documenten/import/report-rows.ts'
-import { type ImportRow, imported, requireImport } from '../documenten/import/rows.ts'
+import { type ImportRow, requireImport } from '../documenten/import/rows.ts'
 import { notFound } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'
@@ -22,7 +22,7 @@ import { moment } from './format.ts'
 import { importState, importStatus, perSecond, speedText, stoppedText, type Voortgang } from './import-labels.ts'
 import { registerImportStarten } from './import-start.ts'
 import { keysetPage } from './keyset-list.ts'
-import { queryText, uuidParam } from './lookup.ts'
+import { keysetByNumber, queryText, type Sorts, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
@@ -32,27 +32,36 @@ const LIJST = { pad: '/imports', naam: 'Imports' }
 /** Kinds of failures that one page shows. */
 const SOORTEN = 100
 
+/** Imports are removed after some days: no column needs an index. */
+const sortedBy = (column: RawBuilder<unknown>): Sorts[string] => ({
+  column,
+  of: (id) => sql`(select ${column} from import i where i.id = ${id}::bigint)`,
+})
+const SORTS: Sorts = {
+  bestand: sortedBy(sql`lower(i.bestandsnaam)`),
+  staat: sortedBy(sql`i.status`),
+  rijen: sortedBy(sql`i.totaal`),
+  gelukt: sortedBy(sql`i.geslaagd`),
+  mislukt: sortedBy(sql`coalesce(i.mislukt, 0)`),
+}
+
 export async function registerImports(app: FastifyInstance): Promise<void> {
   const { database } = app.parts
   const stroom = openEventStreams(app)
   await registerImportStarten(app, stroom)
 
   app.get('/imports', { config: viewer }, async (request, reply) => {
-    const lijst = await keysetPage<ImportRow>(request, {
-      key: ({ id }) => String(id),
-      rows: (limit, { na, voor }) =>
-        imported(app.read)
-          .selectAll()
-          .$if(isNumber(na), (query) => query.where('id', '<', Number(na)))
-          .$if(isNumber(voor), (query) => query.where('id', '>', Number(voor)))
-          .orderBy('id', voor === undefined ? 'desc' : 'asc')
-          .limit(limit)
-          .execute(),
+    const lijst = await keysetByNumber<ImportRow>(request, app.read, {
+      select: sql`select i.* from import i`,
+      id: sql`i.id`,
+      sorts: SORTS,
+      conditions: [sql`i.verwijderd_op is null`],
     })
     const concepten = await listConcepten(app.read, 20)
     const loopt = lijst.rijen.some(isRunning)
     return reply.pagina('imports', {
       titel: 'Imports',
+      standaard: '-nummer',
       lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...summaryOf(row) })) },
       concepten,
       loopt,

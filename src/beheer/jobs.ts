@@ -76,7 +76,7 @@ export function registerTaken(app: FastifyInstance): void {
     const [lijst, aantallen, storingen] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
-        rows: (limit, cursor) => selectTaken(staat, taak, limit, cursor),
+        rows: (limit, cursor) => selectTaken(staat, taak, limit, cursor, tekst('sorteer') === 'nummer'),
       }),
       driver<{ staat: Staat; aantal: number }[]>`
         select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal
@@ -86,6 +86,7 @@ export function registerTaken(app: FastifyInstance): void {
     const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
     return reply.pagina('taken', {
       titel: 'Taken',
+      standaard: '-nummer',
       lijst,
       rijen: lijst.rijen.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
       storingen,
@@ -223,8 +224,9 @@ export function registerTaken(app: FastifyInstance): void {
     taak: string,
     limit: number,
     { na, voor }: Cursor,
+    upwards: boolean,
   ): Promise<Job[]> {
-    const back = voor !== undefined
+    const back = upwards === (voor === undefined)
     const from = /^\d{1,15}$/.exec(String(na ?? voor ?? ''))?.[0]
     const order = back ? sql`asc` : sql`desc`
     const { rows: ids } = await sql<{ id: number }>`

@@ -9,6 +9,7 @@ import { nameOf } from './abonnementen/abonnement.ts'
 import { groepInWords, stateOf } from './abonnementen/labels.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf } from './form.ts'
+import { sortRows } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
 const viewing = { access: 'beheer', rol: 'viewer' } as const
@@ -30,8 +31,16 @@ type Kanaal = {
 }
 
 export function registerKanalen(app: FastifyInstance): void {
-  app.get('/kanalen', { config: viewing }, async (_request, reply) =>
-    reply.pagina('kanalen', { titel: 'Kanalen', kanalen: await readKanalen() }),
+  app.get('/kanalen', { config: viewing }, async (request, reply) =>
+    reply.pagina('kanalen', {
+      titel: 'Kanalen',
+      standaard: 'kanaal',
+      kanalen: sortRows(request, await readKanalen(), {
+        kanaal: ({ naam }) => naam,
+        abonnementen: ({ abonnementen }) => abonnementen,
+        bericht: ({ laatsteOp }) => laatsteOp,
+      }),
+    }),
   )
 
   app.get('/kanalen/nieuw', { config: administering }, async (_request, reply) =>

@@ -52,7 +52,8 @@ export type Sorts = Record<string, { column: RawBuilder<unknown>; of(id: string)
 
 /**
  * A list by number, newest first, or as `sorteer` in the query says; `conditions` begin with a column, `select` ends where they
- * come. With `sorts` the list may also be sorted by those columns, `-name` from high to low.
+ * come. With `sorts` the list may also be sorted by those columns, which are never null, `-name` from high to low; and by
+ * `nummer`. `standard` is the order of a list that nobody sorted.
  */
 export async function keysetByNumber<Row extends { id: number }>(
   request: FastifyRequest,
@@ -63,9 +64,10 @@ export async function keysetByNumber<Row extends { id: number }>(
     conditions: RawBuilder<unknown>[]
     size?: number
     sorts?: Sorts
+    standard?: string
   },
 ): Promise<Bladzij<Row>> {
-  const asked = query.sorts ? queryText(request, 'sorteer') : ''
+  const asked = (query.sorts && queryText(request, 'sorteer')) || query.standard || ''
   const name = asked.replace(/^-/, '')
   const sort = query.sorts && Object.hasOwn(query.sorts, name) ? query.sorts[name] : undefined
   const upwards = sort || name === 'nummer' ? !asked.startsWith('-') : false
@@ -95,6 +97,23 @@ function beyond(
   const compare = ascending ? sql`>` : sql`<`
   if (!sort) return [sql`${id} ${compare} ${from}::bigint`]
   return [sql`(${sort.column}, ${id}) ${compare} (${sort.of(from)}, ${from}::bigint)`]
+}
+
+/** A list that is there whole, sorted as `sorteer` in the query says; as it is when that names none of `keys`. */
+export function sortRows<Row>(
+  request: FastifyRequest,
+  rows: readonly Row[],
+  keys: Record<string, (row: Row) => string | number | null>,
+): Row[] {
+  const asked = queryText(request, 'sorteer')
+  const name = asked.replace(/^-/, '')
+  const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+  if (!key) return [...rows]
+  const compare = (one: Row, other: Row) => {
+    const [a, b] = [key(one) ?? '', key(other) ?? '']
+    return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'nl')
+  }
+  return [...rows].sort(asked.startsWith('-') ? (one, other) => compare(other, one) : compare)
 }
 
 /** Field by field what is not the same before and after. */

@@ -50,6 +50,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     ])
     return reply.pagina('notificaties', {
       titel: 'Notificaties',
+      standaard: '-gemaakt',
       lijst,
       rijen: lijst.rijen.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
       oorzaken,
@@ -346,13 +347,14 @@ async function selectRows(
   limit: number,
   { na, voor }: Cursor,
 ): Promise<Rij[]> {
+  const ascending = ((request.query as Formulier).sorteer === 'gemaakt') === (voor === undefined)
   const [, moment, id] = /^(\d{4}-\d\d-\d\dT[\d:.]{8,15}Z)_(\d{1,15})$/.exec(String(na ?? voor ?? '')) ?? []
   const cursor =
     moment && !Number.isNaN(Date.parse(moment))
-      ? sql`(notificatie.aanmaakdatum, notificatie.id) ${voor === undefined ? sql`<` : sql`>`}
+      ? sql`(notificatie.aanmaakdatum, notificatie.id) ${ascending ? sql`>` : sql`<`}
           (${moment}::text::timestamptz, ${id}::text::bigint)`
       : sql`true`
-  return selectMessages(app, request, sql`${voldoetAan(filter)} and ${cursor}`, limit, voor !== undefined)
+  return selectMessages(app, request, sql`${voldoetAan(filter)} and ${cursor}`, limit, ascending)
 }
 
 async function selectMessages(

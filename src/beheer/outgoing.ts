@@ -23,12 +23,19 @@ export function registerUitgaand(app: FastifyInstance): void {
       keysetByNumber<Regel>(request, app.read, {
         select: sql`select u.* from uitgaand_verzoek u`,
         id: sql`u.id`,
+        sorts: {
+          dienst: {
+            column: sql`u.dienst`,
+            of: (id) => sql`(select dienst from uitgaand_verzoek where id = ${id}::bigint)`,
+          },
+        },
         conditions: filters(request),
       }),
       app.read.selectFrom('dienst').select(['label', 'apiRoot']).orderBy('label').limit(500).execute(),
     ])
     return reply.pagina('uitgaand', {
       titel: 'Uitgaande verzoeken',
+      standaard: '-nummer',
       lijst,
       days: app.parts.config.outgoingLogRetentionDays,
       diensten,

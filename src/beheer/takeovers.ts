@@ -7,7 +7,7 @@ import { isSwitchable, switchOver, type Takeover } from '../overnemen/takeover.t
 import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'
 import { keysetPage } from './keyset-list.ts'
-import { queryText, uuidParam } from './lookup.ts'
+import { queryText, sortRows, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
 import { kindLabel, OUTCOMES, type Outcome, stepLabel, takeoverState, takeoverStatus } from './takeover-labels.ts'
 
@@ -37,8 +37,12 @@ export function registerTakeovers(app: FastifyInstance): void {
   const { sql } = database
   const stream = openEventStreams(app)
 
-  app.get(LIST.pad, { config: viewer }, async (_request, reply) => {
-    const rows = await sql<TakeoverRow[]>`select * from overneming order by id desc limit 50`
+  app.get(LIST.pad, { config: viewer }, async (request, reply) => {
+    const found = await sql<TakeoverRow[]>`select * from overneming order by id desc limit 50`
+    const rows = sortRows(request, found, {
+      bron: ({ bron }) => bron,
+      begonnen: ({ ronde_begonnen_op }) => ronde_begonnen_op,
+    })
     return reply.pagina('overnemingen', {
       titel: 'Overnemen',
       rijen: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),

@@ -197,7 +197,7 @@ t.test(
     await pagina.goto('/beheer/imports/nieuw')
     t.match(pagina.url(), /mijn-account\/wachtwoord$/, 'no page is shown')
     const token = await pagina.inputValue('main [name=_csrf]')
-    const refused = await pagina.request.post('/beheer/notificaties/pauze', {
+    const refused = await pagina.request.post('/beheer/notificaties/pauzeren', {
       form: { _csrf: token },
       headers: { origin: test.adres },
     })

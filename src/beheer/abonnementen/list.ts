@@ -7,7 +7,7 @@ import { COUNTED, type Figures, readFigures } from '../../nrc/abonnement/figures
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf, readForm } from '../form.ts'
 import { formatNumber } from '../format.ts'
-import { type Cursor, keysetPage } from '../keyset-list.ts'
+import { keysetByNumber, type Sorts } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { administering, nameOf, viewing } from './abonnement.ts'
 import { stateOf } from './labels.ts'
@@ -21,27 +21,36 @@ const Grenzen = Type.Object({
 export const capped = (aantal: number): string =>
   aantal > COUNTED ? `meer dan ${formatNumber(COUNTED)}` : formatNumber(aantal)
 
+const SORTS: Sorts = {
+  callback: {
+    column: sql`lower(a.callback_url)`,
+    of: (id) => sql`(select lower(callback_url) from abonnement where id = ${id}::bigint)`,
+  },
+  staat: { column: sql`a.status`, of: (id) => sql`(select status from abonnement where id = ${id}::bigint)` },
+}
+
 export function registerAbonnementenLijst(app: FastifyInstance): void {
   app.get('/abonnementen', { config: viewing }, async (request, reply) => {
     const [lijst, modus] = await Promise.all([
-      keysetPage(request, {
-        key: ({ id }: Figures) => String(id),
-        rows: async (limit, { na, voor }: Cursor) => {
-          const key = /^\d{1,15}$/.exec(String(na ?? voor ?? ''))?.[0]
-          const cursor =
-            key === undefined ? sql`true` : voor === undefined ? sql`a.id > ${key}::bigint` : sql`a.id < ${key}::bigint`
-          const order = voor === undefined ? sql`asc` : sql`desc`
-          const rows = await readFigures(app.read, sql`${cursor} order by a.id ${order} limit ${limit}`)
-          return voor === undefined ? rows : rows.reverse()
-        },
+      keysetByNumber<{ id: number }>(request, app.read, {
+        select: sql`select a.id from abonnement a`,
+        id: sql`a.id`,
+        sorts: SORTS,
+        standard: 'nummer',
+        conditions: [sql`a.verwijderd_op is null`],
       }),
       readModus(app.read),
     ])
+    const ids = lijst.rijen.map(({ id }) => id)
+    const figures = new Map(
+      (await readFigures(app.read, sql`a.id = any(${ids}::bigint[])`)).map((row): [number, Figures] => [row.id, row]),
+    )
+    const rijen = ids.flatMap((id) => figures.get(id) ?? []) // one may have gone meanwhile
     return reply.pagina('abonnementen', {
       titel: 'Abonnementen',
       lijst,
       modus,
-      rijen: lijst.rijen.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
+      rijen: rijen.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
       capped,
     })
   })

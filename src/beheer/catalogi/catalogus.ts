@@ -1,6 +1,6 @@
 // Catalogues: the list, one with the types in it, making, changing and removing one.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { CatalogusInput, changeCatalogus, createCatalogus, deleteCatalogus } from '../../catalogi/catalogussen.ts'
 import { loadResources } from '../../catalogi/expand.ts'
 import { SLEUTEL, validOn } from '../../catalogi/rules.ts'
@@ -9,7 +9,7 @@ import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
 import { keysetPage } from '../keyset-list.ts'
-import { keysetByNumber, queryText, uuidParam } from '../lookup.ts'
+import { keysetByNumber, queryText, type Sorts, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { beheren, kijken, stateOf, TYPES, type TypePath, uuidOf } from './context.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
@@ -51,6 +51,16 @@ const GROUPS: Group[] = [
 ]
 const CRUMB = { pad: '/catalogi', naam: 'Catalogi' }
 
+const sortedBy = (column: RawBuilder<unknown>): Sorts[string] => ({
+  column,
+  of: (id) => sql`(select ${column} from catalogus c where c.id = ${id}::bigint)`,
+})
+const SORTS: Sorts = {
+  naam: sortedBy(sql`lower(c.naam)`),
+  domein: sortedBy(sql`c.domein`),
+  rsin: sortedBy(sql`c.rsin`),
+}
+
 export function registerCatalogus(app: FastifyInstance): void {
   app.get('/catalogi', { config: kijken }, async (request, reply) => {
     const lijst = await keysetByNumber(request, app.read, {
@@ -60,6 +70,7 @@ export function registerCatalogus(app: FastifyInstance): void {
         (select count(distinct t.omschrijving)::int from besluittype t where t.catalogus_id = c.id) as besluittypen,
         (select count(*)::int from zaaktype t where t.catalogus_id = c.id and t.concept) as concepten from catalogus c`,
       id: sql`c.id`,
+      sorts: SORTS,
       conditions: [],
     })
     return reply.pagina('catalogi', { titel: 'Catalogi', lijst })
@@ -98,6 +109,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       titel: catalogus.naam || `Catalogus ${catalogus.domein}`,
       kruimels: [CRUMB],
       catalogus,
+      standaard: 'omschrijving',
       soort: path,
       info: TYPES[path],
       soorten: Object.values(TYPES),
@@ -228,18 +240,27 @@ export function registerCatalogus(app: FastifyInstance): void {
     const key = sql.raw(`t.${SLEUTEL[type]}`)
     const group = sql`case when ${key} = '' then t.uuid::text else ${key} end`
     const pattern = `%${zoek.replace(/[%_\\]/g, '\\$&')}%`
+    const asked = queryText(request, 'sorteer')
+    const orders: Record<string, RawBuilder<unknown>> = {
+      identificatie: sql`lower(${key})`,
+      geldig: sql`to_char(t.begin_geldigheid, 'YYYY-MM-DD')`,
+      versies: sql`to_char(count(*) over (partition by ${group}), 'FM0000000000')`,
+    }
+    const name = asked.replace(/^-/, '')
+    const by = (Object.hasOwn(orders, name) ? orders[name] : undefined) ?? sql`lower(t.omschrijving)`
     return keysetPage<Row>(request, {
       key: ({ id, sort }) => `${id}:${sort}`,
       rows: async (limit, { na, voor }) => {
+        const ascending = asked.startsWith('-') === (voor !== undefined)
         const [, id, sort] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
         const place =
           id === undefined
             ? sql`true`
-            : sql`(s.sort, s.id) ${sql.raw(voor === undefined ? '>' : '<')} (${sort}, ${Number(id)})`
-        const order = voor === undefined ? sql`s.sort, s.id` : sql`s.sort desc, s.id desc`
+            : sql`(s.sort, s.id) ${sql.raw(ascending ? '>' : '<')} (${sort}, ${Number(id)})`
+        const order = ascending ? sql`s.sort, s.id` : sql`s.sort desc, s.id desc`
         const { rows } = await sql<Row>`
           select * from (
-            select distinct on (${group}) t.id, t.uuid, lower(t.omschrijving) as sort, ${key} as key, t.omschrijving, t.concept,
+            select distinct on (${group}) t.id, t.uuid, ${by} as sort, ${key} as key, t.omschrijving, t.concept,
               t.begin_geldigheid as begin, t.einde_geldigheid as einde,
               count(*) over (partition by ${group})::int as versions,
               max(case when t.concept then t.uuid::text end) over (partition by ${group}) as draft
