@@ -123,16 +123,10 @@ export function isAccountLike(zoek: string): RawBuilder<boolean> {
   return raw<boolean>`(a.gebruikersnaam ilike ${pattern} or a.naam ilike ${pattern} or a.email ilike ${pattern})`
 }
 
-/** Accounts by name: those whose name holds a text, after or before one of them (then in the opposite order). */
-export async function listAccounts(
-  db: ReadDb,
-  { zoek = '', na, voor, limit = 1000 }: { zoek?: string; na?: string; voor?: string; limit?: number } = {},
-): Promise<Account[]> {
-  const name = raw`lower(a.gebruikersnaam)`
-  const place = voor !== undefined ? raw`${name} < ${voor}` : na !== undefined ? raw`${name} > ${na}` : raw`true`
+/** Accounts by name; those that hold a text, when one is given. */
+export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } = {}): Promise<Account[]> {
   const { rows } = await raw<Account>`${ACCOUNTS}
-    where ${place} and ${isAccountLike(zoek)}
-    order by ${name} ${voor === undefined ? raw`` : raw`desc`} limit ${limit}`.execute(db)
+    where ${isAccountLike(zoek)} order by lower(a.gebruikersnaam) limit 1000`.execute(db)
   return rows
 }
 

@@ -134,6 +134,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
       applicatie,
       recht,
       componenten: COMPONENTEN,
+      scopeInWords,
     })
   })
 

@@ -7,7 +7,7 @@ import { createSecret } from '../autorisaties/client-secrets.ts'
 import { isShort } from '../autorisaties/secret-box.ts'
 import { OptionalText, Text } from '../http/input.ts'
 import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
-import { COMPONENTEN } from './applicatie-labels.ts'
+import { COMPONENTEN, scopeInWords } from './applicatie-labels.ts'
 import { registerApplicatieRechten, selectCatalogusRechten, selectRechten } from './applicatie-rights.ts'
 import { registerApplicatieGeheimen, showSecrets } from './applicatie-secrets.ts'
 import { mutateFromPage } from './change.ts'
@@ -16,14 +16,14 @@ import { type Cursor, keysetPage } from './keyset-list.ts'
 import { queryText } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
-const Formulier = Type.Object({
+const Fields = Type.Object({
   label: Text(100, { minLength: 1 }),
   clientIds: OptionalText(5000),
   heeftAlleAutorisaties: Type.Boolean(),
   alleenIsGereedVoorPublicatie: Type.Boolean(),
 })
-const Nieuw = Type.Object({ ...Formulier.properties, geheim: Type.Optional(Text(255)) })
-const Gewijzigd = Type.Object({ ...Formulier.properties, bevestigd: Type.Boolean() })
+const Nieuw = Type.Object({ ...Fields.properties, geheim: Type.Optional(Text(255)) })
+const Gewijzigd = Type.Object({ ...Fields.properties, bevestigd: Type.Boolean() })
 
 const RECHTEN: Record<string, { naam: string; kept: RawBuilder<boolean> }> = {
   alle: { naam: 'Alle rechten', kept: sql<boolean>`a.heeft_alle_autorisaties` },
@@ -111,6 +111,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       rechten,
       catalogusRechten: await selectCatalogusRechten(app.read, applicatie.id),
       componenten: COMPONENTEN,
+      scopeInWords,
     })
   })
 
@@ -237,7 +238,7 @@ const samenvatting = ({ label, clientIds, heeftAlleAutorisaties, alleenIsGereedV
   heeftAlleAutorisaties,
   alleenIsGereedVoorPublicatie,
 })
-type Samenvatting = Partial<Static<typeof Formulier>> | Partial<Applicatie>
+type Samenvatting = Partial<Static<typeof Fields>> | Partial<Applicatie>
 
 // ---- reading ----
 

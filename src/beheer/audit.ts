@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type postgres from 'postgres'
 import { notFound } from '../http/problem.ts'
+import { actLabel } from './audit-labels.ts'
 import { withQuery } from './keyset-list.ts'
 import { differences, keysetByNumber, queryDay, queryText, type Sorts } from './lookup.ts'
 
@@ -56,7 +57,10 @@ export function registerAudit(app: FastifyInstance): void {
       standaard: '-nummer',
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
-      handelingen: handelingen.map(({ handeling }) => handeling),
+      handelingen: handelingen
+        .map(({ handeling }): [string, string] => [handeling, actLabel(handeling)])
+        .sort(([, one], [, other]) => one.localeCompare(other, 'nl')),
+      inWoorden: actLabel,
       exporteren: withQuery(request, {}).replace('/audit', '/audit/export.csv'),
     })
   })
@@ -95,7 +99,7 @@ export function registerAudit(app: FastifyInstance): void {
       .executeTakeFirst()
     if (!regel) throw notFound('Deze pagina bestaat niet.')
     return reply.pagina('audit-regel', {
-      titel: regel.handeling,
+      titel: actLabel(regel.handeling),
       kruimels: [{ pad: '/audit', naam: 'Audit' }],
       regel,
       velden: differences(regel.oud, regel.nieuw),
@@ -104,8 +108,14 @@ export function registerAudit(app: FastifyInstance): void {
 }
 
 const SORTS: Sorts = {
-  gebruiker: { column: sql`b.gebruiker`, of: (id) => sql`(select gebruiker from beheer_audit where id = ${id}::bigint)` },
-  handeling: { column: sql`b.handeling`, of: (id) => sql`(select handeling from beheer_audit where id = ${id}::bigint)` },
+  gebruiker: {
+    column: sql`b.gebruiker`,
+    of: (id) => sql`(select gebruiker from beheer_audit where id = ${id}::bigint)`,
+  },
+  handeling: {
+    column: sql`b.handeling`,
+    of: (id) => sql`(select handeling from beheer_audit where id = ${id}::bigint)`,
+  },
 }
 
 const FILTERS = ['gebruiker', 'handeling', 'object', 'van', 'tot', 'resultaat']

@@ -90,7 +90,12 @@ function nameAt(value: unknown, names: Names): string | undefined {
 // ---- sentences ----
 
 /** What the standard's resources are called in a sentence. */
-const NOUNS: Record<string, string> = {
+export const NOUNS: Record<string, string> = {
+  applicatie: 'Applicatie',
+  catalogus: 'Catalogus',
+  zaaktype: 'Zaaktype',
+  informatieobjecttype: 'Documenttype',
+  besluittype: 'Besluittype',
   zaak: 'Zaak',
   status: 'Status',
   resultaat: 'Resultaat',
@@ -132,11 +137,12 @@ export function sentence(row: Pick<Row, 'actie' | 'resource' | 'weergave' | 'oud
     case 'besluit':
       return made ? `${noun} aangemaakt` : actie === 'destroy' ? `${noun} verwijderd` : changeSentence(row)
     case 'status': {
-      const name = nameAt(state.statustype, names) ?? 'een status'
+      // Of a statustype elsewhere the status itself keeps the name.
+      const name = nameAt(state.statustype, names) ?? nameAt(state.url, names) ?? atOther(state.statustype, 'status')
       return made ? `Status gezet op ${name}` : `Status ${name} ${done}`
     }
     case 'resultaat': {
-      const name = nameAt(state.resultaattype, names) ?? label
+      const name = nameAt(state.resultaattype, names) ?? nameAt(state.url, names) ?? label
       return made ? `Resultaat vastgelegd: ${name}` : `Resultaat ${name} ${done}`
     }
     case 'rol':
@@ -152,6 +158,16 @@ export function sentence(row: Pick<Row, 'actie' | 'resource' | 'weergave' | 'oud
       return `${noun} ${done}`
   }
 }
+
+/** What has no name any more: which service would know it. */
+function atOther(url: unknown, noun: string): string {
+  const host = URL.parse(String(url ?? ''))?.host
+  return host ? `een ${noun} van ${host}` : `een ${noun}`
+}
+
+/** Whether events tell of the people of a case. */
+export const isAboutPeople = (events: readonly Event[]): boolean =>
+  events.some(({ resource }) => ['rol', 'klantcontact'].includes(resource))
 
 function changeSentence({ resource, oud, nieuw }: Pick<Row, 'resource' | 'oud' | 'nieuw'>): string {
   const [before, after] = [oud ?? {}, nieuw ?? {}]

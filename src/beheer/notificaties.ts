@@ -10,6 +10,7 @@ import { gepauzeerdOp, readInstellingen, readModus, setPaused } from '../notific
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
 import { formatDate, formatNumber } from './format.ts'
+import { NOUNS } from './history.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
 import { visible } from './lookup.ts'
 import { type Bericht, outcomeOf, stateOf, waitsFor } from './notificatie-labels.ts'
@@ -262,6 +263,7 @@ const ACTIES: Record<string, string> = {
 function inWords(rij: Rij, stand: Awaited<ReturnType<typeof readState>>) {
   return {
     staat: stateOf(rij),
+    wat: rij.resource === 'zaakinformatieobject' ? 'Document bij zaak' : (NOUNS[rij.resource] ?? rij.resource),
     actieTekst: ACTIES[rij.actie] ?? rij.actie,
     laatste: rij.pogingen > 0 ? outcomeOf(rij.uitkomst, rij.httpStatus) : null,
     wachtOp: waitsFor(rij, stand),

@@ -171,13 +171,19 @@ function labelCells(html: string): string {
  */
 function listFaults(body: string, fouten: unknown): { anker?: string; label?: string; reden: string }[] {
   if (typeof fouten !== 'object' || fouten === null || Array.isArray(fouten) || body.includes('data-fouten')) return []
-  return Object.entries(fouten as Fouten).map(([naam, reden]) => {
+  const place = ({ anker }: { anker?: string }) => (anker ? body.indexOf(`id="${anker}"`) : -1)
+  const faults = Object.entries(fouten as Fouten).map(([naam, reden]) => {
     const anker = [`veld-${naam}`, `fout-${naam}`].find((id) => body.includes(`id="${id}"`)) ?? idOfField(body, naam)
     const label = anker && new RegExp(`<label for="${RegExp.escape(anker)}"[^>]*>([\\s\\S]*?)</label>`).exec(body)?.[1]
-    const text = label?.replace(/<span[\s\S]*?<\/span>|<[^>]*>/g, '').trim()
+    const text = label && plainText(label.replace(/<span[\s\S]*?<\/span>|<[^>]*>/g, '').trim())
     return { ...(anker && { anker }), ...(text && { label: text }), reden }
   })
+  return faults.sort((one, other) => place(one) - place(other))
 }
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+/** What a template escaped, before it did. */
+const plainText = (html: string) => html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!)
 
 /** The id of the first field with this name, as of a group of choices. */
 function idOfField(body: string, naam: string): string | undefined {

@@ -11,6 +11,7 @@ import { redirectWith } from './page.ts'
 /** What is set in the pages elsewhere, and where. */
 const ELSEWHERE = [
   { naam: 'Notificaties: dienst, herhalingen en bewaren', pad: '/configuratie/notificaties' },
+  { naam: 'Andere diensten', pad: '/diensten' },
   { naam: 'Applicaties, geheimen en rechten', pad: '/applicaties' },
   { naam: 'Accounts', pad: '/accounts' },
 ]

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
 import { writeAudit } from './change.ts'
-import { historyOf } from './history.ts'
+import { historyOf, isAboutPeople } from './history.ts'
 import {
   keysetByNumber,
   queryDay,
@@ -181,7 +181,7 @@ export function registerZaken(app: FastifyInstance): void {
       relatedTo(request, zaak.id),
       ...OP_DE_PAGINA.map((naam) => part(naam, 10)),
     ])
-    if (aantallen.rollen) await recordLook(request, zaak)
+    if (aantallen.rollen || isAboutPeople(gebeurtenissen.rijen)) await recordLook(request, zaak)
     statussen.rijen.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
     return reply.pagina('zaak', {
       titel: `Zaak ${zaak.identificatie}`,
@@ -226,7 +226,8 @@ export function registerZaken(app: FastifyInstance): void {
         { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
       ],
       kolommen: part.kolommen,
-      lijst: await keysetByNumber(request, app.read, lijst(onderdeel, zaak.id, request, 50)),
+      standaard: '-nummer',
+      lijst: await keysetByNumber(request, app.read, { ...lijst(onderdeel, zaak.id, request, 50), sorts: {} }),
     })
   })
 

@@ -218,6 +218,8 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const voorbeelden =
       await database.sql`select voorbeelden->0->'nummer' as nummer from import_concept_foutsoort where concept_id = ${proef!.id} order by reden`
 
+    const rows = await database.sql`
+      select nummer, opmerking from import_concept_fout where concept_id = ${proef!.id} order by nummer`
     const started = (await klant.post(`${made}/starten`)).headers.get('location')!
     await test.runJobs()
     const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`
@@ -230,8 +232,6 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       select min(nummer) as nummer from import_resultaat where import_id = ${done!.id} and not geslaagd
       group by import_reden(opmerking) order by import_reden(opmerking)`
     t.same(Array.from(voorbeelden), Array.from(first), 'and the same rows')
-    const rows = await database.sql`
-      select nummer, opmerking from import_concept_fout where concept_id = ${proef!.id} order by nummer`
     const realRows = await database.sql`
       select nummer, opmerking from import_resultaat where import_id = ${done!.id} and not geslaagd order by nummer`
     t.same(Array.from(rows), Array.from(realRows), 'every wrong row is listed, in the same words')

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import { createAccount } from '../../src/beheer/accounts.ts'
 import { exportZaaktype } from '../../src/catalogi/zip.ts'
 import { BASE, givenCatalogus, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
 import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
@@ -109,6 +110,49 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     }
   })
 
+  await t.test('each page that shows people is recorded, with who looked', async (t) => {
+    const verzending = await test.call('POST', '/documenten/api/v1/verzendingen', {
+      betrokkene: 'https://example.com/persoon',
+      informatieobject: document.url,
+      aardRelatie: 'geadresseerde',
+      contactPersoon: 'https://example.com/contact',
+      contactpersoonnaam: 'Jan de Vries',
+      verzenddatum: '2026-11-20',
+      emailadres: 'jan@example.com',
+    })
+    t.equal(verzending.status, 201, verzending.text)
+    const get = await test.ingelogd('viewer')
+    const looks = async () => {
+      const rows = await test.database.sql`
+        select object_id, gebruiker from beheer_audit where handeling = 'persoonsgegevens-bekijken' order by id`
+      return rows.map((row) => `${row.gebruiker} ${row.object_id}`)
+    }
+    const pages: [url: string, uuid: string][] = [
+      [`/zaken/${zaak.uuid}`, zaak.uuid],
+      [`/zaken/${zaak.uuid}/rollen`, zaak.uuid],
+      [`/zaken/${zaak.uuid}/geschiedenis`, zaak.uuid],
+    ]
+    for (const [url, uuid] of pages) {
+      const before = await looks()
+      t.equal((await get(`/beheer${url}`)).statusCode, 200)
+      t.same((await looks()).slice(before.length), [`viewer ${uuid}`], url)
+    }
+    const before = await looks()
+    const others = [
+      '/zaken',
+      '/documenten',
+      `/zaken/${zaak.uuid}/documenten`,
+      '/zoeken?zoek=brief',
+      `/documenten/${document.uuid}`,
+      `/documenten/${document.uuid}/geschiedenis`,
+    ]
+    for (const url of others) {
+      const { body } = await get(`/beheer${url}`)
+      t.notMatch(body, /••••••333|Jan de Vries|jan@example/, `${url} shows nobody`)
+    }
+    t.same(await looks(), before, 'so it is not recorded')
+  })
+
   await t.test('show on one page what belongs to a case, with values', async (t) => {
     const { body: statustypen } = await test.call('GET', '/catalogi/api/v1/statustypen')
     const ontvangen = statustypen.results.find((one: { omschrijving: string }) => one.omschrijving === 'Ontvangen')
@@ -175,6 +219,52 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     t.match((await get('/beheer/zaken?sorteer=-startdatum')).body, 'aria-sort="descending"')
     for (const sorteer of ['titel', '-creatiedatum', 'identificatie'])
       t.equal((await get(`/beheer/documenten?sorteer=${sorteer}&na=1`)).statusCode, 200, sorteer)
+  })
+
+  await t.test('every list sorts by its headings, keeps its filters, and says how it is sorted', async (t) => {
+    const get = await test.ingelogd('administrator')
+    for (const name of ['tweede', 'derde'])
+      await createAccount(test.database.db, { gebruikersnaam: name, naam: `Naam ${name}`, rol: 'viewer' })
+    const lists = [
+      '/zaken?staat=open',
+      '/documenten',
+      '/audit?resultaat=geslaagd',
+      '/accounts?zoek=e',
+      '/applicaties',
+      '/imports',
+      '/taken',
+      '/notificaties?kanaal=zaken',
+      '/kanalen',
+      '/abonnementen',
+      '/catalogi',
+      `/catalogi/${uuidOf(alles.catalogus)}?soort=informatieobjecttypen`,
+      '/uitgaand',
+      '/overnemen',
+      `/zaken/${zaak.uuid}/rollen`,
+    ]
+    for (const list of lists) {
+      const { body, statusCode } = await get(`/beheer${list}`)
+      t.equal(statusCode, 200, list)
+      const links = [...body.matchAll(/class="sorteer" href="([^"]+)"/g)].map(([, url]) =>
+        url!.replaceAll('&amp;', '&'),
+      )
+      if (!/class="leeg"/.test(body)) t.ok(links.length > 0, list)
+      for (const url of links) {
+        t.ok(url.includes(list.split('?')[1] ?? ''), `${url} keeps the filters`)
+        for (const sorteer of [url, url.replace(/sorteer=-?/, 'sorteer=-')]) {
+          const sorted = await get(sorteer)
+          t.equal(sorted.statusCode, 200, sorteer)
+          t.match(sorted.body, `aria-sort="${/sorteer=-/.test(sorteer) ? 'descending' : 'ascending'}"`, sorteer)
+          t.equal((await get(`${sorteer}&na=1`)).statusCode, 200, `${sorteer}, further on`)
+          t.equal((await get(`${sorteer}&voor=1`)).statusCode, 200, `${sorteer}, back`)
+        }
+      }
+    }
+    const names = (body: string) => [...body.matchAll(/accounts\/[0-9a-f-]{36}">([^<]+)</g)].map(([, name]) => name)
+    const up = names((await get('/beheer/accounts?sorteer=naam')).body)
+    t.same(up, ['administrator', 'operator', 'viewer', 'derde', 'tweede'], 'by De … and Naam …')
+    t.same(names((await get('/beheer/accounts?sorteer=-naam')).body), up.toReversed())
+    t.same(names((await get('/beheer/accounts')).body), up.toSorted(), 'and by user name when nobody asks')
   })
 
   await t.test('tell types with one name apart by their catalogue, and versions by their first day', async (t) => {

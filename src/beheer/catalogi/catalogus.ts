@@ -254,9 +254,7 @@ export function registerCatalogus(app: FastifyInstance): void {
         const ascending = asked.startsWith('-') === (voor !== undefined)
         const [, id, sort] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
         const place =
-          id === undefined
-            ? sql`true`
-            : sql`(s.sort, s.id) ${sql.raw(ascending ? '>' : '<')} (${sort}, ${Number(id)})`
+          id === undefined ? sql`true` : sql`(s.sort, s.id) ${sql.raw(ascending ? '>' : '<')} (${sort}, ${Number(id)})`
         const order = ascending ? sql`s.sort, s.id` : sql`s.sort desc, s.id desc`
         const { rows } = await sql<Row>`
           select * from (
