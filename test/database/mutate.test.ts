@@ -68,6 +68,17 @@ t.test('mutate', async (t) => {
     )
   })
 
+  t.test('a change that cannot be recorded fails as a whole', async (t) => {
+    await t.rejects(
+      mutate(actor, async (m) => {
+        await insert(m, 'E')
+        m.record(change({ nieuw: { a: '\u0000' } })) // no JSON that PostgreSQL takes
+      }),
+      { code: '22P05' },
+    )
+    t.same(await sql`select domein from catalogus where domein = 'E'`, [])
+  })
+
   t.test('a deadlock is not seen from outside: the work is done again', async (t) => {
     await mutate(actor, async (m) => {
       await insert(m, 'D1')

@@ -202,6 +202,18 @@ t.test('statuses', async (t) => {
       null,
     ],
     ['vervaldatum_besluit', { afleidingswijze: 'vervaldatum_besluit' }, async () => {}, null],
+    [
+      'gerelateerde_zaak: the case that ended last',
+      { afleidingswijze: 'gerelateerde_zaak' },
+      async (zaak) => {
+        const others = await Promise.all([givenZaak(test, type), givenZaak(test, type), givenZaak(test, type)])
+        for (const [index, einddatum] of ['2030-05-06', '2031-05-06'].entries())
+          await database.sql`update zaak set einddatum = ${einddatum} where uuid = ${others[index]!.uuid}`
+        const relevanteAndereZaken = others.map(({ url }) => ({ url, aardRelatie: 'vervolg' }))
+        t.equal((await call('PATCH', zaak.url, { relevanteAndereZaken }, CRS)).status, 200)
+      },
+      '2041-05-06',
+    ],
   ]
   await t.test('zrc-021: dates are read as people write them, and what cannot be read is named', async (t) => {
     const own = await givenType(test, { afleidingswijze: 'eigenschap', datumkenmerk: 'einde' })
@@ -254,6 +266,14 @@ t.test('statuses', async (t) => {
       t.equal((await read(zaak)).einddatum, null)
     })
   }
+
+  await t.test('zrc-021: without a term a case that will be destroyed does not close', async (t) => {
+    const own = await givenType(test)
+    await database.sql`update resultaattype set archiefactietermijn = null where uuid = ${uuidOf(own.resultaattype)}`
+    const zaak = await givenZaak(test, own)
+    made(await resultaat(zaak, own.resultaattype))
+    t.same(faultsOf(await status(zaak, own.eind)), ['nonFieldErrors: archiefactiedatum-error'])
+  })
 
   await t.test('an archived case is locked for what hangs on it, whoever asks', async (t) => {
     const zaak = await givenZaak(test, { ...type, archiefnominatie: 'vernietigen', archiefactiedatum: '2030-01-01' })

@@ -169,6 +169,8 @@ t.test('cases', async (t) => {
     const create = (values: object) => call('POST', `${ZAKEN}/zaken`, zaakBody(andere, values), options)
     t.equal((await create({})).status, 201)
     t.equal((await create({ vertrouwelijkheidaanduiding: 'geheim' })).status, 403)
+    const raised = await call('PATCH', open.url, { vertrouwelijkheidaanduiding: 'geheim' }, options)
+    t.equal(raised.status, 403, 'nobody raises a case above what he may touch')
     t.equal((await call('POST', `${ZAKEN}/zaken`, body, options)).status, 403)
     const onlyWrite = await givenClient(test, 'schrijver', [
       { component: 'zrc', scopes: ['zaken.aanmaken'], typeUuid: uuidOf(andere), typeUrl: andere, max: 'openbaar' },

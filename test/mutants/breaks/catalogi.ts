@@ -57,7 +57,7 @@ export const CATALOGI: Mutant[] = [
     file: 'src/catalogi/zaaktype/routes.ts',
     search: 'if (elsewhere(relaties.besluittypen)) faults.push(ANDERE_CATALOGUS) // ztc-013',
     replace: '',
-    tests: ['test/catalogi/relations.test.ts', 'test/catalogi/typen.test.ts'],
+    tests: ['test/catalogi/publish.test.ts'],
   },
   {
     what: 'ztc-001 the procestype is one of the selectielijst',

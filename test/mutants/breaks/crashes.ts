@@ -7,21 +7,21 @@ export const CRASHES: Mutant[] = [
     file: 'sql/0140-outbox.sql',
     search: '    or l.genomen_door <> p_worker and not exists (select from worker w where w.id = l.genomen_door)\n',
     replace: '    or l.genomen_door <> p_worker\n',
-    tests: ['test/notificaties/deliver.test.ts', 'test/notificaties/sender.test.ts'],
+    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
   },
   {
     what: 'a message of a dead worker is sent by another',
     file: 'sql/0140-outbox.sql',
     search: '    or l.genomen_door <> p_worker and not exists (select from worker w where w.id = l.genomen_door)\n',
     replace: '',
-    tests: ['test/notificaties/deliver.test.ts', 'test/notificaties/sender.test.ts'],
+    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
   },
   {
     what: 'a message that this worker sends is not claimed again',
     file: 'sql/0140-outbox.sql',
     search: '      where b.message = l.notificatie_id and b.receiver = l.abonnement_id)',
     replace: '      where false)',
-    tests: ['test/notificaties/deliver.test.ts', 'test/notificaties/sender.test.ts'],
+    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
   },
   {
     what: 'an attempt that was lost does not end the next',
@@ -30,14 +30,14 @@ export const CRASHES: Mutant[] = [
       "    where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver\n      and l.poging = u.number and",
     replace:
       "    where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver\n      and",
-    tests: ['test/notificaties/deliver.test.ts', 'test/notificaties/sender.test.ts'],
+    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
   },
   {
     what: 'a lost attempt is recorded',
     file: 'sql/0261-open-requests.sql',
     search: '    where l.genomen_door is not null and not coalesce(v.id = any(blocked), false)\n',
     replace: '    where false\n',
-    tests: ['test/notificaties/deliver.test.ts', 'test/notificaties/sender.test.ts'],
+    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
   },
   {
     what: 'messages of one object go in order',
@@ -46,7 +46,7 @@ export const CRASHES: Mutant[] = [
       "and e.hoofd_object_uuid = l.hoofd_object_uuid and e.status = 'gepland'\n        and e.notificatie_id < v.id",
     replace:
       "and e.hoofd_object_uuid = l.hoofd_object_uuid and e.status = 'gepland'\n        and e.notificatie_id > v.id",
-    tests: ['test/notificaties/deliver.test.ts'],
+    tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
   },
   {
     what: 'a batch that another worker has done is not done again',
@@ -56,32 +56,25 @@ export const CRASHES: Mutant[] = [
     tests: ['test/documenten/import-kill.test.ts', 'test/documenten/import-control.test.ts'],
   },
   {
-    what: 'a job of a batch that was done does nothing',
-    file: 'src/documenten/import/batch.ts',
-    search: "    .where('verwerkt', '=', batch.vanaf)\n",
-    replace: '',
-    tests: ['test/documenten/import-control.test.ts'],
-  },
-  {
     what: 'a batch that kills workers goes on row by row',
     file: 'src/documenten/import/batch.ts',
     search: 'if (!alone && crashes >= CRASHES_OF_BATCH) {',
     replace: 'if (Math.random() > 2) {',
-    tests: ['test/documenten/import-control.test.ts', 'test/documenten/import-kill.test.ts'],
+    tests: ['test/documenten/import-outage.test.ts'],
   },
   {
     what: 'a row that kills workers is left out',
     file: 'src/documenten/import/batch.ts',
     search: 'if (alone && crashes >= CRASHES_OF_ROW) {',
     replace: 'if (Math.random() > 2) {',
-    tests: ['test/documenten/import-control.test.ts', 'test/documenten/import-kill.test.ts'],
+    tests: ['test/documenten/import-outage.test.ts'],
   },
   {
     what: 'an import waits for the store',
     file: 'src/documenten/import/batch.ts',
     search: '    if (!reden) throw error\n',
     replace: '    throw error\n',
-    tests: ['test/documenten/import-outage.test.ts'],
+    tests: ['test/documenten/import-control.test.ts'],
   },
   {
     what: 'of two rows with one number the first wins',
@@ -145,7 +138,7 @@ export const CRASHES: Mutant[] = [
     file: 'src/overnemen/portions.ts',
     search: 'if (!current || current.klaar_op || current.positie !== step.positie) return false',
     replace: '',
-    tests: ['test/overnemen/faults.test.ts'],
+    tests: ['test/overnemen/open-zaak.test.ts'],
   },
   {
     what: 'what was taken over is read-only until the switch',

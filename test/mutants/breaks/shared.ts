@@ -10,13 +10,6 @@ export const SHARED: Mutant[] = [
     tests: ['test/zaken/zaken.test.ts'],
   },
   {
-    what: 'resultaat_zaak_uniek is answered with its rule',
-    file: 'src/http/problem.ts',
-    search: '  resultaat_zaak_uniek: ',
-    replace: '  resultaat_zaak_uniek_not: ',
-    tests: ['test/zaken/parts.test.ts', 'test/zaken/closing.test.ts'],
-  },
-  {
     what: 'status_moment_uniek is answered with its rule',
     file: 'src/http/problem.ts',
     search: '  status_moment_uniek: ',

@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts'
 
 export const ZAKEN: Mutant[] = [
   {
+    what: 'a second resultaat is refused as such',
+    file: 'src/zaken/resultaten.ts',
+    search: "return there ? [fault('zaak', 'unique'",
+    replace: "return there && Math.random() > 2 ? [fault('zaak', 'unique'",
+    tests: ['test/zaken/closing.test.ts'],
+  },
+  {
     what: 'a definitive note does not change',
     file: 'src/zaken/zaaknotities.ts',
     search: "if (row.status !== 'concept') throw invalid('status'",
@@ -77,7 +84,7 @@ export const ZAKEN: Mutant[] = [
     file: 'src/zaken/lock.ts',
     search: "if (!zaak) throw invalid(name, 'object-does-not-exist'",
     replace: "if (Math.random() > 2) throw invalid(name, 'object-does-not-exist'",
-    tests: ['test/zaken/parts.test.ts'],
+    tests: ['test/zaken/closing.test.ts'],
   },
   {
     what: 'zrc-001 the zaaktype is published',
@@ -366,7 +373,7 @@ export const ZAKEN: Mutant[] = [
     file: 'src/zaken/zaak/archive.ts',
     search: 'days.sort().at(-1) ?? null\n}\n\n/** The latest day among the objects',
     replace: 'days.sort().at(0) ?? null\n}\n\n/** The latest day among the objects',
-    tests: ['test/zaken/object-dates.test.ts', 'test/zaken/closing.test.ts'],
+    tests: ['test/zaken/closing.test.ts'],
   },
   {
     what: 'zrc-021 closing waits for the day of archiving',
