@@ -106,10 +106,13 @@ function readEvent({ body, validationError }: FastifyRequest): CloudEvent {
   throw invalid('cloudevent', 'malformed-cloudevent', `${first.name}: ${first.reason}`)
 }
 
-/** What is wrong with what the event asks for; undefined for any other fault. Without values, which may be personal. */
+/**
+ * What is wrong with what the event asks for; undefined for a fault that may be gone when it comes again, such as a case that
+ * is being taken over (409). Without values, which may be personal.
+ */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof Unusable) return error.message
-  if (!(error instanceof Problem) || error.status >= 500) return undefined
+  if (!(error instanceof Problem) || ![400, 403, 404].includes(error.status)) return undefined
   const faults = (error.invalidParams ?? []).map(({ name, code }) => `${name}: ${code}`)
   return (faults.length > 0 ? faults.join(', ') : error.code).slice(0, 500)
 }

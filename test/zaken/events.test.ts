@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { removeOldEvents } from '../../src/notificaties/resend.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
 import { faultsOf, givenZaak, ZAKEN } from './given.ts'
 
@@ -85,6 +86,18 @@ t.test('an event without use for us is accepted, and changes nothing', async (t)
   t.same(await objects(test, zaak.url), [])
   const rows = await test.database.sql`select distinct uitkomst from ontvangen_event order by 1`
   t.ok(rows.length >= 5, 'and why is kept')
+})
+
+t.test('events are remembered for as long as notifications are kept', async (t) => {
+  const { test, zaak, send, event, link } = await given(t)
+  const one = event('gekoppeld', link)
+  await send(one)
+  await removeOldEvents(test.database.db, 60)
+  await send(one)
+  t.equal((await objects(test, zaak.url)).length, 1)
+  await test.database.sql`update ontvangen_event set ontvangen_op = now() - interval '61 days'`
+  await removeOldEvents(test.database.db, 60)
+  t.same(await test.database.sql`select from ontvangen_event`, [])
 })
 
 t.test('zrc-007: a closed case is not linked', async (t) => {

@@ -445,4 +445,18 @@ export const ZAKEN: Mutant[] = [
     replace: 'if (veld) return []',
     tests: ['test/zaken/customer-relations.test.ts'],
   },
+  {
+    what: 'a cloud event that comes twice is done once',
+    file: 'src/zaken/events.ts',
+    search: "if (rows.length === 0) return 'seen before'",
+    replace: "if (rows.length > 1) return 'seen before'",
+    tests: ['test/zaken/events.test.ts'],
+  },
+  {
+    what: 'cloud events go to the abonnementen that asked for them',
+    file: 'src/notificaties/outbox.ts',
+    search: '(b.cloudevent is null or a.cloudevents)',
+    replace: 'true',
+    tests: ['test/notificaties/cloud-events.test.ts'],
+  },
 ]
