@@ -72,7 +72,7 @@ export function registerFilters(app: FastifyInstance): void {
       fouten,
       geweigerd: false,
       inWoorden: groepen.map(groepInWords),
-      voorbeeld: fouten.length === 0 ? await previewFilters(app.read, known) : null,
+      voorbeeld: fouten.length === 0 ? await previewFilters(app.read, known, abonnement.cloudevents) : null,
     }
   }
 

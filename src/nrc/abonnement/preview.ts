@@ -15,7 +15,8 @@ export type Preview = {
   perGroep: number[]
 }
 
-export async function previewFilters(db: ReadDb, groepen: KnownGroep[]): Promise<Preview> {
+/** @param events whether it gets cloud events */
+export async function previewFilters(db: ReadDb, groepen: KnownGroep[], events: boolean): Promise<Preview> {
   const given = JSON.stringify(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))
   const { rows } = await sql<{ groep: number | null; seen: number; fitting: number; byAbsence: number }>`
     with laatste as materialized (select * from notificatie order by aanmaakdatum desc, id desc limit ${LOOKED_AT}),
@@ -28,7 +29,8 @@ export async function previewFilters(db: ReadDb, groepen: KnownGroep[]): Promise
       select g.nummer, n.id, exists (
           select from jsonb_object_keys(g.filters) f(naam) where f.naam not in ('#resource', '#actie') and not exists (
             select from jsonb_object_keys(n.kenmerken) k(naam) where kenmerk_naam(k.naam) = kenmerk_naam(f.naam))) as afwezig
-      from laatste n join groep g on g.kanaal = n.kanaal and filters_passen(g.filters, n.kenmerken, n.resource, n.actie)
+      from laatste n join groep g on g.kanaal = n.kanaal and (n.cloudevent is null or ${events})
+        and filters_passen(g.filters, n.kenmerken, n.resource, n.actie)
     )
     select null::bigint as groep, (select count(*) from laatste) as seen, count(distinct id) as fitting,
       count(distinct id) - count(distinct id) filter (where not afwezig) as by_absence from past
