@@ -72,23 +72,26 @@ export async function bringContents(
 > {
   const { proef } = takeover
   const table = (name: string) => (proef ? read`${read(shadowSchema(takeover))}.${read(name)}` : read`${read(name)}`)
-  const waiting = await read<Waiting[]>`
-    select b.id, b.pad, b.omvang from ${table('overneming_bestand')} b
-    where b.overneming_id = ${takeover.id} and b.staat <> 'klaar' and b.id > ${Number(step.positie ?? 0)}
-      and b.id % ${Number(step.tot ?? 1)} = ${Number(step.van ?? 0)}
-      and exists (select from ${table('overneming_inhoud')} i where i.overneming_bestand_id = b.id)
-    order by b.id limit ${PORTION}`
   const outcomes: Outcome[] = []
   const stay = takeover.instellingen.bytes === 'laten'
-  if (stay || contents)
-    await inParallel([...waiting], AT_ONCE, async (one) => {
-      if (!isKey(one.pad)) outcomes.push({ ...one, refused: true })
-      else if (proef) outcomes.push({ ...one, ...(await measure(stay ? store.read : contents!, one)) })
-      else {
-        const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
-        outcomes.push({ ...one, ...(stored && { stored, present: stored }) })
-      }
-    })
+  // With a limit in it the planner looks for each row, and never reads the whole table for a portion.
+  const waiting =
+    stay || contents
+      ? await read<Waiting[]>`
+          select b.id, b.pad, b.omvang from ${table('overneming_bestand')} b
+          cross join lateral (select from ${table('overneming_inhoud')} i where i.overneming_bestand_id = b.id limit 1) i
+          where b.overneming_id = ${takeover.id} and b.staat <> 'klaar' and b.id > ${Number(step.positie ?? 0)}
+            and b.id % ${Number(step.tot ?? 1)} = ${Number(step.van ?? 0)}
+          order by b.id limit ${PORTION}`
+      : []
+  await inParallel([...waiting], AT_ONCE, async (one) => {
+    if (!isKey(one.pad)) outcomes.push({ ...one, refused: true })
+    else if (proef) outcomes.push({ ...one, ...(await measure(stay ? store.read : contents!, one)) })
+    else {
+      const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
+      outcomes.push({ ...one, ...(stored && { stored, present: stored }) })
+    }
+  })
   return async (sql) => {
     const meldingen: Melding[] = []
     const remark = async (id: number, rest: Pick<Melding, 'uitkomst' | 'code' | 'tekst'>) => {
