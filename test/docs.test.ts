@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { FILE as SETTINGS_PAGE, settingsPage } from './generate-settings.ts'
+import { programEnv } from './program-env.ts'
 
 t.setTimeout(300_000)
 const ROOT = join(import.meta.dirname, '..')
@@ -69,7 +70,9 @@ t.test('every command of the program that a document names runs, and has its opt
   await Promise.all(
     [...commands].map(async ([words, options]) => {
       const main = join(ROOT, 'src/main.ts')
-      const { stdout } = await promisify(execFile)(process.execPath, [main, ...words.split(' '), '--help'], { env: {} })
+      const { stdout } = await promisify(execFile)(process.execPath, [main, ...words.split(' '), '--help'], {
+        env: programEnv({}),
+      })
       t.match(stdout, `zaakstroom ${words.split(' ')[0]}`, words)
       for (const option of options) t.ok(stdout.includes(option), `zaakstroom ${words} ${option}`)
     }),

@@ -13,6 +13,7 @@ import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { mutator } from '../../src/database/mutate.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
+import { programEnv } from '../program-env.ts'
 
 const URL = '/catalogi/api/v1/catalogussen'
 
@@ -80,7 +81,7 @@ t.test('secrets', async (t) => {
 
   t.test('the commands do the same, and warn of a short secret', async (t) => {
     const main = new globalThis.URL('../../src/main.ts', import.meta.url).pathname
-    const env = { PATH: process.env.PATH, DATABASE_URL: test.databaseUrl, SECRET_KEY: test.config.secretKey }
+    const env = programEnv({ DATABASE_URL: test.databaseUrl, SECRET_KEY: test.config.secretKey! })
     const run = (...args: string[]) => promisify(execFile)(process.execPath, [main, 'client', ...args], { env })
     const id = await givenClient(test, 'opdracht', rights)
     const { secret } = JSON.parse((await run('rotate', '--id', id, '--json')).stdout)

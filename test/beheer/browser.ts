@@ -15,6 +15,7 @@ const PLACES = [
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
 export const WACHTWOORD = 'een heel lang wachtwoord'
 
 type TestLike = Parameters<typeof testApp>[0]
@@ -108,11 +109,15 @@ export async function alsBeheerder(
 /**
  * What axe finds against WCAG 2.1 AA on the page as it stands; empty when all is well. The page has to run scripts: without them
  * no timer goes off, and axe waits for one for ever. Frames that may run none are therefore left out.
+ *
+ * The options find the same with a third of the work: only violations are described, they are put together in the page itself
+ * (another page is for frames of other hosts, which we have not), and no stylesheet is fetched again.
  */
 export async function toegankelijkheid(pagina: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page: pagina })
+    .setLegacyMode(true)
+    .options({ runOnly: WCAG, resultTypes: ['violations'], preload: false })
     .exclude('iframe[sandbox]')
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'])
     .analyze()
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
 }

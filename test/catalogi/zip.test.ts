@@ -16,6 +16,7 @@ import {
 } from '../../src/catalogi/zip.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { BASE, givenCatalogus, type TestApp, testApp, uuidOf } from '../app.ts'
+import { programEnv } from '../program-env.ts'
 import {
   besluittypeBody,
   eigenschapBody,
@@ -251,7 +252,7 @@ t.test('the command writes a file and takes it over', async (t) => {
   const other = await testApp(t)
   const run = (databaseUrl: string, ...args: string[]) =>
     promisify(execFile)(process.execPath, ['src/main.ts', 'catalogus', ...args, '--json'], {
-      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, SECRET_KEY: test.config.secretKey! },
+      env: programEnv({ DATABASE_URL: databaseUrl, SECRET_KEY: test.config.secretKey! }),
     })
   await run(test.databaseUrl, 'export', file, '--catalogus', uuidOf(catalogus))
   t.ok((await readFile(file)).length > 1000)

@@ -4,6 +4,7 @@ import t from 'tap'
 import { givenWijziging } from '../notificaties/given.ts'
 import { builtIn, idsOf, subscribe, uuidOf } from '../nrc/given.ts'
 import { subscriber } from '../nrc/subscriber.ts'
+import { programEnv } from '../program-env.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
@@ -11,7 +12,7 @@ t.test('abonnementen are listed, paused, resumed and sent to again without the p
   const test = await builtIn(t)
   const run = (...args: string[]) =>
     new Promise<{ code: number; out: string }>((resolve) => {
-      const env = { PATH: process.env.PATH ?? '', DATABASE_URL: test.databaseUrl }
+      const env = programEnv({ DATABASE_URL: test.databaseUrl })
       execFile(process.execPath, [MAIN, 'abonnement', ...args], { env }, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code) : 0, out: stdout + stderr }),
       )

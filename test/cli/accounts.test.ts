@@ -4,6 +4,7 @@ import t from 'tap'
 import { checkPassword, findByName, recordFailure } from '../../src/beheer/accounts.ts'
 import { claimAttempt, passwordCounters } from '../../src/beheer/sign-in-attempts.ts'
 import { openDatabase } from '../../src/database/database.ts'
+import { programEnv } from '../program-env.ts'
 import { testDatabase } from '../setup.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
@@ -14,7 +15,7 @@ t.test('accounts from the command line, also when nobody can sign in', async (t)
   t.teardown(() => database.close())
   const run = (args: string[], input = '') =>
     new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const env = { PATH: process.env.PATH ?? '', DATABASE_URL: url, SECRET_KEY: 'key of the tests, long enough' }
+      const env = programEnv({ DATABASE_URL: url, SECRET_KEY: 'key of the tests, long enough' })
       const child = execFile(process.execPath, [MAIN, 'account', ...args], { env }, (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr }),
       )

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { freePort } from '../free-port.ts'
+import { programEnv } from '../program-env.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
@@ -15,12 +16,8 @@ type Outcome = { code: number; stdout: string; stderr: string }
 /** Runs the program with just these settings. */
 function run(args: string[], env: Record<string, string> = {}, input = ''): Promise<Outcome> {
   return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [MAIN, ...args],
-      { env: { PATH: process.env.PATH ?? '', ...env } },
-      (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr }),
+    const child = execFile(process.execPath, [MAIN, ...args], { env: programEnv(env) }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr }),
     )
     child.stdin?.end(input)
   })
@@ -124,7 +121,7 @@ t.test('start needs nothing, and commands work beside it', async (t) => {
     BOOTSTRAP_CLIENT_SECRET: 'een geheim van de beheerder',
   }
   const service = spawn(process.execPath, [MAIN, 'start'], {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: programEnv(env),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let log = ''

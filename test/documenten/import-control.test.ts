@@ -13,6 +13,7 @@ import { reportRows } from '../../src/documenten/import/report-rows.ts'
 import { removeOldImports } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { hurryQueue, lockJob } from '../jobs/queue.ts'
+import { programEnv } from '../program-env.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
 t.setTimeout(120_000)
@@ -319,12 +320,12 @@ t.test('an import directory that would give away our own files stops the program
   const start = async (command: string, base: string) => {
     const env = {
       DATABASE_URL: databaseUrl,
-      SECRET_KEY: config.secretKey,
+      SECRET_KEY: config.secretKey!,
       DATA_DIR: config.dataDir,
       PORT: '0',
       IMPORT_DOCUMENTEN_BASE_DIR: base,
     }
-    const child = spawn(process.execPath, [main, command], { env: { PATH: process.env.PATH, ...env } })
+    const child = spawn(process.execPath, [main, command], { env: programEnv(env) })
     child.stdout.resume()
     const [told, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
     return { told, code }

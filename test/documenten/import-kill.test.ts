@@ -21,6 +21,7 @@ import { type Embedded, startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { filesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { sweep } from '../../src/documenten/storage/index.ts'
+import { programEnv } from '../program-env.ts'
 import { API, csvText, DOCUMENTEN, type Rij } from './importing.ts'
 
 const ROWS = 3000
@@ -328,7 +329,7 @@ async function busyWorker({ sql }: Installation, workers: ChildProcess[]): Promi
 }
 
 async function startWorker(t: Test, { env }: Installation): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [MAIN, 'worker'], { env: { PATH: process.env.PATH, ...env }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [MAIN, 'worker'], { env: programEnv(env), stdio: 'pipe' })
   const lines: string[] = []
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (data) => lines.push(String(data)))
   t.teardown(async () => {

@@ -10,6 +10,7 @@ import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { SECRET, type TestApp } from '../app.ts'
 import { freePort } from '../free-port.ts'
+import { programEnv } from '../program-env.ts'
 import { builtIn, real, subscribe } from './given.ts'
 import { type Received, subscriber } from './subscriber.ts'
 
@@ -152,8 +153,7 @@ async function givenSlow(t: { teardown(work: () => unknown): unknown }): Promise
 async function start(t: { teardown(work: () => unknown): unknown }, test: TestApp, command: 'api' | 'worker') {
   const port = command === 'api' ? await freePort() : 0
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), command], {
-    env: {
-      PATH: process.env.PATH ?? '',
+    env: programEnv({
       DATABASE_URL: test.databaseUrl,
       DATA_DIR: test.config.dataDir,
       SECRET_KEY: test.config.secretKey!,
@@ -161,7 +161,7 @@ async function start(t: { teardown(work: () => unknown): unknown }, test: TestAp
       HOST: '127.0.0.1',
       PORT: String(port),
       LOG_LEVEL: 'error',
-    },
+    }),
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   t.teardown(() => kill(child))

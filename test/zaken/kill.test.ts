@@ -17,7 +17,7 @@ import {
   verifyAccount,
 } from './processes.ts'
 
-const CREATES = Number(process.env.KILL_CREATES ?? 3000)
+const CREATES = Number(process.env.KILL_CREATES ?? 900)
 const CLIENTS = 8
 const KILLS = Math.ceil(CREATES / 75)
 

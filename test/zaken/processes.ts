@@ -10,6 +10,7 @@ import { signToken } from '../../src/autorisaties/clients.ts'
 import { BASE, givenZaaktype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
 import { freePort } from '../free-port.ts'
 import { configure } from '../notificaties/given.ts'
+import { programEnv } from '../program-env.ts'
 import type { JudgeLike, StageLike } from '../stage.ts'
 import { CRS, ZAKEN, zaakBody } from './given.ts'
 
@@ -43,7 +44,7 @@ export function supervise(t: StageLike, command: string, env: Record<string, str
   let isAsked = false
   const start = () => {
     child = spawn(process.execPath, [MAIN, command], {
-      env: { PATH: process.env.PATH, ...env },
+      env: programEnv(env),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     for (const stream of [child.stdout!, child.stderr!])
