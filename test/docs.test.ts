@@ -49,6 +49,14 @@ t.test('every file that a document names is there', async (t) => {
       await t.resolves(access(join(ROOT, name, '..', link!)), `${link} in ${name}`)
 })
 
+t.test('every test that the checklist of security names is there', async (t) => {
+  const text = documents.find(({ name }) => name === 'docs/security.md')!.text
+  const rows = [...text.matchAll(/^\| .+? \| `(test\/[\w/-]+\.test\.ts)` \| (.+) \|$/gm)]
+  t.ok(rows.length > 30)
+  for (const [, file, name] of rows)
+    t.ok((await readFile(join(ROOT, file!), 'utf8')).includes(`'${name}'`), `${file}: ${name}`)
+})
+
 t.test('every script of npm that a document names is there', async (t) => {
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   const named = found(/npm run (?:--silent |-s )?([a-z]+)/g)
