@@ -50,12 +50,13 @@ export type Failures = { pogingen: number; sinds: string; laatst: string }
 
 /** Notes that somebody signed in. @returns what failed since the last time that somebody did, if anything. */
 export async function recordSignIn({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<Failures | undefined> {
-  const [before] = await sql<[Failures]>`
+  const [before] = await sql<{ pogingen: number; sinds: string | null; laatst: string | null }[]>`
     with before as (select * from beheer_account where id = ${accountId} for update)
     update beheer_account a set mislukte_pogingen = 0, mislukt_sinds = null, mislukt_laatst = null, laatste_login_op = now()
     from before b where a.id = b.id
     returning b.mislukte_pogingen as pogingen, b.mislukt_sinds as sinds, b.mislukt_laatst as laatst`
-  return before && before.pogingen > 0 ? before : undefined
+  if (!before || before.pogingen === 0 || before.sinds === null || before.laatst === null) return undefined
+  return { pogingen: before.pogingen, sinds: before.sinds, laatst: before.laatst }
 }
 
 export type NewAccount = {
@@ -251,7 +252,9 @@ export async function linkOidc(
   const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
   return sql.begin(async (trx) => {
     await trx`select pg_advisory_xact_lock(hashtext(${`oidc ${issuer} ${subject}`}))`
-    const [known] = await trx`
+    const [known] = await trx<
+      { id: number; uuid: string; gebruikersnaam: string; rol: string; actief: boolean; totp: boolean }[]
+    >`
       select id, uuid, gebruikersnaam, rol, actief, totp_sinds is not null as totp from beheer_account
       where (oidc_issuer = ${issuer} and oidc_subject = ${subject})
         or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and wachtwoord is null)
@@ -274,7 +277,7 @@ export async function linkOidc(
         })
       return { id: known.id, uuid, gebruikersnaam, totp: known.totp }
     }
-    const [made] = await trx`
+    const [made] = await trx<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean }[]>`
       insert into beheer_account (gebruikersnaam, naam, email, rol, oidc_issuer, oidc_subject)
       values (${name}, ${naam}, ${email}, ${rol}, ${issuer}, ${subject})
       on conflict (lower(gebruikersnaam)) do nothing returning id, uuid, gebruikersnaam, false as totp`

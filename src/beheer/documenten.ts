@@ -28,7 +28,15 @@ const REGEL = sql`select e.id, e.uuid, e.identificatie, v.titel, coalesce(t.omsc
   join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
   left join informatieobjecttype t on t.id = e.informatieobjecttype_id`
 
-type Versie = { versie: number; op: string; titel: string; formaat: string; bestandsnaam: string; inhoud: boolean }
+type Versie = {
+  versie: number
+  op: string
+  titel: string
+  formaat: string
+  bestandsnaam: string
+  bestandsomvang: number | null
+  inhoud: boolean
+}
 
 const PDF = 'application/pdf'
 /** What is shown: by the format that was given with the document, or by the end of its file name. */
@@ -82,14 +90,16 @@ export function registerDocumenten(app: FastifyInstance): void {
   app.get('/documenten/:uuid', { config }, async (request, reply) => {
     const document = await vindDocument(request)
     const { sql: query } = app.parts.database
-    const [type] = await query`
+    const [type] = await query<{ omschrijving: string }[]>`
       select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
     const versies = await query<Versie[]>`
       select v.versie, v.begin_registratie as op, v.titel, v.formaat, v.bestandsnaam, v.bestandsomvang,
         v.bestand_id is not null as inhoud
       from enkelvoudiginformatieobject_versie v where v.enkelvoudiginformatieobject_id = ${document.id}
       order by v.versie desc limit 50`
-    const relaties = await query`
+    const relaties = await query<
+      { soort: string; uuid: string | null; url: string | null; naam: string | null; zichtbaar: boolean | null }[]
+    >`
       select r.object_type as soort, r.object_uuid as uuid, r.object_url as url, coalesce(z.identificatie, b.identificatie) as naam,
         z.vertrouwelijkheidaanduiding <= ${request.beheerder!.maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as zichtbaar
       from objectinformatieobject r left join zaak z on z.uuid = r.object_uuid left join besluit b on b.uuid = r.object_uuid

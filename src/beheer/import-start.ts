@@ -52,7 +52,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
 
   // As Excel opens and saves it in Dutch: semicolons, and a byte order mark so that it knows the characters.
   app.get('/imports/voorbeeld.csv', { config: viewer }, async (_request, reply) => {
-    const [type] = await database.sql`
+    const [type] = await database.sql<{ naam: string }[]>`
       select t.omschrijving || ' (' || c.domein || ')' as naam from informatieobjecttype t join catalogus c on c.id = t.catalogus_id
       where not t.concept and t.einde_geldigheid is null order by t.id limit 1`
     const example = KOLOMMEN.map((kolom) =>

@@ -166,7 +166,7 @@ export function registerTaken(app: FastifyInstance): void {
 
   /** Failed jobs by kind and error, the most frequent first. */
   async function readFailures(): Promise<Group[]> {
-    const { rows } = await sql<Group>`
+    const { rows } = await sql<Omit<Group, 'naam'>>`
       select j.task_identifier as taak, ${ERROR_KIND} as fout, count(*)::int as aantal, max(j.updated_at) as laatst
       from graphile_worker.jobs j where taak_staat(j.locked_at, j.attempts, j.max_attempts, j.run_at) = 'mislukt'
       group by 1, 2 order by 3 desc limit 10`.execute(db)

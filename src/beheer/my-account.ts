@@ -198,7 +198,18 @@ async function show(
 ): Promise<FastifyReply> {
   const { id } = request.beheerder!
   const { sql } = app.parts.database
-  const [account] = await sql`
+  const [account] = await sql<
+    {
+      naam: string
+      gebruikersnaam: string
+      email: string
+      rol: string
+      max: string
+      login: string | null
+      totp_sinds: string | null
+      oidc: boolean
+    }[]
+  >`
     select naam, gebruikersnaam, email, rol, max_vertrouwelijkheidaanduiding as max, laatste_login_op as login,
       totp_sinds, oidc_subject is not null as oidc
     from beheer_account where id = ${id}`

@@ -33,8 +33,9 @@ const WEINIG_RUIMTE = 0.1
 export function registerOverzicht(app: FastifyInstance): void {
   const bereik = remembered(5_000, unreachable)
   const databaseGrootte = remembered(60_000, async () => {
-    const [row] = await app.parts.database.sql`select pg_database_size(current_database()) as omvang`
-    return Number(row!.omvang)
+    const [row] = await app.parts.database.sql<[{ omvang: number }]>`
+      select pg_database_size(current_database()) as omvang`
+    return row.omvang
   })
   const lostContent = remembered(10_000, () => countLost(app.parts))
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
@@ -222,11 +223,12 @@ async function readReceiver(
 ): Promise<Ontvanger> {
   const { sql } = parts.database
   const [{ dienst }, modus] = await Promise.all([readInstellingen(db), readModus(db)])
-  const [service] = dienst === null ? [] : await sql`select api_root from dienst where slug = ${dienst}`
+  const [service] =
+    dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from dienst where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Ontvanger['laatste']>[]>`
     select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging
     where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begonnen_op desc limit 1`
-  const apiRoot = (service?.api_root as string | undefined) ?? null
+  const apiRoot = service?.api_root ?? null
   const uit = parts.config.notificationsDisabled
   return {
     uit,
@@ -410,7 +412,19 @@ function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen
 }
 
 async function readImport({ database }: Parts) {
-  const [row] = await database.sql`
+  const [row] = await database.sql<
+    {
+      uuid: string
+      status: string
+      totaal: number
+      verwerkt: number
+      geslaagd: number
+      mislukt: number
+      procent: number | null
+      snelheid: number | null
+      reden: string | null
+    }[]
+  >`
     select uuid, status, totaal, verwerkt, geslaagd, mislukt, procent::float8, rijen_per_seconde::float8 as snelheid, reden
     from import_overzicht where status in ('pending', 'active') limit 1`
   return row
@@ -446,7 +460,7 @@ function diskPart(schijf: Disk, storingen: Storing[]): Onderdeel {
 }
 
 async function readVersions({ database }: Parts) {
-  const [row] = await database.sql`
+  const [row] = await database.sql<[{ postgresql: string; schema: string }]>`
     select current_setting('server_version') as postgresql, (select max(naam) from migratie) as schema`
-  return { programma: packageJson.version, postgresql: row!.postgresql as string, schema: row!.schema as string }
+  return { programma: packageJson.version, ...row }
 }

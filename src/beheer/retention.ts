@@ -15,7 +15,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
     const [nu, runs, [job]] = await Promise.all([
       toRemove(database.db, config),
       app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
-      database.sql`select locked_at is not null as bezig from graphile_worker.jobs
+      database.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
         where task_identifier = ${TAAK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])
     return reply.pagina('bewaartermijnen', {

@@ -65,7 +65,22 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
   const value = request.cookies[cookieName(request)]
   if (!value) return undefined
   const { sql } = request.server.parts.database
-  const [row] = await sql`
+  const [row] = await sql<
+    {
+      id: number
+      uuid: string
+      stap: Session['stap']
+      melding: Session['melding']
+      account_id: number
+      account_uuid: string
+      gebruikersnaam: string
+      naam: string
+      rol: Session['beheerder']['rol']
+      max: Session['beheerder']['maxVertrouwelijkheidaanduiding']
+      totp: boolean
+      wachtwoord: boolean
+    }[]
+  >`
     with gevonden as (
       select s.*, s.gezien_op < now() - interval '1 minute' as oud from beheer_sessie s
       where sleutel = ${sha256(value)} and vervalt_op > now() and gezien_op > now() - ${IDLE}::interval
@@ -141,7 +156,7 @@ export async function startSession(
     .slice(0, 300)
     .toWellFormed()
   await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
-  const [row] = await sql`
+  const [row] = await sql<{ id: number; uuid: string }[]>`
     insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
     values (${sha256(value)}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
       ${request.ip}, ${browser}, ${melding && JSON.stringify([keep('*', melding)])}::text::jsonb) returning id, uuid`

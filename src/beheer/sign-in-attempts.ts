@@ -71,7 +71,7 @@ export async function claimAttempt({ sql }: Sql, counters: Counter[]): Promise<n
             from (select case when p.vergeet_op <= clock_timestamp() then 1 else least(p.aantal, 1000000) + 1 end as n) x)
           where p.open_op <= clock_timestamp()`
         if (count === 1) continue
-        const [row] = await trx`
+        const [row] = await trx<{ seconds: number }[]>`
           select ceil(extract(epoch from open_op - clock_timestamp()))::int as seconds from beheer_inlogpoging
           where sleutel = ${keyOf(one)}`
         refused.seconds = Math.max(1, row?.seconds ?? 1)
@@ -116,7 +116,7 @@ export async function knownBrowser(
 ): Promise<number | undefined> {
   const value = request.cookies[cookieName(request)]
   if (!value || accountId === undefined) return undefined
-  const [row] = await request.server.parts.database.sql`
+  const [row] = await request.server.parts.database.sql<{ id: number }[]>`
     select id from beheer_browser where sleutel = ${sha256(value)} and account_id = ${accountId}
       and gezien_op > now() - make_interval(days => ${BROWSER_DAYS})`
   return row?.id

@@ -55,7 +55,17 @@ export function registerTakeovers(app: FastifyInstance): void {
     const [steps, faults, rounds, state] = await Promise.all([
       progressOf({ database }, row),
       faultsOf({ database }, row),
-      sql`
+      sql<
+        {
+          ronde: number
+          begonnen_op: string
+          klaar_op: string | null
+          gelezen: number
+          geschreven: number
+          verwijderd: number
+          geweigerd: number
+        }[]
+      >`
         select ronde, min(begonnen_op) as begonnen_op, max(klaar_op) as klaar_op, sum(gelezen)::bigint as gelezen,
           sum(geschreven)::bigint as geschreven, sum(verwijderd)::bigint as verwijderd, sum(geweigerd)::bigint as geweigerd
         from overneming_stap where overneming_id = ${row.id} group by ronde order by ronde desc limit 20`,
@@ -137,7 +147,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     const filter = filterOf(request)
     async function* records() {
       yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
-      const pages = sql<ReportRow[]>`
+      const pages = sql<Omit<ReportRow, 'id'>[]>`
         select soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
         where overneming_id = ${row.id} ${matching(filter)} order by id`.cursor(1000)
       for await (const page of pages)

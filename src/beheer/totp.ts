@@ -25,7 +25,9 @@ export async function runningAttempt(
   account: Account,
   dienst: string,
 ): Promise<{ geheim: string; qr: { pad: string; zijde: number } } | undefined> {
-  const [row] = await sql`select totp_geheim from beheer_account where id = ${account.id} and totp_sinds is null`
+  const [row] = await sql<
+    { totp_geheim: Buffer | null }[]
+  >`select totp_geheim from beheer_account where id = ${account.id} and totp_sinds is null`
   if (!row?.totp_geheim) return undefined
   const geheim = box.open(row.totp_geheim, owner(account))
   const uri = new TOTP({
@@ -48,7 +50,7 @@ export async function useCode(
   code: string,
   bevestig = false,
 ): Promise<boolean> {
-  const [row] = await sql`
+  const [row] = await sql<{ totp_geheim: Buffer | null; nu: number }[]>`
     select totp_geheim, extract(epoch from now())::float8 as nu from beheer_account
     where id = ${account.id} and (totp_sinds is null) = ${bevestig}`
   const token = code.replace(/\s/g, '')

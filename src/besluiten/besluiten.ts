@@ -365,10 +365,9 @@ type Kanten = { besluit: Json; zaakbesluit: Json | null; zaak: Json | null }
 /** A besluit and its place in a case of ours, as they stand in the database. */
 async function bothSides(m: Mutation, uuid: string, zaak: ZaakCore | null): Promise<Kanten> {
   const id = zaak?.id ?? null
-  const [row] = await m.sql<Kanten[]>`
+  const [row] = await m.sql<Omit<Kanten, 'zaak'>[]>`
     select to_jsonb(b) as besluit,
-      (select to_jsonb(x) from zaakbesluit x where x.zaak_id = ${id} and x.besluit_uuid = b.uuid) as zaakbesluit,
-      null as zaak
+      (select to_jsonb(x) from zaakbesluit x where x.zaak_id = ${id} and x.besluit_uuid = b.uuid) as zaakbesluit
     from besluit b where b.uuid = ${uuid}`
   return { ...row!, zaak: await archivering(m, zaak?.uuid ?? null) }
 }

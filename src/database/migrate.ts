@@ -112,7 +112,7 @@ async function migrateQueue(databaseUrl: string): Promise<void> {
  */
 export async function requireKnownSchema(sql: postgres.Sql, directory = DIRECTORY): Promise<string[]> {
   const files = await readMigrations(directory)
-  const [table] = await sql`select to_regclass('migratie') as name`
+  const [table] = await sql<{ name: string }[]>`select to_regclass('migratie') as name`
   const known: Map<string, Applied> = table?.name ? await appliedMigrations(sql) : new Map()
   const newer = refuseOthers(files, known)
   const missing = files.filter(({ name }) => !known.has(name))

@@ -241,7 +241,7 @@ const PORTION = 1000
  * @returns how many; call it again when it was not 0
  */
 export async function releaseStuck({ sql }: Database): Promise<number> {
-  const rows = await sql`
+  const rows = await sql<{ notificatie_id: number }[]>`
     update levering l set volgende_poging_op = now()
     from (
       select notificatie_id, abonnement_id from (

@@ -59,7 +59,7 @@ function condition(selection: Selection): RawBuilder<boolean> {
  */
 export async function sendNow(m: Mutation, uuids: string[]): Promise<number> {
   m.unrecorded('an earlier attempt changes no resource of the standard')
-  const rows = await m.sql`
+  const rows = await m.sql<{ notificatie_id: number }[]>`
     update levering l set volgende_poging_op = now() from notificatie n
     where n.uuid = any(${uuids}::uuid[]) and l.notificatie_id = n.id and l.status = 'gepland' and l.volgende_poging_op > now()
     returning l.notificatie_id`

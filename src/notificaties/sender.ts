@@ -235,8 +235,9 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   async function haveEnded(next: string): Promise<boolean> {
-    const [row] = await database.sql`select pg_snapshot_xmin(pg_current_snapshot()) >= ${next}::text::xid8 as ended`
-    return row!.ended
+    const [row] = await database.sql<[{ ended: boolean }]>`
+      select pg_snapshot_xmin(pg_current_snapshot()) >= ${next}::text::xid8 as ended`
+    return row.ended
   }
 
   async function wakeAnother(): Promise<void> {

@@ -71,7 +71,7 @@ async function writeClients(
       remark('client-id', 'Een client-id is leeg of langer dan 50 tekens, en is weggelaten.', 'clientIds')
       continue
     }
-    const [own] = await sql`
+    const [own] = await sql<{ client_id: string }[]>`
       insert into applicatie_client (client_id, applicatie_id, volgorde) values (${clientId}, ${applicatieId}, ${volgorde})
       on conflict (client_id) do update set volgorde = excluded.volgorde
         where applicatie_client.applicatie_id = excluded.applicatie_id

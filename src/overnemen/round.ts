@@ -81,7 +81,7 @@ export async function faultsOf(
   { database }: Pick<TakeoverParts, 'database'>,
   takeover: Pick<Takeover, 'id'>,
 ): Promise<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]> {
-  return database.sql`
+  return database.sql<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]>`
     select uitkomst, soort, code, count(*)::bigint as aantal, min(tekst) as voorbeeld
     from overneming_melding where overneming_id = ${takeover.id}
     group by 1, 2, 3 order by uitkomst desc, aantal desc, soort, code`

@@ -217,9 +217,9 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
   }
 
   /** The change with this number, locked; undefined when it was ended. */
-  async function take(m: Mutation, id: number): Promise<(Begin & { soort: string }) | undefined> {
+  async function take(m: Mutation, id: number): Promise<Taken | undefined> {
     m.unrecorded('what is recorded was decided when the change began')
-    const [row] = await m.sql<(Begin & { soort: string })[]>`
+    const [row] = await m.sql<Taken[]>`
       select soort, wijzigingen, rijen from spiegeling where id = ${id} for update`
     return row
   }
@@ -375,6 +375,7 @@ async function scheduleRelease(m: Mutation, rows: { id: number }[]): Promise<voi
 }
 
 type Begin = { wijzigingen: Change[]; rijen: unknown[]; spiegels: RemoteRelation[] }
+type Taken = Omit<Begin, 'spiegels'> & { soort: string }
 
 /** Work of which the records are kept apart. */
 async function collect<T>(m: Mutation, work: (held: Mutation) => Promise<T>) {

@@ -148,11 +148,11 @@ export async function startMetrics(options: {
       gauge.reset()
     try {
       if (performance.now() > delivered.until) {
-        const [row] = await sql`
+        const [row] = await sql<{ count: number }[]>`
           select (select count(*) from notificatie) - (select count(distinct notificatie_id) from levering) as count`
         delivered = { count: Math.max(0, Number(row!.count)), until: performance.now() + DELIVERED_LIVES_MS }
       }
-      const [waiting] = await sql`
+      const [waiting] = await sql<{ gepland: number; mislukt: number; oldest: number }[]>`
         select count(distinct notificatie_id) filter (where status = 'gepland') as gepland,
           count(distinct notificatie_id) filter (where status = 'mislukt') as mislukt,
           coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
@@ -163,20 +163,20 @@ export async function startMetrics(options: {
       notifications.set({ status: 'afgeleverd' }, delivered.count)
       oldestWaiting.set(waiting!.oldest)
       await collectSubscriptions(database)
-      const states = await sql`
+      const states = await sql<{ task: string; count: number; state: string }[]>`
         select task_identifier as task, count(*)::int as count,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
             when run_at > now() then 'planned' else 'waiting' end as state
         from graphile_worker.jobs group by 1, 3`
       for (const { task, state, count } of states) jobs.set({ task, state }, count)
-      const [rows] = await sql`
+      const [rows] = await sql<{ geslaagd: number; mislukt: number }[]>`
         select coalesce(sum(geslaagd), 0)::int as geslaagd, coalesce(sum(mislukt), 0)::int as mislukt from import`
       importRows.set({ result: 'geslaagd' }, rows!.geslaagd)
       importRows.set({ result: 'mislukt' }, rows!.mislukt)
-      const [lease] = await sql`
+      const [lease] = await sql<{ seconds: number }[]>`
         select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds from worker`
       leaseAge.set(lease!.seconds)
-      const backends = await sql`
+      const backends = await sql<{ name: string; state: string; count: number }[]>`
         select application_name as name, coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
         where datname = current_database() and application_name like 'zaakstroom %' group by 1, 2`
       for (const { name, state, count } of backends)
@@ -207,7 +207,7 @@ export async function startMetrics(options: {
 }
 
 async function collectSubscriptions({ sql, db }: Database): Promise<void> {
-  const byState = await sql`
+  const byState = await sql<{ status: string; count: number }[]>`
     select status, count(*)::int as count from abonnement where verwijderd_op is null group by status`
   for (const { status, count } of byState) subscriptions.set({ state: status }, count)
   const worstFirst = order`true order by a.status = 'actief', a.storing_sinds nulls last, a.id limit ${SUBSCRIPTIONS}`

@@ -66,7 +66,9 @@ export async function dryRunImport({ config, database }: Parts, uuid: string, si
 
 async function begin(database: Database, uuid: string): Promise<Run | undefined> {
   return database.sql.begin(async (sql) => {
-    const [row] = await sql`
+    const [row] = await sql<
+      { id: number; kop: string[]; basis_url: string; totaal: number; proef_gestart_op: string }[]
+    >`
       update import_concept set proef_status = 'bezig', proef_verwerkt = 0, proef_fouten = 0, proef_reden = null,
         proef_gestart_op = clock_timestamp(), proef_bijgewerkt_op = now()
       where uuid = ${uuid} and verwijderd_op is null and proef_status in ('wacht', 'bezig')
@@ -170,7 +172,7 @@ async function lookAt(source: OpenedSource | Refused, { input }: TypedRow): Prom
 async function count(database: Database, run: Run, vanaf: number, fouten: Map<number, string>): Promise<boolean> {
   return database.sql.begin(async (sql) => {
     const next = Math.min(vanaf + PORTION, run.totaal)
-    const [mine] = await sql`
+    const [mine] = await sql<{ id: number }[]>`
       update import_concept
       set proef_verwerkt = ${next}, proef_fouten = proef_fouten + ${fouten.size}, proef_bijgewerkt_op = now()
       where id = ${run.id} and verwijderd_op is null and proef_status = 'bezig' and proef_verwerkt = ${vanaf}

@@ -35,7 +35,6 @@ export type CheckOptions = {
   progress?: (so: CheckResult) => void
 }
 type Parts = Stores & { database: Database }
-type Stored = { sleutel: string; omvang: number; gewijzigd: Date }
 type Bestand = { id: number; sleutel: string; omvang: number; sha256: Buffer | null }
 
 const PAGE = 1000
@@ -72,7 +71,7 @@ async function checkBackend(
     options.report?.({ kind, backend, sleutel, repaired })
   }
   await connection`set statement_timeout = 0`
-  await connection`create temporary table aanwezig (sleutel text primary key, omvang bigint, gewijzigd timestamptz)`
+  await connection`create temporary table aanwezig (sleutel text primary key, omvang bigint not null, gewijzigd timestamptz not null)`
   const [begin] = await connection<{ op: string }[]>`select now() as op`
   for await (const page of pages(store.list(), PAGE)) {
     const ours = page.filter(({ sleutel }) => isOwnKey(sleutel))
@@ -87,7 +86,7 @@ async function checkBackend(
   }
   await connection`analyze aanwezig`
 
-  const orphans = connection<Stored[]>`
+  const orphans = connection<{ sleutel: string; gewijzigd: string }[]>`
     select sleutel, gewijzigd from aanwezig a
     where not exists (select from bestand b where b.backend = ${backend} and b.sleutel = a.sleutel)`
   for await (const page of orphans.cursor(PAGE)) {
@@ -153,7 +152,7 @@ async function isStillThere({ sql }: Database, backend: Backend, { id, sleutel }
 async function restore(parts: Parts, backend: Backend, { id, sleutel, sha256 }: Bestand): Promise<boolean> {
   for (const other of await usedBackends(parts)) {
     if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
-    const rows = await parts.database.sql`
+    const rows = await parts.database.sql<{ id: number }[]>`
       update bestand b set backend = ${other} where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
         and not exists (select from bestand o where o.backend = ${other} and o.sleutel = ${sleutel})
       returning id`

@@ -83,7 +83,7 @@ async function move(
   }
   if (copy.sleutel !== sleutel) await removeLeftOver(database, target, sleutel)
   const switched = await database.sql.begin(async (connection) => {
-    const [row] = await connection`
+    const [row] = await connection<{ id: number }[]>`
       update bestand set backend = ${target.backend}, sleutel = ${copy.sleutel}, sha256 = ${expected}
       where id = ${id} and backend = ${backend} and sleutel = ${sleutel} returning id`
     const runAt = new Date(Date.now() + KEEP_OLD_MS)

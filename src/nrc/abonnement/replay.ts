@@ -137,7 +137,7 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
   if (row.tot === null) {
     // Whoever is recording messages now may have seen the abonnement blocked, and they are not there before he has ended.
     // That he is recording shows in his lock, which he took before he looked.
-    const writers = m.sql`
+    const writers = m.sql<{ virtualtransaction: string | null }[]>`
       select virtualtransaction from pg_locks where relation = 'notificatie'::regclass and mode = 'RowExclusiveLock'
         and database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()`
     await m.sql`

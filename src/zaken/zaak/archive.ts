@@ -86,7 +86,7 @@ async function deriveBrondatum(
       return zaak.einddatum
     case 'hoofdzaak': {
       if (zaak.hoofdzaakId === null) throw undeterminable('De zaak heeft geen hoofdzaak om vanaf te tellen.')
-      return one(m.sql`select einddatum as dag from zaak where id = ${zaak.hoofdzaakId}`)
+      return one(m.sql<{ dag: string | null }[]>`select einddatum as dag from zaak where id = ${zaak.hoofdzaakId}`)
     }
     case 'eigenschap': {
       if (!regeling.datumkenmerk) throw undeterminable('Het resultaattype noemt geen eigenschap (datumkenmerk).')
@@ -105,19 +105,23 @@ async function deriveBrondatum(
       return datum
     }
     case 'ingangsdatum_besluit': {
-      const datum = await one(m.sql`select max(ingangsdatum) as dag from zaakbesluit where zaak_id = ${zaak.id}`)
+      const datum = await one(
+        m.sql<{ dag: string | null }[]>`select max(ingangsdatum) as dag from zaakbesluit where zaak_id = ${zaak.id}`,
+      )
       if (!datum) throw undeterminable('Er is geen besluit met een ingangsdatum.')
       return datum
     }
     case 'vervaldatum_besluit':
-      return one(m.sql`select max(vervaldatum) as dag from zaakbesluit where zaak_id = ${zaak.id}`)
+      return one(
+        m.sql<{ dag: string | null }[]>`select max(vervaldatum) as dag from zaakbesluit where zaak_id = ${zaak.id}`,
+      )
     default: // ander_datumkenmerk, or nothing said
       return null
   }
 }
 
-async function one(query: PromiseLike<unknown>): Promise<string | null> {
-  const [row] = (await query) as { dag: string | null }[]
+async function one(query: PromiseLike<{ dag: string | null }[]>): Promise<string | null> {
+  const [row] = await query
   return row?.dag ?? null
 }
 
