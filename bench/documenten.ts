@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { secretBox } from '../src/autorisaties/secret-box.ts'
-import { type Database, openDatabase } from '../src/database/database.ts'
+import { type Database, openDatabase, readerOf } from '../src/database/database.ts'
 import { countDocuments, findDocument, pageOfDocuments } from '../src/documenten/document/read.ts'
 import { reached, SCOPES_LEZEN } from '../src/documenten/rights.ts'
 import { systemActor } from '../src/http/access.ts'
@@ -93,10 +93,11 @@ async function measureLists(service: Service, database: Database, runs: number):
     for (const [name, token, actor] of clients) {
       const geteld = [reached(actor, SCOPES_LEZEN)]
       const selectie = { geteld, document: [], versie: [], volgorde: [] }
-      const count = await countDocuments(database, selectie)
+      const reader = readerOf(database)
+      const count = await countDocuments(reader, selectie)
       const number = page === 1 ? 1 : Math.max(1, Math.min(5000, Math.floor(count / 100)))
       const direct = await measure(runs, () =>
-        Promise.all([countDocuments(database, selectie), pageOfDocuments(database, selectie, 100, (number - 1) * 100)]),
+        Promise.all([countDocuments(reader, selectie), pageOfDocuments(reader, selectie, 100, (number - 1) * 100)]),
       )
       const api = await measure(runs, () => get(`${service.address}${EIO}?page=${number}`, token))
       medians.push(api.median)

@@ -89,7 +89,7 @@ export async function bench(argv: string[]): Promise<void> {
           await sleep(200)
           highest = Math.max(highest, process.memoryUsage().rss)
         }
-        const steps = await progressOf(parts, await round.state())
+        const steps = await progressOf(parts.database, await round.state())
         const phases = await phasesOf(database, await round.state())
         const [seconds, used] = [(performance.now() - begun) / 1000, process.cpuUsage(cpu)]
         const postgresSeconds = (await backendSeconds(admin, names)) - backends

@@ -19,7 +19,7 @@ import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
 import type { LiveSettings } from './config/stored.ts'
 import type { Config } from './config.ts'
-import type { Database, ReadDb } from './database/database.ts'
+import { type Database, type ReadDb, type Reader, readerOf } from './database/database.ts'
 import { type Mutate, mutator } from './database/mutate.ts'
 import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
@@ -61,8 +61,10 @@ export type Parts = {
 declare module 'fastify' {
   interface FastifyInstance {
     read: ReadDb
+    reader: Reader
     mutate: Mutate
-    parts: Parts
+    /** Without the database: who writes goes through `mutate`, or a function of the room that owns the table. */
+    parts: Omit<Parts, 'database'>
     /** From now on `/readyz` answers 503, so that no new work is sent here. */
     announceStop(): void
   }
@@ -116,16 +118,19 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
 
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify) // the response schemas document; a test holds them against the answers
-  app.decorate('read', parts.database.db as unknown as ReadDb)
+  const { database, ...others } = parts
+  const reader = readerOf(database)
+  app.decorate('read', reader.db)
+  app.decorate('reader', reader)
   app.decorate(
     'mutate',
-    mutator(parts.database, {
+    mutator(database, {
       announces: () => !parts.config.notificationsDisabled,
       cloudEvents: parts.config.enableCloudEvents,
       committed: parts.credentials.changed,
     }),
   )
-  app.decorate('parts', parts)
+  app.decorate('parts', others)
   app.decorate('announceStop', () => {
     stopping = true
   })
@@ -188,7 +193,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   await app.register(autorisaties, { prefix: '/autorisaties/api/v1' })
   await app.register(nrcApi, { prefix: '/notificaties/api/v1' })
   if (parts.config.enableCloudEvents) await app.register(events)
-  await app.register(beheer, { prefix: '/beheer' })
+  await app.register(beheer, { prefix: '/beheer', parts })
   await openapi.serve()
   return app
 }

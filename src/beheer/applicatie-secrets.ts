@@ -180,7 +180,7 @@ type Bewaard = { id: number; geheim: Buffer; gemaaktOp: string; verlooptOp: stri
 
 /** The valid secrets of a client id, oldest first. */
 async function secretsOf(app: FastifyInstance, clientId: string): Promise<Bewaard[]> {
-  return app.parts.database.sql<Bewaard[]>`
+  return app.reader.sql<Bewaard[]>`
     select id, geheim, gemaakt_op as "gemaaktOp", verloopt_op as "verlooptOp" from applicatie_geheim
     where client_id = ${clientId} and (verloopt_op is null or verloopt_op > now()) order by id`
 }

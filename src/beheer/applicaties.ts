@@ -292,7 +292,7 @@ type Client = {
 
 /** The client ids with what may be shown of their secrets. */
 async function selectClients(app: FastifyInstance, applicatieId: number): Promise<Client[]> {
-  const rows = await app.parts.database.sql<
+  const rows = await app.reader.sql<
     { client_id: string; id: number | null; geheim: Buffer; gemaakt_op: string; verloopt_op: string | null }[]
   >`
     select c.client_id, g.id, g.geheim, g.gemaakt_op, g.verloopt_op

@@ -46,7 +46,7 @@ export function registerAudit(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: filters(request),
     })
-    const handelingen = await app.parts.database.sql<{ handeling: string }[]>`
+    const handelingen = await app.reader.sql<{ handeling: string }[]>`
       with recursive h as (
         (select handeling from beheer_audit order by handeling limit 1)
         union all select (select handeling from beheer_audit where handeling > h.handeling order by handeling limit 1) from h
@@ -70,10 +70,8 @@ export function registerAudit(app: FastifyInstance): void {
     const where = sql.join(filters(request), sql` and `)
     const query = sql<Record<string, unknown>>`select b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
       b.object_soort as soort, b.object_id as id, b.object_weergave as weergave, b.oud::text, b.nieuw::text
-      from beheer_audit b where ${where} order by b.id`.compile(app.parts.database.db)
-    const rows = app.parts.database.sql
-      .unsafe(query.sql, query.parameters as postgres.SerializableParameter[])
-      .cursor(500)
+      from beheer_audit b where ${where} order by b.id`.compile(app.read)
+    const rows = app.reader.sql.unsafe(query.sql, query.parameters as postgres.SerializableParameter[]).cursor(500)
     const csv = format({ headers: EXPORT_COLUMNS, alwaysWriteHeaders: true, transform: neutral })
     void (async () => {
       try {

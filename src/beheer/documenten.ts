@@ -6,7 +6,6 @@ import { findDocument } from '../documenten/document/read.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { contains } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
-import { writeAudit } from './change.ts'
 import { historyOf } from './history.ts'
 import { keysetByNumber, queryText, requireVisible, type Sorts, uuidIn, uuidParam, visible } from './lookup.ts'
 import { CSP } from './page.ts'
@@ -89,7 +88,7 @@ export function registerDocumenten(app: FastifyInstance): void {
 
   app.get('/documenten/:uuid', { config }, async (request, reply) => {
     const document = await vindDocument(request)
-    const { sql: query } = app.parts.database
+    const { sql: query } = app.reader
     const [type] = await query<{ omschrijving: string }[]>`
       select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
     const versies = await query<Versie[]>`
@@ -125,7 +124,7 @@ export function registerDocumenten(app: FastifyInstance): void {
     const type = shownAs({ ...row, inhoud: row.bestandId !== null })
     if (!type) throw notFound('Van deze versie is geen voorbeeld.')
     if (!request.headers.range)
-      await writeAudit(app.parts.database.db, request, [
+      await app.own.audit(request, [
         {
           handeling: 'document-bekijken',
           soort: 'document',
@@ -148,7 +147,7 @@ export function registerDocumenten(app: FastifyInstance): void {
   app.get('/documenten/:uuid/download', { config }, async (request, reply) => {
     const row = await vindDocument(request, versionIn(request))
     if (row.bestandId === null) throw notFound('Van deze versie is geen bestand.')
-    await writeAudit(app.parts.database.db, request, [
+    await app.own.audit(request, [
       {
         handeling: 'document-downloaden',
         soort: 'document',

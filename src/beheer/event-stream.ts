@@ -51,7 +51,7 @@ export function openEventStreams(app: FastifyInstance) {
       const [stand, sessies] = await Promise.all([
         bron.lees(),
         liveSessions(
-          app.parts.database,
+          app.reader,
           [...bron.kijkers].map(({ sessie }) => sessie),
         ),
       ])

@@ -35,7 +35,8 @@ const LINGER_MS = 30_000
 const STUCK_MS = 120_000
 
 export async function registerImportStarten(app: FastifyInstance, stroom: EventStreams): Promise<void> {
-  const { config, database } = app.parts
+  const { reader } = app
+  const { config } = app.parts
 
   app.get('/imports/nieuw', { config: operator }, async (_request, reply) => formulier(reply, {}))
 
@@ -52,7 +53,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
 
   // As Excel opens and saves it in Dutch: semicolons, and a byte order mark so that it knows the characters.
   app.get('/imports/voorbeeld.csv', { config: viewer }, async (_request, reply) => {
-    const [type] = await database.sql<{ naam: string }[]>`
+    const [type] = await reader.sql<{ naam: string }[]>`
       select t.omschrijving || ' (' || c.domein || ')' as naam from informatieobjecttype t join catalogus c on c.id = t.catalogus_id
       where not t.concept and t.einde_geldigheid is null order by t.id limit 1`
     const example = KOLOMMEN.map((kolom) =>
@@ -88,7 +89,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
   app.get('/imports/concept/:uuid', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
-    const rijen = await database.sql<{ nummer: number; cellen: string[] }[]>`
+    const rijen = await reader.sql<{ nummer: number; cellen: string[] }[]>`
       select nummer, cellen from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${VOORBEELD_ROWS}`
     const bezig = isDryRunning(concept)
     const soorten = concept.proefFouten > 0 ? await foutsoorten(concept) : []
@@ -146,7 +147,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
           from import_concept_fout f
           left join import_concept_regel r on r.concept_id = f.concept_id and r.nummer = f.nummer
           where f.concept_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
-          database.db,
+          app.read,
         )
         return rows
       },
@@ -282,7 +283,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
   }
 
   async function leesProef(uuid: string): Promise<StreamState | undefined> {
-    const [row] = await database.sql<Voortgang[]>`
+    const [row] = await reader.sql<Voortgang[]>`
       select coalesce(proef_status, '') as status, proef_reden as reden, totaal, proef_verwerkt as verwerkt,
         proef_fouten as mislukt,
         extract(epoch from coalesce(proef_beeindigd_op, now()) - proef_gestart_op)::float8 as seconden,
@@ -294,13 +295,13 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
 
   async function chosenReason({ id }: Concept, sleutel: string) {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return []
-    return database.sql<{ sleutel: string; reden: string; aantal: number }[]>`
+    return reader.sql<{ sleutel: string; reden: string; aantal: number }[]>`
       select sleutel::text, reden, aantal from import_concept_foutsoort
       where concept_id = ${id} and sleutel = ${sleutel}::bigint`
   }
 
   async function foutsoorten({ id }: Concept) {
-    return database.sql<
+    return reader.sql<
       { sleutel: string; reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
     >`
       select sleutel::text, reden, aantal, voorbeelden from import_concept_foutsoort

@@ -46,7 +46,7 @@ const SORTS: Sorts = {
 }
 
 export async function registerImports(app: FastifyInstance): Promise<void> {
-  const { database } = app.parts
+  const { reader } = app
   const stroom = openEventStreams(app)
   await registerImportStarten(app, stroom)
 
@@ -137,7 +137,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
-    sendReport(reply, database, await vind(request), {
+    sendReport(reply, reader, await vind(request), {
       toegekend: true,
       neutraliseer: queryText(request, 'formules') === 'neutraliseren',
     }),
@@ -149,7 +149,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     if (!hasReport(row)) throw notFound('Dit bestand is er pas als de import is gestopt.')
     async function* records() {
       yield row.kop as string[]
-      yield* failedRows(database, row)
+      yield* failedRows(reader, row)
     }
     return reply
       .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
@@ -291,7 +291,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 
   async function readProgress(uuid: string): Promise<StreamState | undefined> {
-    const [row] = await database.sql<Voortgang[]>`
+    const [row] = await reader.sql<Voortgang[]>`
       select status, reden, totaal, verwerkt, mislukt,
         extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
         extract(epoch from now() - bijgewerkt_op)::float8 as stil,
@@ -302,7 +302,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 
   async function foutsoorten({ id }: ImportRow): Promise<Soort[]> {
-    return database.sql<Soort[]>`
+    return reader.sql<Soort[]>`
       select s.sleutel::text, s.reden, s.aantal, array(
         select u.nummer from import_resultaat u
         where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = s.sleutel
@@ -312,7 +312,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   async function chosenKind({ id }: ImportRow, sleutel: string): Promise<Soort | undefined> {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
-    const [soort] = await database.sql<Soort[]>`
+    const [soort] = await reader.sql<Soort[]>`
       select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_foutsoort
       where import_id = ${id} and sleutel = ${sleutel}::bigint`
     return soort
@@ -324,7 +324,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid", r.cellen
       from (select u.* from import_resultaat u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
       left join import_regel r on r.import_id = u.import_id and r.nummer = u.nummer
-      order by u.nummer ${order}`.execute(database.db)
+      order by u.nummer ${order}`.execute(app.read)
     return rows
   }
 }

@@ -22,6 +22,7 @@ import { registerNotificatieInstellingen } from './notificatie-settings.ts'
 import { registerNotificaties } from './notificaties.ts'
 import { registerUitgaand } from './outgoing.ts'
 import { registerOverzicht } from './overview.ts'
+import { openOwnTables, type WholeParts } from './own-tables.ts'
 import { registerPage } from './page.ts'
 import { registerBewaartermijnen } from './retention.ts'
 import { registerSearch } from './search.ts'
@@ -43,8 +44,9 @@ declare module 'fastify' {
 }
 
 /** Everything under `/beheer`. Each page names the role that it asks; one that names none stops the start. */
-export async function beheer(app: FastifyInstance): Promise<void> {
+export async function beheer(app: FastifyInstance, { parts }: { parts: WholeParts }): Promise<void> {
   const { config } = app.parts
+  app.decorate('own', openOwnTables(parts))
   await app.register(cookie)
   await app.register(formbody, { bodyLimit: 1024 * 1024 })
   await app.register(csrf, {

@@ -66,7 +66,7 @@ type Job = {
 }
 
 export function registerTaken(app: FastifyInstance): void {
-  const { db, sql: driver } = app.parts.database
+  const { db, sql: driver } = app.reader
 
   app.get('/taken', { config: viewing }, async (request, reply) => {
     const query = request.query as Formulier

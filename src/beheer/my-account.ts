@@ -3,22 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
-import {
-  checkPassword,
-  deleteTotp,
-  findByName,
-  isLongEnough,
-  recordFailure,
-  setPassword,
-  TOO_SHORT,
-} from './accounts.ts'
+import { deleteTotp, isLongEnough, setPassword, TOO_SHORT } from './accounts.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
 import { formatDuration } from './format.ts'
 import { redirectWith } from './page.ts'
 import { endSessions, startSession } from './session.ts'
-import { attemptSucceeded, claimAttempt, ownCounters } from './sign-in-attempts.ts'
-import { begin, runningAttempt, useCode } from './totp.ts'
+import { ownCounters } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
@@ -38,20 +29,20 @@ const Wachtwoord = Type.Object({ oud: Wachtwoordveld, nieuw: Wachtwoordveld, her
 const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
 export function registerMijnAccount(app: FastifyInstance): void {
-  const { database, box } = app.parts
+  const { box } = app.parts
   /** Runs a check of a password or a code, so many times. @throws Problem 429 */
   const beproef = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
     const { id } = request.beheerder!
     const counters = ownCounters(id)
-    const seconds = await claimAttempt(database, counters)
+    const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0)
       throw new Problem(429, {
         detail: `U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw.`,
         headers: { 'retry-after': String(seconds) },
       })
     const right = await check()
-    if (right) await attemptSucceeded(database, counters)
-    else await recordFailure(database, id)
+    if (right) await app.own.attempts.succeeded(counters)
+    else await app.own.accounts.recordFailure(id)
     return right
   }
 
@@ -68,7 +59,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
       if (!wachtwoord) throwFormFaults({ '': 'Dit account heeft geen wachtwoord.' })
       const form = readForm(Wachtwoord, request.body, newPasswordFaults)
       const right = await beproef(request, async () =>
-        checkPassword(database, await findByName(database, gebruikersnaam), form.oud, { known: true }),
+        app.own.accounts.checkPassword(await app.own.accounts.find(gebruikersnaam), form.oud, { known: true }),
       )
       if (!right) throwFormFaults({ oud: 'Dit is niet uw huidige wachtwoord.' })
       await mutateFromPage(request, async (m) => {
@@ -92,7 +83,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
   app.get('/mijn-account/codes', { config: instellen }, async (request, reply) => showCodes(app, request, reply))
 
   app.post('/mijn-account/codes/nieuw', { config: instellen }, async (request, reply) => {
-    await begin(database, box, request.beheerder!)
+    await app.own.codes.begin(box, request.beheerder!)
     return redirectWith(request, reply, '/mijn-account/codes')
   })
 
@@ -100,7 +91,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const beheerder = request.beheerder!
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await beproef(request, () => useCode(database, box, beheerder, code, true))))
+      if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code, true))))
         throwFormFaults({
           code: 'Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.',
         })
@@ -129,7 +120,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const beheerder = request.beheerder!
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await beproef(request, () => useCode(database, box, beheerder, code))))
+      if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code))))
         throwFormFaults({ code: 'Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.' })
       await mutateFromPage(request, async (m) => {
         await deleteTotp(m.trx, beheerder.id)
@@ -197,7 +188,7 @@ async function show(
   fouten: Record<string, string> = {},
 ): Promise<FastifyReply> {
   const { id } = request.beheerder!
-  const { sql } = app.parts.database
+  const { sql } = app.reader
   const [account] = await sql<
     {
       naam: string
@@ -232,13 +223,13 @@ async function showCodes(
   reply: FastifyReply,
   fouten: Record<string, string> = {},
 ): Promise<FastifyReply> {
-  const { database, box, config: settings } = app.parts
+  const { box, config: settings } = app.parts
   const { host } = new URL(request.base)
   return reply.pagina('mijn-account-codes', {
     titel: 'Eenmalige codes instellen',
     kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
     vereist: settings.beheerTotpRequired && !request.beheerder!.totp && request.beheerder!.wachtwoord,
-    nieuw: await runningAttempt(database, box, request.beheerder!, `Zaakstroom ${host}`.replaceAll(':', ' ')),
+    nieuw: await app.own.codes.running(box, request.beheerder!, `Zaakstroom ${host}`.replaceAll(':', ' ')),
     fouten,
   })
 }

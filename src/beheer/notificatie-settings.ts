@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database/database.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS, schedule } from '../notificaties/backoff.ts'
-import { GeenDienst, registerKanalen, type Stage, testNotificatie } from '../notificaties/kanalen.ts'
+import { GeenDienst, type Stage } from '../notificaties/kanalen.ts'
 import {
   gepauzeerdOp,
   type Instellingen,
@@ -52,7 +52,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
   })
 
   app.post(`${PAD}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
-    const uitslag = await withService(() => testNotificatie(app.parts))
+    const uitslag = await withService(() => app.own.kanalen.test())
     if (!uitslag) return redirectWith(request, reply, PAD, GEEN_DIENST, 'fout')
     await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
@@ -70,7 +70,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
   })
 
   app.post(`${PAD}/kanalen`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
-    const uitslag = await withService(() => registerKanalen(app.parts))
+    const uitslag = await withService(() => app.own.kanalen.register())
     if (!uitslag) return redirectWith(request, reply, PAD, GEEN_DIENST, 'fout')
     await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),

@@ -398,7 +398,7 @@ async function selectMessages(
       from levering where notificatie_id = b.id) l
     left join lateral (select * from notificatie_poging p
       where p.notificatie_id = b.id order by begonnen_op desc limit 1) p on true
-    order by b.aanmaakdatum ${order}, b.id ${order}`.execute(app.parts.database.db)
+    order by b.aanmaakdatum ${order}, b.id ${order}`.execute(app.read)
   return rows
 }
 
@@ -410,7 +410,7 @@ async function readCauses(app: FastifyInstance): Promise<Cause[]> {
     select ${CAUSE} as oorzaak, count(*)::int as aantal, max(p.begonnen_op) as laatst
     from (select * from levering where status = 'mislukt' limit ${TOT}) l
     join notificatie_poging p on p.notificatie_id = l.notificatie_id and p.abonnement_id = l.abonnement_id and p.nummer = l.poging
-    group by 1 order by 2 desc limit 10`.execute(app.parts.database.db)
+    group by 1 order by 2 desc limit 10`.execute(app.read)
   return rows.map((row) => ({ ...row, ...causeInWords(row.oorzaak) }))
 }
 
@@ -422,12 +422,12 @@ function causeInWords(oorzaak: string) {
 async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal
-    from (select from notificatie where ${voldoetAan(filter)} limit ${TOT + 1}) gevonden`.execute(app.parts.database.db)
+    from (select from notificatie where ${voldoetAan(filter)} limit ${TOT + 1}) gevonden`.execute(app.read)
   return rows[0]!.aantal
 }
 
 async function countMessages(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
-    select count(*)::int as aantal from notificatie where ${voldoetAan(filter)}`.execute(app.parts.database.db)
+    select count(*)::int as aantal from notificatie where ${voldoetAan(filter)}`.execute(app.read)
   return rows[0]!.aantal
 }

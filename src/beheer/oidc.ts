@@ -6,7 +6,6 @@ import { countAttempts } from '../autorisaties/attempts.ts'
 import type { OidcSettings } from '../config.ts'
 import { networkOf } from '../http/network.ts'
 import { Problem } from '../http/problem.ts'
-import { linkOidc } from './accounts.ts'
 import { writeAudit } from './change.ts'
 import { basePath } from './keyset-list.ts'
 import { cookieOptions, ROLLEN, type Rol } from './session.ts'
@@ -81,7 +80,7 @@ export function registerOidc(app: FastifyInstance): void {
     const rol = roleOf(claims, settings)
     const naam = text(claims.preferred_username) || text(claims.email) || text(claims.sub)
     if (!rol) {
-      await writeAudit(app.parts.database.db, request, [
+      await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
       const reden = `${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
@@ -95,11 +94,11 @@ export function registerOidc(app: FastifyInstance): void {
       email: text(claims.email, 254),
       rol,
     }
-    const account = await linkOidc(app.parts.database, persoon, (db, record) =>
+    const account = await app.own.accounts.linkOidc(persoon, (db, record) =>
       writeAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
     )
     if ('geweigerd' in account) {
-      await writeAudit(app.parts.database.db, request, [
+      await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
       return refuse(request, reply, settings, account.geweigerd, 403)

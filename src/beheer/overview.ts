@@ -2,9 +2,8 @@
 import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { ReadDb } from '../database/database.ts'
-import { countLost } from '../documenten/storage/lost.ts'
-import { readiness } from '../http/health.ts'
+import type { Reader } from '../database/database.ts'
+import type { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
 import { EXTERNAL } from '../notificaties/outbox.ts'
 import { gepauzeerdOp, readInstellingen, readModus } from '../notificaties/settings.ts'
@@ -33,11 +32,11 @@ const WEINIG_RUIMTE = 0.1
 export function registerOverzicht(app: FastifyInstance): void {
   const bereik = remembered(5_000, unreachable)
   const databaseGrootte = remembered(60_000, async () => {
-    const [row] = await app.parts.database.sql<[{ omvang: number }]>`
+    const [row] = await app.reader.sql<[{ omvang: number }]>`
       select pg_database_size(current_database()) as omvang`
     return row.omvang
   })
-  const lostContent = remembered(10_000, () => countLost(app.parts))
+  const lostContent = remembered(10_000, () => app.own.countLost())
   app.get('/', { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const { parts } = app
     const [
@@ -54,15 +53,15 @@ export function registerOverzicht(app: FastifyInstance): void {
       vermist,
       zorgen,
     ] = await Promise.all([
-      readiness(parts),
-      readWorkers(parts),
-      countJobs(parts),
-      countNotificaties(parts),
-      readReceiver(parts, app.read, bereik),
-      readImport(parts),
+      app.own.readiness(),
+      readWorkers(app.reader),
+      countJobs(app.reader),
+      countNotificaties(app.reader),
+      readReceiver(parts, app.reader, bereik),
+      readImport(app.reader),
       readDisk(parts),
       databaseGrootte(''),
-      readVersions(parts),
+      readVersions(app.reader),
       gepauzeerdOp(app.read),
       lostContent(''),
       readAlarms(app.read, ALARMEN),
@@ -218,10 +217,9 @@ type Ontvanger = {
 
 async function readReceiver(
   parts: Parts,
-  db: ReadDb,
+  { db, sql }: Reader,
   bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
 ): Promise<Ontvanger> {
-  const { sql } = parts.database
   const [{ dienst }, modus] = await Promise.all([readInstellingen(db), readModus(db)])
   const [service] =
     dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from dienst where slug = ${dienst}`
@@ -288,8 +286,8 @@ type Worker = {
   stilte: number
 }
 
-async function readWorkers({ database }: Parts): Promise<Worker[]> {
-  const rows = await database.sql<Omit<Worker, 'stil'>[]>`
+async function readWorkers({ sql }: Reader): Promise<Worker[]> {
+  const rows = await sql<Omit<Worker, 'stil'>[]>`
     select naam, versie, host, pid, gestart_op as "gestartOp", gezien_op as "gezienOp",
       extract(epoch from clock_timestamp() - gezien_op)::float8 as stilte
     from worker order by naam, id`
@@ -338,8 +336,8 @@ function workerPart(workers: Worker[], storingen: Storing[]): Onderdeel {
 
 type Taken = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oudste: number; totaal: number }
 
-async function countJobs({ database }: Parts): Promise<Taken> {
-  const rows = await database.sql<{ staat: keyof Taken; aantal: number; oudste: number }[]>`
+async function countJobs({ sql }: Reader): Promise<Taken> {
+  const rows = await sql<{ staat: keyof Taken; aantal: number; oudste: number }[]>`
     select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal,
       coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oudste
     from (select * from graphile_worker.jobs limit ${TAKEN_TOT + 1}) j group by 1`
@@ -380,7 +378,7 @@ type Notificaties = {
   vandaag: string
 }
 
-async function countNotificaties({ database: { sql } }: Parts): Promise<Notificaties> {
+async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
   // In each place, and not once before: the planner then knows how few messages are of today.
   const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
   const [row] = await sql<Notificaties[]>`
@@ -411,8 +409,8 @@ function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen
   })
 }
 
-async function readImport({ database }: Parts) {
-  const [row] = await database.sql<
+async function readImport({ sql }: Reader) {
+  const [row] = await sql<
     {
       uuid: string
       status: string
@@ -459,8 +457,8 @@ function diskPart(schijf: Disk, storingen: Storing[]): Onderdeel {
   return { naam, soort: 'let-op', staat: 'Weinig', detail }
 }
 
-async function readVersions({ database }: Parts) {
-  const [row] = await database.sql<[{ postgresql: string; schema: string }]>`
+async function readVersions({ sql }: Reader) {
+  const [row] = await sql<[{ postgresql: string; schema: string }]>`
     select current_setting('server_version') as postgresql, (select max(naam) from migratie) as schema`
   return { programma: packageJson.version, ...row }
 }

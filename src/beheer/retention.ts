@@ -8,14 +8,14 @@ const PAD = '/bewaartermijnen'
 const TAAK = 'retention'
 
 export function registerBewaartermijnen(app: FastifyInstance): void {
-  const { config, database } = app.parts
+  const { config } = app.parts
   const terms = () => ({ imports: config.importRetentionDays, notificaties: config.notificationDaysRetained })
 
   app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (_request, reply) => {
     const [nu, runs, [job]] = await Promise.all([
-      toRemove(database.db, config),
+      toRemove(app.read, config),
       app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
-      database.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
+      app.reader.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
         where task_identifier = ${TAAK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])
     return reply.pagina('bewaartermijnen', {
@@ -33,7 +33,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
       titel: 'Nu opruimen',
       kruimels: [{ pad: PAD, naam: 'Bewaartermijnen' }],
       termijnen: terms(),
-      nu: await toRemove(database.db, config),
+      nu: await toRemove(app.read, config),
     }),
   )
 
@@ -43,7 +43,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
       m.vastleggen({
         handeling: 'bewaartermijnen-uitvoeren',
         soort: 'bewaartermijnen',
-        nieuw: await toRemove(m.trx, config),
+        nieuw: await toRemove(m.read, config),
       })
     })
     return redirectWith(request, reply, PAD, 'Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.')

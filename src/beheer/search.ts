@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { passesElfproef } from '../http/input.ts'
 import { contains } from '../http/page.ts'
-import { writeAudit } from './change.ts'
 import type { Formulier } from './form.ts'
 import { basePath } from './keyset-list.ts'
 import { maskBsn, queryText, uuidIn, visible } from './lookup.ts'
@@ -118,7 +117,7 @@ export function registerSearch(app: FastifyInstance): void {
           or (${may} and z.id in (select zaak_id from rol where betrokkene_identificatie ->> 'inpBsn' = ${bsn})))
         and ${visible(request, sql`z.vertrouwelijkheidaanduiding`)}
       order by z.id desc limit 100`.execute(app.read)
-    await writeAudit(app.parts.database.db, request, [
+    await app.own.audit(request, [
       {
         handeling: 'bsn-zoeken',
         soort: 'persoon',

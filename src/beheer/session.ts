@@ -2,7 +2,7 @@
 // ended on every process with the next request.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Db } from '../database/database.ts'
+import type { Database, Db, Reader } from '../database/database.ts'
 import type { Actor } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 
@@ -64,33 +64,7 @@ const TOTP_LIFETIME = '10 minutes'
 export async function findSession(request: FastifyRequest): Promise<Session | undefined> {
   const value = request.cookies[cookieName(request)]
   if (!value) return undefined
-  const { sql } = request.server.parts.database
-  const [row] = await sql<
-    {
-      id: number
-      uuid: string
-      stap: Session['stap']
-      melding: Session['melding']
-      account_id: number
-      account_uuid: string
-      gebruikersnaam: string
-      naam: string
-      rol: Session['beheerder']['rol']
-      max: Session['beheerder']['maxVertrouwelijkheidaanduiding']
-      totp: boolean
-      wachtwoord: boolean
-    }[]
-  >`
-    with gevonden as (
-      select s.*, s.gezien_op < now() - interval '1 minute' as oud from beheer_sessie s
-      where sleutel = ${sha256(value)} and vervalt_op > now() and gezien_op > now() - ${IDLE}::interval
-    ), gezien as (
-      update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
-    )
-    select g.id, g.uuid, g.stap, g.melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
-      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord,
-      a.wachtwoord is not null and a.wachtwoord_gegeven as wachtwoord_gegeven
-    from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
+  const row = await request.server.own.sessions.read(sha256(value))
   if (!row) return undefined
   return {
     id: row.id,
@@ -111,6 +85,40 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
   }
 }
 
+type Sql = Pick<Database, 'sql'>
+
+/** The session with this key, which counts on for a while. */
+export async function readSession({ sql }: Sql, sleutel: Buffer) {
+  const [row] = await sql<
+    {
+      id: number
+      uuid: string
+      stap: Session['stap']
+      melding: KeptNotice[] | null
+      account_id: number
+      account_uuid: string
+      gebruikersnaam: string
+      naam: string
+      rol: Rol
+      max: Vertrouwelijkheidaanduiding
+      totp: boolean
+      wachtwoord: boolean
+      wachtwoord_gegeven: boolean
+    }[]
+  >`
+    with gevonden as (
+      select s.*, s.gezien_op < now() - interval '1 minute' as oud from beheer_sessie s
+      where sleutel = ${sleutel} and vervalt_op > now() and gezien_op > now() - ${IDLE}::interval
+    ), gezien as (
+      update beheer_sessie s set gezien_op = now() from gevonden g where s.id = g.id and g.oud
+    )
+    select g.id, g.uuid, g.stap, g.melding, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol,
+      a.max_vertrouwelijkheidaanduiding as max, a.totp_sinds is not null as totp, a.wachtwoord is not null as wachtwoord,
+      a.wachtwoord is not null and a.wachtwoord_gegeven as wachtwoord_gegeven
+    from gevonden g join beheer_account a on a.id = g.account_id and a.actief`
+  return row
+}
+
 /** How long a page may take to be opened. */
 const NOTICE_MS = 5 * 60_000
 const NOTICES = 20
@@ -128,7 +136,7 @@ const keep = (path: string, notice: Melding): KeptNotice => ({ ...notice, key: r
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
 export async function liveSessions(
-  { sql }: FastifyRequest['server']['parts']['database'],
+  { sql }: Pick<Reader, 'sql'>,
   ids: number[],
 ): Promise<Set<number>> {
   const rows = await sql<{ id: number }[]>`
@@ -151,46 +159,74 @@ export async function startSession(
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
-  const { sql } = request.server.parts.database
   const browser = String(request.headers['user-agent'] ?? '')
     .slice(0, 300)
     .toWellFormed()
-  await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
-  const [row] = await sql<{ id: number; uuid: string }[]>`
-    insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
-    values (${sha256(value)}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
-      ${request.ip}, ${browser}, ${melding && JSON.stringify([keep('*', melding)])}::text::jsonb) returning id, uuid`
-  if (request.sessie) request.sessie = { ...request.sessie, id: row!.id, uuid: row!.uuid, stap }
+  const notices = melding && [keep('*', melding)]
+  const session = { sleutel: sha256(value), accountId, stap, notices, adres: request.ip, browser }
+  const made = await request.server.own.sessions.insert(session)
+  if (request.sessie) request.sessie = { ...request.sessie, ...made, stap }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
+}
+
+type NewSession = {
+  sleutel: Buffer
+  accountId: number
+  stap: Session['stap']
+  notices: KeptNotice[] | null
+  adres: string
+  browser: string
+}
+
+/** Removes sessions that no longer count on the way. */
+export async function insertSession(
+  { sql }: Sql,
+  { sleutel, accountId, stap, notices, adres, browser }: NewSession,
+): Promise<{ id: number; uuid: string }> {
+  await sql`delete from beheer_sessie where vervalt_op < now() or gezien_op < now() - ${IDLE}::interval`
+  const [row] = await sql<[{ id: number; uuid: string }]>`
+    insert into beheer_sessie (sleutel, account_id, stap, vervalt_op, adres, browser, melding)
+    values (${sleutel}, ${accountId}, ${stap}, now() + ${stap === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval,
+      ${adres}, ${browser}, ${notices && JSON.stringify(notices)}::text::jsonb) returning id, uuid`
+  return row
+}
+
+export async function deleteSession({ sql }: Sql, sleutel: Buffer): Promise<void> {
+  await sql`delete from beheer_sessie where sleutel = ${sleutel}`
 }
 
 export async function endSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const value = request.cookies[cookieName(request)]
   if (!value) return
-  await request.server.parts.database.sql`delete from beheer_sessie where sleutel = ${sha256(value)}`
+  await request.server.own.sessions.delete(sha256(value))
   reply.clearCookie(cookieName(request), cookieOptions(request))
 }
 
 /** What a page is to say, once. Tabs of one session do not take each other's. @param path counts from /beheer */
 export async function addNotice(request: FastifyRequest, path: string, notice: Melding): Promise<void> {
-  if (!request.sessie) return
-  const { sql } = request.server.parts.database
+  if (request.sessie) await request.server.own.sessions.addNotice(request.sessie.id, keep(noticePath(path), notice))
+}
+
+export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice): Promise<void> {
   await sql`
     update beheer_sessie set melding = (
       select jsonb_agg(m order by n) from (
-        select m, n from jsonb_array_elements(coalesce(melding, '[]') || ${JSON.stringify([keep(noticePath(path), notice)])}::text::jsonb)
+        select m, n from jsonb_array_elements(coalesce(melding, '[]') || ${JSON.stringify([notice])}::text::jsonb)
           with ordinality x(m, n) order by n desc limit ${NOTICES}) newest
       where (m->>'at')::float8 > ${Date.now() - NOTICE_MS})
-    where id = ${request.sessie.id}`
+    where id = ${id}`
 }
 
 /** The page of this request has said it. */
 export async function removeNotice(request: FastifyRequest, { key }: { key: string }): Promise<void> {
-  const { sql } = request.server.parts.database
+  await request.server.own.sessions.removeNotice(request.sessie!.id, key)
+}
+
+export async function deleteNotice({ sql }: Sql, id: number, key: string): Promise<void> {
   await sql`
     update beheer_sessie set melding = (
       select jsonb_agg(m order by n) from jsonb_array_elements(melding) with ordinality x(m, n) where m->>'key' <> ${key})
-    where id = ${request.sessie!.id} and melding is not null`
+    where id = ${id} and melding is not null`
 }
 
 /** Ends sessions of an account: one, or all but one (`behalve`). Answers how many. */

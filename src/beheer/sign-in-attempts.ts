@@ -116,30 +116,41 @@ export async function knownBrowser(
 ): Promise<number | undefined> {
   const value = request.cookies[cookieName(request)]
   if (!value || accountId === undefined) return undefined
-  const [row] = await request.server.parts.database.sql<{ id: number }[]>`
-    select id from beheer_browser where sleutel = ${sha256(value)} and account_id = ${accountId}
+  return request.server.own.browsers.find(sha256(value), accountId)
+}
+
+export async function findBrowser({ sql }: Sql, sleutel: Buffer, accountId: number): Promise<number | undefined> {
+  const [row] = await sql<{ id: number }[]>`
+    select id from beheer_browser where sleutel = ${sleutel} and account_id = ${accountId}
       and gezien_op > now() - make_interval(days => ${BROWSER_DAYS})`
   return row?.id
 }
 
 /** Notes that this browser signed in. The cookie gets a new value, so that one planted before is worth nothing. */
 export async function rememberBrowser(request: FastifyRequest, reply: FastifyReply, accountId: number): Promise<void> {
-  const { sql } = request.server.parts.database
   const before = sha256(request.cookies[cookieName(request)] ?? '')
   const value = randomBytes(32).toString('base64url')
+  await request.server.own.browsers.insert({ before, sleutel: sha256(value), accountId })
+  reply.setCookie(cookieName(request), value, { ...cookieOptions(request), maxAge: BROWSER_DAYS * 86_400 })
+}
+
+/** @param browser.before the key that it had */
+export async function insertBrowser(
+  { sql }: Sql,
+  { before, sleutel, accountId }: { before: Buffer; sleutel: Buffer; accountId: number },
+): Promise<void> {
   await sql.begin(async (trx) => {
     // Also for other accounts of this browser, whose counts go on.
     await trx`
-      update beheer_browser set sleutel = ${sha256(value)}, gezien_op = case when account_id = ${accountId} then now() else gezien_op end
+      update beheer_browser set sleutel = ${sleutel}, gezien_op = case when account_id = ${accountId} then now() else gezien_op end
       where sleutel = ${before}`
     await trx`
-      insert into beheer_browser (sleutel, account_id) values (${sha256(value)}, ${accountId}) on conflict do nothing`
+      insert into beheer_browser (sleutel, account_id) values (${sleutel}, ${accountId}) on conflict do nothing`
     await trx`
       delete from beheer_browser where account_id = ${accountId} and (gezien_op < now() - make_interval(days => ${BROWSER_DAYS})
         or id in (select id from beheer_browser where account_id = ${accountId}
           order by gezien_op desc, id desc offset ${BROWSERS_PER_ACCOUNT}))`
   })
-  reply.setCookie(cookieName(request), value, { ...cookieOptions(request), maxAge: BROWSER_DAYS * 86_400 })
 }
 
 // The prefix makes browsers keep it to this host and to https.

@@ -1,7 +1,6 @@
 // The steps after the password or the provider.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Failures, type Ingelogde, recordSignIn } from './accounts.ts'
-import { writeAudit } from './change.ts'
+import type { Failures, Ingelogde } from './accounts.ts'
 import { renewToken } from './csrf-token.ts'
 import { moment } from './format.ts'
 import { basePath } from './keyset-list.ts'
@@ -33,12 +32,12 @@ export async function logIn(
   account: Omit<Ingelogde, 'totp'>,
   verder: string | undefined,
 ): Promise<FastifyReply> {
-  const { database } = request.server.parts
-  const failures = await recordSignIn(database, account.id)
+  const { own } = request.server
+  const failures = await own.accounts.recordSignIn(account.id)
   await startSession(request, reply, account.id, 'ingelogd', failures && failureNotice(failures))
   await rememberBrowser(request, reply, account.id)
   renewToken(request, reply)
-  await writeAudit(database.db, request, [
+  await own.audit(request, [
     {
       handeling: 'inloggen',
       soort: 'account',

@@ -4,22 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countAttempts } from '../autorisaties/attempts.ts'
 import { networkOf } from '../http/network.ts'
-import { checkPassword, findByName, recordFailure } from './accounts.ts'
-import { writeAudit } from './change.ts'
 import { readForm, Wachtwoordveld } from './form.ts'
 import { formatDuration } from './format.ts'
 import { basePath } from './keyset-list.ts'
 import { endSession } from './session.ts'
-import {
-  attemptSucceeded,
-  claimAttempt,
-  codeCounters,
-  knownBrowser,
-  passwordCounters,
-  returnAttempt,
-} from './sign-in-attempts.ts'
+import { codeCounters, knownBrowser, passwordCounters } from './sign-in-attempts.ts'
 import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
-import { useCode } from './totp.ts'
 
 const Inloggegevens = Type.Object({
   gebruikersnaam: Type.String({ maxLength: 150 }),
@@ -33,7 +23,7 @@ const Code = Type.Object({
 type Vraag = { Querystring: { verder?: string } }
 
 export async function registerSignIn(app: FastifyInstance): Promise<void> {
-  const { database, box, config } = app.parts
+  const { box, config } = app.parts
   // All names together, in this process: for whoever tries many names. A browser that signed in before is no such one.
   const pogingen = countAttempts({
     limit: 20,
@@ -53,7 +43,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
     const form = readForm(Inloggegevens, request.body)
-    const account = await findByName(database, form.gebruikersnaam)
+    const account = await app.own.accounts.find(form.gebruikersnaam)
     const browser = await knownBrowser(request, account?.id)
     if (browser === undefined) countAddress(request)
     const counters = passwordCounters({
@@ -67,16 +57,16 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       gebruikersnaam: form.gebruikersnaam,
       oidc,
     }
-    const seconds = await claimAttempt(database, counters)
+    const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).pagina('inloggen', { ...page, weigering: waitText(seconds) })
     const known = browser !== undefined
-    const right = await checkPassword(database, account, form.wachtwoord, { known }).catch(async (error) => {
-      await returnAttempt(database, counters) // too many at once: it was not looked at
+    const right = await app.own.accounts.checkPassword(account, form.wachtwoord, { known }).catch(async (error) => {
+      await app.own.attempts.giveBack(counters) // too many at once: it was not looked at
       throw error
     })
     if (!account || !right) {
-      await recordFailure(database, account?.id)
-      await writeAudit(database.db, request, [
+      await app.own.accounts.recordFailure(account?.id)
+      await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: form.gebruikersnaam },
       ])
       return reply.code(401).pagina('inloggen', {
@@ -84,7 +74,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
         weigering: 'Deze gegevens kloppen niet, of het account is niet actief.',
       })
     }
-    await attemptSucceeded(database, counters)
+    await app.own.attempts.succeeded(counters)
     if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, form.verder)
   })
@@ -102,23 +92,23 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     if (browser === undefined) countAddress(request)
     const counters = codeCounters({ account: account.id, browser })
     const page = { titel: 'Code invullen', verder: ownPath(form.verder) }
-    const seconds = await claimAttempt(database, counters)
+    const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).pagina('inloggen-code', { ...page, weigering: waitText(seconds) })
-    if (!(await useCode(database, box, account, form.code ?? ''))) {
-      await recordFailure(database, account.id)
-      await writeAudit(database.db, request, [
+    if (!(await app.own.codes.use(box, account, form.code ?? ''))) {
+      await app.own.accounts.recordFailure(account.id)
+      await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
       ])
       return reply.code(401).pagina('inloggen-code', { ...page, weigering: 'Deze code klopt niet, of is al gebruikt.' })
     }
-    await attemptSucceeded(database, counters)
+    await app.own.attempts.succeeded(counters)
     if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
     return logIn(request, reply, account, form.verder)
   })
 
   app.post('/uitloggen', { config: everyone }, async (request, reply) => {
     if (request.beheerder)
-      await writeAudit(database.db, request, [{ handeling: 'uitloggen', soort: 'account', id: request.beheerder.uuid }])
+      await app.own.audit(request, [{ handeling: 'uitloggen', soort: 'account', id: request.beheerder.uuid }])
     await endSession(request, reply)
     return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
   })

@@ -33,8 +33,8 @@ type ReportRow = {
 }
 
 export function registerTakeovers(app: FastifyInstance): void {
-  const { database } = app.parts
-  const { sql } = database
+  const { reader } = app
+  const { sql } = reader
   const stream = openEventStreams(app)
 
   app.get(LIST.pad, { config: viewer }, async (request, reply) => {
@@ -53,8 +53,8 @@ export function registerTakeovers(app: FastifyInstance): void {
   app.get(`${LIST.pad}/:uuid`, { config: viewer }, async (request, reply) => {
     const row = await find(request)
     const [steps, faults, rounds, state] = await Promise.all([
-      progressOf({ database }, row),
-      faultsOf({ database }, row),
+      progressOf(reader, row),
+      faultsOf(reader, row),
       sql<
         {
           ronde: number
@@ -114,7 +114,7 @@ export function registerTakeovers(app: FastifyInstance): void {
             order by id ${back ? sql`desc` : sql`asc`} limit ${limit}`
         },
       }),
-      faultsOf({ database }, row),
+      faultsOf(reader, row),
     ])
     const choices = (name: 'soort' | 'code', label: (value: string) => string) => [
       ['', 'Alle'],
@@ -254,7 +254,7 @@ export function registerTakeovers(app: FastifyInstance): void {
         extract(epoch from now() - coalesce(max(s.bijgewerkt_op), o.ronde_begonnen_op))::float8 as stil
       from overneming o left join overneming_stap s on s.overneming_id = o.id and s.ronde = o.ronde
       where o.uuid = ${uuid} group by o.id`
-    return row && takeoverState(row, await progressOf({ database }, row))
+    return row && takeoverState(row, await progressOf(reader, row))
   }
 
   function matching({ uitkomst, soort, code }: Filter) {

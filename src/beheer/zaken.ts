@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
-import { writeAudit } from './change.ts'
 import { historyOf, isAboutPeople } from './history.ts'
 import {
   keysetByNumber,
@@ -234,7 +233,7 @@ export function registerZaken(app: FastifyInstance): void {
   /** Who looked at the people of a case. */
   async function recordLook(request: FastifyRequest, { uuid, identificatie }: { uuid: string; identificatie: string }) {
     const entry = { handeling: 'persoonsgegevens-bekijken', soort: 'zaak', id: uuid, weergave: identificatie }
-    if (request.method === 'GET') await writeAudit(app.parts.database.db, request, [entry])
+    if (request.method === 'GET') await app.own.audit(request, [entry])
   }
 
   /** Cases that this one names, and that name this one; of those that may not be seen the number is not told. */

@@ -69,7 +69,8 @@ const Filter = Type.Object({
 const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
 export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
-  const { config, database, services } = app.parts
+  const { reader } = app
+  const { config, services } = app.parts
   const spiegels = openRemoteRelations(app.mutate, services)
 
   app.get(
@@ -78,9 +79,9 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const conditions = filtered(request.query, request)
       const list = {
-        count: () => countBesluiten(database, conditions),
+        count: () => countBesluiten(reader, conditions),
         rows: (limit: number, offset: number, count?: number) =>
-          pageOfBesluiten(database, request.actor, conditions, limit, offset, count),
+          pageOfBesluiten(reader, request.actor, conditions, limit, offset, count),
       }
       const paths = request.query.expand
       return sendPageOf(request, reply, list, (rows) => {

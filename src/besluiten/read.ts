@@ -1,6 +1,6 @@
 // Finding besluiten. Every query on them begins here: `b` is the besluit, `t` its type, `i` one of its documents.
 import { type RawBuilder, sql } from 'kysely'
-import type { Database, ReadDb } from '../database/database.ts'
+import type { ReadDb, Reader } from '../database/database.ts'
 import { type Conditions, countRows, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
 import { isAllowed, reach, type Subject } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
@@ -77,14 +77,14 @@ export async function findReadable(db: ReadDb, actor: Actor, uuids: string[]): P
   return besluiten(db).where(sql<boolean>`b.uuid = any(${uuids}::uuid[])`).where(reached(actor)).execute()
 }
 
-export function countBesluiten(database: Database, { counted, others }: Conditions): Promise<number> {
-  if (others.length === 0) return sumCounts(database, sql`besluit_aantal b`, counted)
-  return countRows(database, sql`besluit b`, [...counted, ...others])
+export function countBesluiten(reader: Reader, { counted, others }: Conditions): Promise<number> {
+  if (others.length === 0) return sumCounts(reader, sql`besluit_aantal b`, counted)
+  return countRows(reader, sql`besluit b`, [...counted, ...others])
 }
 
 /** A page of those that the actor may read: found first, with nothing but ids; only its rows are joined. */
 export async function pageOfBesluiten(
-  database: Database,
+  reader: Reader,
   actor: Actor,
   { counted, others }: Conditions,
   limit: number,
@@ -92,16 +92,13 @@ export async function pageOfBesluiten(
   count?: number,
 ): Promise<BesluitRow[]> {
   const list = { from: sql`besluit b`, id: sql`b.id`, conditions: [...counted, ...others], order: NEWEST_FIRST }
-  const rows = await rowsOf(database, await pageOfIds(database, list, limit, offset, count))
+  const rows = await rowsOf(reader, await pageOfIds(reader, list, limit, offset, count))
   return rows.filter((row) => mayDo(actor, LEZEN, row)) // a besluit may have become another's between the two
 }
 
 const NEWEST_FIRST = [{ column: sql`b.id`, descending: true }]
 const rowsOf = rowsById<BesluitRow>(
-  ({ db }) =>
-    besluiten(db as unknown as ReadDb)
-      .where(sql<boolean>`b.id = any(${[]}::bigint[])`)
-      .compile().sql,
+  ({ db }) => besluiten(db).where(sql<boolean>`b.id = any(${[]}::bigint[])`).compile().sql,
 )
 
 export function toBesluit(row: BesluitRow, base: string): Besluit {

@@ -12,12 +12,23 @@ import type { DB } from './types.ts'
 export type ReadDb = ReadonlyKysely<DB> & QueryExecutorProvider
 export type Db = Kysely<DB>
 
+/** Reads at the driver itself: row types are stated, and a test finds statements that write. */
+export interface ReadSql {
+  <Rows extends readonly object[]>(
+    text: TemplateStringsArray,
+    ...values: readonly postgres.ParameterOrFragment<never>[]
+  ): postgres.PendingQuery<Rows>
+  unsafe: postgres.Sql['unsafe']
+}
+/** Both ways to read, for long lists and for what is streamed. */
+export type Reader = { db: ReadDb; sql: ReadSql }
+
 export type Database = {
   /** Where a connection of its own is opened, for listening and for locks that last: never through a pooler. */
   url: string
   /** The driver: for COPY and cursors. */
   sql: postgres.Sql
-  /** For writing outside a request, such as the set-up of clients. Handlers get it as `ReadDb`. */
+  /** For writing outside a request, such as the set-up of clients. Handlers read with a `Reader`. */
   db: Db
   close(): Promise<void>
 }
@@ -62,6 +73,8 @@ export function openDatabase(
   })
   return { url, sql, db: kyselyOn(sql), close: () => sql.end({ timeout: 5 }) }
 }
+
+export const readerOf = ({ db, sql }: Database): Reader => ({ db: db as unknown as ReadDb, sql })
 
 /** A query builder on a pool or, so that COPY and queries share one transaction, on a transaction of the driver. */
 export function kyselyOn(sql: postgres.Sql | postgres.TransactionSql): Db {

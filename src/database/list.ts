@@ -2,7 +2,7 @@
 // is planned once. Pages far into a list are read from the nearer end.
 import { type RawBuilder, sql } from 'kysely'
 import type postgres from 'postgres'
-import type { Database } from './database.ts'
+import type { Reader } from './database.ts'
 
 export type Condition = RawBuilder<unknown>
 /** Conditions of a list, by what they look at: `counted` only at columns that are counted beforehand. */
@@ -22,33 +22,29 @@ export const all = (conditions: Condition[]): RawBuilder<boolean> =>
  * Runs a query as one that the database plans for these very values. The driver prepares all others, and after a few far
  * pages a prepared one would be planned for "some page", which takes the first as long as the last.
  */
-export async function planned<Row extends object>(database: Database, query: RawBuilder<Row>): Promise<Row[]> {
-  const { sql: text, parameters } = query.compile(database.db)
-  return database.sql.unsafe<Row[]>(text, parameters as postgres.SerializableParameter[])
+export async function planned<Row extends object>(reader: Reader, query: RawBuilder<Row>): Promise<Row[]> {
+  const { sql: text, parameters } = query.compile(reader.db)
+  return reader.sql.unsafe<Row[]>(text, parameters as postgres.SerializableParameter[])
 }
 
 /** How many rows `from` has, or how many different values of a column. */
 export async function countRows(
-  database: Database,
+  reader: Reader,
   from: RawBuilder<unknown>,
   conditions: Condition[],
   what: RawBuilder<unknown> = sql`*`,
 ): Promise<number> {
   const [found] = await planned(
-    database,
+    reader,
     sql<{ n: number }>`select count(${what}) as n from ${from} where ${all(conditions)}`,
   )
   return found!.n
 }
 
 /** How many there are by counts that are kept: `from` is a table with a column `aantal`. */
-export async function sumCounts(
-  database: Database,
-  from: RawBuilder<unknown>,
-  conditions: Condition[],
-): Promise<number> {
+export async function sumCounts(reader: Reader, from: RawBuilder<unknown>, conditions: Condition[]): Promise<number> {
   const counts = sql<{ n: number }>`select coalesce(sum(aantal), 0)::bigint as n from ${from} where ${all(conditions)}`
-  return (await planned(database, counts))[0]!.n
+  return (await planned(reader, counts))[0]!.n
 }
 
 /**
@@ -57,7 +53,7 @@ export async function sumCounts(
  * @param count how many rows there are, when that is known: then a page past the middle is found from the end
  */
 export async function pageOfIds(
-  database: Database,
+  reader: Reader,
   list: { from: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: Condition[]; order: Order },
   limit: number,
   offset: number,
@@ -69,7 +65,7 @@ export async function pageOfIds(
     descending === fromEnd ? sql`${column} asc` : sql`${column} desc`,
   )
   const rows = await planned(
-    database,
+    reader,
     sql<{ id: number }>`select ${list.id} as id from ${list.from} where ${all(list.conditions)}
       order by ${sql.join(order)} limit ${most} offset ${fromEnd ? Math.max(0, count - offset - most) : offset}`,
   )
@@ -84,13 +80,13 @@ export async function pageOfIds(
  * @param textOf the statement, which takes an array of ids and gives rows with a column `id`
  */
 export function rowsById<Row extends { id: number }>(
-  textOf: (database: Database) => string,
-): (database: Database, ids: number[]) => Promise<Row[]> {
+  textOf: (reader: Reader) => string,
+): (reader: Reader, ids: number[]) => Promise<Row[]> {
   let text: string | undefined
-  return async (database, ids) => {
+  return async (reader, ids) => {
     if (ids.length === 0) return []
-    text ??= textOf(database)
-    const rows = await database.sql.unsafe(text, [ids], { prepare: true }).values()
+    text ??= textOf(reader)
+    const rows = await reader.sql.unsafe(text, [ids], { prepare: true }).values()
     const names = rows.columns.map(({ name }) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()))
     // Copies of an object with all names are quicker to fill and to read than objects that grow.
     const blank = JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null])))) as object

@@ -2,7 +2,7 @@
 import { parseCrontab } from 'graphile-worker'
 import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../config.ts'
-import type { Db } from '../database/database.ts'
+import type { ReadDb } from '../database/database.ts'
 import { isOld } from '../notificaties/resend.ts'
 
 /** When the clean-up runs by the clock (UTC). */
@@ -17,7 +17,7 @@ export function isOldImport({ importRetentionDays }: Termijnen): RawBuilder<bool
 }
 
 /** What a run would remove now. */
-export async function toRemove(db: Db, config: Termijnen): Promise<{ imports: number; notificaties: number }> {
+export async function toRemove(db: ReadDb, config: Termijnen): Promise<{ imports: number; notificaties: number }> {
   const { rows } = await sql<{ imports: number; notificaties: number }>`select
     (select count(*)::int from import where ${isOldImport(config)}) as imports,
     (select count(*)::int from notificatie where ${isOld(config.notificationDaysRetained)}) as notificaties`.execute(db)

@@ -1,4 +1,5 @@
 // Begins a round: what is read, the snapshot that all of it sees, and the jobs that do it.
+import type { Reader } from '../database/database.ts'
 import {
   beginTakeover,
   dropShadow,
@@ -63,11 +64,8 @@ export type Progress = {
 }
 
 /** The steps of the present round, parts of one kind together, in their order. */
-export async function progressOf(
-  { database }: Pick<TakeoverParts, 'database'>,
-  takeover: Takeover,
-): Promise<Progress[]> {
-  return database.sql<Progress[]>`
+export async function progressOf({ sql }: Pick<Reader, 'sql'>, takeover: Takeover): Promise<Progress[]> {
+  return sql<Progress[]>`
     select naam, sum(verwacht)::bigint as verwacht, sum(gelezen)::bigint as gelezen, sum(geschreven)::bigint as geschreven,
       sum(ongewijzigd)::bigint as ongewijzigd, sum(geweigerd)::bigint as geweigerd, sum(verwijderd)::bigint as verwijderd,
       bool_and(klaar_op is not null) as klaar, max(fout) as fout,
@@ -78,10 +76,10 @@ export async function progressOf(
 
 /** How many objects have each remark, by kind and code. */
 export async function faultsOf(
-  { database }: Pick<TakeoverParts, 'database'>,
+  { sql }: Pick<Reader, 'sql'>,
   takeover: Pick<Takeover, 'id'>,
 ): Promise<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]> {
-  return database.sql<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]>`
+  return sql<{ uitkomst: string; soort: string; code: string; aantal: number; voorbeeld: string }[]>`
     select uitkomst, soort, code, count(*)::bigint as aantal, min(tekst) as voorbeeld
     from overneming_melding where overneming_id = ${takeover.id}
     group by 1, 2, 3 order by uitkomst desc, aantal desc, soort, code`

@@ -2,7 +2,7 @@
 // rights are those on the case.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
-import type { Database, ReadDb } from '../database/database.ts'
+import type { ReadDb, Reader } from '../database/database.ts'
 import { all, type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { reach } from '../http/access.ts'
@@ -48,7 +48,7 @@ function select<Row extends PartRow>(bron: PartSource<Row>, conditions: Conditio
 /** The list of a kind of which `zaakdeel_aantal` keeps the count. */
 export type PartList<Row extends PartRow, R extends { url: string }> = PartSource<Row, R> & {
   order: Order
-  rows(database: Database, ids: number[]): Promise<Row[]>
+  rows(reader: Reader, ids: number[]): Promise<Row[]>
 }
 
 /** @param order newest first unless it says otherwise */
@@ -69,7 +69,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   conditions: Condition[],
   groep: string | undefined,
 ): Listing<Row> {
-  const { database } = server.parts
+  const { reader } = server
   const rights = reached(actor)
   const isJoined = reach(actor, 'zrc', LEZEN) !== 'alles'
   const list = {
@@ -80,12 +80,12 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   }
   return {
     count: () => {
-      if (conditions.length > 0 && groep === undefined) return countRows(database, list.from, list.conditions)
+      if (conditions.length > 0 && groep === undefined) return countRows(reader, list.from, list.conditions)
       const counted = [rights, sql`z.soort = ${table}`, ...(groep === undefined ? [] : [sql`z.groep = ${groep}`])]
-      return sumCounts(database, sql`zaakdeel_aantal z`, counted)
+      return sumCounts(reader, sql`zaakdeel_aantal z`, counted)
     },
     rows: async (limit, offset, count) => {
-      const found = await rows(database, await pageOfIds(database, list, limit, offset, count))
+      const found = await rows(reader, await pageOfIds(reader, list, limit, offset, count))
       return found.filter((row) => mayDo(actor, LEZEN, row)) // a case may have become another's between the two
     },
   }

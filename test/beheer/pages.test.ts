@@ -199,10 +199,11 @@ async function beheerRoutes({ app, parts }: Opstelling) {
     for (const one of [method].flat()) routes.push({ method: one as HTTPMethods, url, rol: String(config?.rol) })
   })
   probe.decorate('parts', parts)
+  probe.decorate('reader', app.reader)
   probe.decorate('read', app.read)
   probe.decorate('mutate', app.mutate)
   probe.decorateRequest('base', '')
-  await probe.register(beheer, { prefix: '/beheer' })
+  await probe.register(beheer, { prefix: '/beheer', parts })
   await probe.close()
   return routes
 }

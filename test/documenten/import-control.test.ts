@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { readerOf } from '../../src/database/database.ts'
 import { requireImportBaseDir } from '../../src/documenten/import/base-dir.ts'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { reportRows } from '../../src/documenten/import/report-rows.ts'
@@ -239,10 +240,10 @@ t.test('a report that is being read breaks off when its rows are removed', async
     .where('uuid', '=', uuid)
     .selectAll()
     .executeTakeFirstOrThrow()) as never
-  t.equal((await Array.fromAsync(reportRows(database, row, { toegekend: false }))).length, 25)
+  t.equal((await Array.fromAsync(reportRows(readerOf(database), row, { toegekend: false }))).length, 25)
   await call('DELETE', `${API}/${uuid}/delete`)
   await app.runJobs()
-  await t.rejects(Array.fromAsync(reportRows(database, row, { toegekend: false })), /being removed/)
+  await t.rejects(Array.fromAsync(reportRows(readerOf(database), row, { toegekend: false })), /being removed/)
 })
 
 t.test('retention removes what is old by its kind, and never an active import', async (t) => {

@@ -242,7 +242,7 @@ t.test('a later round writes what changed, removes what is gone, and leaves the 
   const [trail] = await test.database.sql<{ n: number }[]>`
     select count(*) as n from audit where hoofd_object_uuid = ${uuidOf(KIND.zaak, 4)}`
   t.equal(trail!.n, 0)
-  const zaken = (await progressOf(test, await second.state())).find(({ naam }) => naam === 'zaak')
+  const zaken = (await progressOf(test.database, await second.state())).find(({ naam }) => naam === 'zaak')
   t.match(zaken, { gelezen: ZAKEN - 1, geschreven: 1, ongewijzigd: ZAKEN - 2 })
 })
 
@@ -368,7 +368,7 @@ t.test('an older Open Zaak lacks tables and columns, and comes over with what it
   const done = await round(test, source)
   t.equal((await done.state()).status, 'klaar')
   t.same(
-    (await progressOf(test, done.takeover)).filter(({ geweigerd }) => geweigerd > 0),
+    (await progressOf(test.database, done.takeover)).filter(({ geweigerd }) => geweigerd > 0),
     [],
   )
   const zaak = await test.call('GET', `/zaken/api/v1/zaken/${uuidOf(KIND.zaak, 1)}`, undefined, {

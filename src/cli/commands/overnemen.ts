@@ -102,8 +102,8 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       await withDatabase(async (database) => {
         const takeovers = await database.sql<Takeover[]>`select * from overneming order by id`
         for (const takeover of takeovers) {
-          const steps = await progressOf({ database }, takeover)
-          const faults = await faultsOf({ database }, takeover)
+          const steps = await progressOf(database, takeover)
+          const faults = await faultsOf(database, takeover)
           if (options.json) console.log(JSON.stringify({ ...publicOf(takeover), steps, faults }))
           else console.log([headline(takeover), ...steps.map(line), ...faults.map(faultLine)].join('\n'))
         }
@@ -273,7 +273,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         while (!stopped.signal.aborted) {
           await sleep(500, undefined, { signal: stopped.signal }).catch(() => {})
           state = await round.state()
-          if (!options.json) tell(await progressOf(parts, state))
+          if (!options.json) tell(await progressOf(parts.database, state))
           if (state.status !== 'loopt') break
         }
       } finally {
@@ -281,8 +281,8 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         await runner.close()
         await round.release()
       }
-      const steps = await progressOf(parts, state)
-      const faults = await faultsOf(parts, state)
+      const steps = await progressOf(parts.database, state)
+      const faults = await faultsOf(parts.database, state)
       if (options.rapport) await writeReport(database, state, options.rapport)
       if (options.json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
       else console.log([headline(state), ...steps.map(line), ...faults.map(faultLine)].join('\n'))

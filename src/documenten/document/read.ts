@@ -4,7 +4,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { Database, ReadDb } from '../../database/database.ts'
+import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { Moment, Uuid } from '../../http/input.ts'
@@ -104,10 +104,9 @@ export type Selectie = {
   volgorde: Order
 }
 
-export async function countDocuments(database: Database, { geteld, document, versie }: Selectie): Promise<number> {
-  if (document.length + versie.length === 0)
-    return sumCounts(database, sql`enkelvoudiginformatieobject_aantal e`, geteld)
-  return countRows(database, from(versie.length > 0), [...geteld, ...document, ...versie])
+export async function countDocuments(reader: Reader, { geteld, document, versie }: Selectie): Promise<number> {
+  if (document.length + versie.length === 0) return sumCounts(reader, sql`enkelvoudiginformatieobject_aantal e`, geteld)
+  return countRows(reader, from(versie.length > 0), [...geteld, ...document, ...versie])
 }
 
 /**
@@ -115,7 +114,7 @@ export async function countDocuments(database: Database, { geteld, document, ver
  * shows the rows asks `mayRead` of each, since a document may have become another's between the two.
  */
 export async function pageOfDocuments(
-  database: Database,
+  reader: Reader,
   { geteld, document, versie, volgorde }: Selectie,
   limit: number,
   offset: number,
@@ -127,12 +126,12 @@ export async function pageOfDocuments(
     conditions: [...geteld, ...document, ...versie],
     order: volgorde.length > 0 ? volgorde : [{ column: sql`e.id`, descending: false }],
   }
-  return latestVersions(database, await pageOfIds(database, list, limit, offset, count))
+  return latestVersions(reader, await pageOfIds(reader, list, limit, offset, count))
 }
 
 const latestVersions = rowsById<DocumentRow>(
   ({ db }) =>
-    documentVersions(db as unknown as ReadDb)
+    documentVersions(db)
       .whereRef('v.versie', '=', 'e.versie')
       .where(sql<boolean>`e.id = any(${[]}::bigint[])`)
       .compile().sql,

@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { Database } from '../../database/database.ts'
+import type { Reader } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { header } from '../../http/actor.ts'
 import { Moment, Url, Uuid } from '../../http/input.ts'
@@ -102,7 +102,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get('/:uuid/report', { config, schema: { params: Params, querystring: ReportQuery } }, async (request, reply) => {
     const row = await requireImport(app.read, request.params.uuid)
-    return sendReport(reply, parts.database, row, {
+    return sendReport(reply, app.reader, row, {
       toegekend: request.query.toegekend ?? false,
       neutraliseer: request.query.formules === 'neutraliseren',
     })
@@ -321,7 +321,7 @@ export function hasReport(row: ImportRow): boolean {
 /** Answers with the report. */
 export function sendReport(
   reply: FastifyReply,
-  database: Database,
+  reader: Reader,
   row: ImportRow,
   options: { toegekend: boolean; neutraliseer: boolean },
 ): FastifyReply {
@@ -329,7 +329,7 @@ export function sendReport(
   return reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
-    .send(reportCsv(row.kop as string[], reportRows(database, row, options), options))
+    .send(reportCsv(row.kop as string[], reportRows(reader, row, options), options))
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../database/database.ts'
+import type { Reader } from '../../database/database.ts'
 import { KOLOMMEN } from './columns.ts'
 import type { Rapportrij } from './report.ts'
 import type { ImportRow } from './rows.ts'
@@ -10,7 +10,7 @@ const PAGE = 2000
  * which stopped did not get to: the batch that was in progress, and the rest that was never tried.
  */
 export async function* reportRows(
-  { db }: Database,
+  { db }: Reader,
   row: ImportRow,
   options: { toegekend: boolean },
 ): AsyncGenerator<Rapportrij> {
@@ -58,7 +58,7 @@ export async function* reportRows(
  * The original cells of the rows that did not become a document, in the order of the file: those that failed, and of an
  * import that stopped also those behind its last batch.
  */
-export async function* failedRows({ sql }: Database, { id, verwerkt }: ImportRow): AsyncGenerator<string[]> {
+export async function* failedRows({ sql }: Reader, { id, verwerkt }: ImportRow): AsyncGenerator<string[]> {
   const position = verwerkt + 1 // number of the last row that was handled
   const failed = (after: number) => sql<{ nummer: number; cellen: string[] }[]>`
     select r.nummer, r.cellen from import_regel r join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer

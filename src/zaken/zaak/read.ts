@@ -1,6 +1,6 @@
 // Finding cases. Every query on them begins here: `z` is the case, `t` its zaaktype, `c` the catalogue of that.
 import { type RawBuilder, sql } from 'kysely'
-import type { Database, ReadDb } from '../../database/database.ts'
+import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
@@ -103,12 +103,12 @@ const isLong = (row: PageRow): boolean =>
   row.gerelateerdeZaken.length > LIMITS.relatedOnPage
 
 /** How many cases there are in parts that do not overlap. */
-export async function countZaken(database: Database, delen: ZaakConditions[]): Promise<number> {
+export async function countZaken(reader: Reader, delen: ZaakConditions[]): Promise<number> {
   const counts = delen.map(({ counted, others, onlyPart }) => {
-    if (others.length === 0) return sumCounts(database, sql`zaak_aantal z`, counted)
-    if (!onlyPart) return countRows(database, sql`zaak z`, [...counted, ...others])
+    if (others.length === 0) return sumCounts(reader, sql`zaak_aantal z`, counted)
+    if (!onlyPart) return countRows(reader, sql`zaak z`, [...counted, ...others])
     const { part, conditions, isOne } = onlyPart
-    return countRows(database, part, conditions, isOne ? sql`*` : sql`distinct x.zaak_id`)
+    return countRows(reader, part, conditions, isOne ? sql`*` : sql`distinct x.zaak_id`)
   })
   return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0)
 }
@@ -118,7 +118,7 @@ export async function countZaken(database: Database, delen: ZaakConditions[]): P
  * statement only: who shows the rows asks `mayDo` of each, since a case may have become another's between the two.
  */
 export async function pageOfZaken(
-  database: Database,
+  reader: Reader,
   { counted, others }: Conditions,
   order: Order,
   limit: number,
@@ -126,15 +126,10 @@ export async function pageOfZaken(
   count?: number,
 ): Promise<PageRow[]> {
   const list = { from: sql`zaak z`, id: sql`z.id`, conditions: [...counted, ...others], order }
-  return pageRows(database, await pageOfIds(database, list, limit, offset, count))
+  return pageRows(reader, await pageOfIds(reader, list, limit, offset, count))
 }
 
-const pageRows = rowsById<PageRow>(
-  ({ db }) =>
-    small(db as unknown as ReadDb)
-      .where(sql<boolean>`z.id = any(${[]}::bigint[])`)
-      .compile().sql,
-)
+const pageRows = rowsById<PageRow>(({ db }) => small(db).where(sql<boolean>`z.id = any(${[]}::bigint[])`).compile().sql)
 
 const IS_LARGE = sql<boolean>`pg_column_size(z.zaakgeometrie) > 2000`
 const IS_LONG = sql<boolean>`(pg_column_size(z.kenmerken) > 2000 or jsonb_array_length(z.kenmerken) > ${sql.lit(LIMITS.relatedOnPage)}
