@@ -1,0 +1,183 @@
+// Row types of raw SQL are promises of whoever wrote them. Here they are held against what PostgreSQL says that the statement
+// gives.
+import postgres from 'postgres'
+import t from 'tap'
+import { createTables } from '../overnemen/open-zaak-schema.ts'
+import { emptyDatabase, testDatabase } from '../setup.ts'
+import { type Kind, type RawStatement, rawStatements, type Stated } from './raw-statements.ts'
+
+type Described = { name: string; type: number; table: number; number: number }
+type Catalogue = {
+  /** Types of PostgreSQL by their number. */
+  types: Map<number, { name: string; element: number; labels: string[] | null }>
+  /** By `table number`, the names of columns of tables that can be null. */
+  nullable: Map<string, string>
+}
+
+/** Statements of which the text is only known when the program runs. Whoever can tell one from its source takes it off. */
+const ONLY_WHEN_IT_RUNS: Record<string, string> = {
+  'src/database/list.ts planned': 'runs the statement of its caller, whose row type is checked there',
+  'src/database/list.ts countRows': 'what is counted comes from the list',
+  'src/database/list.ts sumCounts': 'the table of counts comes from the list',
+  'src/database/list.ts pageOfIds': 'columns and order come from the list',
+  'src/beheer/catalogi/part-pages.ts itemsOf': 'the table is that of the part of a zaaktype',
+  'src/beheer/catalogi/part-pages.ts nextNumber': 'the table is that of the part of a zaaktype',
+  'src/beheer/search.ts pageOfUuid': 'a part for every table of things in a case',
+  'src/beheer/zaken.ts telOnderdelen': 'a part for every table of things in a case',
+  'src/services/remote-relations.ts setBack': 'the row is what it was before, of whichever table',
+  'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
+  'src/overnemen/check.ts checkTakeover': 'the table is that of the kind that is taken over',
+  'src/overnemen/check.ts readBack': 'the columns are those of the kind that is taken over',
+  'src/overnemen/ending.ts raiseSequences': 'the tables are those of the kinds that are taken over',
+  'src/overnemen/ending.ts removable': 'the table is that of the kind that is taken over',
+  'src/overnemen/ending.ts removeBelow': 'the table is that of the kind that is taken over',
+  'src/overnemen/ending.ts removeObjects': 'the table is that of the kind that is taken over',
+  'src/overnemen/open-zaak/source.ts plan': 'the table is that of the kind that is taken over',
+  'src/overnemen/open-zaak/source.ts readKind': 'the columns are those that this version of Open Zaak has',
+  'src/overnemen/trail.ts writeAudit': 'the columns are those of a list',
+  'src/overnemen/way-back.ts lossesOnWayBack': 'the counts are those of a list',
+  'src/overnemen/write.ts findPlaces': 'the columns are those of the kind that is taken over',
+  'src/overnemen/write.ts resolve': 'the table is that of the kind that is taken over',
+  'tasks/remove-draft.ts removeDraft': 'the tables are those of a list',
+  'tasks/remove-import.ts removeImport': 'the tables are those of a list',
+}
+
+/** The faults of a row type, in words. */
+function faultsOf(statement: RawStatement, columns: Described[], { types, nullable }: Catalogue): string[] {
+  const { row } = statement
+  const named = columns.filter(({ name }) => name !== '?column?')
+  if (!row) return statement.isRead && named.length > 0 ? ['its rows are read, and no row type is stated'] : []
+  const given = new Map(columns.map((column) => [statement.builder ? camelCase(column.name) : column.name, column]))
+  const faults: string[] = []
+  const stated = row instanceof Map ? row : new Map([...given.keys()].map((name) => [name, row as Stated]))
+  for (const [name, { kinds, texts, optional }] of stated) {
+    const column = given.get(name)
+    if (!column) {
+      if (!optional) faults.push(`${name} is not among its columns`)
+      continue
+    }
+    const type = types.get(column.type)!
+    const kind = kindOf(type, types)
+    const fits = kinds.has('any') || kind === 'any' || kinds.has(kind)
+    if (!fits) faults.push(`${name} is ${kind} (${type.name}), stated as ${[...kinds].join(' or ')}`)
+    else if (texts && type.labels?.some((label) => !texts.includes(label)))
+      faults.push(`${name} can be ${type.labels.filter((label) => !texts.includes(label)).join(', ')} too`)
+    const empty = nullable.get(`${column.table} ${column.number}`)
+    // A condition on the column leaves those out that are null.
+    const isAsked = empty && new RegExp(`\\b${empty}\\s*(=|is not null)`).test(statement.texts.join())
+    if (empty && !isAsked && !kinds.has('null') && !kinds.has('any')) faults.push(`${name} can be null`)
+  }
+  const isWhole = /\b(select|returning)\s+(\w+\.)?\*/.test(statement.texts[0]!)
+  if (!isWhole) for (const name of given.keys()) if (!stated.has(name)) faults.push(`${name} is found and not stated`)
+  return faults
+}
+
+/** What the driver makes of a value. */
+function kindOf({ name, element }: { name: string; element: number }, types: Catalogue['types']): Kind {
+  if (element > 0) return `list of ${kindOf(types.get(element)!, types)}`
+  if (name === 'bool') return 'boolean'
+  if (/^(int[248]|oid|float[48])$/.test(name)) return 'number'
+  if (name === 'bytea') return 'bytes'
+  return /^jsonb?$/.test(name) ? 'any' : 'string'
+}
+
+const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
+
+t.test('The row types of raw statements are what PostgreSQL gives', async (t) => {
+  const sql = postgres((await testDatabase(t)).url, { max: 1, onnotice: () => {} })
+  const openZaak = postgres((await emptyDatabase(t)).url, { max: 1, onnotice: () => {} })
+  t.teardown(() => Promise.all([sql.end(), openZaak.end()]))
+  await openZaak.unsafe(createTables()) // the columns of Open Zaak that we read; which can be null is not told there
+  const statements = rawStatements()
+  for (const { texts } of statements) for (const text of texts) if (/^\s*create/.test(text)) await sql.unsafe(text)
+  const catalogue = await readCatalogue(sql)
+  const unseen = new Set(Object.keys(ONLY_WHEN_IT_RUNS))
+  let checked = 0
+  for (const statement of statements) {
+    const where = `${statement.place}:${statement.line}`
+    if (statement.dynamic) {
+      if (!statement.row && !statement.isRead) continue
+      if (ONLY_WHEN_IT_RUNS[statement.place]) unseen.delete(statement.place)
+      else t.fail(`${where}: ${statement.dynamic}`)
+      continue
+    }
+    const faults = new Set<string>()
+    const failures: string[] = []
+    let isKnown = false
+    for (const text of statement.texts) {
+      try {
+        const isTheirs = statement.place.startsWith('src/overnemen/open-zaak/')
+        const { columns } = await (isTheirs ? openZaak : sql).unsafe(await filledIn(sql, text)).describe()
+        isKnown = true
+        const found = faultsOf(
+          { ...statement, texts: [text] },
+          columns as unknown as Described[],
+          isTheirs ? { ...catalogue, nullable: new Map() } : catalogue,
+        )
+        for (const fault of found) faults.add(fault)
+      } catch (error) {
+        failures.push(`${(error as Error).message}: ${text}`)
+      }
+    }
+    if (!isKnown) t.fail(`${where}: ${failures.join('; ')}`)
+    if (faults.size > 0) t.fail(`${where}: ${[...faults].join('; ')}`)
+    if (statement.row) checked++
+  }
+  t.same([...unseen], [], 'these need no exception')
+  t.comment(`${statements.length} raw statements, ${checked} row types checked`)
+})
+
+t.test('A row type with another name, kind or null than its column is found', async (t) => {
+  const sql = postgres((await testDatabase(t)).url, { max: 1, onnotice: () => {} })
+  t.teardown(() => sql.end())
+  const catalogue = await readCatalogue(sql)
+  const text = 'select id, einddatum, vertrouwelijkheidaanduiding as niveau from zaak'
+  const { columns } = await sql.unsafe(text).describe()
+  const stated = (row: Record<string, Kind[]>, texts?: string[]) => {
+    const entries = Object.entries(row).map(
+      ([name, kinds]) => [name, { optional: false, kinds: new Set(kinds), texts }] as const,
+    )
+    const statement = {
+      place: '',
+      line: 1,
+      builder: false,
+      isRead: true,
+      isReader: false,
+      texts: [text],
+      row: new Map<string, Stated>(entries),
+    }
+    return faultsOf(statement, columns as unknown as Described[], catalogue)
+  }
+  const right: Record<string, Kind[]> = { id: ['number'], einddatum: ['string', 'null'], niveau: ['string'] }
+  t.same(stated(right), [])
+  t.same(stated({ ...right, id: ['string'] }), ['id is number (int8), stated as string'])
+  t.same(stated({ ...right, einddatum: ['string'] }), ['einddatum can be null'])
+  t.same(stated({ id: ['number'], einde: ['string', 'null'], niveau: ['string'] }), [
+    'einde is not among its columns',
+    'einddatum is found and not stated',
+  ])
+  t.match(stated(right, ['openbaar', 'geheim']), ['niveau can be beperkt_openbaar, intern'])
+})
+
+/** A row of values for an update is only known when it runs: one column stands for it. */
+async function filledIn(sql: postgres.Sql, text: string): Promise<string> {
+  const [mark, table] = /:any column of (\w+):/.exec(text) ?? []
+  if (!mark) return text
+  const [column] = await sql<{ name: string }[]>`
+    select attname as name from pg_attribute where attrelid = ${table!}::regclass and attnum > 0 and attidentity = '' limit 1`
+  return text.replace(mark, `${column!.name} = default`)
+}
+
+async function readCatalogue(sql: postgres.Sql): Promise<Catalogue> {
+  const types = await sql<{ id: number; name: string; element: number; labels: string[] | null }[]>`
+    select oid::int as id, typname as name, case when typcategory = 'A' then typelem::int else 0 end as element,
+      (select array_agg(enumlabel::text) from pg_enum where enumtypid = t.oid) as labels
+    from pg_type t`
+  const nullable = await sql<{ key: string; name: string }[]>`
+    select a.attrelid || ' ' || a.attnum as key, a.attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relkind = 'r' and not a.attnotnull`
+  return {
+    types: new Map(types.map(({ id, ...type }) => [id, type])),
+    nullable: new Map(nullable.map(({ key, name }) => [key, name])),
+  }
+}
