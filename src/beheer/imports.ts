@@ -292,7 +292,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   async function readProgress(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Voortgang[]>`
-      select status, reden, totaal, verwerkt, mislukt,
+      select status, reden, totaal, verwerkt, verwerkt - geslaagd as mislukt,
         extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
         extract(epoch from now() - bijgewerkt_op)::float8 as stil,
         exists (select from worker where gezien_op > now() - interval '15 seconds') as werkers,

@@ -135,10 +135,7 @@ const noticePath = (url: string) => url.split(/[?#]/, 1)[0] || '/'
 const keep = (path: string, notice: Melding): KeptNotice => ({ ...notice, key: randomUUID(), path, at: Date.now() })
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
-export async function liveSessions(
-  { sql }: Pick<Reader, 'sql'>,
-  ids: number[],
-): Promise<Set<number>> {
+export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]): Promise<Set<number>> {
   const rows = await sql<{ id: number }[]>`
     select s.id from beheer_sessie s join beheer_account a on a.id = s.account_id and a.actief
     where s.id = any(${ids}::bigint[]) and s.stap = 'ingelogd' and s.vervalt_op > now()

@@ -250,7 +250,7 @@ async function roltypeOf(m: Mutation, url: string, zaak: ZaakCore, typen: Remote
       omschrijving: elders.omschrijving,
       omschrijvingGeneriek: elders.omschrijvingGeneriek,
     }
-  const [roltype] = await m.sql<Roltype[]>`
+  const [roltype] = await m.sql<{ roltypeId: number; omschrijving: string; omschrijvingGeneriek: string }[]>`
     select id as "roltypeId", omschrijving, omschrijving_generiek as "omschrijvingGeneriek" from roltype where id = ${id}`
   return roltype!
 }

@@ -16,6 +16,8 @@ type Catalogue = {
 
 /** Statements of which the text is only known when the program runs. Whoever can tell one from its source takes it off. */
 const ONLY_WHEN_IT_RUNS: Record<string, string> = {
+  'src/catalogi/type-relations.ts holds': 'the tables come from the rule',
+  'src/catalogi/type-source.ts sendTypes': 'the query comes from the kind of type',
   'src/database/list.ts planned': 'runs the statement of its caller, whose row type is checked there',
   'src/database/list.ts countRows': 'what is counted comes from the list',
   'src/database/list.ts sumCounts': 'the table of counts comes from the list',
@@ -23,12 +25,12 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/beheer/catalogi/part-pages.ts itemsOf': 'the table is that of the part of a zaaktype',
   'src/beheer/catalogi/part-pages.ts nextNumber': 'the table is that of the part of a zaaktype',
   'src/beheer/search.ts pageOfUuid': 'a part for every table of things in a case',
-  'src/beheer/zaken.ts telOnderdelen': 'a part for every table of things in a case',
+  'src/beheer/lookup.ts keysetByNumber': 'the query comes from the page',
+  'src/beheer/zaken.ts countParts': 'a part for every table of things in a case',
   'src/services/remote-relations.ts setBack': 'the row is what it was before, of whichever table',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts checkTakeover': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts readBack': 'the columns are those of the kind that is taken over',
-  'src/overnemen/ending.ts raiseSequences': 'the tables are those of the kinds that are taken over',
   'src/overnemen/ending.ts removable': 'the table is that of the kind that is taken over',
   'src/overnemen/ending.ts removeBelow': 'the table is that of the kind that is taken over',
   'src/overnemen/ending.ts removeObjects': 'the table is that of the kind that is taken over',
@@ -46,7 +48,10 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
 function faultsOf(statement: RawStatement, columns: Described[], { types, nullable }: Catalogue): string[] {
   const { row } = statement
   const named = columns.filter(({ name }) => name !== '?column?')
-  if (!row) return statement.isRead && named.length > 0 ? ['its rows are read, and no row type is stated'] : []
+  if (!row)
+    return statement.isRead && !statement.builder && named.length > 0
+      ? ['its rows are read, and no row type is stated']
+      : []
   const given = new Map(columns.map((column) => [statement.builder ? camelCase(column.name) : column.name, column]))
   const faults: string[] = []
   const stated = row instanceof Map ? row : new Map([...given.keys()].map((name) => [name, row as Stated]))
@@ -102,6 +107,11 @@ t.test('The row types of raw statements are what PostgreSQL gives', async (t) =>
       continue
     }
     const faults = new Set<string>()
+    if (
+      statement.isReader &&
+      statement.texts.some((text) => /\b(insert into|update \w+ set|delete from)\b/i.test(text))
+    )
+      faults.add('it writes, on what is there to read with')
     const failures: string[] = []
     let isKnown = false
     for (const text of statement.texts) {
@@ -119,7 +129,8 @@ t.test('The row types of raw statements are what PostgreSQL gives', async (t) =>
         failures.push(`${(error as Error).message}: ${text}`)
       }
     }
-    if (!isKnown) t.fail(`${where}: ${failures.join('; ')}`)
+    if (!isKnown && ONLY_WHEN_IT_RUNS[statement.place]) unseen.delete(statement.place)
+    else if (!isKnown) t.fail(`${where}: ${failures.join('; ')}`)
     if (faults.size > 0) t.fail(`${where}: ${[...faults].join('; ')}`)
     if (statement.row) checked++
   }

@@ -67,7 +67,7 @@ export async function dryRunImport({ config, database }: Parts, uuid: string, si
 async function begin(database: Database, uuid: string): Promise<Run | undefined> {
   return database.sql.begin(async (sql) => {
     const [row] = await sql<
-      { id: number; kop: string[]; basis_url: string; totaal: number; proef_gestart_op: string }[]
+      { id: number; kop: string[] | null; basis_url: string; totaal: number; proef_gestart_op: string }[]
     >`
       update import_concept set proef_status = 'bezig', proef_verwerkt = 0, proef_fouten = 0, proef_reden = null,
         proef_gestart_op = clock_timestamp(), proef_bijgewerkt_op = now()
@@ -77,7 +77,13 @@ async function begin(database: Database, uuid: string): Promise<Run | undefined>
     await sql`delete from import_concept_foutsoort where concept_id = ${row.id}`
     await sql`delete from import_concept_fout where concept_id = ${row.id}`
     await sql`delete from import_concept_sleutel where concept_id = ${row.id}`
-    return { id: row.id, kop: row.kop, basisUrl: row.basis_url, totaal: row.totaal, gestart: row.proef_gestart_op }
+    return {
+      id: row.id,
+      kop: row.kop ?? [],
+      basisUrl: row.basis_url,
+      totaal: row.totaal,
+      gestart: row.proef_gestart_op,
+    }
   })
 }
 
