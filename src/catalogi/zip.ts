@@ -17,6 +17,7 @@ import { CatalogusInput, createCatalogus } from './catalogussen.ts'
 import { loadResources } from './expand.ts'
 import { changedMembers, type ImportChange } from './import-report.ts'
 import { createInformatieobjecttype, InformatieobjecttypeInput } from './informatieobjecttypen.ts'
+import { type Hoofdtype, SLEUTEL } from './rules.ts'
 import type { Selectielijst } from './selectielijst.ts'
 import { createEigenschap, EigenschapInput } from './zaaktype/eigenschappen.ts'
 import { ZaaktypeInput } from './zaaktype/read.ts'
@@ -197,19 +198,30 @@ function itemsIn(file: string, bytes: Buffer): Item[] {
 export type ImportOptions = {
   /** Keep the uuids of the file; otherwise everything gets a new one. */
   keepUuids?: boolean
-  /** The catalogue for what comes without one of its own: a zaaktype. */
+  /** The catalogue that takes what is in the file; unset, that of the file is made. */
   catalogusUuid?: string
   /** Put before the identificatie of every zaaktype, with an underscore. */
   identificatiePrefix?: string
-  /** Make the informatieobjecttypen and besluittypen of the file, also where the catalogue has one of that name. */
-  newTypes?: boolean
+  /**
+   * Make the informatieobjecttypen and besluittypen of the file, also where the catalogue has one of that name: all of them, or
+   * those with these keys (`typeKey`).
+   */
+  newTypes?: boolean | ReadonlySet<string>
+  /** Zaaktypen (`typeKey`) that stay as the catalogue has them; the file gives them no next version. */
+  keepZaaktypen?: ReadonlySet<string>
 }
+/** By what a type of the file is told from the others: its resource, and its identificatie or omschrijving. */
+export const typeKey = (resource: Resource, key: string) => `${resource}:${key}`
+/** A type of the file that the catalogue has already, under which key, and whether it is used as it is. */
+export type Known = { resource: Resource; key: string; omschrijving: string; used: boolean }
 export type Imported = {
   made: Partial<Record<Resource, number>>
   /** URLs of the catalogue, or of the zaaktypen when they went into an existing one. */
   urls: string[]
   /** What was changed or left out, object by object. That all arrive as concepts is not told. */
   changes: ImportChange[]
+  /** Types of the file that the catalogue had. */
+  known: Known[]
 }
 
 /**
@@ -226,6 +238,8 @@ export async function importPackage(
   if (!pakket.has('Catalogus') && !options.catalogusUuid)
     throw new PackageFault('in dit bestand staat geen catalogus: noem er een om het in op te nemen')
   const moved = moveTo(actor.base, pakket, options)
+  // Into a catalogue that is there: that of the file stays behind.
+  if (options.catalogusUuid) moved.delete('Catalogus')
   const bronnen = new Map<string, Bronnen>()
   for (const item of moved.get('ResultaatType') ?? [])
     bronnen.set(item.url, await askSelectielijst(selectielijst, readBody('ResultaatType', ResultaattypeInput, item)))
@@ -295,14 +309,14 @@ const labelOf = (item: Item) =>
 type Asked = { bronnen: Map<string, Bronnen>; procestypen: Map<string, InvalidParam[]> }
 
 async function writePackage(m: Mutation, pakket: Package, asked: Asked, options: ImportOptions): Promise<Imported> {
-  const imported: Imported = { made: {}, urls: [], changes: [] }
+  const imported: Imported = { made: {}, urls: [], changes: [], known: [] }
   const { base } = m.actor
   /** Types of the file for which one that exists is used. */
   const existing = new Map<string, string>()
   const own = (item: Item) => ({ uuid: uuidOf(item.url) })
   const catalogus = (name: Name, item: Item) =>
-    !pakket.has('Catalogus') && WITH_CATALOGUS.has(name)
-      ? { ...item, catalogus: link(base, 'catalogus', options.catalogusUuid!) }
+    options.catalogusUuid && WITH_CATALOGUS.has(name)
+      ? { ...item, catalogus: link(base, 'catalogus', options.catalogusUuid) }
       : item
   const tell = (name: Name, item: Item, changes: Omit<ImportChange, 'resource' | 'label' | 'url'>[]) => {
     for (const change of changes)
@@ -320,23 +334,32 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
   ) => {
     const own = new Set(Object.keys(schema.properties).filter((member) => !LATER.has(member)))
     for (const item of pakket.get(name) ?? []) {
-      if (existing.has(item.url)) continue
+      if (existing.has(item.url) || existing.has(String(item.zaaktype))) continue
       const given = withExisting(catalogus(name, item), existing)
       const made = await explained(name, item, () => work(readInput(schema, given), item))
       tell(name, item, changedMembers(camelKeys(given) as Item, made as Item, own))
       imported.made[FILES[name]] = (imported.made[FILES[name]] ?? 0) + 1
-      if (name === (pakket.has('Catalogus') ? 'Catalogus' : 'ZaakType')) imported.urls.push(item.url)
+      if (name === (options.catalogusUuid ? 'ZaakType' : 'Catalogus')) imported.urls.push(item.url)
     }
   }
-  if (!pakket.has('Catalogus') && !options.newTypes) {
-    for (const name of ['InformatieObjectType', 'BesluitType'] as const)
+  if (options.catalogusUuid)
+    for (const name of ['InformatieObjectType', 'BesluitType', 'ZaakType'] as const)
       for (const item of pakket.get(name) ?? []) {
-        const found = await findVersion(m, FILES[name], item, options.catalogusUuid!)
+        const resource = FILES[name]
+        const key = keyOf(resource, item, options)
+        const found = await findVersion(m, resource, key, item, options.catalogusUuid)
         if (!found) continue
-        existing.set(item.url, link(base, FILES[name], found))
+        const { newTypes, keepZaaktypen } = options
+        const chosen = typeKey(resource, key)
+        const used =
+          resource === 'zaaktype'
+            ? (keepZaaktypen?.has(chosen) ?? false)
+            : !(typeof newTypes === 'object' ? newTypes.has(chosen) : newTypes)
+        imported.known.push({ resource, key, omschrijving: String(item.omschrijving ?? ''), used })
+        if (!used) continue
+        existing.set(item.url, link(base, resource, found))
         tell(name, item, [{ field: 'url', given: item.url, taken: existing.get(item.url) }])
       }
-  }
   await each('Catalogus', CatalogusInput, (input, item) => createCatalogus(m, input, own(item)))
   await each('InformatieObjectType', InformatieobjecttypeInput, (input, item) =>
     createInformatieobjecttype(m, input, own(item)),
@@ -349,7 +372,8 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
   })
   // Now that all zaaktypen are there, the relations between them.
   for (const item of pakket.get('ZaakType') ?? []) {
-    const input = readInput(ZaaktypeInput, catalogus('ZaakType', item))
+    if (existing.has(item.url)) continue
+    const input = readInput(ZaaktypeInput, withExisting(catalogus('ZaakType', item), existing))
     const missing = await explained('ZaakType', item, () => setZaaktypeRelaties(m, uuidOf(item.url), input))
     tell(
       'ZaakType',
@@ -381,23 +405,35 @@ const prefixed = (identificatie: string, { identificatiePrefix: prefix }: Import
   prefix ? `${prefix}_${identificatie}` : identificatie
 
 /** An object of the file with its relations to the types that are used instead of those in the file. */
-function withExisting(item: Item, existing: Map<string, string>): Item {
+function withExisting<T extends object>(item: T, existing: Map<string, string>): T {
   const replaced = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(replaced) : typeof value === 'string' ? (existing.get(value) ?? value) : value
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, replaced(value)])) as Item
+    Array.isArray(value)
+      ? value.map(replaced)
+      : typeof value === 'string'
+        ? (existing.get(value) ?? value)
+        : value !== null && typeof value === 'object'
+          ? withExisting(value, existing)
+          : value
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, replaced(value)])) as T
+}
+
+function keyOf(resource: Hoofdtype, item: Item, options: ImportOptions): string {
+  const key = String(item[SLEUTEL[resource]] ?? '')
+  return resource === 'zaaktype' && key !== '' ? prefixed(key, options) : key
 }
 
 /** The version in a catalogue of what a type of the file is called: the one that begins with it, or else last. */
 async function findVersion(
   m: Mutation,
-  type: 'informatieobjecttype' | 'besluittype',
+  type: Hoofdtype,
+  key: string,
   item: Item,
   catalogusUuid: string,
 ): Promise<string | undefined> {
   const begin = String(item.begin_geldigheid ?? item.beginGeldigheid ?? '')
   const { rows } = await sql<{ uuid: string }>`
     select t.uuid from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
-    where c.uuid = ${catalogusUuid} and t.omschrijving = ${String(item.omschrijving ?? '')} and t.omschrijving <> ''
+    where c.uuid = ${catalogusUuid} and t.${sql.ref(SLEUTEL[type])} = ${key} and ${key} <> ''
     order by t.begin_geldigheid::text = ${begin} desc, t.begin_geldigheid desc, t.id desc limit 1`.execute(m.trx)
   return rows[0]?.uuid
 }

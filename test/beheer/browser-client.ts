@@ -2,11 +2,14 @@
 // and not about what one sees.
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 
+/** What a form sends; as pairs where a name comes more than once. */
+type Form = Record<string, string> | [name: string, value: string][]
+
 export type Klant = {
   cookies: Map<string, string>
   get(url: string): Promise<LightMyRequestResponse>
   /** Sends a form with the token of the page where it stands (`van`, or else the address itself). */
-  post(url: string, form?: Record<string, string>, van?: string): Promise<LightMyRequestResponse>
+  post(url: string, form?: Form, van?: string): Promise<LightMyRequestResponse>
   login(gebruikersnaam: string, wachtwoord: string): Promise<LightMyRequestResponse>
 }
 
@@ -24,7 +27,7 @@ export function klant(
   } = {},
 ): Klant {
   const { host } = new URL(origin)
-  const send = async (method: 'GET' | 'POST', url: string, form?: Record<string, string>) => {
+  const send = async (method: 'GET' | 'POST', url: string, form?: Form) => {
     const answer = await app.inject({
       method,
       url: url.replace(origin, ''),
@@ -51,7 +54,7 @@ export function klant(
     post: async (url, form = {}, van = url) => {
       const { body } = await send('GET', van)
       const [, _csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(body) ?? []
-      return send('POST', url, { _csrf, ...form })
+      return send('POST', url, Array.isArray(form) ? [['_csrf', _csrf], ...form] : { _csrf, ...form })
     },
     login: (gebruikersnaam, wachtwoord) => self.post('/beheer/inloggen', { gebruikersnaam, wachtwoord }),
   }

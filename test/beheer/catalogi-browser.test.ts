@@ -1,5 +1,6 @@
 // The catalogue in a browser: an example taken, its order changed with the keyboard, published; and every page accessible.
 import t from 'tap'
+import { givenCatalogus, givenZaaktype, uuidOf } from '../app.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
 t.test(
@@ -38,6 +39,17 @@ t.test(
     await pagina.click('text=Volgorde opslaan')
     await pagina.waitForSelector('.bericht-goed')
     t.match(await pagina.locator('.volgorde li').first().textContent(), 'In behandeling')
+    // The same with the mouse: the second above the first again.
+    const rows = pagina.locator('.volgorde li')
+    await rows.nth(1).dragTo(rows.nth(0), { targetPosition: { x: 60, y: 3 } })
+    t.match(await pagina.textContent('[data-gemeld]'), 'Ontvangen, plaats 1 van 3')
+    await pagina.click('text=Volgorde opslaan')
+    await pagina.waitForSelector('.bericht-goed')
+    t.match(await rows.first().textContent(), 'Ontvangen')
+    await pagina.goto(`${zaaktype}/gegevens/relaties`)
+    await pagina.click('text=Nog een regel')
+    t.equal(await pagina.locator('[data-regel]').count(), 2)
+    await good()
     await pagina.goto(`${zaaktype}/publiceren`)
     await good()
     await pagina.focus('main .knop')
@@ -48,3 +60,52 @@ t.test(
     t.same(klachten, [])
   },
 )
+
+t.test('the selectielijst fills in how long a dossier is kept, and says why', await needsBrowser(), async (t) => {
+  const procestype = 'https://selectielijst.example/procestypen/8'
+  const klasse = {
+    url: 'https://selectielijst.example/resultaten/81',
+    procesType: procestype,
+    nummer: 1,
+    volledigNummer: '8.1',
+    naam: 'Verleend',
+    herkomst: 'Risicoanalyse',
+    waardering: 'vernietigen',
+    procestermijn: 'nihil',
+    bewaartermijn: 'P5Y',
+  }
+  const lijst = [
+    {
+      url: procestype,
+      nummer: 8,
+      jaar: 2020,
+      naam: 'Toestemming verlenen',
+      omschrijving: 'Toestemming',
+      toelichting: '',
+      procesobject: '',
+    },
+    klasse,
+  ]
+  const folder = t.testdir({ 'selectielijst.json': JSON.stringify(lijst) })
+  const test = await opstelling(t, { SELECTIELIJST_BESTAND: `${folder}/selectielijst.json` })
+  const catalogus = await givenCatalogus(test)
+  const zaaktype = await givenZaaktype(test, { catalogus, concept: true })
+  const path = `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}`
+  const { pagina } = await alsBeheerder(test, 'administrator')
+  await pagina.goto(`${path}/gegevens/archief`)
+  await pagina.selectOption('#veld-selectielijstProcestype', procestype)
+  await pagina.click('main .knop')
+  await pagina.waitForSelector('.bericht-goed')
+  await pagina.goto(`${path}/resultaattypen/nieuw`)
+  await pagina.selectOption('#veld-selectielijstklasse', klasse.url)
+  t.equal(
+    await pagina.textContent('[data-klasse-uitleg]'),
+    'Volgens klasse 8.1 wordt het dossier vernietigd na 5 jaar. De termijn telt vanaf de einddatum van de zaak. Herkomst: Risicoanalyse.',
+  )
+  const value = (name: string) => pagina.locator(`[name="${name}"]`).inputValue()
+  t.equal(await value('archiefnominatie'), 'vernietigen')
+  t.equal(await value('archiefactietermijn.aantal'), '5')
+  t.equal(await value('archiefactietermijn.eenheid'), 'Y')
+  t.equal(await value('brondatumArchiefprocedure.afleidingswijze'), 'afgehandeld')
+  t.same(await toegankelijkheid(pagina), [])
+})

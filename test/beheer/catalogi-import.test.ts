@@ -36,5 +36,27 @@ t.test(
     await pagina.click('main button[type=submit]')
     await pagina.waitForSelector('text=overgenomen, als concept')
     t.equal(await count(), 1)
+    // Once more: what is there is named, and stays or gets a next version as is chosen for each.
+    await pagina.goto(`/beheer/catalogi/importeren?catalogus=${uuidOf(other)}`)
+    await pagina.setInputFiles('#veld-bestand', {
+      name: 'z.zip',
+      mimeType: 'application/zip',
+      buffer: await zip.body(),
+    })
+    await pagina.click('main button[type=submit]')
+    await pagina.waitForSelector('text=Is er al in deze catalogus')
+    const choice = (name: RegExp) => pagina.getByLabel(name)
+    t.match(await choice(/Documenttype “Brief”/).inputValue(), /^hier:/)
+    t.match(await choice(/Zaaktype “Melding”/).inputValue(), /^bestand:/)
+    await choice(/Documenttype “Brief”/).selectOption({ index: 1 })
+    await choice(/Zaaktype “Melding”/).selectOption({ index: 0 })
+    await pagina.click('text=Opnieuw bekijken')
+    await pagina.waitForSelector('text=Documenttypen (1)')
+    t.notMatch(await pagina.textContent('main'), 'Statustypen (2)')
+    t.same(await toegankelijkheid(pagina), [])
+    await pagina.click('main button[value=importeren]')
+    await pagina.waitForSelector('main :text("overgenomen, als concept")')
+    t.equal(await count(), 1, 'the zaaktype stayed as it was')
+    t.equal((await test.call('GET', other)).body.informatieobjecttypen.length, 2)
   },
 )

@@ -158,6 +158,52 @@ t.test('a duration is read back as it was meant, also when it takes two units', 
   t.match(form.body, 'value="1 jaar en 6 maanden"')
 })
 
+t.test('other zaaktypen that a zaaktype relates to are rows of a form, here or elsewhere', async (t) => {
+  const { beheerder, call } = await opzet(t)
+  const { catalogus, zaaktype } = await maakZaaktype(beheerder)
+  await stuur(beheerder, `${catalogus}/zaaktypen/nieuw`, {
+    ...ZAAKTYPE,
+    omschrijving: 'Bezwaar',
+    identificatie: 'BEZWAAR',
+  })
+  const page = `${zaaktype}/gegevens/relaties`
+  const form = (rows: string[][]) =>
+    ['type', 'adres', 'aard', 'uitleg'].flatMap((part, column) =>
+      rows.map((row): [string, string] => [`gerelateerdeZaaktypen.${part}`, row[column]!]),
+    )
+  const send = (rows: string[][]) => beheerder.post(page, form(rows))
+  const refused = await send([
+    ['BEZWAAR', 'https://elders.nl/1', 'vervolg', ''],
+    ['', 'elders.nl/1', 'vervolg', ''],
+    ['BEZWAAR', '', '', ''],
+  ])
+  t.equal(refused.statusCode, 400)
+  t.match(refused.body, 'regel 1: kies een zaaktype of vul een adres in, niet beide. Regel 2: het adres begint met')
+  t.match(refused.body, 'Regel 3: kies wat zo’n zaak voor deze is.')
+  const taken = await send([
+    ['BEZWAAR', '', 'vervolg', 'binnen zes weken'],
+    ['', '', 'bijdrage', ''],
+    ['', 'https://elders.nl/zaaktypen/1', 'bijdrage', ''],
+  ])
+  t.equal(taken.statusCode, 303)
+  const uuid = zaaktype.split('/').at(-1)
+  const stored = await call('GET', `/catalogi/api/v1/zaaktypen/${uuid}`)
+  t.match(stored.body.gerelateerdeZaaktypen, [
+    { zaaktypeIdentificatie: 'BEZWAAR', aardRelatie: 'vervolg', toelichting: 'binnen zes weken' },
+    { zaaktype: 'https://elders.nl/zaaktypen/1', aardRelatie: 'bijdrage' },
+  ])
+  t.equal(stored.body.gerelateerdeZaaktypen.length, 2, 'an empty row does not count')
+  t.match((await beheerder.get(zaaktype)).body, /Bezwaar \(BEZWAAR\)[^:]*: vervolg \(binnen zes weken\)/)
+})
+
+t.test('after a part the form for another can follow at once', async (t) => {
+  const { beheerder } = await opzet(t)
+  const { zaaktype } = await maakZaaktype(beheerder)
+  const form = `${zaaktype}/statustypen/nieuw`
+  t.equal(await stuur(beheerder, form, { omschrijving: 'Ontvangen', nog: 'true' }), form)
+  t.match((await beheerder.get(form)).body, '“Ontvangen” is toegevoegd.')
+})
+
 t.test('the second of two editors sees what the first changed, and overwrites nothing in silence', async (t) => {
   const { beheerder, call } = await opzet(t)
   const { zaaktype } = await maakZaaktype(beheerder)

@@ -13,6 +13,7 @@ import {
   type ImportOptions,
   importPackage,
   readPackage,
+  typeKey,
 } from '../../src/catalogi/zip.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { BASE, givenCatalogus, type TestApp, testApp, uuidOf } from '../app.ts'
@@ -97,6 +98,26 @@ async function contents(on: TestApp, catalogus: string, keepUuids: boolean): Pro
     .map((item: object) => JSON.stringify(item))
     .sort()
 }
+
+t.test('the types of a catalogue go into another catalogue, where each can stay as it is', async (t) => {
+  const { catalogus } = await givenFilled()
+  const bytes = (await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!
+  const doel = await givenCatalogus(test)
+  const first = await importInto(test, bytes, { catalogusUuid: uuidOf(doel) })
+  t.equal(first.made.catalogus, undefined)
+  t.equal(first.made.zaaktype, 2)
+  t.same(first.known, [])
+  const before = await contents(test, doel, true)
+  const again = (keepZaaktypen: Set<string>) => importInto(test, bytes, { catalogusUuid: uuidOf(doel), keepZaaktypen })
+  const [some] = (await again(new Set())).known.filter(({ resource }) => resource === 'zaaktype')
+  t.equal(some!.used, false, 'a zaaktype gets a next version unless it is kept')
+  const kept = new Set((await again(new Set())).known.map(({ resource, key }) => typeKey(resource, key)))
+  const stored = await contents(test, doel, true)
+  t.not(stored.length, before.length)
+  const nothing = await again(kept)
+  t.same(nothing.made, {})
+  t.same(await contents(test, doel, true), stored)
+})
 
 async function importInto(on: TestApp, bytes: Buffer, options: ImportOptions = {}) {
   const selectielijst = await openSelectielijst(on.config, on.parts.services, on.app.read)

@@ -93,7 +93,8 @@ if (depending.length > 0) {
 
 // data-klasse: a choice of the selectielijst fills in what it says. Whatever was filled in otherwise can be changed back.
 document.querySelector('select[data-klasse]')?.addEventListener('change', ({ target }) => {
-  const { nominatie, aantal, eenheid, wijze } = target.selectedOptions[0].dataset
+  const { nominatie, aantal, eenheid, wijze, uitleg = '' } = target.selectedOptions[0].dataset
+  document.querySelector('[data-klasse-uitleg]').textContent = uitleg
   if (nominatie === undefined) return
   const fill = (name, value) => {
     const [input] = document.getElementsByName(name)
@@ -105,6 +106,22 @@ document.querySelector('select[data-klasse]')?.addEventListener('change', ({ tar
   if (wijze) fill('brondatumArchiefprocedure.afleidingswijze', wijze)
   showDepending()
 })
+
+// data-regel-erbij: one more empty row, below the last.
+for (const button of document.querySelectorAll('button[data-regel-erbij]')) {
+  button.hidden = false
+  button.addEventListener('click', () => {
+    const rows = button.parentElement.querySelectorAll('[data-regel]')
+    const last = rows[rows.length - 1]
+    const row = last.cloneNode(true)
+    row.setAttribute('aria-label', `Regel ${rows.length + 1}`)
+    for (const input of row.querySelectorAll('input, select')) input.value = ''
+    for (const part of row.querySelectorAll('[id]')) part.id += '-erbij'
+    for (const label of row.querySelectorAll('label')) label.htmlFor += '-erbij'
+    last.after(row)
+    row.querySelector('select').focus()
+  })
+}
 
 // data-zoekbaar: a long list of choices gets a box to search in.
 for (const list of document.querySelectorAll('[data-zoekbaar]')) {

@@ -77,6 +77,7 @@ async function fieldsFor(db: ReadDb, base: string, version: Version): Promise<Fi
     { name: 'selectielijstProcestype', label: 'Procestype', optional: true },
     { name: 'besluittypen', label: 'Besluittypen', kind: 'checks', choices: await names('besluittype') },
     { name: 'deelzaaktypen', label: 'Deelzaken', kind: 'checks', choices: await names('zaaktype') },
+    { name: 'gerelateerdeZaaktypen', label: 'Andere zaaktypen', kind: 'related', choices: await names('zaaktype') },
   ]
 }
 

@@ -17,7 +17,7 @@ export const DURATION_UNITS = [
   ['samen', 'samengesteld'],
 ] as const
 
-/** `P30D` as `30 dagen`, `P1Y6M` as `1 jaar en 6 maanden`. What has hours is shown as it is. */
+/** `P30D` as `30 dagen`, `P56D` as `56 dagen (8 weken)`, `P1Y6M` as `1 jaar en 6 maanden`. What has hours is shown as it is. */
 export function durationInWords(iso: string | null | undefined): string {
   if (!iso) return ''
   const parts = partsOf(iso)
@@ -27,6 +27,9 @@ export function durationInWords(iso: string | null | undefined): string {
     return `${amount} ${amount === 1 ? one : many}`
   })
   if (words.length === 0) return '0 dagen'
+  const [amount, unit] = parts[0]!
+  // A duration is kept in days: whoever wrote 8 weeks finds them back.
+  if (parts.length === 1 && unit === 'D' && amount > 7 && amount % 7 === 0) return `${words[0]} (${amount / 7} weken)`
   return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(', ')} en ${words.at(-1)}`
 }
 

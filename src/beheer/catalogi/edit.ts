@@ -4,7 +4,17 @@ import { type InvalidParam, invalidAll } from '../../http/problem.ts'
 import { type Fouten, formFaultsOf } from '../form.ts'
 import { redirectWith } from '../page.ts'
 import { DURATION_UNITS } from './duration.ts'
-import { type Field, type Group, submitted, toBody, type Values, valuesOf } from './fields.ts'
+import {
+  AARD_RELATIE,
+  type Field,
+  type Group,
+  inWords,
+  namesOf,
+  submitted,
+  toBody,
+  type Values,
+  valuesOf,
+} from './fields.ts'
 
 export type Crumb = { pad: string; naam: string }
 export type FormPage = {
@@ -23,6 +33,9 @@ export type FormPage = {
   extra?: Record<string, unknown>
 }
 
+/** What the template of a field offers besides the choices of the field. */
+const CHOICES = { eenheden: DURATION_UNITS, aarden: AARD_RELATIE }
+
 export const fieldsOf = (page: { groups: Group[] }): Field[] => page.groups.flatMap(({ fields }) => fields)
 
 /** Shows a form with what is stored, or with what a new one begins with. */
@@ -33,7 +46,7 @@ export function showForm(reply: FastifyReply, page: FormPage, resource: object):
     waarden,
     fouten: {},
     stored: JSON.stringify(waarden),
-    eenheden: DURATION_UNITS,
+    ...CHOICES,
   })
 }
 
@@ -73,7 +86,7 @@ export async function submitForm(
     const { naar, melding } = await save({ body, values, requireFresh })
     return await redirectWith(request, reply, naar, melding)
   } catch (error) {
-    const again = { ...page, eenheden: DURATION_UNITS }
+    const again = { ...page, ...CHOICES }
     if (error instanceof Stale) {
       const { waarden, changes } = merge(fields, basis ?? {}, values, error.now)
       const conflict = { changes }
@@ -97,10 +110,14 @@ function readBasis(request: FastifyRequest): Values | undefined {
   }
 }
 
-const namesOf = ({ name, kind }: Field) => (kind === 'duration' ? [`${name}.aantal`, `${name}.eenheid`] : [name])
-const text = (value: string | string[] | undefined) => [value ?? ''].flat().toSorted().join('\n')
 const sameField = (field: Field, a: Values, b: Values) =>
-  namesOf(field).every((name) => text(a[name]) === text(b[name]))
+  namesOf(field).every((name) => textOf(field, a[name]) === textOf(field, b[name]))
+
+function textOf({ kind }: Field, value: string | string[] | undefined): string {
+  const list = [value ?? ''].flat()
+  // What is ticked has no order; the rows of relations have one, over all their columns.
+  return (kind === 'related' ? list : list.toSorted()).join('\n')
+}
 
 /**
  * Both changes put together: what only the other changed is taken over, what both changed keeps what was typed here, and is
@@ -121,6 +138,7 @@ function merge(fields: Field[], basis: Values, mine: Values, theirs: Values) {
 }
 
 function shown(field: Field, values: Values): string {
+  if (field.kind === 'related') return inWords(field, toBody([field], values).body)
   if (field.kind === 'duration') {
     const [amount, unit] = namesOf(field).map((name) => String(values[name] ?? ''))
     return amount

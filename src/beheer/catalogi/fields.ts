@@ -1,4 +1,5 @@
 // Fields of the forms of the catalogue: what is asked, how it is read into a body of the API, and how a value reads back.
+import { isUrl } from '../../catalogi/rules.ts'
 import type { InvalidParam } from '../../http/problem.ts'
 import type { Formulier } from '../form.ts'
 import { formatDate } from '../format.ts'
@@ -10,7 +11,10 @@ export type Field = {
   name: string
   label: string
   help?: string
-  /** Left out: one line of text. `lines` is a list of texts, one on a line; `checks` a list of choices. */
+  /**
+   * Left out: one line of text. `lines` is a list of texts, one on a line; `checks` a list of choices; `related` rows that each
+   * name another zaaktype, of `choices` or elsewhere.
+   */
   kind?:
     | 'long'
     | 'select'
@@ -25,6 +29,7 @@ export type Field = {
     | 'url'
     | 'email'
     | 'checklist'
+    | 'related'
   choices?: readonly Choice[]
   optional?: boolean
   max?: number
@@ -35,6 +40,8 @@ export type Field = {
   nullable?: boolean
   /** May still be changed when the type is published: nothing is computed with it. */
   correctable?: boolean
+  /** What to say, and where to go, while there is nothing to choose from. */
+  none?: { text: string; path: string }
   /** Attributes of its own for the options, for the script: by value of the choice. */
   data?: Record<string, Record<string, string>>
 }
@@ -67,6 +74,15 @@ export function valuesOf(fields: readonly Field[], resource: object): Values {
       case 'checklist':
         values[field.name] = ((value as ChecklistItem[] | undefined) ?? []).map(checklistLine).join('\n')
         break
+      case 'related': {
+        const rows = (value as Related[] | undefined) ?? []
+        const known = (one: Related) => field.choices?.some(([key]) => key === one.zaaktypeIdentificatie)
+        values[`${field.name}.type`] = rows.map((one) => (known(one) ? one.zaaktypeIdentificatie! : ''))
+        values[`${field.name}.adres`] = rows.map((one) => (known(one) ? '' : one.zaaktype))
+        values[`${field.name}.aard`] = rows.map(({ aardRelatie }) => aardRelatie)
+        values[`${field.name}.uitleg`] = rows.map(({ toelichting }) => toelichting ?? '')
+        break
+      }
       case 'yesno':
         values[field.name] = value === true ? 'ja' : value === false ? 'nee' : ''
         break
@@ -87,11 +103,19 @@ export function submitted(fields: readonly Field[], body: unknown): Values {
     String([form[name]].flat().at(-1) ?? '')
       .replaceAll('\0', '')
       .toWellFormed()
+  const list = (name: string) =>
+    [form[name] ?? []].flat().map((value) => String(value).replaceAll('\0', '').toWellFormed().trim())
   const values: Values = {}
-  for (const { name, kind } of fields) {
-    if (kind === 'duration')
-      for (const part of ['aantal', 'eenheid']) values[`${name}.${part}`] = one(`${name}.${part}`).trim()
-    else if (kind === 'checks') values[name] = [form[name] ?? []].flat().filter((value) => value !== '')
+  for (const field of fields) {
+    const { name, kind } = field
+    if (kind === 'duration') for (const part of namesOf(field)) values[part] = one(part).trim()
+    else if (kind === 'related') {
+      const columns = namesOf(field).map(list)
+      const [types = [], addresses = [], , notes = []] = columns
+      const filled = types.flatMap((type, row) => (type || addresses[row] || notes[row] ? row : []))
+      for (const [place, part] of namesOf(field).entries())
+        values[part] = filled.map((row) => columns[place]![row] ?? '')
+    } else if (kind === 'checks') values[name] = [form[name] ?? []].flat().filter((value) => value !== '')
     else values[name] = one(name).replaceAll('\r\n', '\n').trim()
   }
   return values
@@ -115,10 +139,18 @@ export function toBody(fields: readonly Field[], values: Values): { body: Resour
   return { body, faults }
 }
 
+/** The names of the inputs of a field. */
+export function namesOf({ name, kind }: Field): string[] {
+  if (kind === 'duration') return [`${name}.aantal`, `${name}.eenheid`]
+  if (kind === 'related') return [`${name}.type`, `${name}.adres`, `${name}.aard`, `${name}.uitleg`]
+  return [name]
+}
+
 export const isAsked = ({ when }: Field, values: Values) =>
   !when || when.values.includes(String(values[when.name] ?? ''))
 
 function readField(field: Field, values: Values): { value: unknown; fault?: string } {
+  if (field.kind === 'related') return readRelated(field, values)
   const text = field.kind === 'duration' ? String(values[`${field.name}.aantal`] ?? '') : values[field.name]
   const empty = text === undefined || text.length === 0
   if (empty && !field.optional && !['check', 'checks', 'lines', 'checklist'].includes(field.kind ?? '')) {
@@ -158,7 +190,7 @@ function readField(field: Field, values: Values): { value: unknown; fault?: stri
 }
 
 function emptyValue({ kind, nullable }: Field): unknown {
-  if (kind === 'lines' || kind === 'checks' || kind === 'checklist') return []
+  if (kind === 'lines' || kind === 'checks' || kind === 'checklist' || kind === 'related') return []
   if (kind === 'check') return false
   return nullable || kind === 'duration' || kind === 'date' || kind === 'number' || kind === 'yesno' ? null : ''
 }
@@ -191,6 +223,33 @@ function readChecklist(text: string): { value: ChecklistItem[]; fault?: string }
   return { value: items }
 }
 
+type Related = { zaaktype: string; zaaktypeIdentificatie?: string; aardRelatie: string; toelichting?: string }
+
+function readRelated(field: Field, values: Values): { value: Related[]; fault?: string } {
+  const [types = [], addresses = [], kinds = [], notes = []] = namesOf(field).map((name) => [values[name] ?? []].flat())
+  const value = types.map((type, place) => ({
+    zaaktype: type || addresses[place]!,
+    aardRelatie: kinds[place]!,
+    toelichting: notes[place]!,
+  }))
+  const faults = value.flatMap(({ zaaktype, aardRelatie, toelichting }, place) => {
+    const row = `Regel ${place + 1}`
+    if (types[place] && addresses[place]) return [`${row}: kies een zaaktype of vul een adres in, niet beide.`]
+    if (!zaaktype) return [`${row}: kies het zaaktype.`]
+    if (addresses[place] && !isUrl(zaaktype)) return [`${row}: het adres begint met https:// of http://.`]
+    if (!aardRelatie) return [`${row}: kies wat zo’n zaak voor deze is.`]
+    return [...toelichting].length > 255 ? [`${row}: gebruik ten hoogste 255 tekens voor de toelichting.`] : []
+  })
+  return faults.length > 0 ? { value, fault: faults.join(' ') } : { value }
+}
+
+/** What another zaaktype can be to this one. */
+export const AARD_RELATIE: readonly Choice[] = [
+  ['vervolg', 'Vervolg', 'zo’n zaak komt na deze'],
+  ['bijdrage', 'Bijdrage', 'zo’n zaak draagt bij aan de uitkomst van deze'],
+  ['onderwerp', 'Onderwerp', 'zo’n zaak is het onderwerp van deze'],
+]
+
 // ---- in words ----
 
 /** What a member of a resource says, for people. Nothing is said of what is empty. */
@@ -207,6 +266,13 @@ export function inWords(field: Field, resource: object): string {
       return value ? 'ja' : 'nee'
     case 'checklist':
       return (value as ChecklistItem[]).map(checklistLine).join('; ')
+    case 'related':
+      return (value as Related[])
+        .map(({ zaaktype, zaaktypeIdentificatie, aardRelatie, toelichting }): string => {
+          const kind = AARD_RELATIE.find(([code]) => code === aardRelatie)?.[1].toLowerCase() ?? aardRelatie
+          return `${choiceText(field, zaaktypeIdentificatie || zaaktype)}: ${kind}${toelichting ? ` (${toelichting})` : ''}`
+        })
+        .join('; ')
     case 'lines':
       return (value as string[]).join(', ')
     case 'checks':

@@ -87,7 +87,8 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
           made.length === 1
             ? `“${await nameOf(app.read, kind, only!)}” is toegevoegd.`
             : `${made.length} ${lowerFirst(kind.name)} zijn toegevoegd.`
-        return { naar: `${pathOf(zaaktype)}/${kind.path}`, melding: what }
+        const another = (request.body as Record<string, unknown>).nog === 'true'
+        return { naar: `${pathOf(zaaktype)}/${kind.path}${another ? '/nieuw' : ''}`, melding: what }
       })
     })
 
@@ -229,7 +230,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
       terug: path,
       knop: item ? 'Opslaan' : 'Toevoegen',
       intro: item ? '' : kind.help,
-      extra: { verwijderen: item && zaaktype.concept ? `${path}/${uuidOf(item.url)}/verwijderen` : '' },
+      extra: { nog: !item, verwijderen: item && zaaktype.concept ? `${path}/${uuidOf(item.url)}/verwijderen` : '' },
     }
     if (zaaktype.concept) return page
     // What was published: only what nobody computes with, or something more.

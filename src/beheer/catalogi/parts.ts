@@ -245,6 +245,13 @@ const DOCUMENTTYPEN: PartKind = {
               kind: 'checks',
               choices: choices.filter(([url]) => !used.has(url)),
               help: 'U kunt er meer tegelijk toevoegen.',
+              none: {
+                text:
+                  choices.length > 0
+                    ? 'Alle documenttypen van deze catalogus staan er al.'
+                    : 'Er zijn nog geen documenttypen in deze catalogus.',
+                path: `/catalogi/${zaaktype.catalogus}/informatieobjecttypen/nieuw`,
+              },
             } satisfies Field,
           ]),
       { name: 'richting', label: 'Richting', kind: 'radio', choices: RICHTINGEN },

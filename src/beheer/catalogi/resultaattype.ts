@@ -9,7 +9,7 @@ import {
 } from '../../catalogi/zaaktype/resultaattypen.ts'
 import { typeChoices } from './context.ts'
 import { durationFields, durationInWords } from './duration.ts'
-import type { Choice, Field, Group } from './fields.ts'
+import { type Choice, type Field, type Group, lowerFirst } from './fields.ts'
 import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
 import type { Item, PartContext, PartKind } from './part.ts'
 
@@ -258,12 +258,32 @@ function klasseData(klasse: Record<string, unknown>): Record<string, string> {
       : procestermijn === 'ingeschatte_bestaansduur_procesobject'
         ? 'termijn'
         : ''
-  return { nominatie: textOf(klasse, 'waardering'), aantal: amount, eenheid: unit, wijze }
+  return { nominatie: textOf(klasse, 'waardering'), aantal: amount, eenheid: unit, wijze, uitleg: explain(klasse) }
+}
+
+/** What a klasse means for a dossier, in sentences. */
+function explain(klasse: Record<string, unknown>): string {
+  const termijn = typeof klasse.bewaartermijn === 'string' ? durationInWords(klasse.bewaartermijn) : ''
+  const procestermijn = textOf(klasse, 'procestermijn')
+  const fate =
+    textOf(klasse, 'waardering') === 'blijvend_bewaren' ? 'blijft het dossier bewaard' : 'wordt het dossier vernietigd'
+  const from =
+    procestermijn === 'nihil'
+      ? ' de einddatum van de zaak'
+      : `: ${lowerFirst(textOf(klasse, 'procestermijnWeergave').replace(/\.$/, '') || procestermijn.replaceAll('_', ' '))}`
+  return [
+    `Volgens klasse ${numberOf(klasse)} ${fate}${termijn && ` na ${termijn}`}.`,
+    procestermijn && `De termijn telt vanaf${from}.`,
+    textOf(klasse, 'herkomst') && `Herkomst: ${textOf(klasse, 'herkomst')}.`,
+    textOf(klasse, 'toelichting'),
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
 function archiefHelp(klassen: Listed | undefined, procestype: string, omschrijvingen: Listed): string {
   if (omschrijvingen.kind === 'none')
-    return 'Er is geen selectielijst ingesteld. Kies daarom zelf of het dossier wordt bewaard, en hoe lang. De beheerder van de dienst stelt de selectielijst in met SELECTIELIJST_API_ROOT.'
+    return 'Er is geen selectielijst ingesteld. Kies daarom zelf of het dossier wordt bewaard, en hoe lang. Wie de dienst draait leest de selectielijst in met “zaakstroom selectielijst import”: daarna kiest u hier alleen de klasse.'
   if (omschrijvingen.kind === 'fault' || klassen?.kind === 'fault') {
     const { reason } = (klassen?.kind === 'fault' ? klassen : omschrijvingen) as { reason: string }
     return `De selectielijst antwoordt nu niet: ${reason}. Wat er staat blijft staan; kiezen kan als zij er weer is.`

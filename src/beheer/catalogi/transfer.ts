@@ -6,9 +6,11 @@ import {
   exportCatalogus,
   exportZaaktype,
   type Imported,
+  type ImportOptions,
   importPackage,
   PackageFault,
   readPackage,
+  typeKey,
 } from '../../catalogi/zip.ts'
 import type { Change, Mutate } from '../../database/mutate.ts'
 import { notFound } from '../../http/problem.ts'
@@ -49,13 +51,15 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     )
     scope.post('/catalogi/importeren', { config: { ...beheren, eigenToken: true } }, async (request, reply) => {
       const invoer: Record<string, string> = {}
+      const keuzes: string[] = []
       let bytes: Buffer | undefined
       const fouten: Fouten = {}
       for await (const part of request.parts({
-        limits: { fileSize: MAX_ZIP, fieldSize: 2 * MAX_CARRIED, files: 1, fields: 10 },
+        limits: { fileSize: MAX_ZIP, fieldSize: 2 * MAX_CARRIED, files: 1, fields: MAX_CHOICES + 10 },
       })) {
         if (part.type === 'field') {
-          invoer[part.fieldname] = String(part.value)
+          if (part.fieldname === 'keuze') keuzes.push(String(part.value))
+          else invoer[part.fieldname] = String(part.value)
           continue
         }
         await requireToken(request, reply, invoer._csrf ?? '')
@@ -67,8 +71,11 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       else {
         try {
           if (invoer.stap !== 'importeren')
-            return reply.pagina('catalogi-importvoorbeeld', await preview(request, bytes, invoer))
-          const imported = await importeer(request, bytes, invoer)
+            return reply.pagina(
+              'catalogi-importvoorbeeld',
+              await preview(request, bytes, invoer, options(invoer, keuzes)),
+            )
+          const imported = await importeer(request, bytes, invoer, options(invoer, keuzes))
           const aantal = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
           if (imported.changes.length > 0) return reply.pagina('catalogi-geimporteerd', changesPage(aantal, imported))
           return redirectWith(
@@ -89,7 +96,12 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
   })
 
   /** What an import would make: it is done, looked at, and undone, so that it is what happens when it is done. */
-  async function preview(request: FastifyRequest, bytes: Buffer, invoer: Record<string, string>) {
+  async function preview(
+    request: FastifyRequest,
+    bytes: Buffer,
+    invoer: Record<string, string>,
+    options: ImportOptions,
+  ) {
     const made: { soort: string; naam: string }[] = []
     const mutate: Mutate = (_actor, work) =>
       mutateFromPage(request, async (m) => {
@@ -104,7 +116,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       beheerActor(request),
       selectielijst,
       await readPackage(bytes),
-      options(invoer),
+      options,
     ).catch((error: unknown) => {
       if (error instanceof Undone) return error.imported
       throw error
@@ -118,18 +130,38 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         namen: items!.map(({ naam }) => naam).slice(0, MAX_CHANGES),
         aantal: items!.length,
       })),
+      // Versions of one type are chosen together.
+      bekend: [...new Map(imported.known.map((one) => [typeKey(one.resource, one.key), one])).entries()]
+        .slice(0, MAX_CHOICES)
+        .map(([sleutel, { resource, key, omschrijving, used }]) => ({
+          sleutel,
+          zaaktype: resource === 'zaaktype',
+          naam: `${ONE[resource] ?? resource} “${omschrijving}”${resource === 'zaaktype' ? ` (${key})` : ''}`,
+          gebruikt: used,
+        })),
       invoer,
       inhoud: bytes.length <= MAX_CARRIED ? bytes.toString('base64') : '',
     }
   }
 
-  const options = (invoer: Record<string, string>) => ({
-    keepUuids: invoer.uuidsBehouden === 'true',
-    newTypes: invoer.nieuweTypen === 'true',
-    ...(invoer.catalogus && { catalogusUuid: invoer.catalogus }),
-  })
+  /** @param keuzes of the types that the catalogue has: `hier:key` keeps what is here, `bestand:key` takes what the file has */
+  function options(invoer: Record<string, string>, keuzes: string[]): ImportOptions {
+    const chosen = (where: string) =>
+      new Set(keuzes.flatMap((one) => (one.startsWith(`${where}:`) ? one.slice(where.length + 1) : [])))
+    return {
+      keepUuids: invoer.uuidsBehouden === 'true',
+      newTypes: keuzes.length > 0 ? chosen('bestand') : invoer.nieuweTypen === 'true',
+      keepZaaktypen: chosen('hier'),
+      ...(invoer.catalogus && { catalogusUuid: invoer.catalogus }),
+    }
+  }
 
-  async function importeer(request: FastifyRequest, bytes: Buffer, invoer: Record<string, string>): Promise<Imported> {
+  async function importeer(
+    request: FastifyRequest,
+    bytes: Buffer,
+    invoer: Record<string, string>,
+    options: ImportOptions,
+  ): Promise<Imported> {
     const mutate: Mutate = (_actor, work) =>
       mutateFromPage(request, async (m) => {
         const done = await work(m)
@@ -142,7 +174,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         })
         return done
       })
-    return importPackage(mutate, beheerActor(request), selectielijst, await readPackage(bytes), options(invoer))
+    return importPackage(mutate, beheerActor(request), selectielijst, await readPackage(bytes), options)
   }
 
   async function catalogussen(): Promise<[string, string][]> {
@@ -168,6 +200,11 @@ class Undone extends Error {
   }
 }
 
+const ONE: Record<string, string> = {
+  zaaktype: 'Zaaktype',
+  informatieobjecttype: 'Documenttype',
+  besluittype: 'Besluittype',
+}
 const NAMES: Record<string, string> = {
   catalogus: 'Catalogus',
   zaaktype: 'Zaaktypen',
@@ -185,6 +222,7 @@ const MAX_CARRIED = 1024 * 1024
 const IMPORT = { titel: 'Catalogus importeren', kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }] }
 const MAX_ZIP = 50 * 1024 * 1024
 const MAX_CHANGES = 200
+const MAX_CHOICES = 2000
 
 /** What was taken over otherwise than the file says, to read after an import. */
 function changesPage(aantal: number, { changes }: Imported) {

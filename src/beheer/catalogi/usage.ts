@@ -40,7 +40,8 @@ export const counted = (count: number) => (count > MOST ? `meer dan ${formatNumb
 
 /** `12 open en 3 gesloten zaken`, or what else hangs on it. */
 export function usageInWords({ open, closed, documents, decisions }: Usage, type: Version['type']): string {
-  const some = (count: number, one: string, many: string) => `${counted(count)} ${count === 1 ? one : many}`
+  const some = (count: number, one: string, many: string) =>
+    count === 0 ? `geen ${many}` : `${counted(count)} ${count === 1 ? one : many}`
   if (type === 'informatieobjecttype') return some(documents, 'document', 'documenten')
   if (type === 'besluittype') return some(decisions, 'besluit', 'besluiten')
   if (open + closed === 0) return 'geen zaken'

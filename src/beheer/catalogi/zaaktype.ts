@@ -222,6 +222,10 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
           kind: 'checks',
           choices: besluittypen,
           help: 'Besluiten die in zo’n zaak kunnen worden genomen.',
+          none: {
+            text: 'Er zijn nog geen besluittypen in deze catalogus.',
+            path: `/catalogi/${version.catalogus}/besluittypen/nieuw`,
+          },
           optional: true,
         },
         {
@@ -230,6 +234,14 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
           kind: 'checks',
           choices: others,
           help: 'Zaken die deel van zo’n zaak kunnen zijn.',
+          optional: true,
+        },
+        {
+          name: 'gerelateerdeZaaktypen',
+          label: 'Andere zaaktypen',
+          kind: 'related',
+          choices: others,
+          help: 'Zaken die met zo’n zaak te maken hebben zonder er deel van te zijn. Een regel die leeg blijft telt niet.',
           optional: true,
         },
       ],

@@ -47,7 +47,7 @@ export function addTo(program: Command): void {
     .command('import')
     .description('take the types in a ZIP file over, as concepts: all of it or nothing')
     .argument('<file>', 'ZIP file of this or another service')
-    .option('--catalogus <uuid>', 'catalogue for the types of a zaaktype export')
+    .option('--catalogus <uuid>', 'catalogue that takes the types of the file; unset: that of the file is made')
     .option('--keep-uuids', 'keep the uuids of the file instead of making new ones', false)
     .option('--new-types', 'make informatieobjecttypen and besluittypen also where the catalogue has them', false)
     .option('--prefix <text>', 'put before the identificatie of every zaaktype, with an underscore')
