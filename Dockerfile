@@ -16,6 +16,8 @@ COPY package.json tsconfig.json LICENSE ./
 COPY sql sql
 COPY src src
 COPY tasks tasks
+COPY docs/handleiding docs/handleiding
+COPY docs/overnemen.md docs/
 USER node
 VOLUME /var/lib/zaakstroom
 EXPOSE 8000

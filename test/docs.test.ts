@@ -1,7 +1,7 @@
 // In a process of its own: it starts the program.
 // What the documents name is there: files, scripts of npm and commands of the program.
 import { execFile } from 'node:child_process'
-import { access, glob, readFile } from 'node:fs/promises'
+import { access, glob, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -14,7 +14,7 @@ const names = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...(await Array.fromAsync(glob('docs/*.md', { cwd: ROOT }))),
+  ...(await Array.fromAsync(glob('docs/{,handleiding/}*.md', { cwd: ROOT }))),
 ]
 const documents = await Promise.all(
   names.sort().map(async (name) => ({ name, text: await readFile(join(ROOT, name), 'utf8') })),
@@ -55,6 +55,19 @@ t.test('every test that the checklist of security names is there', async (t) => 
   t.ok(rows.length > 30)
   for (const [, file, name] of rows)
     t.ok((await readFile(join(ROOT, file!), 'utf8')).includes(`'${name}'`), `${file}: ${name}`)
+})
+
+t.test('the manual names all of its pages and pictures, and its pictures are small', async (t) => {
+  const folder = join(ROOT, 'docs/handleiding')
+  const pages = documents.filter(({ name }) => name.startsWith('docs/handleiding/'))
+  t.ok(pages.length > 10)
+  const text = pages.map((page) => page.text).join('\n')
+  for (const { name } of pages.filter((page) => !page.name.endsWith('README.md')))
+    t.match(pages.find((page) => page.name.endsWith('README.md'))!.text, `](${name.split('/').at(-1)})`)
+  for (const picture of await Array.fromAsync(glob('beelden/*', { cwd: folder }))) {
+    t.ok(text.includes(`](${picture})`), `${picture} is shown somewhere`)
+    t.ok((await stat(join(folder, picture))).size < 80_000, `${picture} is small`)
+  }
 })
 
 t.test('every script of npm that a document names is there', async (t) => {

@@ -1,9 +1,10 @@
-// npm run screenshots: the pictures of the administration pages in docs/screenshots, taken of a running demo.
+// npm run screenshots: the pictures of the administration pages in docs/screenshots and in the manual, taken of a running demo.
+// With --handleiding only those of the manual.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { chromium } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { findChromium } from './beheer/browser.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -15,6 +16,81 @@ const PAGES: [file: string, path: string, prepare?: string][] = [
   ['applicatie', '/applicaties', 'tbody a'],
   ['zaak', '/zaken', 'tbody a'],
 ]
+
+type Prepare = (page: Page) => Promise<void>
+const first = async (page: Page) => page.click('main tbody a')
+/** Opens the zaaktype of the permit, and a page of it. */
+const zaaktype =
+  (part = ''): Prepare =>
+  async (page) => {
+    await first(page)
+    await page.locator('main tbody a', { hasText: 'evenementenvergunning' }).first().click()
+    await page.waitForLoadState('load')
+    if (part) await page.goto(`${page.url()}${part}`)
+  }
+/** Pictures of the manual: what is in the page below the heading, on white. */
+const MANUAL: [file: string, path: string, prepare?: Prepare][] = [
+  ['overzicht', '/'],
+  ['catalogus', '/catalogi', first],
+  ['zaaktype', '/catalogi', zaaktype()],
+  ['statustypen', '/catalogi', zaaktype('/statustypen')],
+  [
+    'resultaattype',
+    '/catalogi',
+    async (page) => {
+      await zaaktype('/resultaattypen')(page)
+      await page.locator('main tbody a').first().click()
+    },
+  ],
+  [
+    'publiceren',
+    '/catalogi',
+    async (page) => {
+      // The permit lacks nothing, so a type that was only just begun is shown.
+      await first(page)
+      const catalogus = page.url()
+      await page.goto(`${catalogus}/zaaktypen/nieuw`)
+      for (const [name, value] of Object.entries(BEGUN)) await page.fill(`[id="veld-${name}"]`, value)
+      await page.click('main .knop')
+      await page.waitForSelector('.bericht-goed')
+      await page.goto(`${page.url()}/publiceren`)
+    },
+  ],
+  [
+    'verschillen',
+    '/catalogi',
+    async (page) => {
+      await zaaktype('/nieuwe-versie')(page)
+      await page.click('main .knop')
+      await page.waitForSelector('.bericht-goed')
+      const version = page.url()
+      await page.goto(`${version}/gegevens/termijnen`)
+      await page.fill('#veld-doorlooptijd', '6')
+      await page.selectOption('[name="doorlooptijd.eenheid"]', 'W')
+      await page.click('main .knop')
+      await page.goto(`${version}/verschillen`)
+    },
+  ],
+  ['applicatie', '/applicaties', first],
+  ['account', '/accounts/nieuw'],
+  ['zaak', '/zaken', first],
+  ['notificaties-instellen', '/configuratie/notificaties'],
+  ['notificaties', '/notificaties'],
+  ['import', '/imports', first],
+  ['bewaartermijnen', '/bewaartermijnen'],
+  ['configuratie', '/configuratie'],
+]
+const BEGUN = {
+  omschrijving: 'Aanvraag parkeervergunning',
+  doel: 'Bepalen of iemand mag parkeren',
+  aanleiding: 'Een bewoner vraagt een vergunning aan',
+  handelingInitiator: 'aanvragen',
+  onderwerp: 'parkeervergunning',
+  handelingBehandelaar: 'behandelen',
+  verantwoordelijke: 'Burgerzaken',
+  'referentieproces.naam': 'Behandelen aanvraag vergunning',
+  doorlooptijd: '56',
+}
 
 const executablePath = await findChromium()
 if (!executablePath) {
@@ -34,12 +110,23 @@ try {
   await page.fill('#veld-wachtwoord', password)
   await page.click('main button[type=submit]')
   await page.waitForURL('**/beheer/')
-  for (const [file, path, link] of PAGES) {
+  if (!process.argv.includes('--handleiding'))
+    for (const [file, path, link] of PAGES) {
+      await page.goto(`${address}/beheer${path}`)
+      if (link) await page.click(link)
+      await page.waitForLoadState('load')
+      await page.screenshot({ path: join(ROOT, 'docs/screenshots', `${file}.png`) })
+      console.log(`docs/screenshots/${file}.png`)
+    }
+  await page.setViewportSize({ width: 1000, height: 700 })
+  for (const [file, path, prepare] of MANUAL) {
     await page.goto(`${address}/beheer${path}`)
-    if (link) await page.click(link)
+    await prepare?.(page)
     await page.waitForLoadState('load')
-    await page.screenshot({ path: join(ROOT, 'docs/screenshots', `${file}.png`) })
-    console.log(`docs/screenshots/${file}.png`)
+    const { x, y, width } = (await page.locator('main').boundingBox())!
+    const target = join(ROOT, 'docs/handleiding/beelden', `${file}.png`)
+    await page.screenshot({ path: target, clip: { x, y, width, height: 700 - y } })
+    console.log(`docs/handleiding/beelden/${file}.png`)
   }
 } finally {
   await browser.close()

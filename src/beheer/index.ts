@@ -17,6 +17,7 @@ import { registerImports } from './imports.ts'
 import { registerTaken } from './jobs.ts'
 import { registerKanalen } from './kanalen.ts'
 import { basePath } from './keyset-list.ts'
+import { registerManual } from './manual.ts'
 import { registerMijnAccount } from './my-account.ts'
 import { registerNotificatieInstellingen } from './notificatie-settings.ts'
 import { registerNotificaties } from './notificaties.ts'
@@ -94,6 +95,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerSettings(app)
   await registerImports(app)
   registerTakeovers(app)
+  await registerManual(app)
 }
 
 const isSafe = ({ method }: FastifyRequest) => ['GET', 'HEAD', 'OPTIONS'].includes(method)

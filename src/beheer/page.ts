@@ -7,6 +7,7 @@ import { toProblem } from '../http/problem.ts'
 import type { Fouten } from './form.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatShortDate, moment } from './format.ts'
 import { basePath, withQuery } from './keyset-list.ts'
+import { manualPageFor } from './manual.ts'
 import { addNotice, findSession, hasRole, removeNotice, type Toegang } from './session.ts'
 import type { Stijl } from './stylesheets.ts'
 
@@ -58,6 +59,7 @@ const MENU: { naam: string; items: MenuItem[] }[] = [
       { pad: '/uitgaand', naam: 'Uitgaande verzoeken' },
     ],
   },
+  { naam: 'Hulp', items: [{ pad: '/handleiding', naam: 'Handleiding' }] },
 ]
 
 /** What a page may load: our own style, script and images. */
@@ -207,6 +209,7 @@ function frame(request: FastifyRequest, stijl: Stijl) {
     stijl,
     beheerder,
     versie: packageJson.version,
+    hulp: request.sessie?.stap === 'ingelogd' ? manualPageFor(pad) : undefined,
     menu:
       request.sessie?.stap === 'ingelogd'
         ? MENU.map(({ naam, items }) => ({

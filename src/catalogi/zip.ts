@@ -248,7 +248,15 @@ export async function importPackage(
     const { selectielijstProcestype } = readBody('ZaakType', ZaaktypeInput, item)
     procestypen.set(item.url, await procestypeFaults(selectielijst, selectielijstProcestype))
   }
-  const imported = await mutate(actor, (m) => writePackage(m, moved, { bronnen, procestypen }, options))
+  const imported = await mutate(actor, async (m) => {
+    const written = await writePackage(m, moved, { bronnen, procestypen }, options)
+    // A transaction that changes nothing is not kept, so that nothing is recorded of it either.
+    if (Object.keys(written.made).length === 0) throw new NothingMade(written)
+    return written
+  }).catch((error: unknown) => {
+    if (error instanceof NothingMade) return error.imported
+    throw error
+  })
   const roots = rootsOf(pakket)
   return { ...imported, changes: imported.changes.map((change) => ({ ...change, given: movedBack(change.given) })) }
 
@@ -256,6 +264,14 @@ export async function importPackage(
   function movedBack(given: unknown): unknown {
     if (roots.size !== 1) return given
     return JSON.parse(JSON.stringify(given).replaceAll(ownRoot(actor.base), [...roots][0]!))
+  }
+}
+
+class NothingMade extends Error {
+  imported: Imported
+  constructor(imported: Imported) {
+    super('everything stays as it is')
+    this.imported = imported
   }
 }
 

@@ -228,7 +228,7 @@ const MAX_CHOICES = 2000
 function changesPage(aantal: number, { changes }: Imported) {
   const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   return {
-    titel: 'Catalogus geïmporteerd',
+    titel: aantal === 0 ? 'Niets geïmporteerd' : 'Catalogus geïmporteerd',
     kruimels: IMPORT.kruimels,
     aantal,
     kolommen: [
