@@ -19,27 +19,42 @@ const PAGES: [file: string, path: string, prepare?: string][] = [
 
 type Prepare = (page: Page) => Promise<void>
 const first = async (page: Page) => page.click('main tbody a')
-/** Opens the zaaktype of the permit, and a page of it. */
-const zaaktype =
-  (part = ''): Prepare =>
-  async (page) => {
-    await first(page)
-    await page.locator('main tbody a', { hasText: 'evenementenvergunning' }).first().click()
-    await page.waitForLoadState('load')
-    if (part) await page.goto(`${page.url()}${part}`)
-  }
+async function openPermit(page: Page): Promise<void> {
+  await first(page)
+  await page.locator('main tbody a', { hasText: 'evenementenvergunning' }).first().click()
+  await page.waitForLoadState('load')
+}
+/** The concept of its next version, once the picture of the comparison has made it. */
+let concept = ''
 /** Pictures of the manual: what is in the page below the heading, on white. */
 const MANUAL: [file: string, path: string, prepare?: Prepare][] = [
   ['overzicht', '/'],
   ['catalogus', '/catalogi', first],
-  ['zaaktype', '/catalogi', zaaktype()],
-  ['statustypen', '/catalogi', zaaktype('/statustypen')],
+  ['zaaktype', '/catalogi', openPermit],
   [
-    'resultaattype',
+    'verschillen',
     '/catalogi',
     async (page) => {
-      await zaaktype('/resultaattypen')(page)
-      await page.locator('main tbody a').first().click()
+      await openPermit(page)
+      await page.click('main >> text=Nieuwe versie')
+      await page.click('main button.knop')
+      await page.waitForSelector('.bericht-goed')
+      concept = page.url()
+      await page.goto(`${concept}/gegevens/termijnen`)
+      await page.fill('#veld-doorlooptijd', '6')
+      await page.selectOption('[name="doorlooptijd.eenheid"]', 'W')
+      await page.click('main button.knop')
+      await page.waitForSelector('.bericht-goed')
+      await page.goto(`${concept}/verschillen`)
+    },
+  ],
+  ['statustypen', '/', async (page) => void (await page.goto(`${concept}/statustypen`))],
+  [
+    'resultaattype',
+    '/',
+    async (page) => {
+      await page.goto(`${concept}/resultaattypen`)
+      await first(page)
     },
   ],
   [
@@ -48,27 +63,11 @@ const MANUAL: [file: string, path: string, prepare?: Prepare][] = [
     async (page) => {
       // The permit lacks nothing, so a type that was only just begun is shown.
       await first(page)
-      const catalogus = page.url()
-      await page.goto(`${catalogus}/zaaktypen/nieuw`)
+      await page.click('main >> text=Nieuw zaaktype')
       for (const [name, value] of Object.entries(BEGUN)) await page.fill(`[id="veld-${name}"]`, value)
-      await page.click('main .knop')
+      await page.click('main button.knop')
       await page.waitForSelector('.bericht-goed')
-      await page.goto(`${page.url()}/publiceren`)
-    },
-  ],
-  [
-    'verschillen',
-    '/catalogi',
-    async (page) => {
-      await zaaktype('/nieuwe-versie')(page)
-      await page.click('main .knop')
-      await page.waitForSelector('.bericht-goed')
-      const version = page.url()
-      await page.goto(`${version}/gegevens/termijnen`)
-      await page.fill('#veld-doorlooptijd', '6')
-      await page.selectOption('[name="doorlooptijd.eenheid"]', 'W')
-      await page.click('main .knop')
-      await page.goto(`${version}/verschillen`)
+      await page.click('main >> text=Publiceren')
     },
   ],
   ['applicatie', '/applicaties', first],
@@ -118,14 +117,14 @@ try {
       await page.screenshot({ path: join(ROOT, 'docs/screenshots', `${file}.png`) })
       console.log(`docs/screenshots/${file}.png`)
     }
-  await page.setViewportSize({ width: 1000, height: 700 })
+  await page.setViewportSize({ width: 1000, height: 620 })
   for (const [file, path, prepare] of MANUAL) {
     await page.goto(`${address}/beheer${path}`)
     await prepare?.(page)
     await page.waitForLoadState('load')
     const { x, y, width } = (await page.locator('main').boundingBox())!
     const target = join(ROOT, 'docs/handleiding/beelden', `${file}.png`)
-    await page.screenshot({ path: target, clip: { x, y, width, height: 700 - y } })
+    await page.screenshot({ path: target, clip: { x, y, width, height: 620 - y } })
     console.log(`docs/handleiding/beelden/${file}.png`)
   }
 } finally {
