@@ -2,10 +2,13 @@
 // silently goes missing. Whether they are valid, and keep to the NL API Design Rules, is in adr.test.ts.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
+import { chromium } from 'playwright-core'
 import t from 'tap'
 import { parse } from 'yaml'
 import { testApp } from './app.ts'
+import { findChromium, needsBrowser, teBreed, toegankelijkheid } from './beheer/browser.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document can hold anything
 type Json = { [key: string]: any }
@@ -128,8 +131,8 @@ t.test('who is to be asked is what was configured', async (t) => {
   )
 })
 
-t.test('the page to read and try runs only scripts of ours', async (t) => {
-  for (const url of ['/docs', '/docs/']) {
+t.test('the page to try the APIs runs only scripts of ours', async (t) => {
+  for (const url of ['/docs/proberen', '/docs/proberen/']) {
     const page = await get(url)
     t.equal(page.statusCode, 200)
     const policy = String(page.headers['content-security-policy'])
@@ -141,11 +144,43 @@ t.test('the page to read and try runs only scripts of ours', async (t) => {
     t.notMatch(page.body, /(src|href)="(https?:)?\/\//, 'nothing from elsewhere')
     t.notMatch(page.body, /\son\w+=/, 'no handlers within the page')
   }
-  const initializer = await get('/docs/static/swagger-initializer.js')
-  for (const component of COMPONENTS) t.match(initializer.body, `../${component}/api/v1/openapi.json`)
+  const initializer = await get('/docs/proberen/static/swagger-initializer.js')
+  for (const component of COMPONENTS) t.match(initializer.body, `../../${component}/api/v1/openapi.json`)
   t.match(initializer.body, 'validatorUrl: null')
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js'])
-    t.equal((await get(`/docs/static/${file}`)).statusCode, 200)
+    t.equal((await get(`/docs/proberen/static/${file}`)).statusCode, 200)
+})
+
+t.test('the pages to read are Dutch, small, whole and without a script', async (t) => {
+  t.equal((await get('/docs')).headers.location, 'http://localhost:80/docs/')
+  const index = await get('/docs/')
+  t.match(index.body, '<html lang="nl">')
+  t.ok(index.body.length < 10_000)
+  for (const component of COMPONENTS) {
+    t.match(index.body, `href="${component}/"`)
+    const page = await get(`/docs/${component}/`)
+    t.equal(page.statusCode, 200)
+    t.match(page.headers['content-security-policy'], "default-src 'none'; style-src 'self'")
+    t.notMatch(page.body, /<script|undefined|\[object/, component)
+    const document: Json = (await get(`/${component}/api/v1/openapi.json`)).json()
+    t.equal(page.body.match(/<details>/g)?.length, [...operationsOf(document)].length, 'every operation')
+    t.ok(gzipSync(page.body).length < 60_000, `${component} is small`)
+    const [, style] = /stylesheet" href="\.\.\/([^"]+)/.exec(page.body)!
+    t.equal((await get(`/docs/${style}`)).statusCode, 200)
+  }
+})
+
+t.test('the pages to read are accessible, and fit a telephone', await needsBrowser(), async (t) => {
+  const address = await test.app.listen({ port: 0, host: '127.0.0.1' })
+  const browser = await chromium.launch({ executablePath: await findChromium(), args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+  const page = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage()
+  for (const path of ['/docs/', '/docs/besluiten/']) {
+    await page.goto(`${address}${path}`)
+    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
+    t.same(await toegankelijkheid(page), [], path)
+    t.equal(await teBreed(page), false, path)
+  }
 })
 
 function* operationsOf(document: Json): Generator<[string, string, Json]> {

@@ -1,4 +1,4 @@
-// The OpenAPI documents, one per component, and one page to read them and try the APIs. Besides: the root of every API.
+// The OpenAPI documents, one per component, pages to read them, and one to try the APIs. Besides: the root of every API.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -8,6 +8,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../config.ts'
 import { TITLES, toDocument } from './document.ts'
 import { type Described, type Json, type Operation, toOperation } from './operation.ts'
+import { serveReference, TRY_PATH } from './pages.ts'
 import { toOpenapi30 } from './version-3-0.ts'
 
 /**
@@ -32,14 +33,16 @@ export function collectOpenapi(
   })
   return {
     serve: async () => {
+      const documents = new Map<string, () => Json>()
       for (const component of Object.keys(TITLES)) {
         const operations = components.get(component)
-        if (operations) serveComponent(app, component, operations, versions[component] ?? '1.0.0', contact)
+        if (!operations) continue
+        const document = once(() => toDocument(component, versions[component] ?? '1.0.0', operations))
+        documents.set(component, document)
+        serveComponent(app, component, operations, document, contact)
       }
-      await serveDocs(
-        app,
-        Object.keys(TITLES).filter((component) => components.has(component)),
-      )
+      serveReference(app, documents)
+      await serveTrial(app, [...documents.keys()])
     },
   }
 }
@@ -79,12 +82,11 @@ function serveComponent(
   app: FastifyInstance,
   component: string,
   operations: Operation[],
-  version: string,
+  newest: () => Json,
   contact: Config['apiContact'],
 ): void {
   const root = `/${component}/api/v1`
   const options = { config: { access: 'public' }, schema: { hide: true } } as const
-  const newest = once(() => toDocument(component, version, operations))
   const older = once(() => toOpenapi30(newest()))
   const anywhere = (document: Json): Json => ({
     ...document,
@@ -129,9 +131,7 @@ function serveComponent(
     )
   }
   for (const url of [`${root}/schema`, `${root}/schema/`]) {
-    app.get(url, options, async (request, reply) =>
-      reply.redirect(`${request.base}/docs/?urls.primaryName=${encodeURIComponent(TITLES[component]!)}`),
-    )
+    app.get(url, options, async (request, reply) => reply.redirect(`${request.base}/docs/${component}/`))
   }
 }
 
@@ -139,17 +139,17 @@ function serveComponent(
 const DOCS_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-async function serveDocs(app: FastifyInstance, components: string[]): Promise<void> {
+async function serveTrial(app: FastifyInstance, components: string[]): Promise<void> {
   const urls = components.map((component) => ({
     name: TITLES[component]!,
-    url: `../${component}/api/v1/openapi.json`,
+    url: `../../${component}/api/v1/openapi.json`,
   }))
   await app.register(async (docs) => {
     // The page wants one document of its own; it never shows it, since the list above stands before it.
     const document = { openapi: '3.1.0', info: { title: 'Zaakstroom', version: packageJson.version }, paths: {} }
     await docs.register(swagger, { mode: 'static', specification: { document: document as never } })
     await docs.register(swaggerUi, {
-      routePrefix: '/docs',
+      routePrefix: TRY_PATH,
       staticCSP: DOCS_CSP,
       theme: { title: "Zaakstroom: API's" },
       logo: { type: 'image/svg+xml', content: Buffer.from(LOGO) },
