@@ -23,6 +23,7 @@ const EXPLAINED: [path: string, page: string][] = [
   ['/kanalen', 'notificaties'],
   ['/configuratie/notificaties', 'notificaties'],
   ['/configuratie', 'instellingen'],
+  ['/diensten', 'instellingen'],
   ['/audit', 'instellingen'],
   ['/zaken', 'zoeken'],
   ['/documenten', 'zoeken'],
