@@ -115,6 +115,10 @@ function render(markdown: string, linkTo: (href: string) => string | undefined):
       image({ href, text }) {
         return `<img src="${BASE}/${escapeHtml(href)}" alt="${escapeHtml(text)}" loading="lazy">`
       },
+      // A line that is too long scrolls, with the keyboard as well.
+      code({ text }) {
+        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`
+      },
       heading({ tokens, depth, text }) {
         const id = text
           .toLowerCase()

@@ -132,11 +132,13 @@ function operationOf(document: Json, method: string, path: string, operation: Js
   const parameters = ((operation.parameters ?? []) as Json[]).map((one) => resolve(document, one))
   const content = (resolve(document, (operation.requestBody ?? {}) as Json).content ?? {}) as Record<string, Json>
   const [mediaType, body] = Object.entries(content)[0] ?? []
+  const name = `${method.toUpperCase()} ${path}`
   const responses = Object.entries((operation.responses ?? {}) as Record<string, Json>)
   return `<details><summary><span class="methode methode-${method}">${method.toUpperCase()}</span> <code>${text(path)}</code> <span class="zacht">${prose(operation.summary)}</span></summary>
 <p>${prose(operation.description)}</p>
 ${table(
   'Parameters',
+  name,
   parameters.map((one) => [
     `<code>${text(one.name)}</code>`,
     PLACES[String(one.in)] ?? text(one.in),
@@ -146,9 +148,10 @@ ${table(
   ]),
   ['Naam', 'Waar', 'Soort', 'Verplicht', 'Uitleg'],
 )}
-${body ? table(`Inhoud van het verzoek (${mediaType})`, membersOf(document, body.schema as Json), ['Naam', 'Soort', 'Verplicht', 'Uitleg']) : ''}
+${body ? table(`Inhoud van het verzoek (${mediaType})`, name, membersOf(document, body.schema as Json), ['Naam', 'Soort', 'Verplicht', 'Uitleg']) : ''}
 ${table(
   'Antwoorden',
+  name,
   responses.map(([code, one]) => [`<code>${text(code)}</code>`, prose(resolve(document, one).description)]),
   ['Code', 'Betekenis'],
 )}</details>`
@@ -156,13 +159,14 @@ ${table(
 
 const PLACES: Record<string, string> = { query: 'query', path: 'pad', header: 'header' }
 
-/** Cells are HTML. */
-function table(caption: string, rows: string[][], headings: string[]): string {
+/** @param of what tells its region from the others on the page
+ * @param rows cells as HTML */
+function table(caption: string, of: string, rows: string[][], headings: string[]): string {
   if (rows.length === 0) return ''
   const cells = rows.map(
     ([first, ...rest]) => `<tr><th scope="row">${first}</th>${rest.map((one) => `<td>${one}</td>`).join('')}</tr>`,
   )
-  return `<div class="tabel" role="region" aria-label="${text(caption)}" tabindex="0"><table><caption>${text(caption)}</caption>
+  return `<div class="tabel" role="region" aria-label="${text(`${caption} van ${of}`)}" tabindex="0"><table><caption>${text(caption)}</caption>
 <thead><tr>${headings.map((one) => `<th scope="col">${one}</th>`).join('')}</tr></thead><tbody>${cells.join('\n')}</tbody></table></div>`
 }
 
