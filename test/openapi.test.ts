@@ -152,7 +152,7 @@ t.test('the page to try the APIs runs only scripts of ours', async (t) => {
 })
 
 t.test('the pages to read are Dutch, small, whole and without a script', async (t) => {
-  t.equal((await get('/docs')).headers.location, 'http://localhost:80/docs/')
+  t.equal((await get('/docs')).headers.location, 'http://localhost/docs/')
   const index = await get('/docs/')
   t.match(index.body, '<html lang="nl">')
   t.ok(index.body.length < 10_000)

