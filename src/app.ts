@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import jwt from '@fastify/jwt'
@@ -26,15 +25,18 @@ import type { Store } from './documenten/storage/index.ts'
 import { registerAccess } from './http/access.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
 import { allowOrigins } from './http/cors.ts'
+import { followRequests } from './http/current-request.ts'
 import { registerHealth } from './http/health.ts'
 import { validatorCompiler } from './http/input.ts'
+import { jsonParser } from './http/json.ts'
 import { LIMITS } from './http/limits.ts'
 import { requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
+import { sharePlaces } from './http/places.ts'
 import { KINDS, Problem, problemBody, sendProblem } from './http/problem.ts'
+import { countSmallRequests, inSlices } from './http/turns.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
-import { requestId } from './services/request-log.ts'
 import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
@@ -92,6 +94,8 @@ const SECURITY_HEADERS = {
 /** Puts the application together: plugins in order. It never listens, so that tests can inject requests. */
 export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   let stopping = false
+  // Thousands of requests may be too late at the same moment.
+  const brokenRequest = inSlices<BrokenRequest>(({ error, socket }) => answerBrokenRequest(error, socket, parts))
   const app = Fastify({
     loggerInstance: parts.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }), // `logRequest` says it in one line
@@ -113,7 +117,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
       request.base ??= requestBase(request, parts.config)
       sendProblem(request, reply.headers(SECURITY_HEADERS), error)
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, parts),
+    clientErrorHandler: (error, socket) => brokenRequest({ error, socket }),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(validatorCompiler)
@@ -137,8 +141,9 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   app.decorateRequest('actor')
   app.decorateRequest('base', '')
   boundConnections(app, parts.config, (socket, problem) => answerConnection(socket, problem, parts))
+  countSmallRequests(app)
 
-  app.addHook('onRequest', (request, _reply, done) => requestId.run(request.id, done))
+  followRequests(app)
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
     reply.headers(SECURITY_HEADERS)
@@ -178,6 +183,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
   const openapi = collectOpenapi(app, VERSIONS, parts.config.apiContact)
   registerAccess(app, parts.config, parts.credentials)
+  sharePlaces(app, parts.config.databasePoolSize)
   registerHealth(app, { ...parts, stopping: () => stopping })
   registerReferencePages(app)
   // Whoever types the bare address is a person.
@@ -200,12 +206,10 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
 
 /** Existing clients say `application/json` also where there is nothing to send, as to `publish`: that is no body at all. */
 function acceptEmptyBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (body.byteLength === 0 && (request.method === 'DELETE' || !request.routeOptions.schema?.body))
-      done(null, undefined)
-    else if (!isUtf8(body)) done(new SyntaxError('not UTF-8'), undefined)
-    else parse(request, body.toString(), done)
+  const parse = jsonParser(app)
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const mayBeEmpty = request.method === 'DELETE' || !request.routeOptions.schema?.body
+    return body.byteLength === 0 && mayBeEmpty ? undefined : parse(request, body)
   })
 }
 
@@ -242,8 +246,10 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
   )
 }
 
+type BrokenRequest = { error: Error & { code?: string }; socket: Socket }
+
 /** What the HTTP parser itself refuses never becomes a request; it gets the same kind of answer. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, parts: Parts): void {
+function answerBrokenRequest(error: BrokenRequest['error'], socket: Socket, parts: Parts): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
   answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), parts)

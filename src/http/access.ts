@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { countAttempts } from '../autorisaties/attempts.ts'
@@ -6,6 +7,8 @@ import { authenticate, rememberTokens } from '../autorisaties/token.ts'
 import type { Config } from '../config.ts'
 import type { Actor, Autorisatie, Component } from './actor.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from './input.ts'
+import { LIMITS } from './limits.ts'
+import { networkOf } from './network.ts'
 import { forbidden } from './problem.ts'
 
 /** What a route asks of the caller: nothing, a session, an application with all rights, or one of these scopes. */
@@ -40,11 +43,20 @@ export function registerAccess(app: FastifyInstance, config: Config, credentials
       route.schema = { ...route.schema, querystring: Type.Object({}) }
   })
   const pogingen = countAttempts()
+  const refused = countAttempts()
   const verified = rememberTokens()
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access
     if (access === undefined || access === 'public' || access === 'beheer') return // undefined: no route at all, a 404
-    request.actor = await authenticate(app, request, config, credentials, pogingen, verified)
+    try {
+      request.actor = await authenticate(app, request, config, credentials, pogingen, verified)
+    } catch (error) {
+      // Whoever sends the next as soon as this one is refused is slowed down: there success of others changes nothing.
+      const address = networkOf(request.ip)
+      refused.failed(address)
+      if (refused.refusal(address)) await sleep(LIMITS.refusalMs)
+      throw error
+    }
     if (!passes(request.actor, access)) throw forbidden()
   })
 }

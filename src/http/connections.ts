@@ -18,6 +18,7 @@ import type { Config } from '../config.ts'
 import { LIVEZ } from './health.ts'
 import { networkOf } from './network.ts'
 import { Problem } from './problem.ts'
+import { inSlices, largeTurn } from './turns.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,7 +32,7 @@ const LINGER_MS = 30_000
 const LINGER_RATE = 64 * 1024 // bytes a second: less is dripping
 const SPARE_PLACES = 64
 const SPARE_MS = 2000
-const LARGE = 64 * 1024 // answers above this are looked at when they are given
+const LARGE = 128 * 1024 // answers above this are looked at when they are given, and sent in turn
 const MAX_PIPELINED = 4 // requests on one connection that wait for their answers; clients of today send one
 const MAX_UNSENT = 64 * 1024 * 1024 // bytes of answers that nobody reads, all together
 
@@ -40,6 +41,10 @@ type Connection = {
   /** Whose place it takes; undefined for a proxy of ours, behind which are many. */
   address: Address | undefined
   spare: boolean
+  /** It is about to be destroyed: nothing on it is answered any more. */
+  ended: boolean
+  /** Requests that were not answered to the end. */
+  requests: number
   /** Requests under way of somebody we know. */
   held: number
   request: IncomingMessage | undefined
@@ -65,6 +70,7 @@ export function boundConnections(
 ): void {
   const { httpRequestTimeout, httpMinRate, httpMaxConnections, httpMaxConnectionsPerAddress } = config
   const connections = new Map<Socket, Connection>()
+  const ofSocket = new WeakMap<Socket, Connection>()
   const addresses = new Map<string, Address>()
   const waiting = new Set<Connection>()
   const spares = new Set<Connection>()
@@ -81,6 +87,8 @@ export function boundConnections(
       socket,
       address,
       spare: false,
+      ended: false,
+      requests: 0,
       held: 0,
       request: undefined,
       response: undefined,
@@ -94,6 +102,7 @@ export function boundConnections(
     if (address && address.count >= httpMaxConnectionsPerAddress) makeRoom(connection, address.waiting)
     else if (connections.size - spares.size >= httpMaxConnections) makeRoom(connection, waiting)
     connections.set(socket, connection)
+    ofSocket.set(socket, connection)
     if (connection.spare) spares.add(connection)
     else {
       if (address) address.count++
@@ -116,9 +125,15 @@ export function boundConnections(
     if (spares.size >= SPARE_PLACES && oldestSpare) end(oldestSpare)
   }
 
+  // Node ends every request of a connection with an error of its own.
+  const destroy = inSlices<Connection>(
+    ({ socket }) => socket.destroy(),
+    ({ requests }) => requests,
+  )
   function end(connection: Connection): void {
     forget(connection)
-    connection.socket.destroy()
+    connection.ended = true
+    destroy(connection)
   }
 
   function forget(connection: Connection): void {
@@ -145,18 +160,30 @@ export function boundConnections(
       if (--connection.held === 0 && connections.has(request.socket)) wait(connection)
     })
   }
-  app.addHook('onRequest', async (request, reply) => {
-    // What came in one piece with a request for which the connection was ended is not answered any more.
-    if (request.raw.socket.destroyed) return reply.hijack()
-    const connection = connections.get(request.raw.socket)
+  // Before all else: what comes in one piece may be thousands of requests, and the parser hands over all of them.
+  const [handle] = app.server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
+  app.server.removeListener('request', handle)
+  app.server.on('request', (request, response) => {
+    const connection = ofSocket.get(request.socket)
     if (connection) {
-      connection.open.add(reply.raw)
-      reply.raw.once('close', () => connection.open.delete(reply.raw))
+      connection.requests++
+      if (connection.ended) return
+      connection.open.add(response)
+      response.once('close', () => {
+        connection.open.delete(response)
+        connection.requests--
+      })
       if (connection.open.size > MAX_PIPELINED) {
         app.log.info('a client sends requests without waiting for answers')
-        end(connection)
-        return reply.hijack()
+        return end(connection)
       }
+    }
+    handle(request, response)
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    const connection = connections.get(request.raw.socket)
+    if (connection) {
       connection.request = request.raw
       connection.response = reply.raw
       connection.isStream = request.routeOptions.config.stream === true
@@ -188,7 +215,10 @@ export function boundConnections(
 
   app.addHook('onSend', async (request, reply, payload) => {
     const connection = connections.get(request.raw.socket)
-    if (connection && (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > LARGE) shed()
+    if (connection && (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > LARGE) {
+      shed()
+      await largeTurn(request) // copying it to the connection is work too
+    }
     if (!connection || !isArriving(request.raw)) return
     await new Promise(setImmediate) // what came in one piece with the head is there then
     if (!isArriving(request.raw)) return

@@ -421,12 +421,6 @@ export function readQuery<T extends TSchema>(schema: T, query: Record<string, un
   return readInput(schema, values)
 }
 
-/** Whether values stand deeper within each other than this: what walks through them calls itself. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (value === null || typeof value !== 'object') return false
-  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1))
-}
-
 /** How Fastify checks what a route declares: through the functions above, so that every fault has the standard's shape. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, method }) => {
   return (data: unknown) => {
@@ -437,8 +431,6 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
         return { value: data }
       }
       if (httpPart === 'headers') return { value: data }
-      if (isDeeper(data, LIMITS.depth))
-        return { error: invalid('nonFieldErrors', 'invalid', `De inhoud heeft meer dan ${LIMITS.depth} niveaus.`) }
       if (data === null || typeof data !== 'object' || Array.isArray(data)) {
         return { error: invalid('nonFieldErrors', 'invalid', 'De inhoud is geen JSON-object.') }
       }

@@ -8,13 +8,18 @@ export const LIMITS = {
   /** The same of an applicatie, which may have thousands of rights. */
   applicatieBytes: 4 * 1024 * 1024,
   rights: 5000,
-  /** How deep values of a request stand within each other. */
+  /** How deep values of a request stand within each other, and how many there are. */
   depth: 32,
+  values: 100_000,
+  /** JSON above this is parsed in turn, one request at a time. */
+  smallBytes: 32 * 1024,
   /** Members of a list, and characters of a text, where the schema says nothing smaller. */
   items: 1000,
   text: 20_000,
   /** Geometry of a case, as JSON. */
   geometrieBytes: 64 * 1024,
+  /** What identifies an object or who is involved, as JSON. */
+  identificatieBytes: 64 * 1024,
   /** A search by area: segments that are compared, and time for all of it. */
   segments: 50_000_000,
   areaMs: 10_000,
@@ -49,8 +54,16 @@ export const LIMITS = {
   statussen: 1000,
   /** Members of lists of cases that are read together for `expand`. */
   expandedMembers: 100_000,
-  /** Answers that are written as a stream at the same time, in one process. */
+  /** Answers that are written as a stream at the same time, in one process, and those of one client. */
   streams: 100,
+  streamsOfClient: 25,
+  /** Requests of one client that wait for their place at work. */
+  waitingOfClient: 500,
+  /** Questions of one request to other services, and the time after the first of them in which the last may begin. */
+  questions: 1000,
+  questionsMs: 30_000,
+  /** How long the refusal of a token waits after too many. */
+  refusalMs: 1000,
   /** From the first row of a streamed answer to the last. */
   streamMs: 15 * 60_000,
 } as const

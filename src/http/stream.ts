@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { inTurn } from '../jobs/in-turn.ts'
 import { LIMITS } from './limits.ts'
 import { Problem } from './problem.ts'
+import { largeTurn } from './turns.ts'
 
 /** Where rows come from, and what stands around them in the answer. */
 export type Rows<Row> = {
@@ -25,6 +26,24 @@ export class Written {
   constructor(pieces: AsyncIterable<string>) {
     this.pieces = pieces
   }
+
+  /** An object of which some values come as JSON already. */
+  static object(value: object, texts: Record<string, Iterable<string> | AsyncIterable<string>>): Written {
+    return new Written(members(value, texts))
+  }
+}
+
+async function* members(value: object, texts: Record<string, Iterable<string> | AsyncIterable<string>>) {
+  let before = '{'
+  for (const [name, one] of Object.entries(value)) {
+    const isText = Object.hasOwn(texts, name)
+    const json = isText ? undefined : JSON.stringify(one)
+    if (!isText && json === undefined) continue
+    yield `${before}${JSON.stringify(name)}:${json ?? ''}`
+    before = ','
+    if (isText) yield* texts[name]!
+  }
+  yield before === '{' ? '{}' : '}'
 }
 
 /**
@@ -37,7 +56,7 @@ export async function sendRows<Row>(
   reply: FastifyReply,
   rows: Rows<Row>,
 ): Promise<FastifyReply> {
-  const pieces = write(rows)
+  const pieces = write(request, rows)
   reply.type('application/json; charset=utf-8')
   let begin = ''
   for (;;) {
@@ -47,26 +66,38 @@ export async function sendRows<Row>(
     if (begin.length > LIMITS.wholeAnswerBytes) break
   }
   if (request.method === 'HEAD') return reply.send('')
-  if (streaming >= LIMITS.streams) throw new Problem(503, { headers: { 'retry-after': '5' } })
-  return reply.send(Readable.from(counted(begin, pieces), { objectMode: false, highWaterMark: PIECE }))
+  const client = request.actor?.clientId ?? ''
+  const ofClient = streams.get(client) ?? 0
+  if (streaming >= LIMITS.streams || ofClient >= LIMITS.streamsOfClient)
+    throw new Problem(503, { headers: { 'retry-after': '5' } })
+  return reply.send(Readable.from(counted(client, begin, pieces), { objectMode: false, highWaterMark: PIECE }))
 }
 
 let streaming = 0
+const streams = new Map<string, number>()
 const PIECE = 64 * 1024
 
-async function* counted(begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* counted(client: string, begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
   streaming++
+  streams.set(client, (streams.get(client) ?? 0) + 1)
   try {
     yield begin
     yield* pieces
   } finally {
     streaming--
+    const others = streams.get(client)! - 1
+    if (others > 0) streams.set(client, others)
+    else streams.delete(client)
   }
 }
 
 /** The text, in pieces of about 64 kB. */
-async function* write<Row>({ first, next, toResources, head = '[', tail = ']' }: Rows<Row>): AsyncGenerator<string> {
+async function* write<Row>(
+  request: FastifyRequest,
+  { first, next, toResources, head = '[', tail = ']' }: Rows<Row>,
+): AsyncGenerator<string> {
   const deadline = performance.now() + LIMITS.streamMs
+  let total = 0
   let text = head
   let separator = ''
   for (let limit = first; ; ) {
@@ -79,9 +110,10 @@ async function* write<Row>({ first, next, toResources, head = '[', tail = ']' }:
         bytes += json.length
         text += json
         if (text.length < PIECE) continue
+        total += text.length
         yield text
         text = ''
-        await setImmediate() // rows that are large must not keep others waiting
+        await (total > LIMITS.portionBytes ? largeTurn(request) : setImmediate()) // others must not be kept waiting
       }
     }
     if (!more) break

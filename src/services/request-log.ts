@@ -1,12 +1,9 @@
 // The log of requests to other services. Requests do not wait for it: lines are kept in memory and written together, once a
 // second; what a burst has too much of is counted and not written.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
-
-/** The id of the request that is being answered. */
-export const requestId = new AsyncLocalStorage<string>()
+import { currentRequest } from '../http/current-request.ts'
 
 export type Line = {
   tijdstip: string
@@ -65,7 +62,7 @@ export function openRequestLog(
         return
       }
       const pad = coveredPath(url)
-      lines.push({ ...line, host: url.host, pad, verzoek: requestId.getStore() ?? '' })
+      lines.push({ ...line, host: url.host, pad, verzoek: currentRequest.getStore()?.id ?? '' })
       timer ??= setTimeout(() => void flush(), PERIOD_MS).unref()
     },
     flush,

@@ -5,6 +5,8 @@ import type { Logger } from 'pino'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import { askOther, currentRequest } from '../http/current-request.ts'
+import { Problem } from '../http/problem.ts'
 import { openAgents, openTokens, type TokenRequest } from './credentials.ts'
 import { openRequestLog, type RequestLog } from './request-log.ts'
 import {
@@ -99,13 +101,14 @@ export function openServices(database: Database, box: SecretBox, config: Config,
       const kept = fresh ? undefined : cache.get(key)
       if (kept) return { kind: 'ok', body: kept.body }
       try {
-        const answer = await caller.send(dienst, { url, method: 'GET', limit: MAX_ANSWER })
+        const answer = await askOther(() => caller.send(dienst, { url, method: 'GET', limit: MAX_ANSWER }))
         if (answer.status !== 200) return { kind: 'failed', reason: `het antwoord was ${answer.status}` }
         if (answer.truncated) return { kind: 'failed', reason: 'het antwoord is te groot' }
         const body = parseJson(answer.body)
         cache.set(key, { body, size: answer.body.length + 1 })
         return { kind: 'ok', body }
       } catch (error) {
+        if (error instanceof Problem) throw error
         const kind = failureKind(error)
         log.info({ dienst: dienst.uuid, kind, reason: (error as Error).message }, 'a service did not answer')
         return { kind: 'failed', reason: FAILURES[kind] }
@@ -118,7 +121,8 @@ export function openServices(database: Database, box: SecretBox, config: Config,
       cache.delete(`${dienst.uuid} ${url.href}`)
       try {
         const content = body === undefined ? {} : { body: JSON.stringify(body) }
-        const answer = await caller.send(dienst, { url, method, limit: MAX_ANSWER, ...content })
+        const send = () => caller.send(dienst, { url, method, limit: MAX_ANSWER, ...content })
+        const answer = await (currentRequest.getStore()?.away(send) ?? send())
         return { kind: 'answered', status: answer.status, body: answer.truncated ? undefined : parseJson(answer.body) }
       } catch (error) {
         const kind = failureKind(error)

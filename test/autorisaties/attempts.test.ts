@@ -15,12 +15,13 @@ t.test('tokens that keep failing are refused with 429', async (t) => {
       headers: { host: 'localhost', authorization: `Bearer ${signToken(id, secret)}` },
       remoteAddress,
     })
+  // At once: what is refused with 429 is answered a second later.
+  const many = <T>(make: (turn: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: 105 }, (_, turn) => make(turn)))
   const fail = async (id: string) => {
     const statuses = new Map<number, number>()
-    for (let turn = 0; turn < 105; turn++) {
-      const { statusCode } = await send(id, 'a wrong secret')
+    for (const { statusCode } of await many(() => send(id, 'a wrong secret')))
       statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
-    }
     return Object.fromEntries(statuses)
   }
 
@@ -42,17 +43,14 @@ t.test('tokens that keep failing are refused with 429', async (t) => {
   })
 
   t.test('client ids are not guessed without end', async (t) => {
-    const statuses = new Set<number>()
-    for (let turn = 0; turn < 105; turn++) statuses.add((await send(`naam-${turn}`, 'x')).statusCode)
-    t.strictSame([...statuses], [403, 429])
+    const answers = await many((turn) => send(`naam-${turn}`, 'x'))
+    t.strictSame([...new Set(answers.map(({ statusCode }) => statusCode))].sort(), [403, 429])
     t.equal((await send('beheer', SECRET)).statusCode, 200)
   })
 
   t.test('the addresses of one IPv6 network count as one', async (t) => {
-    const statuses = new Set<number>()
-    for (let turn = 0; turn < 105; turn++)
-      statuses.add((await send(`naam-${turn}`, 'x', `2001:db8::${turn.toString(16)}`)).statusCode)
-    t.strictSame([...statuses], [403, 429])
+    const answers = await many((turn) => send(`naam-${turn}`, 'x', `2001:db8::${turn.toString(16)}`))
+    t.strictSame([...new Set(answers.map(({ statusCode }) => statusCode))].sort(), [403, 429])
     t.equal((await send('naam-1', 'x', '2001:db8:0:1::1')).statusCode, 403)
   })
 })

@@ -7,7 +7,9 @@
 // characters, which makes it some twenty times slower than looking for the closing quote.)
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../../database/database.ts'
-import { type InvalidParam, invalidAll, Problem } from '../../http/problem.ts'
+import { jsonParser } from '../../http/json.ts'
+import { LIMITS } from '../../http/limits.ts'
+import { type InvalidParam, invalid, invalidAll, Problem } from '../../http/problem.ts'
 import { newKey, type Store, type StoredBytes } from '../storage/index.ts'
 
 /** What came with a request: the body as it was sent, and the content that is in storage by now. */
@@ -19,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-const MAX_REST = 8 * 1024 * 1024
+const MOST_CONTENTS = 3 // the last counts; each is written
 
 /**
  * Makes the routes of this plugin take `inhoud`: the parser of application/json writes it to storage. In the body `inhoud` is
@@ -33,17 +35,15 @@ export function registerInhoud(app: FastifyInstance, within: readonly string[] =
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, stream: true }
   })
-  const parseJson = app.getDefaultJsonParser('error', 'error')
+  const parse = jsonParser(app)
   app.addContentTypeParser(
     'application/json',
     { bodyLimit: Number.MAX_SAFE_INTEGER },
     async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
       const { rest, bytes, fault } = await receive(limited(payload, config.minUploadSize), within, store)
-      if (request.method === 'DELETE' && rest === '' && !bytes) return undefined
+      if (request.method === 'DELETE' && rest.byteLength === 0 && !bytes) return undefined
       try {
-        const body = await new Promise<unknown>((resolve, reject) =>
-          parseJson(request, rest, (error, value) => (error ? reject(error) : resolve(value))),
-        )
+        const body = await parse(request, rest)
         request.ontvangen = { raw: body as Record<string, unknown>, bytes, fault }
         const holder = at(body, within)
         if (holder && holder.inhoud === '') holder.inhoud = bytes || fault ? RECEIVED : null
@@ -114,15 +114,16 @@ async function receive(
   payload: AsyncIterable<Buffer>,
   within: readonly string[],
   store: Store,
-): Promise<{ rest: string; bytes: StoredBytes | null; fault: InvalidParam | null }> {
+): Promise<{ rest: Buffer; bytes: StoredBytes | null; fault: InvalidParam | null }> {
   const source = payload[Symbol.asyncIterator]()
   const kept: Buffer[] = []
   let size = 0
   let bytes: StoredBytes | null = null
   let fault: InvalidParam | null = null
+  let contents = 0
   const keep = (part: Buffer) => {
     size += part.byteLength
-    if (size > MAX_REST) throw new Problem(413)
+    if (size > LIMITS.bodyBytes) throw new Problem(413)
     kept.push(part)
   }
   const scanner = contentScanner([...within, 'inhoud'])
@@ -134,6 +135,7 @@ async function receive(
         keep(rest.subarray(0, start ?? rest.byteLength))
         if (start === undefined) break
         const text = jsonText(source, rest.subarray(start))
+        if (++contents > MOST_CONTENTS) throw invalid('inhoud', 'invalid', 'Geef de inhoud één keer.')
         await discard(store, bytes) // a repeated key: the last counts
         const received = await storeText(store, text)
         bytes = received.bytes
@@ -142,18 +144,10 @@ async function receive(
         rest = text.rest()
       }
     }
-    return { rest: readUtf8(Buffer.concat(kept)), bytes, fault }
+    return { rest: Buffer.concat(kept), bytes, fault }
   } catch (error) {
     await discard(store, bytes)
     throw error
-  }
-}
-
-function readUtf8(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new SyntaxError('not UTF-8')
   }
 }
 

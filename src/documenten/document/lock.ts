@@ -1,13 +1,14 @@
 // lock and unlock. A lock has no end: it is given back with its id, or taken away with the forced scope. Giving it back
 // also ends an upload in parts: the parts become the content of the latest version.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import { isUnavailable } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import type { Actor } from '../../http/actor.ts'
 import { OptionalText } from '../../http/input.ts'
+import { jsonParser } from '../../http/json.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { lockAccess, mayDo, SCOPES_GEFORCEERD_UNLOCK, SCOPES_LOCK, SCOPES_UNLOCK, unlockAccess } from '../rights.ts'
 import type { Stores } from '../storage/choose.ts'
@@ -22,13 +23,13 @@ const Lock = Type.Object({ lock: Type.String() })
 const Unlock = Type.Object({ lock: OptionalText(100) })
 
 export const locks: FastifyPluginAsyncTypebox = async (app) => {
-  const parseJson = app.getDefaultJsonParser('error', 'error')
+  const parse = jsonParser(app)
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0)
-      done(null, {}) // many clients announce JSON and send nothing
-    else parseJson(request, body as string, done)
-  })
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => (body.byteLength === 0 ? {} : parse(request, body)), // many clients announce JSON and send nothing
+  )
 
   app.post(
     '/enkelvoudiginformatieobjecten/:uuid/lock',

@@ -1,11 +1,15 @@
 // The OpenAPI documents, one per component, pages to read them, and one to try the APIs. Besides: the root of every API.
+import { once as eventOf } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { stringify } from 'yaml'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../config.ts'
+import { inTurn } from '../../jobs/in-turn.ts'
+import { Problem } from '../problem.ts'
 import { TITLES, toDocument } from './document.ts'
 import { type Described, type Json, type Operation, toOperation } from './operation.ts'
 import { serveReference, TRY_PATH } from './pages.ts'
@@ -68,14 +72,28 @@ const ANYWHERE = 'https://zaakstroom.invalid'
  * A document as it is sent, by our address. Writing it takes long and anybody may ask, also under made-up names of ours: so it
  * is written once, and only the address is put in. Who asks for the same gets the same bytes.
  */
-function written(write: () => string): (base: string) => Buffer {
-  const text = once(write)
+function written(write: () => Promise<string>): (base: string) => Promise<Buffer> {
+  let text: Promise<string> | undefined
   const kept = new LRUCache<string, Buffer>({ max: 4 })
-  return (base) => {
-    const bytes = kept.get(base) ?? Buffer.from(text().replaceAll(ANYWHERE, () => base))
+  return async (base) => {
+    text ??= write()
+    text.catch(() => {
+      text = undefined // whoever asks next tries again
+    })
+    const bytes = kept.get(base) ?? Buffer.from((await text).replaceAll(ANYWHERE, () => base))
     kept.set(base, bytes)
     return bytes
   }
+}
+
+const threads = inTurn(1, Number.POSITIVE_INFINITY, () => new Problem(503)) // a dozen documents at most, each once
+
+async function toYaml(json: string): Promise<string> {
+  return threads(async () => {
+    const thread = new Worker(new URL('./yaml-thread.ts', import.meta.url), { workerData: json, env: {} })
+    const [yaml] = await eventOf(thread, 'message')
+    return yaml
+  })
 }
 
 function serveComponent(
@@ -87,7 +105,6 @@ function serveComponent(
 ): void {
   const root = `/${component}/api/v1`
   const options = { config: { access: 'public' }, schema: { hide: true } } as const
-  const older = once(() => toOpenapi30(newest()))
   const anywhere = (document: Json): Json => ({
     ...document,
     info: { ...(document.info as Json), contact: { url: `${ANYWHERE}/docs/`, ...contact } },
@@ -99,13 +116,20 @@ function serveComponent(
       ]),
     ),
   })
-  const yaml = (document: Json) => stringify(anywhere(document), { aliasDuplicateObjects: false })
-  const json = (document: Json) => JSON.stringify(anywhere(document))
+  const texts = once(() => {
+    const document = anywhere(newest())
+    return { newest: JSON.stringify(document), older: JSON.stringify(toOpenapi30(document)) }
+  })
+  // Before anybody asks: it is half a second of work, and whoever is first would hold up all others.
+  app.addHook('onListen', async () => {
+    await setImmediate()
+    texts()
+  })
   const bytes = {
-    json: { newest: written(() => json(newest())), older: written(() => json(older())) },
-    yaml: { newest: written(() => yaml(newest())), older: written(() => yaml(older())) },
+    json: { newest: written(async () => texts().newest), older: written(async () => texts().older) },
+    yaml: { newest: written(() => toYaml(texts().newest)), older: written(() => toYaml(texts().older)) },
   }
-  const documentFor = (request: FastifyRequest, format: 'json' | 'yaml'): Buffer => {
+  const documentFor = (request: FastifyRequest, format: 'json' | 'yaml'): Promise<Buffer> => {
     const { v } = request.query as { v?: unknown }
     return bytes[format][v === '3' || v === '3.0' || v === '3.0.3' ? 'older' : 'newest'](request.base)
   }
@@ -124,10 +148,14 @@ function serveComponent(
   const open = (reply: FastifyReply) => reply.header('access-control-allow-origin', '*')
   for (const folder of ['', '/schema']) {
     app.get(`${root}${folder}/openapi.json`, options, async (request, reply) =>
-      open(reply).type('application/json; charset=utf-8').send(documentFor(request, 'json')),
+      open(reply)
+        .type('application/json; charset=utf-8')
+        .send(await documentFor(request, 'json')),
     )
     app.get(`${root}${folder}/openapi.yaml`, options, async (request, reply) =>
-      open(reply).type('application/yaml').send(documentFor(request, 'yaml')),
+      open(reply)
+        .type('application/yaml')
+        .send(await documentFor(request, 'yaml')),
     )
   }
   for (const url of [`${root}/schema`, `${root}/schema/`]) {

@@ -86,39 +86,34 @@ export function recorded<T extends Record<List, string[]>>(zaak: T): T {
 
 /** The answer for a case with its long lists complete. */
 export function written(db: ReadDb, zaak: Zaak, answer: Answer, base: string): Written {
-  return new Written(pieces(db, zaak, answer, base))
+  const lists = longLists(answer).map((list) => [list, inBrackets(members(db, zaak, list, base))] as const)
+  return Written.object(answer, Object.fromEntries(lists))
 }
 
-async function* pieces(db: ReadDb, zaak: Zaak, answer: Answer, base: string): AsyncGenerator<string> {
-  const long: string[] = longLists(answer)
-  let before = '{'
-  for (const [name, value] of Object.entries(answer)) {
-    if (value === undefined) continue
-    yield `${before}${JSON.stringify(name)}:`
-    before = ','
-    if (!long.includes(name)) yield JSON.stringify(value)
-    else {
-      yield '['
-      yield* members(db, zaak, name as List, base)
-      yield ']'
-    }
-  }
-  yield '}'
+async function* inBrackets(members: AsyncIterable<string>): AsyncGenerator<string> {
+  yield '['
+  yield* members
+  yield ']'
 }
 
-const PORTION = 5000
+const PORTION = 1000
 
+// The database makes the text: rows would be hundreds of thousands of objects.
 async function* members(db: ReadDb, zaak: Zaak, list: List, base: string): AsyncGenerator<string> {
   const { table, column, order } = KINDS[list]
   const side = sql.raw(order === 'asc' ? '>' : '<')
+  const begin = JSON.stringify(urlOf(list, zaak, '', base)).slice(0, -1) // ends with the uuid
   let after = sql``
   for (let before = ''; ; before = ',') {
-    const { rows } = await sql<{ id: number; uuid: string }>`
-      select x.id, x.uuid from ${sql.table(table)} x where ${sql.ref(`x.${column}`)} = ${zaak.id} ${after}
-      order by x.id ${sql.raw(order)} limit ${PORTION}`.execute(db)
-    if (rows.length > 0) yield before + rows.map(({ uuid }) => JSON.stringify(urlOf(list, zaak, uuid, base))).join(',')
-    if (rows.length < PORTION) return
-    after = sql`and x.id ${side} ${rows.at(-1)!.id}`
+    const { rows } = await sql<{ n: number; last: number; urls: string | null }>`
+      select count(*)::int as n, ${sql.raw(order === 'asc' ? 'max' : 'min')}(x.id) as last,
+        string_agg(${begin}::text || x.uuid || '"', ',' order by x.id ${sql.raw(order)}) as urls
+      from (select x.id, x.uuid from ${sql.table(table)} x where ${sql.ref(`x.${column}`)} = ${zaak.id} ${after}
+        order by x.id ${sql.raw(order)} limit ${PORTION}) x`.execute(db)
+    const { n, last, urls } = rows[0]!
+    if (urls !== null) yield before + urls
+    if (n < PORTION) return
+    after = sql`and x.id ${side} ${last}`
   }
 }
 

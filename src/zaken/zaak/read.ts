@@ -5,7 +5,7 @@ import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts 
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { invalid } from '../../http/problem.ts'
-import type { Written } from '../../http/stream.ts'
+import { Written } from '../../http/stream.ts'
 import { reached } from '../rights.ts'
 import { COLUMNS, type Related, toZaak, type ZaakRow } from './columns.ts'
 import type { ZaakConditions } from './filters.ts'
@@ -169,31 +169,38 @@ export async function* answersOf<R extends object>(
     few = []
     const whole = await findZaak(db, row.uuid)
     if (!whole || !isReadable(whole)) continue // changed since
-    for await (const one of made([{ ...whole, isLarge: false, isLong: false }]))
-      yield isCut(whole) ? written(db, whole, one, base) : one
+    for await (const one of answer([toZaak(whole, base)])) yield isCut(whole) ? written(db, whole, one, base) : one
   }
   yield* made(few)
 }
 
-/** The answers for the cases of a page, with the large geometries read a few at a time: together they may be very large. */
+/**
+ * The answers for the cases of a page, with the large geometries read a few at a time: together they may be very large. They
+ * stay text, since reading and writing it as JSON would be most of the work.
+ */
 async function* withGeometrie<R extends object>(
   db: ReadDb,
   rows: PageRow[],
   answers: AsyncIterable<R>,
-): AsyncGenerator<R> {
-  let geometrieById = new Map<number, unknown>()
+): AsyncGenerator<R | Written> {
+  let textById = new Map<number, string | null>()
   let index = 0
   for await (const answer of answers) {
     if (index % LIMITS.geometriesAtOnce === 0) {
       const few = rows.slice(index, index + LIMITS.geometriesAtOnce)
       const ids = few.filter(({ isLarge }) => isLarge).map(({ id }) => id)
       const found = ids.length === 0 ? [] : await geometrieen(db, ids)
-      geometrieById = new Map(found.map(({ id, zaakgeometrie }) => [id, zaakgeometrie]))
+      textById = new Map(found.map(({ id, zaakgeometrie }) => [id, zaakgeometrie]))
     }
     const { id, isLarge } = rows[index++]!
-    yield isLarge && 'zaakgeometrie' in answer ? { ...answer, zaakgeometrie: geometrieById.get(id) ?? null } : answer
+    if (!isLarge || !('zaakgeometrie' in answer)) yield answer
+    else yield Written.object(answer, { zaakgeometrie: [textById.get(id) ?? 'null'] })
   }
 }
 
 const geometrieen = (db: ReadDb, ids: number[]) =>
-  db.selectFrom('zaak').select(['id', 'zaakgeometrie']).where('id', 'in', ids).execute()
+  db
+    .selectFrom('zaak')
+    .select(['id', sql<string | null>`zaakgeometrie::text`.as('zaakgeometrie')])
+    .where('id', 'in', ids)
+    .execute()

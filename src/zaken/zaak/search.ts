@@ -67,7 +67,7 @@ export async function within(
 }
 
 const FIRST = 100
-const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4, stackSizeMb: 4 }
 
 // Two areas at once, whoever asks for more.
 const threads = inTurn(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))

@@ -1,0 +1,53 @@
+// JSON of requests. What it costs to parse is in the hands of clients: how deep it is and how many values it has is counted
+// before, and a large text waits for its turn.
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LIMITS } from './limits.ts'
+import { invalid } from './problem.ts'
+import { largeTurn } from './turns.ts'
+
+/**
+ * Makes the parser of JSON for `app`.
+ * @returns what rejects with a SyntaxError for what is no JSON or not UTF-8, and with Problem 400 when it is too deep or has too
+ *   many values
+ */
+export function jsonParser(app: FastifyInstance): (request: FastifyRequest, body: Buffer) => Promise<unknown> {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  return async (request, body) => {
+    if (!isUtf8(body)) throw new SyntaxError('not UTF-8')
+    if (body.byteLength > LIMITS.smallBytes) await largeTurn(request)
+    requireModest(body)
+    return new Promise((resolve, reject) =>
+      parse(request, body.toString(), (error, value) => (error ? reject(error) : resolve(value))),
+    )
+  }
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+
+/** Whether it is JSON is for the parser to say: of anything else the count means nothing. */
+function requireModest(body: Buffer): void {
+  let depth = 0
+  let values = 0
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at]!
+    if (byte === QUOTE) {
+      at = endOfString(body, at)
+    } else if (byte === COMMA) values++
+    else if (byte === 0x5b || byte === 0x7b) {
+      values++
+      if (++depth > LIMITS.depth) throw tooMuch(`${LIMITS.depth} niveaus`)
+    } else if (byte === 0x5d || byte === 0x7d) depth--
+  }
+  if (values > LIMITS.values) throw tooMuch(`${LIMITS.values} waarden`)
+}
+
+function endOfString(body: Buffer, quote: number): number {
+  let at = quote + 1
+  while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1
+  return at
+}
+
+const tooMuch = (what: string) => invalid('nonFieldErrors', 'invalid', `De inhoud heeft meer dan ${what}.`)

@@ -1,0 +1,87 @@
+// The event loop is one. Work over much data of one client is done in pieces of a few ms, and this decides when the next piece
+// may begin: one at a time, after what the others are waiting for. Requests are small until they say that they are not.
+//
+// After each piece the next one waits for as long as small requests are at work, but not longer than four times what the piece
+// took: large work is slower while others are there, and goes on. When nobody else is there it goes on at once.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+const REST = 4
+const LEAST_REST_MS = 2
+const MOST_REST_MS = 50
+const SLICE_MS = 5
+const SLICE_WEIGHT = 200
+
+const small = new Set<object>()
+const pieces: (() => void)[] = []
+let running = false
+let wake: (() => void) | undefined
+
+/** Notes which requests are at work. A stream of content is none of them: it waits for its client nearly all of the time. */
+export function countSmallRequests(app: FastifyInstance): void {
+  app.addHook('preParsing', async ({ raw, routeOptions }, reply) => {
+    if (routeOptions.config.stream) return
+    small.add(raw)
+    reply.raw.once('close', () => leave(raw))
+  })
+}
+
+function leave(request: object): void {
+  if (small.delete(request) && small.size === 0) wake?.()
+}
+
+/** Resolves when the next piece of large work may be done, which then begins in the same turn of the event loop. */
+export function largeTurn(request: FastifyRequest): Promise<void> {
+  leave(request.raw)
+  return new Promise((resolve) => {
+    pieces.push(resolve)
+    if (running) return
+    running = true
+    setImmediate(nextPiece)
+  })
+}
+
+function nextPiece(): void {
+  const begin = pieces.shift()
+  if (!begin) {
+    running = false
+    return
+  }
+  const began = performance.now()
+  begin()
+  setImmediate(() => rest(performance.now() - began))
+}
+
+function rest(tookMs: number): void {
+  if (small.size === 0 || pieces.length === 0) {
+    nextPiece()
+    return
+  }
+  const goOn = () => {
+    clearTimeout(timer)
+    wake = undefined
+    setImmediate(nextPiece)
+  }
+  const timer = setTimeout(goOn, Math.min(MOST_REST_MS, Math.max(LEAST_REST_MS, REST * tookMs)))
+  wake = goOn
+}
+
+/**
+ * Makes a queue of small things of which very many may come at once: they are done in slices of a few ms.
+ * @param weightOf how much work follows later from one of them, where that is known; a slice has `SLICE_WEIGHT` of it
+ */
+export function inSlices<T>(work: (one: T) => void, weightOf: (one: T) => number = () => 0): (one: T) => void {
+  const waiting: T[] = []
+  let at = 0
+  const slice = () => {
+    const end = performance.now() + SLICE_MS
+    for (let weight = 0; at < waiting.length && weight < SLICE_WEIGHT && performance.now() < end; at++) {
+      weight += weightOf(waiting[at]!)
+      work(waiting[at]!)
+    }
+    if (at < waiting.length) setTimeout(slice, SLICE_MS)
+    else waiting.length = at = 0
+  }
+  return (one) => {
+    if (waiting.push(one) === 1) setImmediate(slice)
+  }
+}
