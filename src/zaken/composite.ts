@@ -1,6 +1,7 @@
 // Combined endpoints, beside the standard: several resources in one transaction, by the rules that each has by itself. And
 // zaaknummer_reserveren: numbers that are handed out before their case exists.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { fetchTypes, type RemoteTypes, type SoortElders } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
@@ -19,17 +20,19 @@ import {
   throwFaults,
   toProblem,
 } from '../http/problem.ts'
+import { sendWritten, Written } from '../http/stream.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { zaakEvent } from './records.ts'
 import { createResultaat, Resultaat, ResultaatDeel } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
-import { changeRol, createRol, deleteRol, findRol, Rol, RolDeel, rolResource } from './rollen.ts'
+import { changeRol, createRol, deleteRol, findRol, Rol, RolDeel, rollenOf } from './rollen.ts'
 import { createStatus, dayAsWritten, type Einde, Status, StatusDeel } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, toZaak, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
 import { createZaak } from './zaak/create.ts'
+import { longLists, written } from './zaak/long-lists.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { findZaak } from './zaak/read.ts'
 import { openReferences } from './zaak/references.ts'
@@ -119,7 +122,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const zaaktypen = await verwijzingen.zaaktypen(input, base)
       const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
       const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
-      const objectFaults = await Promise.all(objecten.map((one) => judgeObject(app, one, base)))
+      const objectFaults = await askEach(objecten, (one) => judgeObject(app, one, base))
       const zios = parts('zaakinformatieobjecten', ZioDeel, body.zaakinformatieobjecten)
       const documenten = await askEach(zios, ({ informatieobject }) =>
         fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
@@ -151,70 +154,86 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/zaak_opschorten/:uuid',
     { config: mayUpdate, schema: { params: Params, body: metStatus('opschorting'), response: { 200: Gewijzigd } } },
-    async (request) => {
+    async (request, reply) => {
       const { uuid } = request.params
       const given = readTogether(() => only('opschorting', request.body.zaak), request.body.status)
       const asked = await ask(uuid, given, request.body, request.base)
       const how = { einde: 'mag-niet', event: 'opgeschort', asked } as const
-      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, how))
+      const { status } = request.body
+      const answer = await app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, status, how))
+      return send(request, reply, answer)
     },
   )
 
   app.post(
     '/zaak_verlengen/:uuid',
     { config: mayUpdate, schema: { params: Params, body: metStatus('verlenging'), response: { 200: Gewijzigd } } },
-    async (request) => {
+    async (request, reply) => {
       const { uuid } = request.params
       const given = readTogether(() => only('verlenging', request.body.zaak), request.body.status)
       const asked = await ask(uuid, given, request.body, request.base)
       const how = { einde: 'mag-niet', event: 'verlengd', asked } as const
-      return app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, request.body.status, how))
+      const { status } = request.body
+      const answer = await app.mutate(request.actor, (m) => changeWithStatus(m, uuid, given, status, how))
+      return send(request, reply, answer)
     },
   )
 
   app.post(
     '/zaak_bijwerken/:uuid',
     { config: mayUpdate, schema: { params: Params, body: Bijwerken, response: { 200: Bijgewerkt } } },
-    async (request) => {
+    async (request, reply) => {
       const { uuid } = request.params
       const { zaak = {}, rollen, status } = request.body
       const given = part('zaak', () => readInput(ZaakPatchVrij, zaak, { defaults: false }))
       const asked = await ask(uuid, given, request.body, request.base)
       const how = { einde: 'mag-niet', event: 'bijgewerkt', asked } as const
-      return app.mutate(request.actor, async (m) => {
-        const answer = await changeWithStatus(m, uuid, given, status, how, async (kern) => {
+      const answer = await app.mutate(request.actor, (m) =>
+        changeWithStatus(m, uuid, given, status, how, async (kern) => {
           if (rollen) await replaceRollen(m, kern, rollen, asked.typen)
-        })
-        const urls = answer.zaak.rollen
-        const found = await Promise.all(urls.map((url) => findRol(m, url.slice(-36))))
-        return { ...answer, rollen: found.flatMap((rol) => (rol ? rolResource(m, rol) : [])) }
-      })
+        }),
+      )
+      return send(request, reply, { ...answer, rollen: [] }, { rollen: rollenOf(app.read, uuid, request.base) })
     },
   )
 
   app.post(
     '/zaak_afsluiten/:uuid',
     { config: mayUpdate, schema: { params: Params, body: Afsluiten, response: { 200: Afgesloten } } },
-    async (request) => {
+    async (request, reply) => {
       const { uuid } = request.params
       const given = part('zaak', () => readInput(ZaakPatchVrij, request.body.zaak, { defaults: false }))
       const zaak = link(request.base, 'zaak', uuid)
       const documenten = await closingFaultsElsewhere(app, zaak, request.body.status.statustype, request.base)
       const asked = { ...(await ask(uuid, given, request.body, request.base)), documenten }
-      return withObjectDates(app, (objects) =>
+      const answer = await withObjectDates(app, (objects) =>
         app.mutate(request.actor, async (m) => {
           let resultaat!: Static<typeof Resultaat>
           const how = { einde: 'moet', event: 'afgesloten', asked: { ...asked, objects } } as const
-          const answer = await changeWithStatus(m, uuid, given, request.body.status, how, async (kern) => {
+          const changed = await changeWithStatus(m, uuid, given, request.body.status, how, async (kern) => {
             resultaat = await within('resultaat', () =>
               createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen, objects),
             )
           })
-          return { ...answer, resultaat }
+          return { ...changed, resultaat }
         }),
       )
+      return send(request, reply, answer)
     },
   )
+
+  /** Sends an answer with a case, of which lists that are too long to be held are written from the database. */
+  async function send<A extends { zaak: Static<typeof Zaak> }>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: A,
+    texts: Record<string, AsyncIterable<string>> = {},
+  ): Promise<FastifyReply> {
+    const { zaak } = answer
+    const row = longLists(zaak).length > 0 ? await findZaak(app.read, zaak.uuid, 0) : undefined
+    const pieces = row && { zaak: written(app.read, row, zaak, request.base).pieces }
+    return sendWritten(request, reply, Written.object(answer, { ...texts, ...pieces }))
+  }
 
   /** What the case and its new parts refer to at other servers. */
   async function ask(uuid: string, given: ZaakPatch, body: Delen, base: string): Promise<Gevraagd> {

@@ -91,6 +91,29 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   }
 }
 
+const PORTION = 200
+
+/** The parts of a case as a list in JSON, the newest first, read a portion at a time: together they may be very large. */
+export async function* partsOf<Row extends PartRow, R extends { url: string }>(
+  db: ReadDb,
+  source: PartSource<Row, R>,
+  zaakUuid: string,
+  base: string,
+): AsyncGenerator<string> {
+  let text = '['
+  for (let after = sql`true`; ; ) {
+    const conditions = [sql`x.zaak_id = (select id from zaak where uuid = ${zaakUuid}::uuid)`, after]
+    const { rows } = await select(source, conditions, sql`order by x.id desc limit ${PORTION}`).execute(db)
+    for (const row of rows) {
+      yield text + JSON.stringify(source.toResource(row, base))
+      text = ','
+    }
+    if (rows.length < PORTION) break
+    after = sql`x.id < ${rows.at(-1)!.id}`
+  }
+  yield text === '[' ? '[]' : ']'
+}
+
 export async function findOne<Row extends PartRow>(
   db: ReadDb,
   bron: PartSource<Row>,

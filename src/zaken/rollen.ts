@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
+import type { ReadDb } from '../database/database.ts'
 import { changesOf, jsonOf, rowOf } from '../database/driver-values.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { merged } from '../http/documented.ts'
@@ -23,6 +24,7 @@ import {
   holdOne,
   type PartRow,
   paged,
+  partsOf,
   readable,
   sendOne,
   sendPage,
@@ -204,7 +206,8 @@ export async function deleteRol(m: Mutation, zaak: ZaakCore, before: RolRow): Pr
 }
 
 export const findRol = (m: Mutation, uuid: string) => findOne(m.read, source, uuid)
-export const rolResource = (m: Mutation, row: RolRow) => toRol(row, m.actor.base)
+/** Those of a case, as a list in JSON. */
+export const rollenOf = (db: ReadDb, zaakUuid: string, base: string) => partsOf(db, source, zaakUuid, base)
 
 type Parts = { identificatie: object | null; context: object | null; faults: InvalidParam[] }
 

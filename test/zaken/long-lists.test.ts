@@ -64,8 +64,23 @@ t.test('cases with long lists', async (t) => {
     await complete((await call('PATCH', zaak.url, { omschrijving: 'Anders' }, CRS)).body)
     const other = String((await get(zaak.url)).headers.etag)
     t.not(other, etag)
+    const begin = (
+      await call('GET', `/catalogi/api/v1/statustypen?zaaktype=${encodeURIComponent(zaaktype)}`)
+    ).body.results
+      .map(({ url, volgnummer }: { url: string; volgnummer: number }) => ({ url, volgnummer }))
+      .find(({ volgnummer }: { volgnummer: number }) => volgnummer === 1)
+    const joined = await call('POST', `${ZAKEN}/zaak_bijwerken/${zaak.uuid}`, {
+      status: { statustype: begin.url, datumStatusGezet: '2026-03-03T10:00:00Z' },
+    })
+    t.equal(joined.status, 200, joined.text)
+    await complete(joined.body.zaak)
+    t.strictSame(
+      joined.body.rollen.map(({ uuid }: { uuid: string }) => uuid),
+      await inOrder('rol', zaak),
+    )
+    const after = String((await get(zaak.url)).headers.etag)
     await database.sql`delete from rol where id = (select max(id) from rol)`
-    t.not((await get(zaak.url)).headers.etag, other, 'the ETag changes with every member')
+    t.not((await get(zaak.url)).headers.etag, after, 'the ETag changes with every member')
 
     const list = await get(`${ZAKEN}/zaken?identificatie=${zaak.identificatie}&expand=zaaktype`)
     await complete(list.body.results[0])
