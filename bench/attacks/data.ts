@@ -53,6 +53,31 @@ export const dataAttacks: Attack[] = [
     },
   },
   {
+    name: 'pages of objects with large data',
+    rights: [right],
+    answers: [200],
+    maxBytes: 64 * 1024 * 1024,
+    prepare: async ({ zaak }, { sql, scale }) => {
+      // As large as one may be; those of an import may be larger.
+      const data = JSON.stringify({ overigeData: { lijst: times(10_000).map((n) => [n]) } })
+      await sql`insert into zaakobject (zaak_id, object, object_type, object_type_overige, object_identificatie)
+        select z.id, '', 'overige', 'lijst', ${data}::text::jsonb
+        from zaak z, generate_series(1, ${Math.round(500 * scale)}::int) where z.uuid = ${zaak.split('/').at(-1)!}`
+    },
+    send: async ({ send }) => {
+      await Promise.all(times(4).map(() => send('GET', `${ZAKEN}/zaakobjecten?objectType=overige&pageSize=500`)))
+    },
+  },
+  {
+    name: 'far more requests at once than there are connections',
+    rights: [right],
+    answers: [200, 503],
+    send: async ({ send, scale }) => {
+      const asked = `${ZAKEN}/zaken?pageSize=20&omschrijving=tegel&ordering=-startdatum`
+      await Promise.all(times(200 * scale + 2).map(() => send('GET', asked, undefined, CRS)))
+    },
+  },
+  {
     name: 'cases on which far too much hangs',
     rights: [{ component: 'zrc', scopes: ['zaken.lezen', 'zaken.bijwerken'] }],
     answers: [200],
@@ -116,6 +141,16 @@ export const dataAttacks: Attack[] = [
     },
   },
   {
+    name: 'content that is given again and again',
+    rights: [{ component: 'drc', scopes: ['documenten.aanmaken', 'documenten.lezen'] }],
+    answers: [400, 0],
+    send: async ({ send, scale }) => {
+      const body = `{${'"inhoud":"AAAA",'.repeat(20_000 * scale + 10)}"titel":"x"}`
+      const path = '/documenten/api/v1/enkelvoudiginformatieobjecten'
+      await Promise.all(times(4).map(() => send('POST', path, body)))
+    },
+  },
+  {
     name: 'lists, names and levels without end',
     rights: [right],
     answers: [400, 413],
@@ -125,6 +160,7 @@ export const dataAttacks: Attack[] = [
       await search({ uuid__in: times(many / 8 + 10_001).map(() => '00000000-0000-4000-8000-000000000000') })
       await search({ ordering: times(many / 4).map(() => 'startdatum') })
       await search({ zaaktype__in: times(many).map((n) => n) })
+      await search({ zaaktype__in: times(many).map(() => []) })
       await search(`{"zaakgeometrie":${'['.repeat(many)}${']'.repeat(many)}}`)
       await search({ ordering: ['__proto__', 'constructor'] })
     },

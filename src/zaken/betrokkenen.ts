@@ -1,7 +1,8 @@
 // Who can be involved in a case, or be what it is about: a shape for each kind.
 import Type, { type Static, type TObject } from 'typebox'
 import { Nullable, OptionalText, readInput, Text } from '../http/input.ts'
-import { type InvalidParam, Problem } from '../http/problem.ts'
+import { LIMITS } from '../http/limits.ts'
+import { fault, type InvalidParam, Problem } from '../http/problem.ts'
 
 const Verblijfsadres = Type.Object({
   aoaIdentificatie: Text(100),
@@ -158,14 +159,16 @@ export function readPart(
   if (value === null || value === undefined) return { value: null, faults: [] }
   try {
     const read = readInput(schema, value) as Record<string, unknown>
-    return { value: read, faults: [] }
+    if (JSON.stringify(read).length <= LIMITS.identificatieBytes) return { value: read, faults: [] }
+    const reason = `Dit gegeven is als JSON ten hoogste ${LIMITS.identificatieBytes} bytes.`
+    return { value: null, faults: [fault(name, 'max_length', reason)] }
   } catch (error) {
     if (!(error instanceof Problem) || !error.invalidParams) throw error
     return {
       value: null,
-      faults: error.invalidParams.map((fault) => ({
-        ...fault,
-        name: fault.name === 'nonFieldErrors' ? name : `${name}.${fault.name}`,
+      faults: error.invalidParams.map((one) => ({
+        ...one,
+        name: one.name === 'nonFieldErrors' ? name : `${name}.${one.name}`,
       })),
     }
   }
