@@ -7,6 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
 import { readInput } from '../http/input.ts'
+import { jsonParser } from '../http/json.ts'
 import { LIMITS } from '../http/limits.ts'
 import { localUuid } from '../http/links.ts'
 import { invalid, Problem } from '../http/problem.ts'
@@ -42,11 +43,13 @@ class Unusable extends Error {}
 
 export const events: FastifyPluginAsyncTypebox = async (app) => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<string>(CLOUD_EVENT, { parseAs: 'string' }, (_request, body, done) => {
+  const parse = jsonParser(app)
+  app.addContentTypeParser(CLOUD_EVENT, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     try {
-      done(null, JSON.parse(body))
-    } catch {
-      done(invalid('cloudevent', 'malformed-cloudevent', 'De inhoud is geen geldige JSON.'))
+      return await parse(request, body)
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      throw invalid('cloudevent', 'malformed-cloudevent', 'De inhoud is geen geldige JSON.')
     }
   })
 
