@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { fromEwkb } from '../../src/overnemen/open-zaak/geometry.ts'
+import { portionRunner } from '../../src/overnemen/portions.ts'
 import { beginRound, progressOf, type Round } from '../../src/overnemen/round.ts'
 import { switchOver } from '../../src/overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../src/overnemen/way-back.ts'
@@ -270,6 +271,30 @@ t.test('a round that was cut short goes on where it was', async (t) => {
   t.equal((await second.state()).status, 'klaar')
   const [zaken] = await test.database.sql<{ n: number }[]>`select count(*) as n from zaak`
   t.equal(zaken!.n, ZAKEN)
+})
+
+t.test('a step that two workers come to at once is done once', async (t) => {
+  const test = await testApp(t)
+  const source = await givenOpenZaak(t)
+  const begun = await beginRound(test.parts, {
+    soort: 'open-zaak',
+    url: source.url,
+    secret: source.url,
+    proef: false,
+    alleenLezen: true,
+    settings: { oudeUrls: [], bestanden: source.files, bytes: 'laten', naast: 1 },
+  })
+  const runners = [portionRunner(test.parts), portionRunner(test.parts)]
+  const steps = await test.database.sql<
+    { id: number; naam: string }[]
+  >`select id, naam from overneming_stap order by id`
+  for (const { id } of steps) await Promise.all(runners.map((runner) => runner.runStep(id)))
+  for (const runner of runners) await runner.close()
+  await begun.release()
+  for (const { naam, gelezen, verwacht } of await progressOf(test.database, await begun.state()))
+    if (naam === 'zaak') t.same({ gelezen, verwacht }, { gelezen: ZAKEN, verwacht: ZAKEN })
+  const [rows] = await test.database.sql`select gelezen from overneming_stap where naam = 'zaak'`
+  t.same(rows, { gelezen: ZAKEN })
 })
 
 t.test('a dry run gives the report and keeps nothing', async (t) => {
