@@ -12,7 +12,7 @@ import root, { type Test } from 'tap'
 /** What run.ts writes to the standard input of this process, one on a line: the next file, with its limit in milliseconds. */
 export type Order = { file: string; timeout: number }
 
-const current: { t?: Test } = {}
+const current: { t?: Test; leave: (() => unknown)[] } = { leave: [] }
 Object.assign(globalThis, { [Symbol.for('zaakstroom.test')]: current })
 registerHooks({
   resolve(specifier, context, next) {
@@ -40,4 +40,5 @@ root.test('lane', { timeout: 0 }, async (lane) => {
       await import(pathToFileURL(file).href)
     })
   }
+  for (const work of current.leave) await work()
 })

@@ -46,6 +46,8 @@ export async function needsBrowser(): Promise<{ skip?: string }> {
 export type Opstelling = TestApp & {
   adres: string
   browser: Browser
+  /** Signs somebody in. @returns what his cookie holds */
+  sessie(rol: Rol): Promise<string>
   /** Pages as somebody who is signed in gets them, without a browser. */
   ingelogd(rol: Rol): Promise<(url: string) => Promise<LightMyRequestResponse>>
 }
@@ -64,30 +66,59 @@ export async function opstelling(
     accounts.set(rol, row!.id)
   }
   const adres = await test.app.listen({ port: 0, host: '127.0.0.1' })
-  const ingelogd = async (rol: Rol) => {
+  const sessie = async (rol: Rol) => {
     const value = randomBytes(32).toString('base64url')
     const sleutel = createHash('sha256').update(value).digest()
     await test.database.sql`
       insert into beheer_sessie (sleutel, account_id, vervalt_op) values (${sleutel}, ${accounts.get(rol)!}, now() + interval '1 hour')`
+    return value
+  }
+  const ingelogd = async (rol: Rol) => {
+    const value = await sessie(rol)
     return (url: string) => test.app.inject({ url, headers: { host: 'localhost', cookie: `zaakstroom=${value}` } })
   }
-  if (!withBrowser) return { ...test, adres, ingelogd, browser: undefined as unknown as Browser }
-  const browser = await chromium.launch({
+  const browser = withBrowser ? await openBrowser(t) : (undefined as unknown as Browser)
+  return { ...test, adres, browser, sessie, ingelogd }
+}
+
+/** What test/lane.ts runs when its last file is done. */
+type Lane = { leave: (() => unknown)[]; browser?: Promise<Browser> }
+
+/** One for all files that share a process, since starting it takes longer than most tests; `t` ends with its pages closed. */
+async function openBrowser(t: TestLike): Promise<Browser> {
+  const lane = (globalThis as Record<symbol, unknown>)[Symbol.for('zaakstroom.test')] as Lane | undefined
+  if (lane) {
+    lane.browser ??= launchBrowser().then((browser) => {
+      lane.leave.push(() => browser.close())
+      return browser
+    })
+  }
+  const browser = await (lane?.browser ?? launchBrowser())
+  const before = new Set(browser.contexts())
+  t.teardown(async () => {
+    if (!lane) return browser.close()
+    for (const context of browser.contexts()) if (!before.has(context)) await context.close()
+  })
+  return browser
+}
+
+const launchBrowser = async () =>
+  chromium.launch({
     executablePath: await findChromium(),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   })
-  t.teardown(() => browser.close())
-  return { ...test, adres, browser, ingelogd }
-}
 
-/** A page of somebody who is signed in. Whatever the browser complains about fails the test. */
+/** A page of somebody who is signed in, who sees the overview. Whatever the browser complains about fails the test. */
 export async function alsBeheerder(
-  { adres, browser }: Pick<Opstelling, 'adres' | 'browser'>,
+  { adres, browser, sessie }: Pick<Opstelling, 'adres' | 'browser' | 'sessie'>,
   rol: Rol,
   options: { javaScriptEnabled?: boolean; width?: number } = {},
 ): Promise<{ pagina: Page; context: BrowserContext; klachten: string[] }> {
   const { javaScriptEnabled = true, width = 1280 } = options
   const context = await browser.newContext({ javaScriptEnabled, viewport: { width, height: 800 }, baseURL: adres })
+  await context.addCookies([
+    { name: 'zaakstroom', value: await sessie(rol), url: adres, httpOnly: true, sameSite: 'Lax' },
+  ])
   const pagina = await context.newPage()
   const klachten: string[] = []
   pagina.on('pageerror', (error) => klachten.push(error.message))
@@ -98,11 +129,7 @@ export async function alsBeheerder(
     if (!request.url().startsWith(adres) && !request.url().startsWith('data:'))
       klachten.push(`request to ${request.url()}`)
   })
-  await pagina.goto('/beheer/inloggen')
-  await pagina.fill('#veld-gebruikersnaam', rol)
-  await pagina.fill('#veld-wachtwoord', WACHTWOORD)
-  await pagina.click('main button[type=submit]')
-  await pagina.waitForURL('**/beheer/')
+  await pagina.goto('/beheer/')
   return { pagina, context, klachten }
 }
 
