@@ -78,7 +78,7 @@ t.test(
     const verschillen = (await beheerder.get(`${second}/verschillen`)).body
       .replace(/<[^>]+>/g, ' ')
       .replace(/\s+/g, ' ')
-    t.match(verschillen, 'Doorlooptijd 28 dagen 42 dagen')
+    t.match(verschillen, 'Doorlooptijd 28 dagen (4 weken) 42 dagen (6 weken)')
     t.match(verschillen, '“Gemachtigde” is toegevoegd .')
     await stuur(beheerder, `${second}/publiceren`)
     t.equal((await call('GET', api(first))).body.eindeGeldigheid, dag(9))
@@ -168,6 +168,6 @@ t.test('a document type says where it is used', async (t) => {
   const page = (await beheerder.get(path!)).body
   t.match(page, 'documenttype bij het zaaktype (uitgaand)')
   t.match(page, 'Besluit op bezwaar')
-  t.match(page, 'Deze versie heeft 0 documenten')
+  t.match(page, 'Deze versie heeft geen documenten')
   t.ok(await givenZaaktype(test, {}))
 })
