@@ -152,6 +152,8 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     const version = Object.hasOwn(VERSIONS, root) ? VERSIONS[root] : undefined
     if (version) reply.header('api-version', version)
   })
+  // Before the first route, which is the one of CORS: a route keeps the handler of the moment that it is made.
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   await allowOrigins(app, parts.config)
   const requestLog = plainLog(parts.log)
   app.addHook('onResponse', async (request, reply) => {
@@ -161,7 +163,6 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   })
   acceptEmptyBodies(app)
   const routes = collectRoutes(app)
-  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   const noRoute = (request: FastifyRequest) => {
     const methods = routes.methodsAt(request.url.split('?', 1)[0]!)
     if (methods.length === 0) return new Problem(404)

@@ -69,6 +69,14 @@ t.test('origins that are named', async (t) => {
     t.same(corsOf(page.headers), [])
     const preflight = await app.inject({ method: 'OPTIONS', url: '/beheer/inloggen', headers: preflightOf(ORIGIN) })
     t.same(corsOf(preflight.headers), [])
+    const broken = await app.inject({
+      method: 'OPTIONS',
+      url: ZAKEN,
+      headers: { ...HEADERS, 'content-type': 'application/json' },
+      payload: '{"a":1,}',
+    })
+    t.equal(broken.statusCode, 400)
+    t.match(broken.headers['content-type'], /problem\+json/, 'also with a body that is none')
   })
 })
 
