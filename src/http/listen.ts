@@ -31,7 +31,8 @@ export async function listen(
       client.on('end', () => ended.resolve())
       client.on('notification', onSignal)
       try {
-        await client.connect()
+        // A client that is ended while it connects never tells how connecting went.
+        await Promise.race([client.connect(), ended.promise])
         await client.query(`listen "${channel}"`)
         onSignal()
         first.resolve()
