@@ -22,10 +22,12 @@ const MAX_BYTES = 65_536
 const access = { component: 'nrc', scopes: ['cloudevents.bezorgen'] } as const
 
 const Attribute = Type.String({ minLength: 1, maxLength: 255 })
+/** With an id it has to fit an entry of an index (2,704 bytes), also in characters of four bytes. */
+const Source = Type.String({ minLength: 1, maxLength: 400 })
 const CloudEvent = Type.Object({
   specversion: Type.String({ pattern: '^1\\.\\d+$', maxLength: 10 }),
   id: Attribute,
-  source: Type.String({ minLength: 1, maxLength: 1000 }),
+  source: Source,
   type: Attribute,
   data: Type.Optional(
     Type.Unsafe<unknown>({
@@ -150,9 +152,8 @@ function fieldsOf(data: unknown): Record<string, unknown> {
 async function zaakOf(m: Mutation, data: unknown): Promise<ZaakCore> {
   const named = String(fieldsOf(data).zaak ?? '')
   const uuid = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(named)?.[1]
-  const zaak = await holdZaak(m, uuid ?? localUuid(named, m.actor.base, 'zaak') ?? NO_UUID)
+  const found = uuid ?? localUuid(named, m.actor.base, 'zaak')
+  const zaak = found && (await holdZaak(m, found))
   if (!zaak) throw new Unusable('unknown-zaak')
   return zaak
 }
-
-const NO_UUID = '00000000-0000-0000-0000-000000000000'

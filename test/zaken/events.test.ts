@@ -1,5 +1,5 @@
 // Cloud events that come in at /events: a case was linked elsewhere, or that link went.
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { removeOldEvents } from '../../src/notificaties/resend.ts'
@@ -33,6 +33,21 @@ async function given(t: { teardown(work: () => unknown): unknown }) {
 
 const objects = async ({ call }: TestApp, zaak: string) =>
   (await call('GET', `${ZAKEN}/zaakobjecten?zaak=${encodeURIComponent(zaak)}`)).body.results
+
+t.test('the longest source and id that are taken are remembered, in characters of four bytes too', async (t) => {
+  const { send, event, link } = await given(t)
+  // Of all the same ones PostgreSQL would make an entry that is small.
+  const wide = (length: number) =>
+    Array.from({ length }, () => String.fromCodePoint(0x20000 + randomInt(0xa000))).join('')
+  const longest = event('gekoppeld', link, { source: wide(400), id: wide(255) })
+  const answer = await send(longest)
+  t.equal(answer.status, 202, answer.text)
+  for (const source of [wide(401), `a${'\u0301'.repeat(3000)}`]) {
+    const longer = await send(event('gekoppeld', link, { source }))
+    t.equal(longer.status, 400)
+    t.same(faultsOf(longer), ['cloudevent: malformed-cloudevent'])
+  }
+})
 
 t.test('zaak-gekoppeld makes a zaakobject, with an audit record of who sent it, and once', async (t) => {
   const { test, zaak, send, event, link } = await given(t)
