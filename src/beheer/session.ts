@@ -70,7 +70,7 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
     id: row.id,
     uuid: row.uuid,
     stap: row.stap,
-    melding: noticeFor(request, row.melding ?? []),
+    melding: noticeFor(request, row.melding),
     beheerder: {
       id: row.account_id,
       uuid: row.account_uuid,
@@ -94,7 +94,7 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
       id: number
       uuid: string
       stap: Session['stap']
-      melding: KeptNotice[] | null
+      melding: KeptNotice[] | Melding | null
       account_id: number
       account_uuid: string
       gebruikersnaam: string
@@ -124,7 +124,8 @@ const NOTICE_MS = 5 * 60_000
 const NOTICES = 20
 
 /** The oldest notice for this page. What a script fetches to refresh a part shows none, so it takes none. */
-function noticeFor(request: FastifyRequest, notices: KeptNotice[]): KeptNotice | null {
+function noticeFor(request: FastifyRequest, notices: KeptNotice[] | Melding | null): KeptNotice | null {
+  if (!Array.isArray(notices)) return null // none, or the one that an older program wrote, which knows no list
   if (!['document', undefined].includes(request.headers['sec-fetch-dest'] as string | undefined)) return null
   const path = noticePath(request.originalUrl.replace(/^\/beheer/, ''))
   const counts = (one: KeptNotice) => (one.path === path || one.path === '*') && Date.now() - one.at < NOTICE_MS
