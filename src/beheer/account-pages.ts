@@ -1,6 +1,6 @@
 // accounts-paginas: who may use the administration pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import Type from 'typebox'
 import { OptionalText, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
@@ -23,7 +23,7 @@ import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
 import { type AuditEntry, mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
 import { basePath } from './keyset-list.ts'
-import { keysetByNumber, type Sorts } from './lookup.ts'
+import { keysetByNumber, sortsOf } from './lookup.ts'
 import { redirectWith } from './page.ts'
 import { addNotice, endSessions, ROLLEN, seal, unseal } from './session.ts'
 import { endWait } from './sign-in-attempts.ts'
@@ -56,18 +56,13 @@ export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = {
   administrator: 'administrator: ook instellingen, rechten en accounts',
 }
 
-/** There are at most some thousands of accounts: no column needs an index. */
-const sortedBy = (column: RawBuilder<unknown>): Sorts[string] => ({
-  column,
-  of: (id) => sql`(select ${column} from beheer_account a where a.id = ${id}::bigint)`,
+const SORTS = sortsOf('beheerAccount', 'a', {
+  gebruikersnaam: sql`lower(a.gebruikersnaam)`,
+  naam: sql`lower(a.naam)`,
+  rol: sql`a.rol`,
+  stand: sql`a.actief`,
+  login: sql`coalesce(a.laatste_login_op, '-infinity')`,
 })
-const SORTS: Sorts = {
-  gebruikersnaam: sortedBy(sql`lower(a.gebruikersnaam)`),
-  naam: sortedBy(sql`lower(a.naam)`),
-  rol: sortedBy(sql`a.rol`),
-  stand: sortedBy(sql`a.actief`),
-  login: sortedBy(sql`coalesce(a.laatste_login_op, '-infinity')`),
-}
 
 export function registerAccounts(app: FastifyInstance): void {
   app.get<{ Querystring: { zoek?: string } }>('/accounts', { config }, async (request, reply) => {

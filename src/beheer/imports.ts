@@ -1,6 +1,6 @@
 // imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { createDraftOfRest, listConcepten, requestDryRun } from '../documenten/import/draft.ts'
 import {
   canContinue,
@@ -22,7 +22,7 @@ import { moment } from './format.ts'
 import { importState, importStatus, perSecond, speedText, stoppedText, type Voortgang } from './import-labels.ts'
 import { registerImportStarten } from './import-start.ts'
 import { keysetPage } from './keyset-list.ts'
-import { keysetByNumber, queryText, type Sorts, uuidParam } from './lookup.ts'
+import { keysetByNumber, queryText, sortsOf, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
@@ -32,18 +32,13 @@ const LIJST = { pad: '/imports', naam: 'Imports' }
 /** Kinds of failures that one page shows. */
 const SOORTEN = 100
 
-/** Imports are removed after some days: no column needs an index. */
-const sortedBy = (column: RawBuilder<unknown>): Sorts[string] => ({
-  column,
-  of: (id) => sql`(select ${column} from import i where i.id = ${id}::bigint)`,
+const SORTS = sortsOf('import', 'i', {
+  bestand: sql`lower(i.bestandsnaam)`,
+  staat: sql`i.status`,
+  rijen: sql`i.totaal`,
+  gelukt: sql`i.geslaagd`,
+  mislukt: sql`coalesce(i.mislukt, 0)`,
 })
-const SORTS: Sorts = {
-  bestand: sortedBy(sql`lower(i.bestandsnaam)`),
-  staat: sortedBy(sql`i.status`),
-  rijen: sortedBy(sql`i.totaal`),
-  gelukt: sortedBy(sql`i.geslaagd`),
-  mislukt: sortedBy(sql`coalesce(i.mislukt, 0)`),
-}
 
 export async function registerImports(app: FastifyInstance): Promise<void> {
   const { reader } = app

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
+import type { DB } from '../database/types.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
 import { UUID_PATTERN } from '../http/uuid.ts'
@@ -49,6 +50,18 @@ export function requireVisible(request: FastifyRequest, vertrouwelijkheidaanduid
 
 /** How a list may be sorted: the column, and where it stands of the row with a given number. */
 export type Sorts = Record<string, { column: RawBuilder<unknown>; of(id: string): RawBuilder<unknown> }>
+
+/** Sorts by columns of a table of at most some thousands of rows, which therefore need no index; `alias` is its name in the list. */
+export function sortsOf(table: keyof DB, alias: string, columns: Record<string, RawBuilder<unknown>>): Sorts {
+  const from = sql`${sql.table(table)} as ${sql.id(alias)}`
+  const id = sql.ref(`${alias}.id`)
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [
+      name,
+      { column, of: (number) => sql`(select ${column} from ${from} where ${id} = ${number}::bigint)` },
+    ]),
+  )
+}
 
 /**
  * A list by number, newest first, or as `sorteer` in the query says; `conditions` begin with a column, `select` ends where they

@@ -9,7 +9,7 @@ import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
 import { keysetPage } from '../keyset-list.ts'
-import { keysetByNumber, queryText, type Sorts, uuidParam } from '../lookup.ts'
+import { keysetByNumber, queryText, sortsOf, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { beheren, kijken, stateOf, TYPES, type TypePath, uuidOf } from './context.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
@@ -51,15 +51,11 @@ const GROUPS: Group[] = [
 ]
 const CRUMB = { pad: '/catalogi', naam: 'Catalogi' }
 
-const sortedBy = (column: RawBuilder<unknown>): Sorts[string] => ({
-  column,
-  of: (id) => sql`(select ${column} from catalogus c where c.id = ${id}::bigint)`,
+const SORTS = sortsOf('catalogus', 'c', {
+  naam: sql`lower(c.naam)`,
+  domein: sql`c.domein`,
+  rsin: sql`c.rsin`,
 })
-const SORTS: Sorts = {
-  naam: sortedBy(sql`lower(c.naam)`),
-  domein: sortedBy(sql`c.domein`),
-  rsin: sortedBy(sql`c.rsin`),
-}
 
 export function registerCatalogus(app: FastifyInstance): void {
   app.get('/catalogi', { config: kijken }, async (request, reply) => {
