@@ -1,4 +1,5 @@
-// import-starten: an import from the browser, in steps: the file is taken in and shown, a dry run lists its wrong rows, and then it starts or is thrown away. The file waits between the steps in the database, for a day.
+// import-starten: an import from the browser, in steps: the file is taken in and shown, a dry run lists its wrong rows, and then
+// it starts or is thrown away. The file waits between the steps in the database, for a day.
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'

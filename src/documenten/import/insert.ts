@@ -24,8 +24,8 @@ export async function insertDocuments(target: Target, rows: Candidate[], fouten:
   await connection`set constraints all immediate` // a deferred one would refuse the batch as a whole, at its end
   const zaakFouten = await judgeZaken(connection, withZaak(rows))
   let taken = await existing(kyselyOn(connection), rows)
-  const todo = [{ rows, tries: 0 }]
-  for (let part = todo.shift(); part; part = todo.shift()) {
+  const parts = [{ rows, tries: 0 }]
+  for (let part = parts.shift(); part; part = parts.shift()) {
     const { accepted, refused } = judgeInOrder(part.rows, taken, zaakFouten)
     const outcome = await insertAll(target, accepted)
     if ('inserted' in outcome) {
@@ -37,12 +37,12 @@ export async function insertDocuments(target: Target, rows: Candidate[], fouten:
       }
     } else if (!outcome.error && part.tries < TRIES) {
       taken = await existing(kyselyOn(connection), rows)
-      todo.unshift({ rows: part.rows, tries: part.tries + 1 })
+      parts.unshift({ rows: part.rows, tries: part.tries + 1 })
     } else if (part.rows.length === 1) {
       fouten.set(part.rows[0]!.nummer, refusal(outcome.error))
     } else {
       const middle = Math.ceil(part.rows.length / 2)
-      todo.unshift({ rows: part.rows.slice(0, middle), tries: 0 }, { rows: part.rows.slice(middle), tries: 0 })
+      parts.unshift({ rows: part.rows.slice(0, middle), tries: 0 }, { rows: part.rows.slice(middle), tries: 0 })
     }
   }
   return made
