@@ -26,6 +26,7 @@ export async function givenS3(t: TestLike): Promise<Opslagserver> {
     t,
     (directory, port) => [
       '--openssl-legacy-provider', // its lists continue with tokens in DES
+      ...['--import', new URL('s3rver-whole-writes.ts', import.meta.url).href],
       bin,
       ...['-d', directory, '-a', '127.0.0.1', '-p', `${port}`, '--configure-bucket', 'documenten'],
     ],
