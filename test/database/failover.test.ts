@@ -1,11 +1,6 @@
 // Two hosts in DATABASE_URL, a primary and its standby: what happens when the primary is lost and the standby promoted.
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
@@ -16,8 +11,8 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { freePort } from '../free-port.ts'
 import { letters } from './letters.ts'
+import { noPrograms, serverDirectory, startPrimary, startStandby } from './servers.ts'
 
-const BIN = '/usr/lib/postgresql/15/bin' // the embedded one has no pg_basebackup
 const SECRET = 'the secret of the first client, long enough'
 const KEY = 'the key of this database, long enough'
 
@@ -31,132 +26,64 @@ t.test('an address with several hosts is one address per host', async (t) => {
   t.same(hostUrls('postgresql://a,b/n'), ['postgresql://a/n', 'postgresql://b/n'])
 })
 
-t.test(
-  'after a failover writes go on at the promoted standby, and so do jobs',
-  { skip: !existsSync(join(BIN, 'pg_basebackup')) && 'no pg_basebackup here' },
-  async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-failover-'))
-    t.teardown(() => rm(directory, { recursive: true, force: true }))
-    await chmod(directory, 0o711)
-    const began = performance.now()
-    const [first, second] = await Promise.all([startPrimary(t, join(directory, 'a')), freePort()])
-    const url = `postgres://postgres@127.0.0.1:${second},127.0.0.1:${first.port}/postgres`
-    await migrate(url) // the first of the two is not there yet
-    const standby = await startStandby(t, first.port, join(directory, 'b'), second)
+t.test('after a failover writes go on at the promoted standby, and so do jobs', { skip: noPrograms }, async (t) => {
+  const directory = await serverDirectory(t)
+  const began = performance.now()
+  const [first, second] = await Promise.all([startPrimary(t, join(directory, 'a')), freePort()])
+  const url = `postgres://postgres@127.0.0.1:${second},127.0.0.1:${first.port}/postgres`
+  await migrate(url) // the first of the two is not there yet
+  const standby = await startStandby(t, first.port, join(directory, 'b'), second)
 
-    const config = readConfig({
-      DATABASE_URL: url,
-      DATA_DIR: join(directory, 'data'),
-      SECRET_KEY: KEY,
-      PORT: '0',
-      BOOTSTRAP_CLIENT_ID: 'eerste',
-      BOOTSTRAP_CLIENT_SECRET: SECRET,
-      NOTIFICATIONS_DISABLED: 'true',
-      LOG_LEVEL: 'silent',
+  const config = readConfig({
+    DATABASE_URL: url,
+    DATA_DIR: join(directory, 'data'),
+    SECRET_KEY: KEY,
+    PORT: '0',
+    BOOTSTRAP_CLIENT_ID: 'eerste',
+    BOOTSTRAP_CLIENT_SECRET: SECRET,
+    NOTIFICATIONS_DISABLED: 'true',
+    LOG_LEVEL: 'silent',
+  })
+  t.comment(`both servers were there after ${Math.round(performance.now() - began)} ms`)
+  const log = openLog('silent')
+  const api = await runApi(config, url, secretBox(KEY), log)
+  t.teardown(() => api.stop())
+  const worker = await runWorker(config, url, log)
+  t.teardown(() => worker.stop())
+  // A connection for each request: on a busy machine starting and stopping servers takes longer than an idle one is kept, and
+  // one that the api closes while it is used again would fail a request that says nothing of the database.
+  const headers = {
+    authorization: `Bearer ${signToken('eerste', SECRET)}`,
+    'content-type': 'application/json',
+    connection: 'close',
+  }
+  let written = 0
+  const write = async () => {
+    const domein = `F${letters(written)}`
+    const { status } = await fetch(`${api.address}/catalogi/api/v1/catalogussen`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ domein, rsin: '000000000', contactpersoonBeheerNaam: 'Jan' }),
     })
-    t.comment(`both servers were there after ${Math.round(performance.now() - began)} ms`)
-    const log = openLog('silent')
-    const api = await runApi(config, url, secretBox(KEY), log)
-    t.teardown(() => api.stop())
-    const worker = await runWorker(config, url, log)
-    t.teardown(() => worker.stop())
-    // A connection for each request: on a busy machine starting and stopping servers takes longer than an idle one is kept, and
-    // one that the api closes while it is used again would fail a request that says nothing of the database.
-    const headers = {
-      authorization: `Bearer ${signToken('eerste', SECRET)}`,
-      'content-type': 'application/json',
-      connection: 'close',
-    }
-    let written = 0
-    const write = async () => {
-      const domein = `F${letters(written)}`
-      const { status } = await fetch(`${api.address}/catalogi/api/v1/catalogussen`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ domein, rsin: '000000000', contactpersoonBeheerNaam: 'Jan' }),
-      })
-      if (status === 201) written++
-      return status
-    }
-    for (let n = 0; n < 10; n++)
-      t.equal(await write(), 201, 'a standby that stands first in the address is passed over')
-    t.ok(worker.healthy())
+    if (status === 201) written++
+    return status
+  }
+  for (let n = 0; n < 10; n++) t.equal(await write(), 201, 'a standby that stands first in the address is passed over')
+  t.ok(worker.healthy())
 
-    await first.kill()
-    for (let n = 0; n < 3; n++) t.equal(await write(), 503, 'without a primary it says so, and does not wait for one')
-    await standby.promote()
-    const since = performance.now()
-    while ((await write()) !== 201) await sleep(20)
-    t.comment(`writes went on ${Math.round(performance.now() - since)} ms after the promotion`)
-    const list = await fetch(`${api.address}/catalogi/api/v1/catalogussen`, { headers })
-    t.equal(
-      ((await list.json()) as { count: number }).count,
-      written,
-      'every write that was acknowledged is there, and no other',
-    )
-    while (!worker.healthy()) await sleep(50)
-    const ready = await fetch(`${api.address}/readyz`, { headers: { connection: 'close' } })
-    t.equal(ready.status, 200)
-  },
-)
-
-type TestLike = { teardown(work: () => unknown): unknown }
-
-/** Runs one of PostgreSQL's programs, as its own user when we are root. */
-function run(program: string, args: string[]) {
-  const command = [join(BIN, program), ...args]
-  const asOther = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--', ...command] : command
-  return promisify(execFile)(asOther[0]!, asOther.slice(1), { cwd: '/' })
-}
-
-async function startPrimary(t: TestLike, data: string) {
-  const port = await freePort()
-  await give(data)
-  await run('initdb', [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale=C.UTF-8',
-    '--no-sync',
-  ])
-  await start(data, port, '')
-  t.teardown(() => stop(data))
-  return { port, kill: () => stop(data) }
-}
-
-/** Follows the primary; what that acknowledges has reached it. */
-async function startStandby(t: TestLike, primary: number, data: string, port: number) {
-  await give(data)
-  const source = `host=127.0.0.1 port=${primary} user=postgres`
-  await run('pg_basebackup', ['-D', data, '-d', source, '-R', '-c', 'fast', '--no-sync'])
-  await start(data, port, '')
-  // From here on a commit is acknowledged when the standby has it.
-  for (const statement of [`alter system set synchronous_standby_names = '*'`, 'select pg_reload_conf()'])
-    await run('psql', ['-X', '-q', '-d', `${source} dbname=postgres`, '-c', statement])
-  t.teardown(() => stop(data))
-  return { promote: () => run('pg_ctl', ['-D', data, '-w', 'promote']) }
-}
-
-async function give(data: string) {
-  await promisify(execFile)('mkdir', ['-m', '700', data])
-  if (process.getuid?.() !== 0) return
-  const { stdout } = await promisify(execFile)('id', ['-u', 'postgres'])
-  await chown(data, Number(stdout), (await stat(data)).gid)
-}
-
-const start = (data: string, port: number, more: string) =>
-  run('pg_ctl', [
-    '-D',
-    data,
-    '-l',
-    `${data}/log`,
-    '-w',
-    'start',
-    '-o',
-    `-p ${port} -k ${data} -c listen_addresses=127.0.0.1 -c fsync=off ${more}`,
-  ])
-
-const stop = (data: string) => run('pg_ctl', ['-D', data, '-m', 'immediate', 'stop']).catch(() => {})
+  await first.kill()
+  for (let n = 0; n < 3; n++) t.equal(await write(), 503, 'without a primary it says so, and does not wait for one')
+  await standby.promote()
+  const since = performance.now()
+  while ((await write()) !== 201) await sleep(20)
+  t.comment(`writes went on ${Math.round(performance.now() - since)} ms after the promotion`)
+  const list = await fetch(`${api.address}/catalogi/api/v1/catalogussen`, { headers })
+  t.equal(
+    ((await list.json()) as { count: number }).count,
+    written,
+    'every write that was acknowledged is there, and no other',
+  )
+  while (!worker.healthy()) await sleep(50)
+  const ready = await fetch(`${api.address}/readyz`, { headers: { connection: 'close' } })
+  t.equal(ready.status, 200)
+})
