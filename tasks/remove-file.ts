@@ -1,12 +1,14 @@
-// remove-file: removes bytes that no row refers to any more. Running twice is harmless.
+// remove-file: removes bytes that no row refers to any more. Running twice is harmless. When bytes are to stay for a while
+// (DOCUMENTEN_KEEP_DELETED_HOURS) the job leaves one that runs later.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
+import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
 import { belongsToSource } from '../src/overnemen/bytes.ts'
 
-const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()) })
+const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()), kept: Type.Optional(Type.Boolean()) })
 declare global {
   namespace GraphileWorker {
     interface Tasks {
@@ -15,11 +17,18 @@ declare global {
   }
 }
 
-type Parts = { database: Database; storeFor: Stores['storeFor'] }
+type Parts = { config: Pick<Config, 'documentenKeepDeletedHours'>; database: Database; storeFor: Stores['storeFor'] }
 
-export function removeFile({ database, storeFor }: Parts): Task {
-  return async (payload) => {
-    for (const id of readInput(Payload, payload).bestanden) {
+export function removeFile({ config, database, storeFor }: Parts): Task {
+  return async (payload, { addJob }) => {
+    const { bestanden, kept } = readInput(Payload, payload)
+    const hours = config.documentenKeepDeletedHours
+    if (hours > 0 && !kept) {
+      // A crash after this adds it again: removing twice is harmless.
+      await addJob('remove-file', { bestanden, kept: true }, { runAt: new Date(Date.now() + hours * 3600_000) })
+      return
+    }
+    for (const id of bestanden) {
       // The row goes first, but only for good when the bytes are gone too: the transaction waits for that.
       await database.sql.begin(async (sql) => {
         const [row] = await sql<{ backend: string; sleutel: string }[]>`

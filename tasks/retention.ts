@@ -92,6 +92,9 @@ export async function removeOldImports({ config, database }: Pick<Parts, 'config
 async function sweepOrphans(parts: Parts) {
   const total = { seen: 0, removed: 0, unfinished: 0, overgeslagen: [] as string[] }
   for (const backend of await usedBackends(parts)) {
+    // A full store beside a database without documents is one that belongs to another database.
+    const [known] = await parts.database.sql`select from bestand where backend = ${backend} limit 1`
+    if (!known) continue
     try {
       const swept = await sweep(parts.storeFor(backend), {
         olderThan: new Date(Date.now() - GRACE_MS),

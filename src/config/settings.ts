@@ -289,6 +289,20 @@ export const Settings = Type.Object({
     default: 'filesystem',
     description: 'where new documents go; those that exist stay where they are until `storage migrate`',
   }),
+  documentenKeepDeletedHours: Type.Integer({
+    env: 'DOCUMENTEN_KEEP_DELETED_HOURS',
+    default: 0,
+    minimum: 0,
+    maximum: 720,
+    description:
+      'hours that the bytes of a deleted document stay in storage; longer than a backup takes, so that a restored document has its bytes',
+    ...pages({
+      groep: 'Bewaren',
+      label: 'Inhoud van verwijderde documenten, in uren',
+      uitleg:
+        'Zo lang blijft de inhoud van een verwijderd document nog in de opslag staan. Niemand kan die dan nog opvragen. Neem meer uren dan een back-up duurt: dan heeft elk document na het terugzetten zijn inhoud.',
+    }),
+  }),
   s3: Type.Object({
     keyId: Type.Optional(
       Type.String({

@@ -60,7 +60,8 @@ export async function startStandby(t: TestLike, primary: number, data: string, p
   return { promote: () => run('pg_ctl', ['-D', data, '-w', 'promote']) }
 }
 
-async function give(data: string) {
+/** A directory of the user that runs the programs. */
+export async function give(data: string) {
   await promisify(execFile)('mkdir', ['-m', '700', data])
   if (process.getuid?.() !== 0) return
   const { stdout } = await promisify(execFile)('id', ['-u', 'postgres'])

@@ -1,7 +1,7 @@
 // The subcommands on the document storage.
 import type { Command } from 'commander'
 import { type Config, ConfigError } from '../../config.ts'
-import { checkStorage } from '../../documenten/storage/check.ts'
+import { type CheckResult, checkStorage } from '../../documenten/storage/check.ts'
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { BACKENDS } from '../../documenten/storage/index.ts'
 import { moveBytes } from '../../documenten/storage/migrate.ts'
@@ -56,19 +56,34 @@ Example:
 
   storage
     .command('check')
-    .description('find bytes without documents, and documents whose bytes are absent or changed')
+    .description(
+      'find bytes without documents, and documents whose bytes are absent or changed; changes nothing by itself',
+    )
     .option('--verify', 'read all bytes and compare checksums')
-    .option('--repair', 'remove bytes older than a day that have no document; use a copy in another backend')
+    .option('--repair', 'mend what can be mended, see below')
+    .option('--remove-most', 'with --repair: remove bytes without a document also when they are most of what is stored')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExit codes: 0 all is well (or was repaired), 1 something is wrong.')
-    .action(async (options: { verify?: boolean; repair?: boolean; json?: boolean }) => {
+    .addHelpText(
+      'after',
+      `
+--repair
+  removes bytes that are older than a day and have no document, and what interrupted writes left behind;
+  lets a document whose bytes are gone or changed use a copy of them in another backend that is in use;
+  notes which documents have no bytes, so that the pages warn, and that they are back when they are.
+It never changes or deletes a document, never writes bytes, and removes none that belong to a document. Nothing is removed from
+a store where most bytes have no document: that looks like the wrong database. Put bytes back by copying them, under their own
+name, from a backup; then run it again.
+
+Exit codes: 0 all is well (or was repaired), 1 something is wrong.`,
+    )
+    .action(async (options: { verify?: boolean; repair?: boolean; removeMost?: boolean; json?: boolean }) => {
+      if (options.removeMost && !options.repair) throw new UsageError('--remove-most goes with --repair')
       await withDatabase(async (database, config) => {
         const tell = progress()
         const outcome = await checkStorage(
           { database, ...openStores(config, toStderr) },
           {
-            verify: options.verify,
-            repair: options.repair,
+            ...options,
             report: (found) => {
               const line = `${found.backend} ${found.sleutel}: ${WORDS[found.kind]}${found.repaired ? ', repaired' : ''}`
               console.log(options.json ? JSON.stringify(found) : line)
@@ -76,12 +91,32 @@ Example:
             progress: ({ documents, stored }) => tell(`listed ${stored} files, checked ${documents} documents`),
           },
         )
-        const { documents, stored, found, repaired } = outcome
-        const text = `${documents} documents, ${stored} files in storage: ${found} wrong, ${repaired} of these repaired.`
-        console.log(options.json ? JSON.stringify(outcome) : text)
-        if (found > repaired) process.exitCode = 1
+        console.log(options.json ? JSON.stringify(outcome) : inWords(outcome, options.repair === true))
+        if (outcome.found > outcome.repaired) process.exitCode = 1
       })
     })
+}
+
+/** What was found and done, for people. */
+function inWords(outcome: CheckResult, repair: boolean): string {
+  const { documents, stored, found, repaired, recent, refused, unfinished, removed, relinked, noted, back } = outcome
+  const lines = [`${documents} documents, ${stored} files in storage: ${found} wrong, ${repaired} of these repaired.`]
+  if (recent > 0) lines.push(`${recent} files without a document are younger than a day, and were left.`)
+  if (repair) {
+    const done = [
+      removed > 0 && `removed ${removed} files without a document`,
+      unfinished > 0 && `removed ${unfinished} unfinished writes`,
+      relinked > 0 && `${relinked} documents use their copy in another backend`,
+      noted > 0 && `noted that ${noted} more documents lack their bytes`,
+      back > 0 && `noted that the bytes of ${back} documents are back`,
+    ].filter((text) => text !== false)
+    lines.push(done.length > 0 ? `Done: ${done.join('; ')}.` : 'Nothing was changed.')
+  }
+  for (const backend of refused)
+    lines.push(
+      `Removed nothing from ${backend}: most of what it holds has no document. Is this the right database? See --remove-most.`,
+    )
+  return lines.join('\n')
 }
 
 const WORDS = {

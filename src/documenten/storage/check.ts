@@ -27,10 +27,20 @@ export type CheckResult = {
   unfinished: number
   found: number
   repaired: number
+  /** Of what was repaired: bytes without a document that were removed, and documents that now use a copy in another store. */
+  removed: number
+  relinked: number
+  /** Documents without bytes that the pages warn of from now on, and those they no longer warn of because the bytes are back. */
+  noted: number
+  back: number
+  /** Stores where nothing was removed, because most of what they hold has no document: perhaps it is the wrong database. */
+  refused: Backend[]
 }
 export type CheckOptions = {
   repair?: boolean | undefined
   verify?: boolean | undefined
+  /** Remove bytes without a document also where they are most of what a store holds. */
+  removeMost?: boolean | undefined
   report?: (bevinding: Finding) => void
   progress?: (so: CheckResult) => void
 }
@@ -38,15 +48,33 @@ type Parts = Stores & { database: Database }
 type Bestand = { id: number; sleutel: string; omvang: number; sha256: Buffer | null }
 
 const PAGE = 1000
-const VERIFY_AT_ONCE = 4
+const AT_ONCE = 4
+const FEW = 100 // as many orphans are removed whatever else is there
 
-/** @throws StoreUnavailable when a store is away: nothing is said about its documents then */
+/**
+ * Changes nothing unless `repair` is set, but for the checksum of bytes that had none. Repairing never touches a document, never
+ * writes bytes and removes none that a row names.
+ * @throws StoreUnavailable when a store is away: nothing is said about its documents then
+ */
 export async function checkStorage(parts: Parts, options: CheckOptions = {}): Promise<CheckResult> {
-  const so: CheckResult = { documents: 0, stored: 0, foreign: 0, recent: 0, unfinished: 0, found: 0, repaired: 0 }
+  const so: CheckResult = {
+    documents: 0,
+    stored: 0,
+    foreign: 0,
+    recent: 0,
+    unfinished: 0,
+    found: 0,
+    repaired: 0,
+    removed: 0,
+    relinked: 0,
+    noted: 0,
+    back: 0,
+    refused: [],
+  }
   for (const backend of await usedBackends(parts)) {
     const connection = await parts.database.sql.reserve()
     try {
-      await checkBackend(parts, connection, backend, options, so)
+      await checkBackend({ ...parts, connection, backend, options, so })
     } finally {
       await connection`drop table if exists pg_temp.aanwezig`.catch(() => {})
       await connection`reset statement_timeout`.catch(() => {})
@@ -56,77 +84,120 @@ export async function checkStorage(parts: Parts, options: CheckOptions = {}): Pr
   return so
 }
 
-async function checkBackend(
-  parts: Parts,
-  connection: postgres.ReservedSql,
-  backend: Backend,
-  options: CheckOptions,
-  so: CheckResult,
-): Promise<void> {
-  const store = parts.storeFor(backend)
+type Check = Parts & {
+  connection: postgres.ReservedSql
+  backend: Backend
+  options: CheckOptions
+  so: CheckResult
+}
+
+async function checkBackend(check: Check): Promise<void> {
+  const { connection, options, so } = check
+  const store = check.storeFor(check.backend)
   const old = new Date(Date.now() - GRACE_MS)
-  const found = (kind: Finding['kind'], sleutel: string, repaired = false) => {
-    so.found++
-    if (repaired) so.repaired++
-    options.report?.({ kind, backend, sleutel, repaired })
-  }
   await connection`set statement_timeout = 0`
-  await connection`create temporary table aanwezig (sleutel text primary key, omvang bigint not null, gewijzigd timestamptz not null)`
+  await connection`
+    create temporary table aanwezig (
+      sleutel text primary key, omvang bigint not null, gewijzigd timestamptz not null, eigen boolean not null)`
   const [begin] = await connection<{ op: string }[]>`select now() as op`
   for await (const page of pages(store.list(), PAGE)) {
-    const ours = page.filter(({ sleutel }) => isOwnKey(sleutel))
+    const own = page.map(({ sleutel }) => isOwnKey(sleutel))
     so.stored += page.length
-    so.foreign += page.length - ours.length
+    so.foreign += own.filter((is) => !is).length
     await connection`
       insert into aanwezig select * from unnest(
         ${page.map(({ sleutel }) => sleutel)}::text[], ${page.map(({ omvang }) => omvang)}::bigint[],
-        ${page.map(({ gewijzigd }) => gewijzigd.toISOString())}::timestamptz[])
+        ${page.map(({ gewijzigd }) => gewijzigd.toISOString())}::timestamptz[], ${own.map(String)}::text[]::boolean[])
       on conflict do nothing`
     options.progress?.(so)
   }
   await connection`analyze aanwezig`
-
-  const orphans = connection<{ sleutel: string; gewijzigd: string }[]>`
-    select sleutel, gewijzigd from aanwezig a
-    where not exists (select from bestand b where b.backend = ${backend} and b.sleutel = a.sleutel)`
-  for await (const page of orphans.cursor(PAGE)) {
-    const candidates = page.filter(({ sleutel }) => isOwnKey(sleutel))
-    // A document may have come, and bytes that a moved document has left are removed by a job of their own.
-    const needed = await neededKeys(
-      parts.database.sql,
-      backend,
-      candidates.map(({ sleutel }) => sleutel),
-    )
-    for (const { sleutel, gewijzigd } of candidates) {
-      if (needed.has(sleutel)) continue
-      if (new Date(gewijzigd) >= old) so.recent++
-      else {
-        if (options.repair) await store.remove(sleutel)
-        found('orphan', sleutel, options.repair)
-      }
-    }
-  }
+  await checkOrphans(check, store, old)
   if (options.repair) so.unfinished += await store.removeUnfinished(old)
+  await checkDocuments(check, store, begin!.op)
+}
 
-  for (let after = 0; ; ) {
-    // Younger documents were not there yet when the list was made.
-    const page = await connection<(Bestand & { gevonden: number | null })[]>`
-      select b.id, b.sleutel, b.omvang, b.sha256, a.omvang as gevonden
-      from bestand b left join aanwezig a on a.sleutel = b.sleutel
-      where b.id > ${after} and b.backend = ${backend} and b.gemaakt_op < ${begin!.op} order by b.id limit ${PAGE}`
+async function checkOrphans(check: Check, store: Store, old: Date): Promise<void> {
+  const { connection, backend, options, so } = check
+  const orphan = connection`a.eigen and not exists (select from bestand b where b.backend = ${backend} and b.sleutel = a.sleutel)`
+  let removes = options.repair === true
+  if (removes && !options.removeMost) {
+    const [row] = await connection<{ orphans: number; own: number }[]>`
+      select count(*) filter (where ${orphan} and a.gewijzigd < ${old.toISOString()}) as orphans,
+        count(*) filter (where a.eigen) as own
+      from aanwezig a`
+    removes = row!.orphans <= FEW || row!.orphans * 2 <= row!.own
+    if (!removes) so.refused.push(backend)
+  }
+  for (let after = ''; ; ) {
+    const page = await connection<{ sleutel: string; gewijzigd: string }[]>`
+      select a.sleutel, a.gewijzigd from aanwezig a
+      where a.sleutel > ${after} and ${orphan} order by a.sleutel limit ${PAGE}`
     if (page.length === 0) return
-    after = page.at(-1)!.id
-    await inParallel([...page], VERIFY_AT_ONCE, async (bestand) => {
-      so.documents++
-      const suspect = bestand.gevonden !== bestand.omvang
-      if (!suspect && !options.verify) return
-      const kind = await faultOf(parts.database, store, bestand, options.verify === true)
-      // It may have been deleted or moved since.
-      if (!kind || !(await isStillThere(parts.database, backend, bestand))) return
-      found(kind, bestand.sleutel, options.repair && (await restore(parts, backend, bestand)))
+    after = page.at(-1)!.sleutel
+    // A document may have come, and bytes that a moved document has left are removed by a job of their own.
+    const keys = page.map(({ sleutel }) => sleutel)
+    const needed = await neededKeys(check.database.sql, backend, keys)
+    await inParallel([...page], AT_ONCE, async ({ sleutel, gewijzigd }) => {
+      if (needed.has(sleutel)) return
+      if (new Date(gewijzigd) >= old) {
+        so.recent++
+        return
+      }
+      if (removes) {
+        await store.remove(sleutel)
+        so.removed++
+      }
+      found(check, 'orphan', sleutel, removes)
     })
     options.progress?.(so)
   }
+}
+
+async function checkDocuments(check: Check, store: Store, begin: string): Promise<void> {
+  const { connection, backend, options, so } = check
+  const { sql } = check.database
+  for (let after = 0; ; ) {
+    // Younger documents were not there yet when the list was made.
+    const page = await connection<(Bestand & { gevonden: number | null; vermist: boolean })[]>`
+      select b.id, b.sleutel, b.omvang, b.sha256, b.vermist_sinds is not null as vermist, a.omvang as gevonden
+      from bestand b left join aanwezig a on a.sleutel = b.sleutel
+      where b.id > ${after} and b.backend = ${backend} and b.gemaakt_op < ${begin} order by b.id limit ${PAGE}`
+    if (page.length === 0) return
+    after = page.at(-1)!.id
+    const missing: number[] = []
+    const back: number[] = []
+    await inParallel([...page], AT_ONCE, async (bestand) => {
+      so.documents++
+      const suspect = bestand.gevonden !== bestand.omvang
+      const kind =
+        suspect || options.verify ? await faultOf(check.database, store, bestand, options.verify === true) : undefined
+      if (!kind) {
+        if (bestand.vermist) back.push(bestand.id)
+        return
+      }
+      // It may have been deleted or moved since.
+      if (!(await isNeeded(check.database, backend, bestand))) return
+      const relinked = options.repair === true && (await useCopy(check, backend, bestand))
+      if (relinked) so.relinked++
+      else if (kind === 'missing') missing.push(bestand.id)
+      found(check, kind, bestand.sleutel, relinked)
+    })
+    if (options.repair && missing.length + back.length > 0) {
+      const noted = await sql`
+        update bestand set vermist_sinds = now() where id = any(${missing}::bigint[]) and vermist_sinds is null`
+      await sql`update bestand set vermist_sinds = null where id = any(${back}::bigint[])`
+      so.noted += noted.count
+      so.back += back.length
+    }
+    options.progress?.(so)
+  }
+}
+
+function found({ backend, options, so }: Check, kind: Finding['kind'], sleutel: string, repaired: boolean): void {
+  so.found++
+  if (repaired) so.repaired++
+  options.report?.({ kind, backend, sleutel, repaired })
 }
 
 /** Bytes that were taken over as they lie get their checksum the first time that they are read. */
@@ -143,17 +214,22 @@ async function faultOf({ sql }: Database, store: Store, { id, sleutel, omvang, s
   return checksum ? undefined : 'missing'
 }
 
-async function isStillThere({ sql }: Database, backend: Backend, { id, sleutel }: Bestand): Promise<boolean> {
-  const rows = await sql`select from bestand where id = ${id} and backend = ${backend} and sleutel = ${sleutel}`
+/** Whether the row is there and a document names it: of one that was deleted only a job may have to remove the rest. */
+async function isNeeded({ sql }: Database, backend: Backend, { id, sleutel }: Bestand): Promise<boolean> {
+  const rows = await sql`
+    select from bestand b where b.id = ${id} and b.backend = ${backend} and b.sleutel = ${sleutel}
+      and (exists (select from enkelvoudiginformatieobject_versie v where v.bestand_id = b.id)
+        or exists (select from bestandsdeel d where d.bestand_id = b.id))`
   return rows.length > 0
 }
 
 /** A document that was moved, or restored from a copy, may have its bytes under the same key in another store. */
-async function restore(parts: Parts, backend: Backend, { id, sleutel, sha256 }: Bestand): Promise<boolean> {
+async function useCopy(parts: Parts, backend: Backend, { id, sleutel, sha256 }: Bestand): Promise<boolean> {
   for (const other of await usedBackends(parts)) {
     if (other === backend || !sha256 || !(await hasChecksum(parts.storeFor(other), sleutel, sha256))) continue
     const rows = await parts.database.sql<{ id: number }[]>`
-      update bestand b set backend = ${other} where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
+      update bestand b set backend = ${other}, vermist_sinds = null
+      where id = ${id} and backend = ${backend} and sleutel = ${sleutel}
         and not exists (select from bestand o where o.backend = ${other} and o.sleutel = ${sleutel})
       returning id`
     if (rows.length > 0) return true
