@@ -145,6 +145,7 @@ create table audit (
   resultaat integer not null, -- HTTP status of the answer.
   toelichting text not null default ''::text, -- Header X-Audit-Toelichting.
   uuid uuid not null default gen_random_uuid(), -- Last part of its URL.
+  verzoek_id text not null default ''::text, -- Header X-Request-ID of the request, or the id that it was given.
   constraint audit_pkey PRIMARY KEY (id),
   constraint audit_uuid_uniek UNIQUE (uuid)
 );
@@ -899,6 +900,7 @@ create table notificatie (
   resource text not null, -- Kind of the changed object.
   resource_url text not null, -- URL of the changed object.
   uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
+  verzoek_id text not null default ''::text, -- Id of the request that the message came from.
   constraint notificatie_pkey PRIMARY KEY (id),
   constraint notificatie_uuid_uniek UNIQUE (uuid)
 );
@@ -2121,13 +2123,16 @@ begin
   select v.id, v.receiver, t.hoofd_object_uuid, t.poging, t.herhalingen, t.replay,
     jsonb_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
+      'cloudevent', n.cloudevent, 'verzoekId', n.verzoek_id,
       'aanmaakdatum', coalesce(n.aanmaakdatum_tekst, replace(rtrim(
         to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z'))),
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
     case when v.receiver = 0 then (
       select jsonb_build_object('uuid', d.uuid, 'apiRoot', d.api_root,
         'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'geheim', encode(d.geheim, 'base64'),
-        'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'termijnMs', d.termijn_ms)
+        'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'termijnMs', d.termijn_ms,
+        'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
+        'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
       from dienst d where d.id = settings.dienst_id) end,
     case when v.receiver <> 0 then (
       select jsonb_build_object('uuid', a.uuid, 'callbackUrl', a.callback_url,

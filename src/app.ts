@@ -40,6 +40,7 @@ import { nrcApi } from './nrc/index.ts'
 import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
+import { REQUEST_ID, requestIdOf } from './telemetry/request-id.ts'
 import { events } from './zaken/events.ts'
 import { zakenApi } from './zaken/index.ts'
 
@@ -100,6 +101,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     loggerInstance: parts.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }), // `logRequest` says it in one line
     bodyLimit: LIMITS.bodyBytes,
+    genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID]),
     rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*(?=\/)/i, ''), // RFC 9112: the absolute form means the same
     connectionTimeout: 120_000, // of silence; a long upload is no silence
     requestTimeout: 0, // `boundConnections` does it, by route
@@ -115,7 +117,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 200 },
     frameworkErrors: (error, request, reply) => {
       request.base ??= requestBase(request, parts.config)
-      sendProblem(request, reply.headers(SECURITY_HEADERS), error)
+      sendProblem(request, reply.headers({ ...SECURITY_HEADERS, [REQUEST_ID]: request.id }), error)
     },
     clientErrorHandler: (error, socket) => brokenRequest({ error, socket }),
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -146,7 +148,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   followRequests(app)
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
-    reply.headers(SECURITY_HEADERS)
+    reply.headers(SECURITY_HEADERS).header(REQUEST_ID, request.id)
     if (request.base.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000')
     const root = request.url.split('/', 2)[1] ?? ''
     const version = Object.hasOwn(VERSIONS, root) ? VERSIONS[root] : undefined
@@ -259,9 +261,11 @@ function answerBrokenRequest(error: BrokenRequest['error'], socket: Socket, part
 /** Answers on a connection itself, where there is no request to answer, and ends it. */
 function answerConnection(socket: Socket, problem: Problem, parts: Parts): void {
   const base = parts.config.publicUrl ?? `http://${parts.config.host}:${parts.config.port}`
-  const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${crypto.randomUUID()}`))
+  const id = requestIdOf(undefined)
+  const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${id}`))
   const headers = Object.entries({
     ...SECURITY_HEADERS,
+    [REQUEST_ID]: id,
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),
     connection: 'close',

@@ -7,6 +7,7 @@ import { CRON } from '../src/jobs/retention.ts'
 import type { portionRunner } from '../src/overnemen/portions.ts'
 import { openRemoteRelations } from '../src/services/remote-relations.ts'
 import type { Services } from '../src/services/services.ts'
+import { underOrigin } from '../src/telemetry/request-id.ts'
 import { blockAbonnementen } from './block-abonnementen.ts'
 import { completeRelation } from './complete-relation.ts'
 import { foldCounts } from './fold-counts.ts'
@@ -25,14 +26,16 @@ import { takeoverStep } from './takeover-step.ts'
 export type TaskParts = BatchParts &
   Stores & { config: Config; services: Services; runner: ReturnType<typeof portionRunner> }
 
+type Tasks = Record<Exclude<keyof GraphileWorker.Tasks, 'verstuur-notificaties'>, Task>
+
 /**
  * Every kind of job, by the name under which it is queued, which is that of its file; but for `verstuur-notificaties`, which
- * has a worker of its own.
+ * has a worker of its own. Each goes on under the id of the request that it came from.
  */
-export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.Tasks, 'verstuur-notificaties'>, Task> {
+export function taskList(parts: TaskParts): Tasks {
   const mutate = mutator(parts.database, { announces: () => !parts.config.notificationsDisabled })
   const relations = openRemoteRelations(mutate, parts.services)
-  return {
+  return underOrigins({
     'import-batch': importBatch(parts),
     'import-dry-run': importDryRun(parts),
     'remove-import': removeImport(parts),
@@ -47,7 +50,15 @@ export function taskList(parts: TaskParts): Record<Exclude<keyof GraphileWorker.
     'takeover-step': takeoverStep(parts),
     'complete-relation': completeRelation(relations),
     'remove-relation': removeRelation(relations),
-  }
+  })
+}
+
+function underOrigins(tasks: Tasks): Tasks {
+  const under =
+    (work: Task): Task =>
+    (payload, helpers) =>
+      underOrigin(payload, () => work(payload, helpers))
+  return Object.fromEntries(Object.entries(tasks).map(([name, work]) => [name, under(work)])) as Tasks
 }
 
 /** What runs by the clock (UTC). A run that was missed because no worker was there is made up for within a day. */

@@ -4,6 +4,7 @@ import type { Actor, Component } from '../http/actor.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import { type CloudEvent, eventType } from '../notificaties/cloud-events.ts'
 import { planDeliveries } from '../notificaties/outbox.ts'
+import { currentRequestId } from '../telemetry/request-id.ts'
 import { type Database, type Db, isConflict, kyselyOn, type ReadDb } from './database.ts'
 
 export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
@@ -168,6 +169,7 @@ async function writeRecords(
     vastleggen: false,
     cloudevent: eventType(event),
   }))
+  const requestId = currentRequestId()
   const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
   await sql`
     with wijziging as materialized (
@@ -180,15 +182,16 @@ async function writeRecords(
     ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
     spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
-        hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw)
+        hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw,
+        verzoek_id)
       select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
         resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
-        ${actor.logrecordId}, oud, nieuw
+        ${actor.logrecordId}, oud, nieuw, ${requestId}
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
-        cloudevent)
-      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent
+        cloudevent, verzoek_id)
+      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent, ${requestId}
       from wijziging where kanaal is not null and not stil order by volgnummer
       returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken, cloudevent
     )

@@ -326,6 +326,10 @@ export interface Audit {
    * Last part of its URL.
    */
   uuid: Generated<string>;
+  /**
+   * Header X-Request-ID of the request, or the id that it was given.
+   */
+  verzoekId: Generated<string>;
 }
 
 export interface Autorisatie {
@@ -1965,6 +1969,10 @@ export interface Notificatie {
    * Constant id of the message: goes along with every attempt.
    */
   uuid: Generated<string>;
+  /**
+   * Id of the request that the message came from.
+   */
+  verzoekId: Generated<string>;
 }
 
 export interface NotificatieInstelling {

@@ -12,6 +12,7 @@ const EXPOSED = [
   'Location',
   'Retry-After',
   'Warning',
+  'X-Request-ID',
   'X-Warning',
 ]
 

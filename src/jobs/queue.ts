@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../database/database.ts'
+import { withOrigin } from '../telemetry/request-id.ts'
 
 export type JobOptions = {
   /** A job with a key replaces the waiting one with the same key. */
@@ -10,7 +11,10 @@ export type JobOptions = {
   priority?: number
 }
 
-/** Adds a job in the transaction of the change that needs it: both are there, or neither. */
+/**
+ * Adds a job in the transaction of the change that needs it: both are there, or neither. It goes on under the id of the request
+ * that it came from.
+ */
 export async function enqueue<Name extends keyof GraphileWorker.Tasks & string>(
   trx: Db,
   name: Name,
@@ -18,7 +22,7 @@ export async function enqueue<Name extends keyof GraphileWorker.Tasks & string>(
   options: JobOptions = {},
 ): Promise<void> {
   await sql`select graphile_worker.add_job(
-    ${name}, payload => ${JSON.stringify(payload)}::text::json, queue_name => ${options.queueName ?? null},
+    ${name}, payload => ${JSON.stringify(withOrigin(payload))}::text::json, queue_name => ${options.queueName ?? null},
     run_at => ${options.runAt?.toISOString() ?? null}::timestamptz, max_attempts => ${options.maxAttempts ?? null},
     job_key => ${options.jobKey ?? null}, priority => ${options.priority ?? null})`.execute(trx)
 }

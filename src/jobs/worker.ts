@@ -19,6 +19,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import packageJson from '../../package.json' with { type: 'json' }
 import { openDatabase } from '../database/database.ts'
+import { originOfJob, underOrigin } from '../telemetry/request-id.ts'
 import { freeStrayJobs, type Lease, lockedJobs, openLease, reapDeadWorkers, releaseWorker } from './leases.ts'
 import { isConnectionFault, openWorkerPool, type WorkerPool } from './pool.ts'
 
@@ -359,6 +360,7 @@ function toGraphileLogger(log: Logger): GraphileLogger {
     const { job, duration, error, success, failure } = meta as LogMeta
     if (job && (success || failure)) {
       const facts = {
+        ...underOrigin(job.payload, originOfJob),
         job: job.id,
         task: job.task_identifier,
         attempt: job.attempts,

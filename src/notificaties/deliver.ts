@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
 import { openCaller, type RemoteService } from '../services/services.ts'
 import { type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
+import { REQUEST_ID } from '../telemetry/request-id.ts'
 import { CLOUD_EVENT, eventBody } from './cloud-events.ts'
 import type { Attempt, Claimed, Message, Subscriber } from './outbox.ts'
 
@@ -76,7 +77,11 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
       url: new URL(isEvent ? 'cloudevents' : 'notificaties', dienst.apiRoot),
       method: 'POST',
       body: JSON.stringify(isEvent ? eventBody(config, message) : bericht(config, message)),
-      headers: { 'x-message-id': message.uuid, ...(isEvent && { 'content-type': CLOUD_EVENT }) },
+      headers: {
+        'x-message-id': message.uuid,
+        ...requestHeader(message),
+        ...(isEvent && { 'content-type': CLOUD_EVENT }),
+      },
       limit: MAX_ANSWER,
     })
   }
@@ -99,6 +104,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         'webhook-id': message.uuid,
         'webhook-timestamp': timestamp,
         'x-attempt': String(poging),
+        ...requestHeader(message),
         ...(replay && { 'x-replay': 'true' }),
         ...(signature.length > 0 && { 'webhook-signature': signature.join(' ') }),
       },
@@ -136,6 +142,8 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     return { owner, tokenUrl, clientId: uitgaandClientId, secret, scope: tokenScope, termijnMs }
   }
 }
+
+const requestHeader = ({ verzoekId }: Message): Record<string, string> => (verzoekId ? { [REQUEST_ID]: verzoekId } : {})
 
 /** The message as the standard has it. `source` is ours, unless the message came from another publisher. */
 export function bericht(config: Config, message: Message): Bericht {

@@ -60,6 +60,8 @@ export type Message = {
   kenmerken: Record<string, unknown>
   /** Its type, when it is a cloud event and no notification of the standard. */
   cloudevent: string | null
+  /** Of the request that it came from; empty: of none, or one of before ids were kept. */
+  verzoekId: string
 }
 
 /** What sending to an abonnement takes. Secrets are still encrypted. */
@@ -147,12 +149,8 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
   }
   const rows = await sql<Row[]>`
     select notificatie_id as "notificatieId", abonnement_id as "abonnementId", hoofd_object_uuid as "hoofdObjectUuid",
-      poging, herhalingen, replay, message || jsonb_build_object('cloudevent', (
-        select n.cloudevent from notificatie n where n.id = notificatie_id)) as message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
-      base_factor as "baseFactor", abonnement, dienst || (
-        select jsonb_build_object('tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
-          'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
-        from dienst d where d.uuid = (dienst ->> 'uuid')::uuid) as dienst
+      poging, herhalingen, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
+      base_factor as "baseFactor", abonnement, dienst
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
       ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[],
       ${released.map((one) => one.abonnementId)}::bigint[],

@@ -308,6 +308,7 @@ export function openSender(parts: SenderParts): Sender {
     }
     const facts = {
       notificatie: message.uuid,
+      ...(message.verzoekId && { reqId: message.verzoekId }),
       ...(one.abonnement && { abonnement: one.abonnement.uuid }),
       attempt: poging,
       ms: attempt.ms,

@@ -6,6 +6,7 @@ import type { Mutation } from '../database/mutate.ts'
 import { Moment, Text, Url } from '../http/input.ts'
 import { invalid, throwFaults } from '../http/problem.ts'
 import { planDeliveries } from '../notificaties/outbox.ts'
+import { currentRequestId } from '../telemetry/request-id.ts'
 import { isConsistent } from './kenmerken.ts'
 import { publishAccess } from './rights.ts'
 
@@ -90,9 +91,10 @@ async function publish(m: Mutation, message: Notificatie & { kenmerken: Record<s
   await m.sql`
     with bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, bron,
-        aanmaakdatum_tekst)
+        aanmaakdatum_tekst, verzoek_id)
       values (${kanaal}, ${hoofdObject}, md5(${hoofdObject})::uuid, ${resource}, ${resourceUrl}, ${actie},
-        ${m.sql.json(kenmerken)}, ${source}, ${aanmaakdatum})
+        ${m.sql.json(kenmerken)}, ${source}, ${aanmaakdatum},
+        ${currentRequestId()})
       returning id, hoofd_object_uuid, kanaal, kenmerken, resource, actie, cloudevent
     )${planDeliveries(m.sql)}`
 }

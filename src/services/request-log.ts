@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { currentRequest } from '../http/current-request.ts'
+import { currentRequestId } from '../telemetry/request-id.ts'
 
 export type Line = {
   tijdstip: string
@@ -62,7 +62,7 @@ export function openRequestLog(
         return
       }
       const pad = coveredPath(url)
-      lines.push({ ...line, host: url.host, pad, verzoek: currentRequest.getStore()?.id ?? '' })
+      lines.push({ ...line, host: url.host, pad, verzoek: currentRequestId() })
       timer ??= setTimeout(() => void flush(), PERIOD_MS).unref()
     },
     flush,

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { originOfJob } from './request-id.ts'
 
 // Whatever a library hangs on an error, request or job: these never reach a log line.
 const SECRETS = [
@@ -24,6 +25,7 @@ export function openLog(level: string, destination?: DestinationStream): Logger 
       level,
       base: null,
       timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
+      mixin: originOfJob, // requests have a log of their own with their id
       formatters: { level: (label) => ({ level: label }) },
       messageKey: 'event',
       redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: CENSOR },

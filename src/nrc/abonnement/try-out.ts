@@ -38,6 +38,7 @@ export function tryOut(
         ...TEST_MESSAGE,
         uuid: crypto.randomUUID(),
         bron: '',
+        verzoekId: '',
         aanmaakdatum: new Date().toISOString(),
         cloudevent: null,
       },

@@ -1,0 +1,37 @@
+// One id goes with a request through the log, the audit trail, the message that it leads to, its jobs and the deliveries.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import { currentRequest } from '../http/current-request.ts'
+
+export const REQUEST_ID = 'x-request-id'
+
+const SANE = /^[\w.:+=@-]{1,128}$/
+const MAY_BE_BSN = /^\d{8,9}$/
+
+/** What the caller named the request, when that can go into a log and a header as it is; otherwise an id of ours. */
+export function requestIdOf(given: unknown): string {
+  return typeof given === 'string' && SANE.test(given) && !MAY_BE_BSN.test(given) ? given : randomUUID()
+}
+
+const origin = new AsyncLocalStorage<string>()
+
+/** The id of the request that is being answered, or of the one that the running job came from; empty when there is none. */
+export const currentRequestId = (): string => currentRequest.getStore()?.id ?? origin.getStore() ?? ''
+
+/** The payload of a job that goes on under the id of what queues it. */
+export function withOrigin<P extends object>(payload: P): P & { verzoekId?: string } {
+  const verzoekId = currentRequestId()
+  return verzoekId ? { ...payload, verzoekId } : payload
+}
+
+/** Does a job under the id of the request that it came from. */
+export function underOrigin<T>(payload: unknown, work: () => T): T {
+  const { verzoekId } = (payload ?? {}) as { verzoekId?: unknown }
+  return typeof verzoekId === 'string' ? origin.run(verzoekId, work) : work()
+}
+
+/** What tells in a line of the log which request the running job came from. */
+export function originOfJob(): { reqId?: string } {
+  const reqId = origin.getStore()
+  return reqId ? { reqId } : {}
+}
