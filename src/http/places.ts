@@ -3,13 +3,13 @@
 // connections are shared by clients, not by whoever asks most.
 //
 // A request has its place from when its body is there until its answer is made. A stream of content has none, and one that
-// waits for another register gives its place back meanwhile.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+// waits for another register gives its place back meanwhile. Nothing is done for a request whose client has gone while it waited.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { currentOf } from './current-request.ts'
 import { LIMITS } from './limits.ts'
 import { Problem } from './problem.ts'
 
-type Client = { working: number; queue: (() => void)[]; seen: number }
+type Client = { working: number; queue: Set<() => void>; seen: number }
 
 const OTHERS_MS = 10_000 // for so long after its last request a client counts as being there
 
@@ -29,14 +29,29 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
     return false
   }
 
-  async function enter(client: Client): Promise<void> {
+  /** @returns whether it has a place; it has none when the connection ended first */
+  async function enter(client: Client, { raw }: FastifyReply): Promise<boolean> {
     client.seen = performance.now()
-    if (client.working < most || !hasOthers(client)) client.working++
-    else await new Promise<void>((resolve) => client.queue.push(resolve)) // whoever leaves hands its place on
+    if (raw.closed) return false
+    if (client.working < most || !hasOthers(client)) {
+      client.working++
+      return true
+    }
+    return new Promise((resolve) => {
+      const begin = () => settle(true) // whoever leaves hands its place on
+      const giveUp = () => settle(false)
+      const settle = (hasPlace: boolean) => {
+        client.queue.delete(begin)
+        raw.off('close', giveUp)
+        resolve(hasPlace)
+      }
+      client.queue.add(begin)
+      raw.once('close', giveUp)
+    })
   }
 
   function leave(client: Client): void {
-    const next = client.working > most ? undefined : client.queue.shift()
+    const [next] = client.working > most ? [] : client.queue
     if (next) next()
     else client.working--
   }
@@ -44,10 +59,10 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
   app.addHook('preValidation', async (request, reply) => {
     const name = nameOf(request)
     if (name === undefined || request.routeOptions.config.stream) return
-    const client = clients.get(name) ?? { working: 0, queue: [], seen: 0 }
+    const client = clients.get(name) ?? { working: 0, queue: new Set(), seen: 0 }
     clients.set(name, client)
-    if (client.queue.length >= LIMITS.waitingOfClient) throw new Problem(503, { headers: { 'retry-after': '1' } })
-    await enter(client)
+    if (client.queue.size >= LIMITS.waitingOfClient) throw new Problem(503, { headers: { 'retry-after': '1' } })
+    if (!(await enter(client, reply))) return reply.hijack()
     let over = false
     let away = 0
     leaving.set(request.raw, () => {

@@ -159,7 +159,7 @@ export function readPart(
   if (value === null || value === undefined) return { value: null, faults: [] }
   try {
     const read = readInput(schema, value) as Record<string, unknown>
-    if (JSON.stringify(read).length <= LIMITS.identificatieBytes) return { value: read, faults: [] }
+    if (Buffer.byteLength(JSON.stringify(read)) <= LIMITS.identificatieBytes) return { value: read, faults: [] }
     const reason = `Dit gegeven is als JSON ten hoogste ${LIMITS.identificatieBytes} bytes.`
     return { value: null, faults: [fault(name, 'max_length', reason)] }
   } catch (error) {

@@ -47,6 +47,46 @@ t.test('an answer names at most 100 faults, and says that there are more', async
   t.match(answer.body.detail, /meer dan deze 100 fouten/)
 })
 
+t.test('what identifies an object or who is involved is at most 64 kB of JSON', async (t) => {
+  const edge = (size: number, make: (text: string) => object) => {
+    const text = 'x'.repeat(size - JSON.stringify(make('')).length)
+    return make(text.slice(1))
+  }
+  const overige = (values: object) =>
+    call('POST', `${ZAKEN}/zaakobjecten`, {
+      zaak: zaak.url,
+      objectType: 'overige',
+      objectTypeOverige: 'lijst',
+      ...values,
+    })
+  // Texts have a bound of their own, so it takes more than one of them.
+  const data = (text: string) => ({ overigeData: { delen: text.match(/.{1,10000}/g) ?? [] } })
+  const fits = edge(LIMITS.identificatieBytes - 100, data)
+  t.equal((await overige({ objectIdentificatie: fits })).status, 201)
+  for (const tooLarge of [edge(LIMITS.identificatieBytes + 100, data), data('é'.repeat(LIMITS.identificatieBytes / 2))])
+    t.same(faultsOf(await overige({ objectIdentificatie: tooLarge })), ['objectIdentificatie: max_length'])
+
+  const rol = (values: object) =>
+    call('POST', `${ZAKEN}/rollen`, {
+      zaak: zaak.url,
+      roltype: 'https://elders.example/1',
+      roltoelichting: 'x',
+      ...values,
+    })
+  const vestiging = { handelsnaam: Array.from({ length: 120 }, () => 'x'.repeat(600)) }
+  t.match(faultsOf(await rol({ betrokkeneType: 'vestiging', betrokkeneIdentificatie: vestiging })), [
+    'betrokkeneIdentificatie: max_length',
+  ])
+  const authenticatieContext = {
+    source: 'digid',
+    levelOfAssurance: 'urn:oasis:names:tc:SAML:2.0:ac:classes:Smartcard',
+    mandate: { services: Array.from({ length: 10 }, () => ({ id: 'x'.repeat(10_000) })) },
+  }
+  t.match(faultsOf(await rol({ betrokkeneType: 'natuurlijk_persoon', authenticatieContext })), [
+    'authenticatieContext: max_length',
+  ])
+})
+
 t.test('values that stand very deep within each other are refused', async (t) => {
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   for (const [text, status] of [

@@ -80,4 +80,34 @@ t.test('places at work are shared by clients', async (t) => {
     }
     for (const answer of await Promise.all(sent)) t.equal(answer.statusCode, 200)
   })
+
+  await t.test('a request whose client has gone while it waited is not worked on, and takes no place', async (t) => {
+    working = []
+    const stop = new AbortController()
+    const sent = [send('a'), send('b'), send('b')]
+    await turns()
+    const gone = Array.from({ length: 3 }, () =>
+      app.inject({ url: '/', headers: { client: 'b' }, signal: stop.signal }),
+    )
+    sent.push(send('b'))
+    await turns()
+    stop.abort()
+    for (const one of gone) await t.rejects(one)
+    await turns()
+    for (let left = 0; left < working.length; left++) {
+      working[left]!.end()
+      await turns()
+    }
+    t.equal(count('b'), 3, 'only those whose client is there')
+    for (const answer of await Promise.all(sent)) t.equal(answer.statusCode, 200)
+    working = []
+    const after = [send('a'), ...Array.from({ length: 3 }, () => send('b'))]
+    await turns()
+    t.equal(count('b'), 2, 'there are as many places as before')
+    for (let left = 0; left < working.length; left++) {
+      working[left]!.end()
+      await turns()
+    }
+    await Promise.all(after)
+  })
 })
