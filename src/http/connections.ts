@@ -126,10 +126,7 @@ export function boundConnections(
   }
 
   // Node ends every request of a connection with an error of its own.
-  const destroy = inSlices<Connection>(
-    ({ socket }) => socket.destroy(),
-    ({ requests }) => requests,
-  )
+  const destroy = inSlices<Connection>(({ socket }) => socket.destroy(), { weightOf: ({ requests }) => requests })
   function end(connection: Connection): void {
     forget(connection)
     connection.ended = true
@@ -163,6 +160,13 @@ export function boundConnections(
   // Before all else: what comes in one piece may be thousands of requests, and the parser hands over all of them.
   const [handle] = app.server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   app.server.removeListener('request', handle)
+  // What came at the same moment on hundreds of connections is one turn of the event loop.
+  const begin = inSlices<Parameters<typeof handle>>(
+    ([request, response]) => {
+      if (!ofSocket.get(request.socket)?.ended) handle(request, response)
+    },
+    { rest: setImmediate },
+  )
   app.server.on('request', (request, response) => {
     const connection = ofSocket.get(request.socket)
     if (connection) {
@@ -178,7 +182,7 @@ export function boundConnections(
         return end(connection)
       }
     }
-    handle(request, response)
+    begin([request, response])
   })
 
   app.addHook('onRequest', async (request, reply) => {

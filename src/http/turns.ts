@@ -68,8 +68,15 @@ function rest(tookMs: number): void {
 /**
  * Makes a queue of small things of which very many may come at once: they are done in slices of a few ms.
  * @param weightOf how much work follows later from one of them, where that is known; a slice has `SLICE_WEIGHT` of it
+ * @param rest lets the others go first between two slices; without it for as long as a slice takes
  */
-export function inSlices<T>(work: (one: T) => void, weightOf: (one: T) => number = () => 0): (one: T) => void {
+export function inSlices<T>(
+  work: (one: T) => void,
+  {
+    weightOf = () => 0,
+    rest = (next) => setTimeout(next, SLICE_MS),
+  }: { weightOf?: (one: T) => number; rest?: (next: () => void) => void } = {},
+): (one: T) => void {
   const waiting: T[] = []
   let at = 0
   const slice = () => {
@@ -78,7 +85,7 @@ export function inSlices<T>(work: (one: T) => void, weightOf: (one: T) => number
       weight += weightOf(waiting[at]!)
       work(waiting[at]!)
     }
-    if (at < waiting.length) setTimeout(slice, SLICE_MS)
+    if (at < waiting.length) rest(slice)
     else waiting.length = at = 0
   }
   return (one) => {
