@@ -5,7 +5,7 @@ import { isAllowedSomewhere } from './access.ts'
 import type { Component } from './actor.ts'
 import { LIMITS } from './limits.ts'
 import { resolveLink } from './links.ts'
-import { forbidden, invalid } from './problem.ts'
+import { fault, forbidden, invalid, Problem } from './problem.ts'
 
 /** The parameter `expand`: a comma-separated list of dotted paths. */
 export const ExpandQuery = {
@@ -97,8 +97,19 @@ export async function* expandEach<R extends object>(
 ): AsyncGenerator<R & { _expand: Resource }> {
   const wanted = readPaths(paths, tree)
   requireScopes(request, wanted)
-  for (const few of inGroups(resources as Resource[], wanted))
-    yield* (await expandLevel(request, few, wanted)) as (R & { _expand: Resource })[]
+  yield* expandGroups(request, resources as Resource[], wanted) as AsyncGenerator<R & { _expand: Resource }>
+}
+
+/** What is too much for some together may be allowed for each of them. */
+async function* expandGroups(request: FastifyRequest, resources: Resource[], wanted: Wanted): AsyncGenerator<Resource> {
+  for (const few of inGroups(resources, wanted)) {
+    const expanded = await expandLevel(request, few, wanted).catch((error: unknown) => {
+      if (few.length > 1 && error instanceof TooMuchExpanded) return undefined
+      throw error
+    })
+    if (expanded) yield* expanded
+    else for (const one of few) yield* await expandLevel(request, [one], wanted)
+  }
 }
 
 function* inGroups(resources: Resource[], wanted: Wanted): Generator<Resource[]> {
@@ -133,9 +144,7 @@ export async function* selectFields<R extends object>(
   const keuze = readFields(fields, tree, 1)
   const wanted = wantedBy(keuze)
   requireScopes(request, wanted)
-  for (const few of inGroups(resources as Resource[], wanted)) {
-    for (const resource of await expandLevel(request, few, wanted)) yield pick(resource, keuze) as R
-  }
+  for await (const resource of expandGroups(request, resources as Resource[], wanted)) yield pick(resource, keuze) as R
 }
 
 /** What is wanted of a resource; names in small letters. Relations are those of the tree, groups all others. */
@@ -225,7 +234,7 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
   const found = new Map<string, Map<string, Resource>>()
   for (const [field, { expansion, within }] of wanted) {
     const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field], expansion.member)))]
-    if (urls.length > LIMITS.expanded + LIMITS.expandedAtOnce) throw tooMuch()
+    if (urls.length > LIMITS.expanded + LIMITS.expandedAtOnce) throw new TooMuchExpanded()
     let loaded = urls.length === 0 ? new Map<string, Resource>() : await expansion.load(urls, request)
     if (within.size > 0) {
       const deeper = await expandLevel(request, [...loaded.values()], within)
@@ -235,10 +244,10 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
   }
   return resources.map((resource) => {
     const _expand: Resource = {}
-    let size = 0
+    let size: Size = { resources: 0, bytes: 0 }
     const count = (found: Resource) => {
-      size += 1 + (sizes.get(found) ?? 0)
-      if (size > LIMITS.expanded) throw tooMuch()
+      size = sum(size, sizeOf(found))
+      if (size.resources > LIMITS.expanded || size.bytes > LIMITS.expandedBytes) throw new TooMuchExpanded()
       return found
     }
     for (const [field, loaded] of found) {
@@ -251,20 +260,44 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
       } else if (typeof value === 'string' && loaded.has(value)) _expand[field] = count(loaded.get(value)!)
     }
     const answer = { ...resource, _expand }
-    sizes.set(answer, size)
+    sizes.set(answer, sum(size, { resources: 1, bytes: weigh(resource) }))
     return answer
   })
 }
 
-/** How many resources stand within an expanded one. A few that refer to each other multiply with every level. */
-const sizes = new WeakMap<Resource, number>()
+type Size = { resources: number; bytes: number }
 
-const tooMuch = () =>
-  invalid(
-    'expand',
-    'max_items',
-    `Er worden ten hoogste ${LIMITS.expanded} relaties per object opgenomen. Vraag er minder.`,
-  )
+/** What an expanded resource is with all that stands within it. A few that refer to each other multiply with every level. */
+const sizes = new WeakMap<Resource, Size>()
+
+function sizeOf(found: Resource): Size {
+  const known = sizes.get(found) ?? { resources: 1, bytes: weigh(found) }
+  sizes.set(found, known)
+  return known
+}
+
+const sum = (one: Size, other: Size): Size => ({
+  resources: one.resources + other.resources,
+  bytes: one.bytes + other.bytes,
+})
+
+/** About how many bytes of memory a value takes. */
+export function weigh(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length
+  if (value === null || typeof value !== 'object') return 8
+  let bytes = 40
+  if (Array.isArray(value)) for (const member of value) bytes += 8 + weigh(member)
+  else for (const name in value) bytes += 8 + weigh((value as Resource)[name])
+  return bytes
+}
+
+/** What is expanded within one resource, or what is read for some of them together, is more than an answer holds. */
+export class TooMuchExpanded extends Problem {
+  constructor() {
+    const reason = `Er worden ten hoogste ${LIMITS.expanded} relaties per object opgenomen, samen ${LIMITS.expandedBytes / 1024 / 1024} MB. Vraag er minder.`
+    super(400, { invalidParams: [fault('expand', 'max_items', reason)] })
+  }
+}
 
 // A list holds URLs, or objects with one, as relevanteAndereZaken and gerelateerdeZaaktypen do.
 function urlsIn(value: unknown, member = 'url'): string[] {

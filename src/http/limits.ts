@@ -33,6 +33,8 @@ export const LIMITS = {
   wholeAnswerBytes: 1024 * 1024,
   /** Rows of an unpaginated list that are read at first: nearly all such lists are shorter. */
   firstPortion: 200,
+  /** Rows that are read at first where one may hold 64 kB of somebody's data: as values it takes ten times as much. */
+  firstLarge: 5,
   /** Lines of an audit trail that are read at first: each holds its object twice. */
   firstLines: 20,
   /** Rows that are read at once for an answer that grows, as far as their size is known from the rows before. */
@@ -43,6 +45,8 @@ export const LIMITS = {
   /** Relations that are read together for `expand`, and resources that one expanded resource may hold in all. */
   expandedAtOnce: 2000,
   expanded: 5000,
+  /** The same in bytes of memory, as near as it can be told: lists in lists take ten times as much as their JSON. */
+  expandedBytes: 16 * 1024 * 1024,
   /** What hangs on one case of each kind: rollen, objects, eigenschappen, parts, related cases; and documents. */
   related: 5000,
   documenten: 10_000,

@@ -8,8 +8,9 @@ import type { Mutation } from '../database/mutate.ts'
 import { reach } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { sendCacheable } from '../http/etag.ts'
-import { expand, expandEach } from '../http/expand.ts'
+import { expand, expandEach, TooMuchExpanded, weigh } from '../http/expand.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { localUuid, resolveLink } from '../http/links.ts'
 import { type Listing, sendPageOf } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
@@ -91,7 +92,9 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   }
 }
 
-const PORTION = 200
+/** How many rows are read next: as many as fit in a portion of an answer, by the size of those before. */
+const portionAfter = (rows: number, bytes: number) =>
+  Math.max(1, Math.min(LIMITS.portionRows, Math.floor((LIMITS.portionBytes * rows) / Math.max(1, bytes))))
 
 /** The parts of a case as a list in JSON, the newest first, read a portion at a time: together they may be very large. */
 export async function* partsOf<Row extends PartRow, R extends { url: string }>(
@@ -101,15 +104,19 @@ export async function* partsOf<Row extends PartRow, R extends { url: string }>(
   base: string,
 ): AsyncGenerator<string> {
   let text = '['
-  for (let after = sql`true`; ; ) {
+  for (let [after, limit] = [sql`true`, source.first ?? LIMITS.firstPortion]; ; ) {
     const conditions = [sql`x.zaak_id = (select id from zaak where uuid = ${zaakUuid}::uuid)`, after]
-    const { rows } = await select(source, conditions, sql`order by x.id desc limit ${PORTION}`).execute(db)
+    const { rows } = await select(source, conditions, sql`order by x.id desc limit ${limit}`).execute(db)
+    let bytes = 0
     for (const row of rows) {
-      yield text + JSON.stringify(source.toResource(row, base))
+      const json = JSON.stringify(source.toResource(row, base))
+      bytes += json.length
+      yield text + json
       text = ','
     }
-    if (rows.length < PORTION) break
+    if (rows.length < limit) break
     after = sql`x.id < ${rows.at(-1)!.id}`
+    limit = portionAfter(rows.length, bytes)
   }
   yield text === '[' ? '[]' : ']'
 }
@@ -220,9 +227,19 @@ async function withExpand<R extends object>(request: FastifyRequest, soort: Soor
 /** Lets other resources expand to this kind. */
 export function readable<Row extends PartRow>(bron: PartSource<Row>): void {
   expandable(bron.soort, async (request, uuids) => {
-    const conditions = [reached(request.actor), sql`x.uuid = any(${uuids}::uuid[])`]
-    const { rows } = await select(bron, conditions).execute(request.server.read)
-    return rows.map((row) => bron.toResource(row, request.base))
+    const found: { url: string }[] = []
+    let bytes = 0
+    for (let [from, limit] = [0, bron.first ?? uuids.length]; from < uuids.length; ) {
+      const conditions = [reached(request.actor), sql`x.uuid = any(${uuids.slice(from, from + limit)}::uuid[])`]
+      const { rows } = await select(bron, conditions).execute(request.server.read)
+      for (const row of rows) found.push(bron.toResource(row, request.base))
+      from += limit
+      if (from >= uuids.length) break
+      bytes += found.slice(-rows.length).reduce((sum, one) => sum + weigh(one), 0)
+      if (bytes > LIMITS.expandedBytes) throw new TooMuchExpanded()
+      limit = portionAfter(Math.max(1, found.length), bytes)
+    }
+    return found
   })
 }
 

@@ -65,6 +65,7 @@ const source = paged<ZaakobjectRow, ReturnType<typeof toZaakobject>>({
   table: 'zaakobject',
   columns: sql`y.uuid as type_uuid`,
   joins: sql`left join zaakobjecttype y on y.id = x.zaakobjecttype_id`,
+  first: LIMITS.firstLarge,
   toResource: toZaakobject,
 })
 

@@ -182,6 +182,36 @@ t.test('cases with long lists', async (t) => {
     t.equal(rol.body._expand.zaak.rollen.length, many, 'expanded it is complete too')
   })
 
+  await t.test(
+    'objects with large data are listed complete, and expanded as far as an answer holds them',
+    async (t) => {
+      const large = JSON.stringify({ overigeData: { lijst: Array.from({ length: 10_000 }, (_, n) => [n]) } })
+      const add = (zaak: { uuid: string }, many: number) => database.sql`
+      insert into zaakobject (zaak_id, object, object_type, object_type_overige, object_identificatie)
+      select z.id, '', 'overige', 'lijst', ${large}::text::jsonb from zaak z, generate_series(1, ${many}::int)
+      where z.uuid = ${zaak.uuid}`
+      const [many, few] = [await givenZaak(test, { zaaktype }), await givenZaak(test, { zaaktype })]
+      await add(many, 60)
+      await add(few, 10)
+      const page = await get(`${ZAKEN}/zaakobjecten?zaak=${encodeURIComponent(many.url)}`)
+      t.equal(page.body.results.length, 60)
+      t.equal(page.body.results.at(-1).objectIdentificatie.overigeData.lijst.length, 10_000)
+      const refused = await get(`${many.url}?expand=zaakobjecten`)
+      t.equal(refused.status, 400)
+      t.same(faultsOf(refused), ['expand: max_items'])
+      t.equal((await get(`${few.url}?expand=zaakobjecten`)).body._expand.zaakobjecten.length, 10)
+      const others = await Promise.all([1, 2].map(() => givenZaak(test, { zaaktype })))
+      for (const other of others) await add(other, 10)
+      const urls = [few, ...others].map(({ uuid }) => uuid)
+      const list = await call('POST', `${ZAKEN}/zaken/_zoek`, { uuid__in: urls, expand: 'zaakobjecten' }, CRS)
+      t.same(
+        list.body.results.map(({ _expand }: { _expand: { zaakobjecten: [] } }) => _expand.zaakobjecten.length),
+        [10, 10, 10],
+        'those of a page are too large together, and each by itself is not',
+      )
+    },
+  )
+
   await t.test('a zaaktype has at most 1000 parts of a kind', async (t) => {
     const concept = await givenZaaktype(test, { catalogus, concept: true })
     await database.sql`insert into roltype (zaaktype_id, omschrijving, omschrijving_generiek)
