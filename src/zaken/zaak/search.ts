@@ -1,4 +1,5 @@
 // Searching cases: what a search may ask, and cases that lie within an area.
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
@@ -69,8 +70,12 @@ export async function within(
 const FIRST = 100
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4, stackSizeMb: 4 }
 
-// Two areas at once, whoever asks for more.
-const threads = inTurn(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))
+// Two areas at once, whoever asks for more, and never on all processors.
+const threads = inTurn(
+  Math.min(2, Math.max(1, availableParallelism() - 1)),
+  100,
+  () => new Problem(503, { headers: { 'retry-after': '5' } }),
+)
 
 /** The ids of those that lie within, in portions of which the size follows from the one before. */
 async function judgeAll(
