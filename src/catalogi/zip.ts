@@ -1,15 +1,17 @@
 // A catalogue, or one zaaktype, as a ZIP: one JSON file per kind of type at its root, as other services for these APIs write
 // and read them. Names and members are those of the API in snake_case; URLs begin with the address of who wrote it.
 import { randomUUID } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
+import { Readable } from 'node:stream'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import type { Static, TObject } from 'typebox'
-import yauzl from 'yauzl'
 import { ZipFile } from 'yazl'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutate, Mutation } from '../database/mutate.ts'
 import type { Actor } from '../http/actor.ts'
 import { readInput, snakeCase } from '../http/input.ts'
+import { LIMITS } from '../http/limits.ts'
 import { link, PATHS, type Resource } from '../http/links.ts'
 import { type InvalidParam, toProblem } from '../http/problem.ts'
 import { BesluittypeInput, createBesluittype } from './besluittypen.ts'
@@ -17,6 +19,7 @@ import { CatalogusInput, createCatalogus } from './catalogussen.ts'
 import { loadResources } from './expand.ts'
 import { changedMembers, type ImportChange } from './import-report.ts'
 import { createInformatieobjecttype, InformatieobjecttypeInput } from './informatieobjecttypen.ts'
+import type { PackageItem as Item, PackageOrder, PackageReply } from './package-thread.ts'
 import { type Hoofdtype, SLEUTEL } from './rules.ts'
 import type { Selectielijst } from './selectielijst.ts'
 import { createEigenschap, EigenschapInput } from './zaaktype/eigenschappen.ts'
@@ -48,7 +51,6 @@ const FILES = {
 type Name = keyof typeof FILES
 const NAMES = Object.keys(FILES) as Name[]
 
-type Item = Record<string, unknown> & { url: string }
 /** What a ZIP holds: resources by kind, with camelCase or snake_case names. */
 export type Package = Map<Name, Item[]>
 
@@ -63,8 +65,17 @@ export class PackageFault extends Error {
 
 // ---- export ----
 
-/** A catalogue with all versions of all types in it. Undefined when there is no such catalogue. */
-export async function exportCatalogus(db: ReadDb, base: string, uuid: string): Promise<Buffer | undefined> {
+/**
+ * A catalogue with all versions of all types in it, as a stream: it is read while it is written.
+ * @param turn waits until the next portion of types may be read
+ * @returns undefined when there is no such catalogue
+ */
+export async function exportCatalogus(
+  db: ReadDb,
+  base: string,
+  uuid: string,
+  turn?: () => Promise<void>,
+): Promise<Readable | undefined> {
   const catalogus = await db.selectFrom('catalogus').where('uuid', '=', uuid).select('id').executeTakeFirst()
   if (!catalogus) return undefined
   const within = (table: string) =>
@@ -72,22 +83,32 @@ export async function exportCatalogus(db: ReadDb, base: string, uuid: string): P
   const below = (table: string) =>
     sql`select t.id, t.uuid from ${sql.table(table)} t join zaaktype z on z.id = t.zaaktype_id
       where z.catalogus_id = ${catalogus.id}`
-  return pack(db, base, {
-    Catalogus: [uuid],
-    InformatieObjectType: await uuids(db, within('informatieobjecttype')),
-    BesluitType: await uuids(db, within('besluittype')),
-    ZaakType: await uuids(db, within('zaaktype')),
-    StatusType: await uuids(db, below('statustype')),
-    ZaakTypeInformatieObjectType: await uuids(db, below('zaaktype_informatieobjecttype')),
-    ResultaatType: await uuids(db, below('resultaattype')),
-    RolType: await uuids(db, below('roltype')),
-    Eigenschap: await uuids(db, below('eigenschap')),
-    ZaakObjectType: await uuids(db, below('zaakobjecttype')),
-  })
+  return pack(
+    db,
+    base,
+    {
+      Catalogus: [uuid],
+      InformatieObjectType: await uuids(db, within('informatieobjecttype')),
+      BesluitType: await uuids(db, within('besluittype')),
+      ZaakType: await uuids(db, within('zaaktype')),
+      StatusType: await uuids(db, below('statustype')),
+      ZaakTypeInformatieObjectType: await uuids(db, below('zaaktype_informatieobjecttype')),
+      ResultaatType: await uuids(db, below('resultaattype')),
+      RolType: await uuids(db, below('roltype')),
+      Eigenschap: await uuids(db, below('eigenschap')),
+      ZaakObjectType: await uuids(db, below('zaakobjecttype')),
+    },
+    turn,
+  )
 }
 
-/** One version of a zaaktype with what is below it and the types it relates to. Undefined when there is none. */
-export async function exportZaaktype(db: ReadDb, base: string, uuid: string): Promise<Buffer | undefined> {
+/** One version of a zaaktype with what is below it and the types it relates to; the rest as `exportCatalogus`. */
+export async function exportZaaktype(
+  db: ReadDb,
+  base: string,
+  uuid: string,
+  turn?: () => Promise<void>,
+): Promise<Readable | undefined> {
   const [zaaktype] = (await loadResources('zaaktype', db, base, [uuid], null)) as (Item & Record<string, string[]>)[]
   if (!zaaktype) return undefined
   const resultaattypen = (await loadResources(
@@ -100,21 +121,26 @@ export async function exportZaaktype(db: ReadDb, base: string, uuid: string): Pr
   const besluituuids = uuidsIn([zaaktype, ...resultaattypen].flatMap((item) => item.besluittypen as string[]))
   const besluittypen = (await loadResources('besluittype', db, base, besluituuids, null)) as Item[]
   const owners = [zaaktype, ...resultaattypen, ...besluittypen]
-  return pack(db, base, {
-    InformatieObjectType: uuidsIn(owners.flatMap((item) => item.informatieobjecttypen as string[])),
-    BesluitType: besluituuids,
-    ZaakType: [uuid],
-    StatusType: uuidsIn(zaaktype.statustypen),
-    ZaakTypeInformatieObjectType: await uuids(
-      db,
-      sql`select t.id, t.uuid from zaaktype_informatieobjecttype t join zaaktype z on z.id = t.zaaktype_id
+  return pack(
+    db,
+    base,
+    {
+      InformatieObjectType: uuidsIn(owners.flatMap((item) => item.informatieobjecttypen as string[])),
+      BesluitType: besluituuids,
+      ZaakType: [uuid],
+      StatusType: uuidsIn(zaaktype.statustypen),
+      ZaakTypeInformatieObjectType: await uuids(
+        db,
+        sql`select t.id, t.uuid from zaaktype_informatieobjecttype t join zaaktype z on z.id = t.zaaktype_id
         where z.uuid = ${uuid}`,
-    ),
-    ResultaatType: uuidsIn(zaaktype.resultaattypen),
-    RolType: uuidsIn(zaaktype.roltypen),
-    Eigenschap: uuidsIn(zaaktype.eigenschappen),
-    ZaakObjectType: uuidsIn(zaaktype.zaakobjecttypen),
-  })
+      ),
+      ResultaatType: uuidsIn(zaaktype.resultaattypen),
+      RolType: uuidsIn(zaaktype.roltypen),
+      Eigenschap: uuidsIn(zaaktype.eigenschappen),
+      ZaakObjectType: uuidsIn(zaaktype.zaakobjecttypen),
+    },
+    turn,
+  )
 }
 
 const uuidOf = (url: string) => url.split('/').at(-1)!
@@ -125,20 +151,46 @@ async function uuids(db: ReadDb, query: ReturnType<typeof sql>): Promise<string[
   return rows.map(({ uuid }) => uuid)
 }
 
-async function pack(db: ReadDb, base: string, wanted: Partial<Record<Name, string[]>>): Promise<Buffer> {
+function pack(
+  db: ReadDb,
+  base: string,
+  wanted: Partial<Record<Name, string[]>>,
+  turn: () => Promise<void> = breathe,
+): Readable {
   const zip = new ZipFile()
   for (const name of NAMES) {
     const order = wanted[name] ?? []
-    const found = await loadResources(FILES[name], db, base, order, null)
-    if (found.length === 0) continue
-    found.sort((a, b) => order.indexOf(uuidOf(a.url)) - order.indexOf(uuidOf(b.url)))
-    // The relation is written on the zaaktype.
-    const items = name === 'BesluitType' ? found.map((item) => ({ ...item, zaaktypen: [] })) : found
-    zip.addBuffer(Buffer.from(JSON.stringify(snakeKeys(items), null, 1)), `${name}.json`)
+    if (order.length === 0) continue
+    zip.addReadStreamLazy(`${name}.json`, (done) => done(null, Readable.from(jsonOf(db, base, name, order, turn))))
   }
   zip.end()
-  return buffer(zip.outputStream)
+  // Whoever reads it hears what went wrong while it was made.
+  const output = zip.outputStream as Readable
+  zip.on('error', (error) => output.destroy(error))
+  return output
 }
+
+/** Resources as a JSON list, in portions of about `LIMITS.portionBytes`. */
+async function* jsonOf(db: ReadDb, base: string, name: Name, order: string[], turn: () => Promise<void>) {
+  let separator = '[\n'
+  for (let [from, limit] = [0, FIRST_PORTION]; from < order.length; ) {
+    const portion = order.slice(from, from + limit)
+    const found = await loadResources(FILES[name], db, base, portion, null)
+    await turn()
+    const places = new Map(portion.map((uuid, place) => [uuid, place]))
+    found.sort((a, b) => places.get(uuidOf(a.url))! - places.get(uuidOf(b.url))!)
+    // The relation is written on the zaaktype.
+    const items = name === 'BesluitType' ? found.map((item) => ({ ...item, zaaktypen: [] })) : found
+    from += portion.length
+    if (items.length === 0) continue // removed meanwhile
+    const json = JSON.stringify(snakeKeys(items), null, 1).slice(2, -2)
+    yield separator + json
+    separator = ',\n'
+    limit = Math.max(1, Math.min(LIMITS.portionRows, Math.floor((LIMITS.portionBytes * items.length) / json.length)))
+  }
+  yield separator === ',\n' ? '\n]' : '[]'
+}
+const FIRST_PORTION = 10
 
 function camelKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelKeys)
@@ -155,44 +207,46 @@ function snakeKeys(value: unknown): unknown {
 
 // ---- import ----
 
-const MAX_FILE = 64 * 1024 * 1024
+/** JSON of all types together in a ZIP that a page takes. */
+export const PAGE_PACKAGE_BYTES = 16 * 1024 * 1024
 
-/** Reads a ZIP. @throws PackageFault */
-export async function readPackage(bytes: Buffer): Promise<Package> {
+/**
+ * Reads a ZIP, in a thread of its own.
+ * @param mostBytes of its JSON, all together
+ * @throws PackageFault
+ */
+export async function readPackage(bytes: Buffer, mostBytes = PAGE_PACKAGE_BYTES): Promise<Package> {
   const pakket: Package = new Map()
-  const seen: string[] = []
+  const thread = new Worker(new URL('./package-thread.ts', import.meta.url), {
+    workerData: { bytes, names: NAMES, mostBytes } satisfies PackageOrder,
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: 64 + (8 * mostBytes) / 1024 / 1024, maxYoungGenerationSizeMb: 8 },
+  })
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {}) // whoever waits hears of it
+  thread.on('error', (error: { code?: string }) =>
+    failed.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new PackageFault('het bestand is te groot') : error),
+  )
   try {
-    const zip = await yauzl.fromBufferPromise(bytes, { strictFileNames: true, lazyEntries: true })
-    for await (const entry of zip.eachEntry()) {
-      if (entry.fileName.includes('/')) continue
-      seen.push(entry.fileName)
-      const name = NAMES.find((known) => `${known}.json` === entry.fileName)
-      if (!name) continue
-      if (entry.uncompressedSize > MAX_FILE) throw new PackageFault(`${entry.fileName} is te groot`)
-      pakket.set(name, itemsIn(entry.fileName, await buffer(await zip.openReadStreamPromise(entry))))
+    for (;;) {
+      const said = Promise.withResolvers<PackageReply>()
+      thread.once('message', said.resolve)
+      thread.postMessage('next')
+      const reply = await Promise.race([said.promise, failed.promise])
+      await breathe()
+      if ('fault' in reply) throw new PackageFault(reply.fault)
+      if ('seen' in reply) {
+        if (pakket.size > 0) return pakket
+        const expected = NAMES.map((name) => `${name}.json`).join(', ')
+        throw new PackageFault(`verwacht: ${expected}; gevonden: ${reply.seen.join(', ') || 'niets'}`)
+      }
+      const there = pakket.get(reply.name as Name) ?? []
+      pakket.set(reply.name as Name, there)
+      there.push(...reply.items)
     }
-  } catch (error) {
-    throw error instanceof PackageFault
-      ? error
-      : new PackageFault(`dit is geen ZIP-bestand: ${(error as Error).message}`)
+  } finally {
+    await thread.terminate()
   }
-  if (pakket.size === 0)
-    throw new PackageFault(
-      `verwacht: ${NAMES.map((name) => `${name}.json`).join(', ')}; gevonden: ${seen.join(', ') || 'niets'}`,
-    )
-  return pakket
-}
-
-function itemsIn(file: string, bytes: Buffer): Item[] {
-  let items: unknown
-  try {
-    items = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw new PackageFault(`${file} is geen JSON`)
-  }
-  const good = (item: unknown) => typeof (item as Item | null)?.url === 'string'
-  if (!Array.isArray(items) || !items.every(good)) throw new PackageFault(`${file} is geen lijst van resources`)
-  return items
 }
 
 export type ImportOptions = {
@@ -237,7 +291,8 @@ export async function importPackage(
 ): Promise<Imported> {
   if (!pakket.has('Catalogus') && !options.catalogusUuid)
     throw new PackageFault('in dit bestand staat geen catalogus: noem er een om het in op te nemen')
-  const moved = moveTo(actor.base, pakket, options)
+  const roots = rootsOf(pakket)
+  const moved = await moveTo(actor.base, pakket, roots, options)
   // Into a catalogue that is there: that of the file stays behind.
   if (options.catalogusUuid) moved.delete('Catalogus')
   const bronnen = new Map<string, Bronnen>()
@@ -257,7 +312,6 @@ export async function importPackage(
     if (error instanceof NothingMade) return error.imported
     throw error
   })
-  const roots = rootsOf(pakket)
   return { ...imported, changes: imported.changes.map((change) => ({ ...change, given: movedBack(change.given) })) }
 
   /** As the file says it: addresses are those of who wrote it. */
@@ -277,26 +331,60 @@ class NothingMade extends Error {
 
 const ownRoot = (base: string) => `${base}${PATHS.catalogus.slice(0, PATHS.catalogus.lastIndexOf('/') + 1)}`
 
-const urlsOf = (pakket: Package) =>
-  [...pakket].flatMap(([name, items]) => items.map(({ url }) => ({ path: PATHS[FILES[name]], url })))
-
 /** The addresses below which the URLs of the file begin. */
 function rootsOf(pakket: Package): Set<string> {
   const roots = new Set<string>()
-  for (const { path, url } of urlsOf(pakket)) {
-    const end = url.lastIndexOf(`${path.slice(path.lastIndexOf('/'))}/`)
-    if (end > 0) roots.add(url.slice(0, end + 1))
+  for (const [name, items] of pakket) {
+    const path = PATHS[FILES[name]]
+    const collection = path.slice(path.lastIndexOf('/') + 1)
+    for (const { url } of items) {
+      const { root, rest } = partsOf(url)
+      if (root !== '' && rest.startsWith(`${collection}/`)) roots.add(root)
+    }
   }
   return roots
 }
 
-/** The same resources with our address in their URLs, and new uuids unless they are kept. */
-function moveTo(base: string, pakket: Package, options: ImportOptions): Package {
-  let text = JSON.stringify([...pakket])
-  for (const root of rootsOf(pakket)) text = text.replaceAll(root, ownRoot(base))
-  if (!options.keepUuids) for (const { url } of urlsOf(pakket)) text = text.replaceAll(uuidOf(url), randomUUID())
-  return new Map(JSON.parse(text))
+/** Where the last two parts of an address begin: a collection and a uuid. */
+function partsOf(url: string): { root: string; rest: string } {
+  const end = url.lastIndexOf('/', url.lastIndexOf('/') - 1) + 1
+  return { root: url.slice(0, end), rest: url.slice(end) }
 }
+
+/** The same resources with our address in their URLs, and new uuids unless they are kept. */
+async function moveTo(
+  base: string,
+  pakket: Package,
+  roots: ReadonlySet<string>,
+  options: ImportOptions,
+): Promise<Package> {
+  const uuids = new Map<string, string>()
+  const own = ownRoot(base)
+  const moved = (value: unknown): unknown => {
+    if (typeof value === 'string') return movedUrl(value)
+    if (Array.isArray(value)) return value.map(moved)
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, moved(member)]))
+  }
+  const movedUrl = (text: string): string => {
+    const { root, rest } = partsOf(text)
+    if (!roots.has(root)) return text
+    const uuid = uuids.get(text)
+    return own + (uuid === undefined ? rest : rest.slice(0, rest.lastIndexOf('/') + 1) + uuid)
+  }
+  if (!options.keepUuids) for (const items of pakket.values()) for (const { url } of items) uuids.set(url, randomUUID())
+  const result: Package = new Map()
+  for (const [name, items] of pakket) {
+    const there: Item[] = []
+    for (const item of items) {
+      there.push(moved(item) as Item)
+      if (there.length % AT_ONCE === 0) await breathe()
+    }
+    result.set(name, there)
+  }
+  return result
+}
+const AT_ONCE = 50
 
 function readBody<T extends Parameters<typeof readInput>[0]>(name: Name, schema: T, item: Item) {
   return explained(name, item, () => readInput<T>(schema, item))

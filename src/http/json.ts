@@ -27,8 +27,18 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
-/** Whether it is JSON is for the parser to say: of anything else the count means nothing. */
 function requireModest(body: Buffer): void {
+  const { depth, values } = countJson(body)
+  if (depth > LIMITS.depth) throw tooMuch(`${LIMITS.depth} niveaus`)
+  if (values > LIMITS.values) throw tooMuch(`${LIMITS.values} waarden`)
+}
+
+/**
+ * How deep values of a JSON text stand within each other, and how many there are. Whether it is JSON is for the parser to say:
+ * of anything else the count means nothing.
+ */
+export function countJson(body: Buffer): { depth: number; values: number } {
+  let level = 0
   let depth = 0
   let values = 0
   for (let at = 0; at < body.length; at++) {
@@ -38,10 +48,10 @@ function requireModest(body: Buffer): void {
     } else if (byte === COMMA) values++
     else if (byte === 0x5b || byte === 0x7b) {
       values++
-      if (++depth > LIMITS.depth) throw tooMuch(`${LIMITS.depth} niveaus`)
-    } else if (byte === 0x5d || byte === 0x7d) depth--
+      if (++level > depth) depth = level
+    } else if (byte === 0x5d || byte === 0x7d) level--
   }
-  if (values > LIMITS.values) throw tooMuch(`${LIMITS.values} waarden`)
+  return { depth, values }
 }
 
 function endOfString(body: Buffer, quote: number): number {

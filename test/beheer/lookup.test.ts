@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { exportZaaktype } from '../../src/catalogi/zip.ts'
@@ -360,10 +361,14 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     await pagina.click('main button[type=submit]')
     t.match(await pagina.textContent('.fout'), /bestaat|uniek/i, 'the same domein and rsin are there already')
     const { pagina: scripted } = await alsBeheerder(test, 'administrator')
-    const buffer = (await exportZaaktype(test.app.read, BASE, uuidOf(alles.zaaktype)))!
+    const typeZip = (await exportZaaktype(test.app.read, BASE, uuidOf(alles.zaaktype)))!
     await scripted.goto('/beheer/catalogi/importeren')
     await scripted.selectOption('#veld-catalogus', uuidOf(alles.catalogus))
-    await scripted.setInputFiles('#veld-bestand', { name: 'type.zip', mimeType: 'application/zip', buffer })
+    await scripted.setInputFiles('#veld-bestand', {
+      name: 'type.zip',
+      mimeType: 'application/zip',
+      buffer: await buffer(typeZip),
+    })
     await scripted.click('main button[type=submit]')
     t.match(await scripted.textContent('main table'), /informatieobjecttype.*bestaand type gebruikt/s)
     t.equal(await teBreed(scripted), false)

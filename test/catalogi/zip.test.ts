@@ -30,6 +30,7 @@ import {
   ziotBody,
 } from './catalogi.ts'
 
+const ZTC_ELSEWHERE = 'https://oud.example/catalogi/api/v1/'
 const test = await testApp(t)
 
 /** A catalogue with one of everything, and zaaktypen that refer to each other; its URL and that of a zaaktype. */
@@ -101,7 +102,7 @@ async function contents(on: TestApp, catalogus: string, keepUuids: boolean): Pro
 
 t.test('the types of a catalogue go into another catalogue, where each can stay as it is', async (t) => {
   const { catalogus } = await givenFilled()
-  const bytes = (await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!
+  const bytes = await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!)
   const doel = await givenCatalogus(test)
   const first = await importInto(test, bytes, { catalogusUuid: uuidOf(doel) })
   t.equal(first.made.catalogus, undefined)
@@ -126,7 +127,7 @@ async function importInto(on: TestApp, bytes: Buffer, options: ImportOptions = {
 
 t.test('a catalogue that is exported and imported elsewhere is the same catalogue, all concepts', async (t) => {
   const { catalogus } = await givenFilled()
-  const bytes = (await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!
+  const bytes = await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!)
   for (const keepUuids of [true, false]) {
     const other = await testApp(t)
     const imported = await importInto(other, bytes, { keepUuids })
@@ -155,9 +156,12 @@ t.test('a catalogue that is exported and imported elsewhere is the same catalogu
 
 t.test('the ZIP has a JSON file per kind with names in snake_case', async (t) => {
   const { catalogus } = await givenFilled()
-  const zip = await yauzl.fromBufferPromise((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!, {
-    lazyEntries: true,
-  })
+  const zip = await yauzl.fromBufferPromise(
+    await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!),
+    {
+      lazyEntries: true,
+    },
+  )
   const files: Record<string, Record<string, unknown>[]> = {}
   for await (const entry of zip.eachEntry())
     files[entry.fileName] = JSON.parse(await text(await zip.openReadStreamPromise(entry)))
@@ -180,7 +184,7 @@ t.test('the ZIP has a JSON file per kind with names in snake_case', async (t) =>
 
 t.test('a zaaktype goes into a catalogue that has its types already, or gets them', async (t) => {
   const { zaaktype } = await givenFilled()
-  const bytes = (await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!
+  const bytes = await buffer((await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!)
   const doel = await givenCatalogus(test)
   const iot = await post(test, 'informatieobjecttypen', iotBody(doel))
   await t.rejects(importInto(test, bytes), /catalogus/, 'into which catalogue must be said')
@@ -206,7 +210,7 @@ t.test('a zaaktype goes into a catalogue that has its types already, or gets the
 
 t.test('a file of another service is taken over with terms of no length, and published', async (t) => {
   const { catalogus, zaaktype } = await givenFilled()
-  const pakket = await readPackage((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!)
+  const pakket = await readPackage(await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!))
   const moved = JSON.parse(
     JSON.stringify([...pakket]).replaceAll(`${BASE}/catalogi/api/v1/`, 'https://oud.example/catalogi/api/v1/'),
   ) as [string, (Record<string, unknown> & { brondatum_archiefprocedure: { procestermijn: string } })[]][]
@@ -240,7 +244,7 @@ t.test('a file of another service is taken over with terms of no length, and pub
 
 t.test('an import with a fault leaves nothing behind, and says what is wrong with what', async (t) => {
   const { zaaktype } = await givenFilled()
-  const bytes = (await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!
+  const bytes = await buffer((await exportZaaktype(test.app.read, BASE, uuidOf(zaaktype)))!)
   const pakket = await readPackage(bytes)
   pakket.get('Eigenschap')![0]!.definitie = ''
   const doel = await givenCatalogus(test)
@@ -253,18 +257,54 @@ t.test('an import with a fault leaves nothing behind, and says what is wrong wit
   t.same((await test.call('GET', doel)).body.zaaktypen, [])
 })
 
+async function zip(files: Record<string, string>): Promise<Buffer> {
+  const file = new ZipFile()
+  for (const [name, content] of Object.entries(files)) file.addBuffer(Buffer.from(content), name)
+  file.end()
+  return buffer(file.outputStream)
+}
+
 t.test('what is no export is refused with what was expected', async (t) => {
-  const zip = async (files: Record<string, string>) => {
-    const file = new ZipFile()
-    for (const [name, content] of Object.entries(files)) file.addBuffer(Buffer.from(content), name)
-    file.end()
-    return buffer(file.outputStream)
-  }
   await t.rejects(readPackage(Buffer.from('geen zip')), /geen ZIP/)
   await t.rejects(readPackage(await zip({ 'x.json': '[]' })), /verwacht: Catalogus.json.*gevonden: x.json/)
   await t.rejects(readPackage(await zip({ 'map/ZaakType.json': '[]' })), /gevonden: niets/, 'folders are ignored')
   await t.rejects(readPackage(await zip({ 'ZaakType.json': '{' })), /ZaakType.json is geen JSON/)
   await t.rejects(readPackage(await zip({ 'ZaakType.json': '[1]' })), /geen lijst/)
+})
+
+t.test('a ZIP costs no more than its bounds allow, and says which one it goes beyond', async (t) => {
+  const MB = 1024 * 1024
+  const read = async (content: string, files: Record<string, string> = {}) =>
+    readPackage(await zip({ 'ZaakType.json': content, ...files }), MB)
+  await t.rejects(read(`[${' '.repeat(2 * MB)}]`), /meer dan 1 MB aan JSON/)
+  const half = `[${' '.repeat(0.6 * MB)}]`
+  await t.rejects(read(half, { 'StatusType.json': half }), /meer dan 1 MB/, 'all files together')
+  await t.rejects(read(`${'['.repeat(1000)}${']'.repeat(1000)}`), /niveaus/)
+  await t.rejects(read(`[{"url":"x","a":[${'0,'.repeat(100_000)}0]}]`), /waarden/)
+  await t.rejects(read(`[${Array.from({ length: 10_000 }, () => '{"url":""}').join()}]`), /onderdelen/)
+  const wide = `[{"url":"x","a":"${'x'.repeat(MB)}"}]`
+  await t.rejects(readPackage(await zip({ 'ZaakType.json': wide }), 2 * MB), /onderdeel van meer dan 1 MB/)
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${n}${'x'.repeat(200)}.json`, '']))
+  const refused = await readPackage(await zip(many)).catch((error: Error) => error)
+  t.ok(refused instanceof Error && refused.message.length < 5000, 'not every name is repeated')
+})
+
+t.test('an address of the file that says little is no reason to change other texts', async (t) => {
+  const { catalogus } = await givenFilled()
+  const pakket = await readPackage(await buffer((await exportCatalogus(test.app.read, BASE, uuidOf(catalogus)))!))
+  const [zaaktype] = pakket.get('ZaakType')!
+  const text = JSON.stringify([...pakket]).replaceAll(zaaktype!.url, `${ZTC_ELSEWHERE}zaaktypen/e`)
+  const other = await testApp(t)
+  const selectielijst = await openSelectielijst(other.config, other.parts.services, other.app.read)
+  const imported = await importPackage(
+    other.app.mutate,
+    systemActor('test', BASE),
+    selectielijst,
+    new Map(JSON.parse(text)),
+  )
+  t.same(imported.changes, [])
+  const { results } = (await other.call('GET', `${ZTC}/zaaktypen?status=alles`)).body
+  t.same(results.map(({ identificatie }: { identificatie: string }) => identificatie).sort(), ['DEEL', 'MELDING'])
 })
 
 t.test('the command writes a file and takes it over', async (t) => {

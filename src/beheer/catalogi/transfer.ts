@@ -1,6 +1,6 @@
 // Catalogues and types as ZIP files.
 import multipart from '@fastify/multipart'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import {
   exportCatalogus,
@@ -8,12 +8,15 @@ import {
   type Imported,
   type ImportOptions,
   importPackage,
+  PAGE_PACKAGE_BYTES,
   PackageFault,
   readPackage,
   typeKey,
 } from '../../catalogi/zip.ts'
 import type { Change, Mutate } from '../../database/mutate.ts'
-import { notFound } from '../../http/problem.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { largeTurn } from '../../http/turns.ts'
+import { inTurn } from '../../jobs/in-turn.ts'
 import { mutateFromPage } from '../change.ts'
 import { requireToken } from '../csrf-token.ts'
 import type { Fouten } from '../form.ts'
@@ -24,20 +27,20 @@ import { beheren, kijken, today } from './context.ts'
 
 export async function registerTransfer(app: FastifyInstance, selectielijst: Selectielijst): Promise<void> {
   app.get('/catalogi/:uuid/export.zip', { config: kijken }, async (request, reply) => {
-    const bytes = await exportCatalogus(app.read, request.base, uuidParam(request))
-    if (!bytes) throw notFound('Deze catalogus bestaat niet.')
+    const zip = await exportCatalogus(app.read, request.base, uuidParam(request), () => largeTurn(request))
+    if (!zip) throw notFound('Deze catalogus bestaat niet.')
     return reply
       .type('application/zip')
       .header('content-disposition', `attachment; filename="catalogus-${today()}.zip"`)
-      .send(bytes)
+      .send(zip)
   })
   app.get('/catalogi/zaaktypen/:uuid/export.zip', { config: kijken }, async (request, reply) => {
-    const bytes = await exportZaaktype(app.read, request.base, uuidParam(request))
-    if (!bytes) throw notFound('Dit zaaktype bestaat niet.')
+    const zip = await exportZaaktype(app.read, request.base, uuidParam(request), () => largeTurn(request))
+    if (!zip) throw notFound('Dit zaaktype bestaat niet.')
     return reply
       .type('application/zip')
       .header('content-disposition', `attachment; filename="zaaktype-${today()}.zip"`)
-      .send(bytes)
+      .send(zip)
   })
 
   await app.register(async (scope) => {
@@ -49,17 +52,25 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         invoer: { catalogus: queryText(request, 'catalogus') },
       }),
     )
-    scope.post('/catalogi/importeren', { config: { ...beheren, eigenToken: true } }, async (request, reply) => {
+    scope.post('/catalogi/importeren', { config: { ...beheren, eigenToken: true } }, (request, reply) =>
+      uploads(() => takeIn(request, reply)),
+    )
+
+    async function takeIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       const invoer: Record<string, string> = {}
       const keuzes: string[] = []
       let bytes: Buffer | undefined
       const fouten: Fouten = {}
+      let inFields = 0
       for await (const part of request.parts({
         limits: { fileSize: MAX_ZIP, fieldSize: 2 * MAX_CARRIED, files: 1, fields: MAX_CHOICES + 10 },
       })) {
         if (part.type === 'field') {
-          if (part.fieldname === 'keuze') keuzes.push(String(part.value))
-          else invoer[part.fieldname] = String(part.value)
+          const value = String(part.value)
+          inFields += value.length
+          if (inFields > MAX_IN_FIELDS) throw new Problem(413)
+          if (part.fieldname === 'keuze') keuzes.push(value)
+          else invoer[part.fieldname] = value
           continue
         }
         await requireToken(request, reply, invoer._csrf ?? '')
@@ -92,7 +103,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       return reply
         .code(400)
         .pagina('catalogi-importeren', { ...IMPORT, catalogussen: await catalogussen(), invoer, fouten })
-    })
+    }
   })
 
   /** What an import would make: it is done, looked at, and undone, so that it is what happens when it is done. */
@@ -170,7 +181,12 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
           handeling: 'catalogus-importeren',
           soort: 'catalogus',
           id: invoer.catalogus ?? '',
-          nieuw: { made, urls, changes },
+          nieuw: {
+            made,
+            urls,
+            changes: changes.slice(0, MAX_RECORDED),
+            meer: Math.max(0, changes.length - MAX_RECORDED),
+          },
         })
         return done
       })
@@ -220,13 +236,21 @@ const NAMES: Record<string, string> = {
 /** Files up to this size go along with the preview; larger ones are chosen once more. */
 const MAX_CARRIED = 1024 * 1024
 const IMPORT = { titel: 'Catalogus importeren', kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }] }
-const MAX_ZIP = 50 * 1024 * 1024
+const MAX_IN_FIELDS = 3 * MAX_CARRIED
+const MAX_ZIP = PAGE_PACKAGE_BYTES
+/** Files are taken in whole: two at once, whoever sends them. */
+const uploads = inTurn(2, 0, () => new Problem(503, { headers: { 'retry-after': '30' } }))
 const MAX_CHANGES = 200
+const MAX_RECORDED = 1000
+const MAX_SHOWN = 1000 // characters of a value
 const MAX_CHOICES = 2000
 
 /** What was taken over otherwise than the file says, to read after an import. */
 function changesPage(aantal: number, { changes }: Imported) {
-  const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  const shown = (value: unknown) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+  }
   return {
     titel: aantal === 0 ? 'Niets geïmporteerd' : 'Catalogus geïmporteerd',
     kruimels: IMPORT.kruimels,

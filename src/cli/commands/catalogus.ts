@@ -1,5 +1,6 @@
 // catalogus: catalogues and zaaktypen as ZIP files.
 import { readFile, writeFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { openSelectielijst } from '../../catalogi/selectielijst.ts'
 import { exportCatalogus, exportZaaktype, importPackage, readPackage } from '../../catalogi/zip.ts'
@@ -13,6 +14,8 @@ import { openLog } from '../../telemetry/log.ts'
 import { databaseBox, withDatabase } from '../database.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
+
+const MOST_BYTES = 512 * 1024 * 1024 // a command bothers nobody else
 
 export function addTo(program: Command): void {
   const catalogus = program.command('catalogus').description('catalogues and zaaktypen as ZIP files')
@@ -32,13 +35,15 @@ export function addTo(program: Command): void {
       if ((options.catalogus === undefined) === (options.zaaktype === undefined))
         throw new UsageError('give either --catalogus or --zaaktype')
       if (!isUuid(uuid)) throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
-      const bytes = await withDatabase((database, config) =>
-        (options.catalogus ? exportCatalogus : exportZaaktype)(
-          database.db as unknown as ReadDb,
+      const bytes = await withDatabase(async (database, config) => {
+        const db = database.db as unknown as ReadDb
+        const zip = await (options.catalogus ? exportCatalogus : exportZaaktype)(
+          db,
           ownAddress(config),
           uuid.toLowerCase(),
-        ),
-      )
+        )
+        return zip && buffer(zip)
+      })
       if (!bytes) throw new UsageError(`there is no ${options.catalogus ? 'catalogue' : 'zaaktype'} ${uuid}`)
       await writeFile(file, bytes)
       print(options, { file, bytes: bytes.length }, `Wrote ${bytes.length} bytes to ${file}.`)
@@ -59,7 +64,7 @@ export function addTo(program: Command): void {
       ) => {
         if (options.catalogus !== undefined && !isUuid(options.catalogus))
           throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
-        const pakket = await readPackage(await readFile(file).catch(fileMissing(file)))
+        const pakket = await readPackage(await readFile(file).catch(fileMissing(file)), MOST_BYTES)
         const imported = await withDatabase(async (database, config) => {
           const log = openLog('silent')
           const services = openServices(database, await databaseBox(database, config, true), config, log)
