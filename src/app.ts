@@ -20,6 +20,7 @@ import type { LiveSettings } from './config/stored.ts'
 import type { Config } from './config.ts'
 import { type Database, type ReadDb, type Reader, readerOf } from './database/database.ts'
 import { type Mutate, mutator } from './database/mutate.ts'
+import type { Replica } from './database/replica.ts'
 import { documenten } from './documenten/index.ts'
 import type { Store } from './documenten/storage/index.ts'
 import { registerAccess } from './http/access.ts'
@@ -50,6 +51,8 @@ export type Parts = {
   config: Config
   settings: Pick<LiveSettings, 'refresh'>
   database: Database
+  /** Where lists and reports are read, when there is one. */
+  replica?: Replica | undefined
   /** Where new documents go. */
   store: Store
   /** Where a document is, by the `backend` of its row. */
@@ -65,9 +68,12 @@ declare module 'fastify' {
   interface FastifyInstance {
     read: ReadDb
     reader: Reader
+    /** For long lists and reports: as new as the primary, but read from the replica when there is one. */
+    listing: Replica['listing']
+    reportReader: Replica['reader']
     mutate: Mutate
     /** Without the database: who writes goes through `mutate`, or a function of the room that owns the table. */
-    parts: Omit<Parts, 'database'>
+    parts: Omit<Parts, 'database' | 'replica'>
     /** From now on `/readyz` answers 503, so that no new work is sent here. */
     announceStop(): void
   }
@@ -124,10 +130,12 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
 
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify) // the response schemas document; a test holds them against the answers
-  const { database, ...others } = parts
+  const { database, replica, ...others } = parts
   const reader = readerOf(database)
   app.decorate('read', reader.db)
   app.decorate('reader', reader)
+  app.decorate('listing', replica ? replica.listing : (make) => make(reader))
+  app.decorate('reportReader', replica ? replica.reader : async () => reader)
   app.decorate(
     'mutate',
     mutator(database, {

@@ -155,6 +155,8 @@ function faultsAmong(given: Set<string>, { documentenBackend }: SettingValues): 
       faults.push(`${names.slice(0, -1).join(', ')} and ${names.at(-1)} go together`)
   if (given.has('DATABASE_DIRECT_URL') && !given.has('DATABASE_URL'))
     faults.push('DATABASE_DIRECT_URL goes with DATABASE_URL')
+  if (given.has('DATABASE_READ_URL') && !given.has('DATABASE_URL'))
+    faults.push('DATABASE_READ_URL goes with DATABASE_URL')
   if (given.has('AZURE_CLIENT_SECRET') && !(given.has('AZURE_CLIENT_ID') && given.has('AZURE_TENANT_ID')))
     faults.push('AZURE_CLIENT_SECRET goes with AZURE_CLIENT_ID and AZURE_TENANT_ID')
   const namesAzure = given.has('AZURE_ACCOUNT_NAME') || given.has('AZURE_CONNECTION_STRING')

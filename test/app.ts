@@ -9,7 +9,7 @@ import { buildApp, type Parts } from '../src/app.ts'
 import { createClient, signToken } from '../src/autorisaties/clients.ts'
 import { openCredentialStore } from '../src/autorisaties/credentials.ts'
 import { secretBox } from '../src/autorisaties/secret-box.ts'
-import { openCopy } from '../src/cli/processes.ts'
+import { openCopy, openReplicaOf } from '../src/cli/processes.ts'
 import { openLiveSettings } from '../src/config/stored.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
@@ -72,7 +72,18 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   await prepareFilesystemStore(config.documentenDir)
   const credentials = await openCredentialStore(database, box, log)
   const services = openServices(database, box, config, log)
-  const parts: Parts = { config, settings, database, ...openStores(config, log), credentials, box, services, log }
+  const replica = openReplicaOf(config, database, log)
+  const parts: Parts = {
+    config,
+    settings,
+    database,
+    replica,
+    ...openStores(config, log),
+    credentials,
+    box,
+    services,
+    log,
+  }
   const beheer = { id: 'beheer', label: 'Beheer', alleAutorisaties: true, secret: SECRET }
   await createClient(database, box, beheer).catch((error) => {
     if (!env.DATABASE_URL) throw error // else another application of the test has made it
@@ -87,6 +98,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     await credentials.close()
     await settings.close()
     await services.close()
+    await replica?.close()
     await database.close()
     await pooler?.stop()
     await rm(directory, { recursive: true, force: true })

@@ -132,7 +132,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
-    sendReport(reply, reader, await vind(request), {
+    sendReport(reply, await app.reportReader(), await vind(request), {
       toegekend: true,
       neutraliseer: queryText(request, 'formules') === 'neutraliseren',
     }),

@@ -69,7 +69,6 @@ const Filter = Type.Object({
 const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
 export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
-  const { reader } = app
   const { config, services } = app.parts
   const spiegels = openRemoteRelations(app.mutate, services)
 
@@ -78,11 +77,10 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Besluit) } } },
     async (request, reply) => {
       const conditions = filtered(request.query, request)
-      const list = {
+      const list = app.listing((reader) => ({
         count: () => countBesluiten(reader, conditions),
-        rows: (limit: number, offset: number, count?: number) =>
-          pageOfBesluiten(reader, request.actor, conditions, limit, offset, count),
-      }
+        rows: (limit, offset, count) => pageOfBesluiten(reader, request.actor, conditions, limit, offset, count),
+      }))
       const paths = request.query.expand
       return sendPageOf(request, reply, list, (rows) => {
         const besluiten = rows.map((row) => toBesluit(row, request.base))

@@ -18,6 +18,7 @@ import { type Config, ConfigError } from '../config.ts'
 import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
 import { findEmbedded, startEmbedded } from '../database/embedded.ts'
 import { awaitSchema } from '../database/migrate.ts'
+import { openReplica, type Replica } from '../database/replica.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { copyPool, copyToStore } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
@@ -148,7 +149,8 @@ export async function runApi(
     const credentials = await openCredentialStore(database, box, log)
     const services = openServices(database, box, config, log)
     const stores = await openStore(config, database, log)
-    const parts: Parts = { config, settings, database, ...stores, credentials, box, services, log }
+    const replica = openReplicaOf(config, database, log)
+    const parts: Parts = { config, settings, database, replica, ...stores, credentials, box, services, log }
     const app = await buildApp(parts)
     const address = await app.listen({ host: config.host, port: config.port })
     return {
@@ -161,6 +163,7 @@ export async function runApi(
         await credentials.close()
         await settings.close()
         await services.close()
+        await replica?.close()
         await database.close()
       },
     }
@@ -168,6 +171,15 @@ export async function runApi(
     await database.close()
     throw error
   }
+}
+
+/** What lists are read from, when there is a setting for it. */
+export function openReplicaOf(
+  { databaseReadUrl, databasePoolSize }: Config,
+  database: Database,
+  log: Logger,
+): Replica | undefined {
+  return databaseReadUrl ? openReplica(databaseReadUrl, database, databasePoolSize, log) : undefined
 }
 
 /** @throws SchemaError when the program cannot work with the schema of the database */

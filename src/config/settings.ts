@@ -60,6 +60,16 @@ export const Settings = Type.Object({
       description: 'the same database without the pooler (PgBouncer in transaction mode) that DATABASE_URL then names',
     }),
   ),
+  databaseReadUrl: Type.Optional(
+    Type.String({
+      env: 'DATABASE_READ_URL',
+      secret: true,
+      must: 'begin with postgres:// or postgresql:// and name one host',
+      pattern: '^postgres(ql)?://([^@/?]*@)?[^/?,]+([/?].*)?$',
+      description:
+        'a streaming replica of the database, from which lists and reports are read; unset: from the database itself',
+    }),
+  ),
   databasePoolSize: Type.Integer({
     env: 'DATABASE_POOL_SIZE',
     default: 10,

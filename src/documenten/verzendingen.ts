@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
-import type { ReadDb } from '../database/database.ts'
+import type { ReadDb, Reader } from '../database/database.ts'
 import { type Actie, json, type Mutation } from '../database/mutate.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
@@ -90,14 +90,17 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
     '/verzendingen',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Page(Verzending) } } },
     async (request, reply) => {
-      const list = listVerzendingen(app.read, request.query, request.base).where(reached(request.actor, SCOPES_LEZEN))
+      const listOf = ({ db }: Reader) =>
+        listVerzendingen(db, request.query, request.base).where(reached(request.actor, SCOPES_LEZEN))
       return sendPageOf(
         request,
         reply,
-        {
-          count: async () => (await list.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
-          rows: (limit, offset) => selectRow(list).orderBy('s.id', 'desc').limit(limit).offset(offset).execute(),
-        },
+        app.listing((reader) => ({
+          count: async () =>
+            (await listOf(reader).select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count,
+          rows: (limit, offset) =>
+            selectRow(listOf(reader)).orderBy('s.id', 'desc').limit(limit).offset(offset).execute(),
+        })),
         (rows) => {
           const verzendingen = rows.map((row) => toVerzending(row, request.base))
           return expandEach(request, verzendingen, request.query.expand ?? [], subresourceTree)

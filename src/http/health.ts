@@ -4,6 +4,7 @@ import type { SecretBox } from '../autorisaties/secret-box.ts'
 import { requireKey } from '../autorisaties/secret-key.ts'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
+import type { Replica } from '../database/replica.ts'
 import type { Store } from '../documenten/storage/index.ts'
 
 /** Where it is told that the process lives; the second is where existing monitoring asks. */
@@ -14,11 +15,11 @@ type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
 /**
  * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
  * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
- * does not take the API out of service: its requests do not depend on it. The names that Open Zaak uses work too.
+ * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read. The names that Open Zaak uses work too.
  */
 export function registerHealth(
   app: FastifyInstance,
-  parts: { database: Database; store: Store; box: SecretBox; stopping: () => boolean },
+  parts: { database: Database; replica?: Replica | undefined; store: Store; box: SecretBox; stopping: () => boolean },
 ): void {
   const config = { access: 'public' as const }
   const ready = rememberedReadiness(parts)
@@ -59,6 +60,7 @@ export function rememberedReadiness(parts: Parameters<typeof readiness>[0]): () 
 /** The state of everything that this process depends on, without texts from inside (paths, addresses). */
 export async function readiness(parts: {
   database: Database
+  replica?: Replica | undefined
   store: Store
   box: SecretBox
 }): Promise<Record<string, Check>> {
@@ -84,7 +86,11 @@ export async function readiness(parts: {
       return { status: seconds > LATE_AFTER_SECONDS ? 'late' : 'ok', detail: `oldest waiting job: ${seconds} s` }
     }),
   ])
-  return { database, schema, key, storage, queue }
+  const replica = parts.replica?.state()
+  return {
+    ...{ database, schema, key, storage, queue },
+    ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason! } }),
+  }
 }
 
 async function check(fault: string, work: () => Promise<unknown>): Promise<Check> {

@@ -37,6 +37,24 @@ export const contentLost = new Counter({
   help: 'Requests for content of which the bytes are gone from the store.',
   registers: [register],
 })
+export const listReads = new Counter({
+  name: 'zaakstroom_list_reads_total',
+  help: 'Reads of lists and reports by the server that answered; counted when there is a replica (DATABASE_READ_URL).',
+  labelNames: ['server'],
+  registers: [register],
+})
+export const replicaUsable = new Gauge({
+  name: 'zaakstroom_replica_usable',
+  help: 'Whether this process reads lists from the replica; absent without one.',
+  labelNames: ['host'],
+  registers: [register],
+})
+export const replicaLag = new Gauge({
+  name: 'zaakstroom_replica_lag_bytes',
+  help: 'Bytes of the log that the replica had yet to replay when it was last asked; absent without one.',
+  labelNames: ['host'],
+  registers: [register],
+})
 const notifications = new Gauge({
   name: 'zaakstroom_notifications',
   help: 'Notifications by state, those of the last days that are kept.',

@@ -70,7 +70,6 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   conditions: Condition[],
   groep: string | undefined,
 ): Listing<Row> {
-  const { reader } = server
   const rights = reached(actor)
   const isJoined = reach(actor, 'zrc', LEZEN) !== 'alles'
   const list = {
@@ -79,7 +78,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
     conditions: isJoined ? [rights, ...conditions] : conditions,
     order,
   }
-  return {
+  return server.listing((reader) => ({
     count: () => {
       if (conditions.length > 0 && groep === undefined) return countRows(reader, list.from, list.conditions)
       const counted = [rights, sql`z.soort = ${table}`, ...(groep === undefined ? [] : [sql`z.groep = ${groep}`])]
@@ -89,7 +88,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
       const found = await rows(reader, await pageOfIds(reader, list, limit, offset, count))
       return found.filter((row) => mayDo(actor, LEZEN, row)) // a case may have become another's between the two
     },
-  }
+  }))
 }
 
 /** How many rows are read next: as many as fit in a portion of an answer, by the size of those before. */

@@ -47,17 +47,29 @@ export async function startPrimary(t: TestLike, data: string) {
   return { port, kill: () => stop(data) }
 }
 
-/** Follows the primary; what that acknowledges has reached it. */
-export async function startStandby(t: TestLike, primary: number, data: string, port: number) {
+/** Follows the primary; what that acknowledges has reached it, unless it is to follow later. */
+export async function startStandby(
+  t: TestLike,
+  primary: number,
+  data: string,
+  port: number,
+  { synchronous = true } = {},
+) {
   await give(data)
   const source = `host=127.0.0.1 port=${primary} user=postgres`
   await run('pg_basebackup', ['-D', data, '-d', source, '-R', '-c', 'fast', '--no-sync'])
   await start(data, port, '')
   // From here on a commit is acknowledged when the standby has it.
-  for (const statement of [`alter system set synchronous_standby_names = '*'`, 'select pg_reload_conf()'])
+  for (const statement of synchronous
+    ? [`alter system set synchronous_standby_names = '*'`, 'select pg_reload_conf()']
+    : [])
     await run('psql', ['-X', '-q', '-d', `${source} dbname=postgres`, '-c', statement])
   t.teardown(() => stop(data))
-  return { promote: () => run('pg_ctl', ['-D', data, '-w', 'promote']) }
+  return {
+    promote: () => run('pg_ctl', ['-D', data, '-w', 'promote']),
+    stop: () => stop(data),
+    start: () => start(data, port, ''),
+  }
 }
 
 /** A directory of the user that runs the programs. */

@@ -81,15 +81,14 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
   }
 
   async function sendPage(request: FastifyRequest, reply: FastifyReply, selectie: Selectie, paths: string[]) {
-    const { reader } = app
     return sendPageOf(
       request,
       reply,
-      {
+      app.listing((reader) => ({
         count: () => countDocuments(reader, selectie),
         isKept: selectie.document.length + selectie.versie.length === 0 && selectie.geteld.length > 1,
         rows: (limit, offset, count) => pageOfDocuments(reader, selectie, limit, offset, count),
-      },
+      })),
       (rows) => {
         const readable = rows.filter((row) => mayRead(request.actor, row))
         const documents = readable.map((row) => toDocument(row, request.base))

@@ -102,7 +102,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get('/:uuid/report', { config, schema: { params: Params, querystring: ReportQuery } }, async (request, reply) => {
     const row = await requireImport(app.read, request.params.uuid)
-    return sendReport(reply, app.reader, row, {
+    return sendReport(reply, await app.reportReader(), row, {
       toegekend: request.query.toegekend ?? false,
       neutraliseer: request.query.formules === 'neutraliseren',
     })

@@ -138,16 +138,15 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       return { ...found, others: [...others, ...more], ...(more.length === 0 && onlyPart && { onlyPart }) }
     }
     const delen = originsOf(filter, request).map(selection)
-    const { reader } = app
     const paths = filter.expand ?? []
     return sendPageOf(
       request,
       reply,
-      {
+      app.listing((reader) => ({
         count: () => countZaken(reader, delen),
         isKept: delen.every(({ counted, others }) => counted.length > 0 && others.length === 0),
         rows: (limit, offset, count) => pageOfZaken(reader, selection(), order, limit, offset, count),
-      },
+      })),
       (rows) =>
         answersOf(
           app.read,
