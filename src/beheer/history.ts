@@ -1,6 +1,7 @@
 // history: what happened to a case or a document, as sentences, with the difference behind each.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { weigh } from '../http/expand.ts'
 import { formatDate, moment } from './format.ts'
 import type { Bladzij } from './keyset-list.ts'
 import { keysetByNumber, maskBsn, visible } from './lookup.ts'
@@ -224,15 +225,27 @@ export function changedFields(oud: unknown, nieuw: unknown, names: Names): Chang
   const [before, after] = [flatten(oud, names), flatten(nieuw, names)]
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((veld) => {
     const [from, to] = [before.get(veld) ?? '', after.get(veld) ?? '']
-    return from === to ? [] : [{ veld, oud: from, nieuw: to }]
+    return from === to ? [] : [{ veld, oud: shown(from), nieuw: shown(to) }]
   })
+}
+
+/** What is larger is told by its size: as a map of a thousand points, or a list that a program left. */
+const MOST_WEIGHT = 10_000
+const MOST_SHOWN = 2000
+/** Before the JSON of what is told by its size; no text of the database holds it. */
+const LARGE = '\0'
+
+function shown(text: string): string {
+  if (text.startsWith(LARGE)) return `${Math.ceil(text.length / 1024)} kB aan gegevens`
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
 }
 
 function flatten(state: unknown, names: Names): Map<string, string> {
   const fields = new Map<string, string>()
   const add = (value: unknown, label: string, key: string): void => {
     if (value === null || value === undefined || value === '') return
-    if (Array.isArray(value)) {
+    if (typeof value === 'object' && weigh(value) > MOST_WEIGHT) fields.set(label, LARGE + JSON.stringify(value))
+    else if (Array.isArray(value)) {
       if (value.every((one) => typeof one !== 'object'))
         fields.set(label, value.map((one) => asText(one, key, names)).join(', '))
       else for (const [place, one] of value.entries()) add(one, `${label} ${place + 1}`, key)

@@ -36,7 +36,7 @@ export const LIMITS = {
   /** Rows that are read at first where one may hold 64 kB of somebody's data: as values it takes ten times as much. */
   firstLarge: 5,
   /** Lines of an audit trail that are read at first: each holds its object twice. */
-  firstLines: 20,
+  firstLines: 5,
   /** Rows that are read at once for an answer that grows, as far as their size is known from the rows before. */
   portionBytes: 256 * 1024,
   portionRows: 500,

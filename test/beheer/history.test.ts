@@ -1,0 +1,27 @@
+import t from 'tap'
+import { changedFields } from '../../src/beheer/history.ts'
+
+t.test('what was changed is told field by field', async (t) => {
+  const before = { omschrijving: 'Tegel', opschorting: { indicatie: false, reden: '' }, url: 'http://x/1' }
+  const after = { omschrijving: 'Tegel los', opschorting: { indicatie: true, reden: 'wacht' }, url: 'http://x/2' }
+  t.same(changedFields(before, after, new Map()), [
+    { veld: 'Omschrijving', oud: 'Tegel', nieuw: 'Tegel los' },
+    { veld: 'Opschorting: indicatie', oud: 'nee', nieuw: 'ja' },
+    { veld: 'Opschorting: reden', oud: '', nieuw: 'wacht' },
+  ])
+})
+
+t.test('a large value is told by its size, whatever it holds', async (t) => {
+  const line = (y: number) => ({ type: 'LineString', coordinates: Array.from({ length: 3000 }, (_, x) => [x, y]) })
+  const persons = (bsn: string) => ({ personen: Array.from({ length: 300 }, () => ({ inpBsn: bsn })) })
+  const before = { zaakgeometrie: line(1), objectIdentificatie: persons('123456782'), toelichting: 'x'.repeat(5000) }
+  const after = { zaakgeometrie: line(2), objectIdentificatie: persons('111222333'), toelichting: 'y'.repeat(5000) }
+  const changed = changedFields(before, after, new Map())
+  t.match(changed, [
+    { veld: 'Zaakgeometrie', oud: /^\d+ kB aan gegevens$/, nieuw: /^\d+ kB aan gegevens$/ },
+    { veld: 'Object identificatie', oud: /^\d+ kB/, nieuw: /^\d+ kB/ },
+    { veld: 'Toelichting', oud: /^x{2000}…$/, nieuw: /^y{2000}…$/ },
+  ])
+  t.equal(changed.length, 3)
+  t.same(changedFields(before, structuredClone(before), new Map()), [])
+})
