@@ -55,7 +55,7 @@ export type Sender = {
   once(): Promise<void>
   /** Drops its connections, since they may hang. */
   cut(): void
-  /** Closes its connections. */
+  /** Closes its connections, and gives up what still waits for the database. */
   close(): Promise<void>
 }
 
@@ -89,6 +89,7 @@ export function openSender(parts: SenderParts): Sender {
   const open = new Map<string, Claimed>()
   const released: Released[] = []
   let loop: Loop | undefined
+  let closed = false
   let lastLook: Promise<unknown> = Promise.resolve()
   let newest = 0 // the last message that was seen
 
@@ -128,6 +129,8 @@ export function openSender(parts: SenderParts): Sender {
       for (const { sql } of old) void sql.end({ timeout: 0 })
     },
     close: async () => {
+      closed = true
+      if (loop) loop.stopping = true
       await Promise.all([delivery.close(), database.close(), recording.close()])
     },
   }
@@ -219,6 +222,18 @@ export function openSender(parts: SenderParts): Sender {
       if (!isUnavailable(error)) log.error({ err: error }, 'looking for notifications failed')
       await sleep(isUnavailable(error) ? 200 : 1_000)
       return LOOK_MS
+    }
+  }
+
+  /** What the receiver did cannot be asked again: while our own database is away, its answer is held on to. */
+  async function persist<T>(work: () => Promise<T>): Promise<T> {
+    for (let delay = 200; ; delay = Math.min(delay * 2, 2_000)) {
+      try {
+        return await work()
+      } catch (error) {
+        if (closed || !isUnavailable(error)) throw error
+        await sleep(delay)
+      }
     }
   }
 
@@ -384,16 +399,4 @@ function together<In, Out>(ms: number, work: (asked: In[]) => Promise<Out[]>): (
       if (waiting.length === PORTION) flush()
       else if (waiting.length === 1) timer = setTimeout(flush, ms)
     })
-}
-
-/** What the receiver did cannot be asked again: while our own database is away, its answer is held on to. */
-async function persist<T>(work: () => Promise<T>): Promise<T> {
-  for (let delay = 200; ; delay = Math.min(delay * 2, 2_000)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      await sleep(delay)
-    }
-  }
 }

@@ -19,6 +19,25 @@ t.test('two jobs at once in one process send nothing twice', async (t) => {
   t.equal((await test.database.sql`select from levering`).length, 0)
 })
 
+t.test('a sender that is closed gives up the outcome that it can record no more', async (t) => {
+  const test = await givenNotificaties(t)
+  await givenWijziging(test)
+  const asked = Promise.withResolvers<void>()
+  const go = Promise.withResolvers<void>()
+  test.receiver.answer = (response) => {
+    asked.resolve()
+    void go.promise.then(() => response.writeHead(201).end())
+  }
+  const { sender, pool } = await givenSender(t, test)
+  const ended = sender.run(pool).then(() => 'ended')
+  await asked.promise
+  const closing = sender.close()
+  go.resolve()
+  await closing
+  t.equal(await Promise.race([ended, sleep(20_000, 'goes on', { ref: false })]), 'ended')
+  t.equal((await test.database.sql`select from levering`).length, 1, 'it is claimed again by the next')
+})
+
 t.test(
   'a message of a transaction that began while the sender looked, and ends after it wanted to sleep, is sent',
   async (t) => {
