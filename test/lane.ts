@@ -12,6 +12,7 @@ import root, { type Test } from 'tap'
 /** What run.ts writes to the standard input of this process, one on a line: the next file, with its limit in milliseconds. */
 export type Order = { file: string; timeout: number }
 
+const SLOW_LEAVE_MS = 10_000
 const current: { t?: Test; leave: (() => unknown)[] } = { leave: [] }
 Object.assign(globalThis, { [Symbol.for('zaakstroom.test')]: current })
 registerHooks({
@@ -41,4 +42,5 @@ root.test('lane', { timeout: 0 }, async (lane) => {
     })
   }
   for (const work of current.leave) await work()
+  setTimeout(() => console.error(`still open: ${process.getActiveResourcesInfo().join(', ')}`), SLOW_LEAVE_MS).unref()
 })
