@@ -1,4 +1,5 @@
 // accounts-paginas: who may use the administration pages.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
@@ -17,12 +18,13 @@ import {
   isAccountLike,
   isLongEnough,
   setPassword,
-  TOO_SHORT,
+  tooShort,
 } from './accounts.ts'
 import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
 import { type AuditEntry, mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
 import { basePath } from './keyset-list.ts'
+import { t, words } from './language/language.ts'
 import { keysetByNumber, sortsOf } from './lookup.ts'
 import { redirectWith } from './page.ts'
 import { addNotice, endSessions, ROLLEN, seal, unseal } from './session.ts'
@@ -50,11 +52,11 @@ const Wachtwoord = Type.Object({
   wachtwoord: Type.Optional(Wachtwoordveld),
 })
 
-export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = {
+export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = words({
   viewer: 'viewer: kijkt alleen',
   operator: 'operator: ook imports en opnieuw versturen',
   administrator: 'administrator: ook instellingen, rechten en accounts',
-}
+})
 
 const SORTS = sortsOf('beheerAccount', 'a', {
   gebruikersnaam: sql`lower(a.gebruikersnaam)`,
@@ -74,7 +76,7 @@ export function registerAccounts(app: FastifyInstance): void {
       standard: 'gebruikersnaam',
       conditions: [isAccountLike(zoek)],
     })
-    return reply.pagina('accounts', { titel: 'Accounts', standaard: 'gebruikersnaam', lijst, zoek })
+    return reply.pagina('accounts', { titel: t('Accounts'), standaard: 'gebruikersnaam', lijst, zoek })
   })
 
   app.get('/accounts/nieuw', { config }, async (_request, reply) =>
@@ -106,7 +108,7 @@ export function registerAccounts(app: FastifyInstance): void {
         })
         return made.uuid
       })
-      const text = `Het account ${form.gebruikersnaam} is gemaakt.`
+      const text = t`Het account ${form.gebruikersnaam} is gemaakt.`
       if (wijze === 'maken') return await showOnce(request, reply, uuid, gekozen!, text)
       return await redirectWith(request, reply, `/accounts/${uuid}`, text)
     } catch (error) {
@@ -127,7 +129,7 @@ export function registerAccounts(app: FastifyInstance): void {
       const form = readForm(Gewijzigd, request.body)
       if (account.id === request.beheerder!.id && !form.actief)
         throwFormFaults({
-          actief: 'U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.',
+          actief: t('U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.'),
         })
       await mutateFromPage(request, async (m) => {
         await changeAccount(m.trx, account.id, form)
@@ -139,7 +141,12 @@ export function registerAccounts(app: FastifyInstance): void {
         })
       })
       const self = account.id === request.beheerder!.id && form.rol !== 'administrator'
-      return await redirectWith(request, reply, self ? '/' : `/accounts/${account.uuid}`, 'De wijziging is opgeslagen.')
+      return await redirectWith(
+        request,
+        reply,
+        self ? '/' : `/accounts/${account.uuid}`,
+        t('De wijziging is opgeslagen.'),
+      )
     } catch (error) {
       return reply.code(400).pagina('account', {
         ...accountPage(request, account),
@@ -169,7 +176,7 @@ export function registerAccounts(app: FastifyInstance): void {
         await setPassword(m.trx, account.id, gekozen, { keep: own ? request.sessie!.id : null, given: !own })
         m.vastleggen(recordOf(account, 'wachtwoord-wijzigen'))
       })
-      const text = `Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
+      const text = t`Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
       if (wijze === 'maken') return await showOnce(request, reply, account.uuid, gekozen, text)
       return await redirectWith(request, reply, `/accounts/${account.uuid}`, text)
     } catch (error) {
@@ -198,7 +205,7 @@ export function registerAccounts(app: FastifyInstance): void {
       const account = await requireAccount(app, request)
       try {
         if (naam === 'verwijderen' && account.id === request.beheerder!.id)
-          throwFormFaults({ '': 'U kunt uw eigen account niet verwijderen. Vraag een andere administrator.' })
+          throwFormFaults({ '': t('U kunt uw eigen account niet verwijderen. Vraag een andere administrator.') })
         await mutateFromPage(request, async (m) => {
           await actie.doe(m.trx, account, request)
           m.vastleggen(recordOf(account, actie.handeling))
@@ -230,55 +237,63 @@ type Actie = {
 }
 
 /** What is done after a page that asks whether it is meant. */
-const ACTIES: Record<string, Actie> = {
-  verwijderen: {
-    titel: 'Account verwijderen',
-    uitleg: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
-    knop: 'Account verwijderen',
-    handeling: 'account-verwijderen',
-    doe: (trx, { id }) => deleteAccount(trx, id),
-    gedaan: (name) => `Het account ${name} is verwijderd.`,
+const ACTIES: Record<string, Actie> = words(
+  {
+    verwijderen: {
+      titel: 'Account verwijderen',
+      uitleg: 'De persoon kan niet meer inloggen. In de audit blijft staan wat met dit account is gedaan.',
+      knop: 'Account verwijderen',
+      handeling: 'account-verwijderen',
+      doe: (trx, { id }) => deleteAccount(trx, id),
+      gedaan: (name) => t`Het account ${name} is verwijderd.`,
+    },
+    sessies: {
+      titel: 'Sessies beëindigen',
+      uitleg: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
+      knop: 'Sessies beëindigen',
+      handeling: 'sessies-beeindigen',
+      doe: (trx, { id }, request) =>
+        endSessions(trx, id, { behalve: id === request.beheerder!.id ? request.sessie!.id : null }),
+      gedaan: (name) => t`De sessies van ${name} zijn beëindigd.`,
+    },
+    codes: {
+      titel: 'Eenmalige codes verwijderen',
+      uitleg:
+        'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
+      knop: 'Codes verwijderen',
+      handeling: 'codes-verwijderen',
+      doe: (trx, { id }) => deleteTotp(trx, id),
+      gedaan: (name) => t`De eenmalige codes van ${name} zijn verwijderd.`,
+    },
+    wachttijd: {
+      titel: 'Wachttijd opheffen',
+      uitleg:
+        'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
+      knop: 'Wachttijd opheffen',
+      handeling: 'wachttijd-opheffen',
+      doe: (trx, { id }) => endWait(trx, id),
+      gedaan: (name) => t`Voor ${name} hoeft niet meer te worden gewacht.`,
+    },
   },
-  sessies: {
-    titel: 'Sessies beëindigen',
-    uitleg: 'De persoon is meteen overal uitgelogd, en kan daarna opnieuw inloggen.',
-    knop: 'Sessies beëindigen',
-    handeling: 'sessies-beeindigen',
-    doe: (trx, { id }, request) =>
-      endSessions(trx, id, { behalve: id === request.beheerder!.id ? request.sessie!.id : null }),
-    gedaan: (name) => `De sessies van ${name} zijn beëindigd.`,
-  },
-  codes: {
-    titel: 'Eenmalige codes verwijderen',
-    uitleg:
-      'Doe dit als iemand de app met codes kwijt is, en u zeker weet dat het deze persoon is. Bij het inloggen wordt dan alleen het wachtwoord gevraagd, tot de codes opnieuw zijn ingesteld.',
-    knop: 'Codes verwijderen',
-    handeling: 'codes-verwijderen',
-    doe: (trx, { id }) => deleteTotp(trx, id),
-    gedaan: (name) => `De eenmalige codes van ${name} zijn verwijderd.`,
-  },
-  wachttijd: {
-    titel: 'Wachttijd opheffen',
-    uitleg:
-      'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',
-    knop: 'Wachttijd opheffen',
-    handeling: 'wachttijd-opheffen',
-    doe: (trx, { id }) => endWait(trx, id),
-    gedaan: (name) => `Voor ${name} hoeft niet meer te worden gewacht.`,
-  },
-}
+  'titel',
+  'uitleg',
+  'knop',
+)
 
-const ACCOUNTS = [{ pad: '/accounts', naam: 'Accounts' }]
+const ACCOUNTS = words([{ pad: '/accounts', naam: 'Accounts' }], 'naam')
 const breadcrumbsOf = ({ uuid, gebruikersnaam }: Account) => [
   ...ACCOUNTS,
   { pad: `/accounts/${uuid}`, naam: gebruikersnaam },
 ]
-const KEUZES = {
-  rollen: Object.entries(ROL_WOORDEN),
-  niveaus: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
-}
+const KEUZES = words(
+  {
+    rollen: Object.entries(ROL_WOORDEN),
+    niveaus: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
+  },
+  '1',
+)
 const newPage = ({ parts }: FastifyInstance) => ({
-  titel: 'Nieuw account',
+  titel: t('Nieuw account'),
   kruimels: ACCOUNTS,
   ...KEUZES,
   oidc: parts.config.oidc?.label,
@@ -290,7 +305,7 @@ const accountPage = (request: FastifyRequest, account: Account) => ({
   zelf: account.id === request.beheerder!.id,
   ...KEUZES,
 })
-const passwordPage = (account: Account) => ({ titel: 'Nieuw wachtwoord', kruimels: breadcrumbsOf(account), account })
+const passwordPage = (account: Account) => ({ titel: t('Nieuw wachtwoord'), kruimels: breadcrumbsOf(account), account })
 
 const recordOf = ({ uuid, gebruikersnaam }: Account, handeling: string): AuditEntry => ({
   handeling,
@@ -301,7 +316,7 @@ const recordOf = ({ uuid, gebruikersnaam }: Account, handeling: string): AuditEn
 
 async function requireAccount(app: FastifyInstance, request: FastifyRequest): Promise<Account> {
   const account = await findAccount(app.read, asText((request.params as { uuid: string }).uuid))
-  if (!account) throw notFound('Dit account bestaat niet (meer).')
+  if (!account) throw notFound(t('Dit account bestaat niet (meer).'))
   return account
 }
 
@@ -316,14 +331,14 @@ function nameFaults({ gebruikersnaam }: Formulier): Fouten {
   const name = String(gebruikersnaam ?? '').trim()
   return name === '' || new RegExp(GEBRUIKERSNAAM).test(name)
     ? {}
-    : { gebruikersnaam: 'Gebruik letters, cijfers en leestekens, zonder spaties of accenten.' }
+    : { gebruikersnaam: t('Gebruik letters, cijfers en leestekens, zonder spaties of accenten.') }
 }
 
 function passwordFaults({ wijze, wachtwoord }: Formulier): Fouten {
   if (wijze !== 'typen') return {}
   const text = String(wachtwoord ?? '')
-  if (text === '') return { wachtwoord: 'Vul een wachtwoord in.' }
-  return isLongEnough(text) ? {} : { wachtwoord: TOO_SHORT }
+  if (text === '') return { wachtwoord: t('Vul een wachtwoord in.') }
+  return isLongEnough(text) ? {} : { wachtwoord: tooShort() }
 }
 
 /** To the page that shows a made password once. */

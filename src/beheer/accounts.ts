@@ -1,10 +1,12 @@
 // accounts: who may use the pages, and signing in with a password.
+
 import { randomInt } from 'node:crypto'
 import { type RawBuilder, sql as raw } from 'kysely'
 import { type Database, type Db, kyselyOn, type ReadDb } from '../database/database.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { invalid, Problem } from '../http/problem.ts'
 import type { AuditEntry } from './change.ts'
+import { t } from './language/language.ts'
 import { hashPassword, isPassword, MIN_WACHTWOORD } from './password.ts'
 import { endSessions, type Rol } from './session.ts'
 import { endWait } from './sign-in-attempts.ts'
@@ -85,7 +87,7 @@ export async function createAccount(db: Db, { wachtwoord, ...account }: NewAccou
     .onConflict((conflict) => conflict.expression(raw`lower(gebruikersnaam)`).doNothing())
     .returning('uuid')
     .executeTakeFirst()
-  if (!made) throw invalid('gebruikersnaam', 'unique', 'Deze gebruikersnaam is al in gebruik. Kies een andere.')
+  if (!made) throw invalid('gebruikersnaam', 'unique', t('Deze gebruikersnaam is al in gebruik. Kies een andere.'))
   return made
 }
 
@@ -186,7 +188,7 @@ async function requireAdministrator(trx: Db, field: string): Promise<void> {
     throw invalid(
       field,
       'last-administrator',
-      'Dit is de laatste actieve administrator. Geef eerst een ander account de rol administrator.',
+      t('Dit is de laatste actieve administrator. Geef eerst een ander account de rol administrator.'),
     )
 }
 
@@ -260,7 +262,7 @@ export async function linkOidc(
         or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and wachtwoord is null)
       order by oidc_subject nulls last limit 1 for update`
     if (known && !known.actief)
-      return { geweigerd: 'Uw account is hier op niet-actief gezet. Vraag een administrator.' }
+      return { geweigerd: t('Uw account is hier op niet-actief gezet. Vraag een administrator.') }
     if (known) {
       await trx`
         update beheer_account set oidc_issuer = ${issuer}, oidc_subject = ${subject}, rol = ${rol},
@@ -283,7 +285,7 @@ export async function linkOidc(
       on conflict (lower(gebruikersnaam)) do nothing returning id, uuid, gebruikersnaam, false as totp`
     if (!made)
       return {
-        geweigerd: `Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
+        geweigerd: t`Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
       }
     const object = { soort: 'account', id: made.uuid, weergave: made.gebruikersnaam }
     await vastleggen(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })
@@ -292,13 +294,13 @@ export async function linkOidc(
 }
 
 /** What is said of a password that is too short, or longer than anybody types. */
-export const TOO_SHORT = `Een wachtwoord heeft ten minste ${MIN_WACHTWOORD} tekens.`
+export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_WACHTWOORD} tekens.`
 export const isLongEnough = ({ length }: string): boolean => length >= MIN_WACHTWOORD && length <= 1000
 
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */
 export async function hashNewPassword(wachtwoord: string): Promise<string> {
   if (!isLongEnough(wachtwoord))
-    throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason: TOO_SHORT }] })
+    throw new Problem(400, { invalidParams: [{ name: 'wachtwoord', code: 'min_length', reason: tooShort() }] })
   return hashPassword(wachtwoord)
 }
 

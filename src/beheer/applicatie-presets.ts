@@ -1,5 +1,7 @@
 // presets: the rights of a usual kind of application, over several APIs at once.
+
 import type { Component } from '../http/actor.ts'
+import { words } from './language/language.ts'
 
 export type Preset = {
   key: string
@@ -15,51 +17,61 @@ const READ: Partial<Record<Component, string[]>> = {
   ztc: ['catalogi.lezen'],
 }
 
-export const PRESETS: readonly Preset[] = [
-  {
-    key: 'zaaksysteem',
-    naam: 'Zaaksysteem',
-    uitleg: 'Maakt en behandelt zaken, met hun documenten en besluiten, en ontvangt notificaties.',
-    scopes: {
-      zrc: [
-        'zaken.lezen',
-        'zaken.aanmaken',
-        'zaken.bijwerken',
-        'zaken.statussen.toevoegen',
-        'zaken.heropenen',
-        'audittrails.lezen',
-      ],
-      drc: ['documenten.lezen', 'documenten.aanmaken', 'documenten.bijwerken', 'documenten.lock', 'audittrails.lezen'],
-      brc: ['besluiten.lezen', 'besluiten.aanmaken', 'besluiten.bijwerken', 'audittrails.lezen'],
-      ztc: ['catalogi.lezen'],
-      nrc: ['notificaties.consumeren'],
+export const PRESETS: readonly Preset[] = words(
+  [
+    {
+      key: 'zaaksysteem',
+      naam: 'Zaaksysteem',
+      uitleg: 'Maakt en behandelt zaken, met hun documenten en besluiten, en ontvangt notificaties.',
+      scopes: {
+        zrc: [
+          'zaken.lezen',
+          'zaken.aanmaken',
+          'zaken.bijwerken',
+          'zaken.statussen.toevoegen',
+          'zaken.heropenen',
+          'audittrails.lezen',
+        ],
+        drc: [
+          'documenten.lezen',
+          'documenten.aanmaken',
+          'documenten.bijwerken',
+          'documenten.lock',
+          'audittrails.lezen',
+        ],
+        brc: ['besluiten.lezen', 'besluiten.aanmaken', 'besluiten.bijwerken', 'audittrails.lezen'],
+        ztc: ['catalogi.lezen'],
+        nrc: ['notificaties.consumeren'],
+      },
     },
-  },
-  {
-    key: 'formulieren',
-    naam: 'Formulieren',
-    uitleg: 'Maakt van een ingezonden formulier een zaak met documenten.',
-    scopes: {
-      zrc: ['zaken.lezen', 'zaken.aanmaken', 'zaken.bijwerken', 'zaken.statussen.toevoegen'],
-      drc: ['documenten.lezen', 'documenten.aanmaken'],
-      ztc: ['catalogi.lezen'],
+    {
+      key: 'formulieren',
+      naam: 'Formulieren',
+      uitleg: 'Maakt van een ingezonden formulier een zaak met documenten.',
+      scopes: {
+        zrc: ['zaken.lezen', 'zaken.aanmaken', 'zaken.bijwerken', 'zaken.statussen.toevoegen'],
+        drc: ['documenten.lezen', 'documenten.aanmaken'],
+        ztc: ['catalogi.lezen'],
+      },
     },
-  },
-  {
-    key: 'lezen',
-    naam: 'Alleen lezen',
-    uitleg: 'Leest zaken, documenten, besluiten en typen, en wijzigt niets.',
-    scopes: READ,
-  },
-  {
-    key: 'archief',
-    naam: 'Archief',
-    uitleg: 'Leest alles, wijzigt ook afgesloten zaken, en verwijdert wat vernietigd moet worden.',
-    scopes: {
-      zrc: ['zaken.lezen', 'zaken.geforceerd-bijwerken', 'zaken.verwijderen', 'audittrails.lezen'],
-      drc: ['documenten.lezen', 'documenten.verwijderen', 'audittrails.lezen'],
-      brc: ['besluiten.lezen', 'besluiten.verwijderen', 'audittrails.lezen'],
-      ztc: ['catalogi.lezen'],
+    {
+      key: 'lezen',
+      naam: 'Alleen lezen',
+      uitleg: 'Leest zaken, documenten, besluiten en typen, en wijzigt niets.',
+      scopes: READ,
     },
-  },
-]
+    {
+      key: 'archief',
+      naam: 'Archief',
+      uitleg: 'Leest alles, wijzigt ook afgesloten zaken, en verwijdert wat vernietigd moet worden.',
+      scopes: {
+        zrc: ['zaken.lezen', 'zaken.geforceerd-bijwerken', 'zaken.verwijderen', 'audittrails.lezen'],
+        drc: ['documenten.lezen', 'documenten.verwijderen', 'audittrails.lezen'],
+        brc: ['besluiten.lezen', 'besluiten.verwijderen', 'audittrails.lezen'],
+        ztc: ['catalogi.lezen'],
+      },
+    },
+  ],
+  'naam',
+  'uitleg',
+)

@@ -1,4 +1,5 @@
 // applicatie-rechten: the rights of an application: add, change, remove, and what they come to in words.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -22,6 +23,7 @@ import { PRESETS } from './applicatie-presets.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import type { Cursor } from './keyset-list.ts'
+import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
 type Soort = 'type' | 'catalogus'
@@ -45,7 +47,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
     const { component } = request.query
     if (!isComponent(component))
       return reply.pagina('applicatie-recht-component', {
-        titel: 'Recht toevoegen',
+        titel: t('Recht toevoegen'),
         kruimels: breadcrumbsOf(applicatie),
         applicatie,
         componenten: Object.entries(COMPONENTEN),
@@ -58,7 +60,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
   app.post<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     return saveRight(request, applicatie, undefined)
-      .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is toegevoegd.'))
+      .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is toegevoegd.')))
       .catch(async (error) => {
         const fouten = formFaults(error)
         const waarden = rawForm(request.body)
@@ -79,9 +81,9 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
       const form = readForm(PresetForm, request.body)
       const preset = PRESETS.find(({ key }) => key === form.sjabloon)
       throwFormFaults({
-        ...(!preset && { sjabloon: 'Kies een toepassing.' }),
-        ...(form.catalogi.length === 0 && { catalogi: 'Kies ten minste een catalogus.' }),
-        ...(!form.max && { max: 'Kies het hoogste niveau.' }),
+        ...(!preset && { sjabloon: t('Kies een toepassing.') }),
+        ...(form.catalogi.length === 0 && { catalogi: t('Kies ten minste een catalogus.') }),
+        ...(!form.max && { max: t('Kies het hoogste niveau.') }),
       })
       const rights = Object.entries(preset!.scopes).flatMap(([component, scopes]) =>
         rightsFromForm(
@@ -90,7 +92,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
         ),
       )
       await replaceRights(request, applicatie, undefined, rights)
-      const text = `De rechten van een toepassing van de soort ${preset!.naam} zijn toegevoegd.`
+      const text = t`De rechten van een toepassing van de soort ${preset!.naam} zijn toegevoegd.`
       return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, text)
     } catch (error) {
       const fouten = formFaults(error)
@@ -116,7 +118,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     return saveRight(request, applicatie, recht)
-      .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is gewijzigd.'))
+      .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is gewijzigd.')))
       .catch(async (error) => {
         const fouten = formFaults(error)
         return reply
@@ -129,7 +131,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     return reply.pagina('applicatie-recht-verwijderen', {
-      titel: 'Recht verwijderen',
+      titel: t('Recht verwijderen'),
       kruimels: breadcrumbsOf(applicatie),
       applicatie,
       recht,
@@ -142,13 +144,13 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     await replaceRights(request, applicatie, recht, [])
-    return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'Het recht is verwijderd.')
+    return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is verwijderd.'))
   })
 
   app.get<Params>('/applicaties/:uuid/wat-mag', { config: viewing }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     return reply.pagina('applicatie-wat-mag', {
-      titel: 'Wat mag deze client?',
+      titel: t('Wat mag deze client?'),
       kruimels: breadcrumbsOf(applicatie),
       applicatie,
       delen: await whatIsAllowed(app.read, applicatie),
@@ -181,13 +183,13 @@ async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Fo
     app.read,
   )
   return {
-    titel: 'Rechten van een toepassing',
+    titel: t('Rechten van een toepassing'),
     kruimels: breadcrumbsOf(applicatie),
     applicatie,
     fouten,
     waarden: { sjabloon: body.sjabloon, catalogi: [body.catalogi ?? []].flat(), max: body.max ?? '' },
     catalogi: rows,
-    niveaus: LEVELS,
+    niveaus: levels(),
     presets: PRESETS.map((preset) => ({
       ...preset,
       delen: Object.entries(preset.scopes).map(([component, scopes]) => ({
@@ -198,8 +200,8 @@ async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Fo
   }
 }
 
-const LEVELS = [
-  ['', 'Kies het hoogste niveau'],
+const levels = () => [
+  ['', t('Kies het hoogste niveau')],
   ...VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
 ]
 
@@ -216,7 +218,7 @@ async function rightPage(
   const known = SCOPES[component]
   const others = waarden.scopes.filter((scope) => !known.some(([name]) => name === scope))
   return {
-    titel: recht ? 'Recht wijzigen' : `Recht toevoegen: ${COMPONENTEN[component]}`,
+    titel: recht ? t('Recht wijzigen') : t`Recht toevoegen: ${COMPONENTEN[component]}`,
     kruimels: breadcrumbsOf(applicatie),
     applicatie,
     recht,
@@ -224,10 +226,10 @@ async function rightPage(
     fouten,
     zoek,
     componentNaam: COMPONENTEN[component],
-    scopes: [...known, ...others.map((scope) => [scope, 'een scope die deze dienst niet kent'])],
+    scopes: [...known, ...others.map((scope) => [scope, t('een scope die deze dienst niet kent')])],
     typen: TYPEN[component],
     metMax: hasMax(component),
-    niveaus: LEVELS,
+    niveaus: levels(),
     ...(TYPEN[component] && (await selectChoices(app.read, component, zoek, waarden.voor))),
   }
 }
@@ -235,7 +237,7 @@ async function rightPage(
 async function saveRight(request: FastifyRequest, applicatie: Applicatie, recht: Recht | undefined): Promise<void> {
   const form = readForm(RechtFormulier, request.body)
   if (recht) form.component = recht.component
-  if (form.scopes.length === 0) throwFormFaults({ scopes: 'Kies ten minste een scope.' })
+  if (form.scopes.length === 0) throwFormFaults({ scopes: t('Kies ten minste een scope.') })
   await replaceRights(request, applicatie, recht, rightsFromForm(form, request.base))
 }
 
@@ -298,14 +300,16 @@ async function replaceRights(
 }
 
 const changedMeanwhile = () =>
-  new Problem(404, { detail: 'Dit recht is intussen gewijzigd. Ga terug naar de applicatie en probeer het opnieuw.' })
+  new Problem(404, {
+    detail: t('Dit recht is intussen gewijzigd. Ga terug naar de applicatie en probeer het opnieuw.'),
+  })
 
 /** Faults of the API's body beside the fields of the form. */
 function formFaults(error: unknown): Fouten {
   return Object.fromEntries(
     Object.entries(formFaultsOf(error)).map(([name, reason]) => {
-      if (/maxVertrouwelijkheidaanduiding$/.test(name)) return ['max', 'Kies het hoogste niveau bij deze scopes.']
-      if (/type$/.test(name)) return ['voor', 'Kies bij deze scopes voor welke typen het recht geldt.']
+      if (/maxVertrouwelijkheidaanduiding$/.test(name)) return ['max', t('Kies het hoogste niveau bij deze scopes.')]
+      if (/type$/.test(name)) return ['voor', t('Kies bij deze scopes voor welke typen het recht geldt.')]
       if (/catalogus$/.test(name)) return ['voor', reason]
       return [name.replace(/^(scopes|voor)\..*/, '$1'), reason]
     }),
@@ -359,7 +363,7 @@ export async function selectRechten(
     ...recht,
     soort: 'type',
     keuze: typeUuid ? `t:${typeUuid}` : typeUrl ? `u:${typeUrl}` : '',
-    voor: naam ?? (typeUuid ? `een type dat niet meer bestaat (${typeUrl || typeUuid})` : typeUrl),
+    voor: naam ?? (typeUuid ? t`een type dat niet meer bestaat (${typeUrl || typeUuid})` : typeUrl),
   }))
 }
 type Verwijzing = { typeUrl: string; typeUuid: string | null; naam: string | null }
@@ -377,8 +381,8 @@ export async function selectCatalogusRechten(db: ReadDb, applicatieId: number): 
     soort: 'catalogus',
     keuze: `c:${uuid}:${type}`,
     voor: type
-      ? `${type}, alle versies, ook latere, catalogus ${catalogus}`
-      : `alle ${TYPEN[recht.component]!.meer} in catalogus ${catalogus}, ook latere`,
+      ? t`${type}, alle versies, ook latere, catalogus ${catalogus}`
+      : t`alle ${TYPEN[recht.component]!.meer} in catalogus ${catalogus}, ook latere`,
   }))
 }
 
@@ -439,7 +443,7 @@ async function selectChoices(
   const groepen = catalogi.rows.map(
     ({ id, uuid, naam }): Groep => ({
       catalogus: naam,
-      alle: { waarde: `c:${uuid}:`, naam: `Alle ${TYPEN[component]!.meer}, ook die er later bij komen` },
+      alle: { waarde: `c:${uuid}:`, naam: t`Alle ${TYPEN[component]!.meer}, ook die er later bij komen` },
       typen: shown
         .filter(({ catalogusId }) => catalogusId === id)
         .map(({ sleutel, naam: typeNaam, versies }) => ({
@@ -447,7 +451,7 @@ async function selectChoices(
           naam: typeNaam,
           versies: versies.map((versie) => ({
             waarde: `t:${versie.uuid}`,
-            naam: `Alleen de versie vanaf ${versie.vanaf}${versie.concept ? ' (concept)' : ''}`,
+            naam: t`Alleen de versie vanaf ${versie.vanaf}${versie.concept ? ` (${t('concept')})` : ''}`,
           })),
         })),
     }),

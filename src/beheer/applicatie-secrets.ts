@@ -1,4 +1,5 @@
 // applicatie-geheimen: the secrets of client ids. A new one is on one page, once; with it a line that tries it at once.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
@@ -11,6 +12,7 @@ import { type Applicatie, administering, breadcrumbsOf, type Params, requireAppl
 import { mutateFromPage } from './change.ts'
 import { formFaultsOf, readForm } from './form.ts'
 import { basePath } from './keyset-list.ts'
+import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
 import { addNotice } from './session.ts'
 
@@ -53,7 +55,7 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
           nieuw: { clientId: client, ...(form.wijze === 'vervangen' && { oudGeldigNogUren: form.uren }) },
         })
       })
-      return await showSecrets(request, reply, applicatie.uuid, [client], 'Het nieuwe geheim geldt vanaf nu.')
+      return await showSecrets(request, reply, applicatie.uuid, [client], t('Het nieuwe geheim geldt vanaf nu.'))
     } catch (error) {
       return reply.code(400).pagina('applicatie-geheim-nieuw', {
         ...newPage(applicatie, client),
@@ -82,7 +84,7 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
       })
     }
     return reply.pagina('applicatie-geheim', {
-      titel: clients.some(({ geheim }) => geheim !== null) ? 'Nieuw geheim' : 'Uitproberen',
+      titel: clients.some(({ geheim }) => geheim !== null) ? t('Nieuw geheim') : t('Uitproberen'),
       kruimels: breadcrumbsOf(applicatie),
       applicatie,
       clients,
@@ -99,7 +101,7 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
         request,
         reply,
         `/applicaties/${applicatie.uuid}`,
-        `Client-id ${client} heeft geen geheim dat nu bruikbaar is. Maak eerst een nieuw geheim.`,
+        t`Client-id ${client} heeft geen geheim dat nu bruikbaar is. Maak eerst een nieuw geheim.`,
         'fout',
       )
     await mutateFromPage(request, async (m) => {
@@ -111,7 +113,7 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
         nieuw: { clientId: client },
       })
     })
-    return showSecrets(request, reply, applicatie.uuid, [client], `Er is een token voor ${client} gemaakt.`, false)
+    return showSecrets(request, reply, applicatie.uuid, [client], t`Er is een token voor ${client} gemaakt.`, false)
   })
 
   app.get<Vraag>('/applicaties/:uuid/geheim/intrekken', { config: administering }, async (request, reply) => {
@@ -119,9 +121,9 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
     const client = requireClient(applicatie, request.query.client)
     const gevonden = await secretsOf(app, client)
     const geheim = gevonden.find(({ id }) => String(id) === request.query.id)
-    if (!geheim) throw notFound('Dit geheim bestaat niet (meer).')
+    if (!geheim) throw notFound(t('Dit geheim bestaat niet (meer).'))
     return reply.pagina('applicatie-geheim-intrekken', {
-      titel: 'Geheim intrekken',
+      titel: t('Geheim intrekken'),
       kruimels: breadcrumbsOf(applicatie),
       applicatie,
       client,
@@ -144,7 +146,7 @@ export function registerApplicatieGeheimen(app: FastifyInstance): void {
       })
       return revokeSecret(m, client, form.id)
     })
-    const tekst = count > 0 ? 'Het geheim is ingetrokken.' : 'Dit geheim was al ingetrokken.'
+    const tekst = count > 0 ? t('Het geheim is ingetrokken.') : t('Dit geheim was al ingetrokken.')
     return redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, tekst)
   })
 }
@@ -165,12 +167,12 @@ export async function showSecrets(
 
 function requireClient({ clientIds }: Applicatie, client: unknown): string {
   const found = clientIds.find((clientId) => clientId === client)
-  if (found === undefined) throw notFound('Deze client-id hoort niet (meer) bij de applicatie.')
+  if (found === undefined) throw notFound(t('Deze client-id hoort niet (meer) bij de applicatie.'))
   return found
 }
 
 const newPage = (applicatie: Applicatie, client: string) => ({
-  titel: `Nieuw geheim voor ${client}`,
+  titel: t`Nieuw geheim voor ${client}`,
   kruimels: breadcrumbsOf(applicatie),
   applicatie,
   client,

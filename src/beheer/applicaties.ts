@@ -1,4 +1,5 @@
 // applicaties: who may use the APIs: list, detail, new, change, delete.
+
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -13,6 +14,7 @@ import { registerApplicatieGeheimen, showSecrets } from './applicatie-secrets.ts
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
+import { t, words } from './language/language.ts'
 import { queryText } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
@@ -25,19 +27,22 @@ const Fields = Type.Object({
 const Nieuw = Type.Object({ ...Fields.properties, geheim: Type.Optional(Text(255)) })
 const Gewijzigd = Type.Object({ ...Fields.properties, bevestigd: Type.Boolean() })
 
-const RECHTEN: Record<string, { naam: string; kept: RawBuilder<boolean> }> = {
-  alle: { naam: 'Alle rechten', kept: sql<boolean>`a.heeft_alle_autorisaties` },
-  enkele: {
-    naam: 'Bepaalde rechten',
-    kept: sql<boolean>`not a.heeft_alle_autorisaties and (exists (select from autorisatie r where r.applicatie_id = a.id)
+const RECHTEN: Record<string, { naam: string; kept: RawBuilder<boolean> }> = words(
+  {
+    alle: { naam: 'Alle rechten', kept: sql<boolean>`a.heeft_alle_autorisaties` },
+    enkele: {
+      naam: 'Bepaalde rechten',
+      kept: sql<boolean>`not a.heeft_alle_autorisaties and (exists (select from autorisatie r where r.applicatie_id = a.id)
       or exists (select from catalogus_autorisatie k where k.applicatie_id = a.id))`,
-  },
-  geen: {
-    naam: 'Geen rechten',
-    kept: sql<boolean>`not a.heeft_alle_autorisaties and not exists (select from autorisatie r where r.applicatie_id = a.id)
+    },
+    geen: {
+      naam: 'Geen rechten',
+      kept: sql<boolean>`not a.heeft_alle_autorisaties and not exists (select from autorisatie r where r.applicatie_id = a.id)
       and not exists (select from catalogus_autorisatie k where k.applicatie_id = a.id)`,
+    },
   },
-}
+  'naam',
+)
 
 export function registerApplicaties(app: FastifyInstance): void {
   app.get<{ Querystring: { zoek?: string; rechten?: string } }>(
@@ -51,11 +56,11 @@ export function registerApplicaties(app: FastifyInstance): void {
         rows: (limit, cursor) => selectList(app, filters, limit, cursor, queryText(request, 'sorteer') === '-label'),
       })
       return reply.pagina('applicaties', {
-        titel: 'Applicaties',
+        titel: t('Applicaties'),
         standaard: 'label',
         lijst,
         filters,
-        keuzes: [['', 'Alle'], ...Object.entries(RECHTEN).map(([waarde, { naam }]) => [waarde, naam])],
+        keuzes: [['', t('Alle')], ...Object.entries(RECHTEN).map(([waarde, { naam }]) => [waarde, naam])],
       })
     },
   )
@@ -70,7 +75,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         ...clientIdFaults(given),
         ...(given.geheim &&
           readClientIds(given).length > 1 && {
-            geheim: 'Met meer dan een client-id maakt de dienst voor elk een eigen geheim. Laat dit veld leeg.',
+            geheim: t('Met meer dan een client-id maakt de dienst voor elk een eigen geheim. Laat dit veld leeg.'),
           }),
       }))
       const clientIds = readClientIds(form)
@@ -89,7 +94,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         })
         return uuid
       })
-      return await showSecrets(request, reply, uuid, clientIds, `De applicatie ‘${form.label}’ is gemaakt.`)
+      return await showSecrets(request, reply, uuid, clientIds, t`De applicatie ‘${form.label}’ is gemaakt.`)
     } catch (error) {
       return reply
         .code(400)
@@ -104,8 +109,8 @@ export function registerApplicaties(app: FastifyInstance): void {
       rows: (limit, cursor) => selectRechten(app.read, applicatie.id, { ...cursor, limit }),
     })
     return reply.pagina('applicatie', {
-      titel: applicatie.label || '(zonder label)',
-      kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }],
+      titel: applicatie.label || t('(zonder label)'),
+      kruimels: [{ pad: '/applicaties', naam: t('Applicaties') }],
       applicatie,
       clients: await selectClients(app, applicatie.id),
       rechten,
@@ -131,7 +136,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       const clientIds = readClientIds(form)
       const verlies = whatLapses(applicatie, clientIds, form.heeftAlleAutorisaties)
       if (verlies.length > 0 && !form.bevestigd)
-        throwFormFaults({ bevestigd: [...verlies, 'Bevestig dit hieronder.'].join(' ') })
+        throwFormFaults({ bevestigd: [...verlies, t('Bevestig dit hieronder.')].join(' ') })
       await mutateFromPage(request, async (m) => {
         const { label, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie } = form
         const input = {
@@ -152,7 +157,7 @@ export function registerApplicaties(app: FastifyInstance): void {
           nieuw: samenvatting(nieuw),
         })
       })
-      return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, 'De wijziging is opgeslagen.')
+      return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('De wijziging is opgeslagen.'))
     } catch (error) {
       return reply.code(400).pagina('applicatie-wijzigen', {
         ...changePage(applicatie),
@@ -165,7 +170,7 @@ export function registerApplicaties(app: FastifyInstance): void {
   app.get<Params>('/applicaties/:uuid/verwijderen', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     return reply.pagina('applicatie-verwijderen', {
-      titel: 'Applicatie verwijderen',
+      titel: t('Applicatie verwijderen'),
       kruimels: breadcrumbsOf(applicatie),
       applicatie,
     })
@@ -183,7 +188,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         oud: samenvatting(applicatie),
       })
     })
-    return redirectWith(request, reply, '/applicaties', `De applicatie ‘${applicatie.label}’ is verwijderd.`)
+    return redirectWith(request, reply, '/applicaties', t`De applicatie ‘${applicatie.label}’ is verwijderd.`)
   })
 
   registerApplicatieGeheimen(app)
@@ -193,7 +198,7 @@ export function registerApplicaties(app: FastifyInstance): void {
 const NIEUW = { titel: 'Nieuwe applicatie', kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }] }
 
 const changePage = (applicatie: Applicatie) => ({
-  titel: 'Applicatie wijzigen',
+  titel: t('Applicatie wijzigen'),
   kruimels: breadcrumbsOf(applicatie),
   applicatie,
 })
@@ -202,9 +207,9 @@ const changePage = (applicatie: Applicatie) => ({
 function whatLapses(applicatie: Applicatie, clientIds: string[], alles: boolean): string[] {
   const gone = applicatie.clientIds.filter((clientId) => !clientIds.includes(clientId))
   return [
-    ...(gone.length > 0 ? [`Zonder client-id ${gone.join(', ')} vervallen ook de geheimen ervan.`] : []),
+    ...(gone.length > 0 ? [t`Zonder client-id ${gone.join(', ')} vervallen ook de geheimen ervan.`] : []),
     ...(alles && applicatie.aantalRechten > 0
-      ? [`De applicatie mag dan alles; de autorisaties die er nu zijn (${applicatie.aantalRechten}) vervallen.`]
+      ? [t`De applicatie mag dan alles; de autorisaties die er nu zijn (${applicatie.aantalRechten}) vervallen.`]
       : []),
   ]
 }
@@ -217,10 +222,12 @@ function readClientIds({ clientIds }: { clientIds?: unknown }): string[] {
 
 function clientIdFaults(form: Formulier): Fouten {
   const clientIds = readClientIds(form)
-  if (clientIds.length === 0) return { clientIds: 'Vul ten minste een client-id in.' }
-  if (clientIds.length > 100) return { clientIds: 'Een applicatie heeft hier ten hoogste 100 client-ids.' }
+  if (clientIds.length === 0) return { clientIds: t('Vul ten minste een client-id in.') }
+  if (clientIds.length > 100) return { clientIds: t('Een applicatie heeft hier ten hoogste 100 client-ids.') }
   return clientIds.some((clientId) => clientId.length > 50 || /\p{Cc}/u.test(clientId))
-    ? { clientIds: 'Een client-id heeft ten hoogste 50 tekens, zonder besturingstekens. Zet elk op een eigen regel.' }
+    ? {
+        clientIds: t('Een client-id heeft ten hoogste 50 tekens, zonder besturingstekens. Zet elk op een eigen regel.'),
+      }
     : {}
 }
 

@@ -1,6 +1,7 @@
 // audit-labels: what was done in the pages, in words. The codes are `<object>-<verb>`; those that are not have their own words.
+import { t, words } from './language/language.ts'
 
-const SPECIAL: Record<string, string> = {
+const SPECIAL: Record<string, string> = words({
   inloggen: 'Ingelogd',
   uitloggen: 'Uitgelogd',
   'abonnement-filters': 'Filters van een abonnement gewijzigd',
@@ -22,8 +23,8 @@ const SPECIAL: Record<string, string> = {
   'taak-opnieuw': 'Taak opnieuw uitgevoerd',
   'taken-opnieuw': 'Taken opnieuw uitgevoerd',
   'token-maken': 'Token gemaakt om te proberen',
-}
-const VERBS: Record<string, string> = {
+})
+const VERBS: Record<string, string> = words({
   annuleren: 'geannuleerd',
   beeindigen: 'beëindigd',
   bekijken: 'bekeken',
@@ -51,14 +52,14 @@ const VERBS: Record<string, string> = {
   verwijderen: 'verwijderd',
   weggooien: 'weggegooid',
   wijzigen: 'gewijzigd',
-}
-const OBJECTS: Record<string, string> = {
+})
+const OBJECTS: Record<string, string> = words({
   'abonnement-ondertekening': 'Ondertekening van een abonnement',
   codes: 'Eenmalige codes',
   'import-bestand': 'Bestand van een import',
   informatieobjecttype: 'Documenttype',
   'zaaktype-informatieobjecttype': 'Documenttype bij een zaaktype',
-}
+})
 
 /** `Account gemaakt`, for `account-maken`. One that is not known is shown as it is. */
 export function actLabel(handeling: string): string {
@@ -72,7 +73,7 @@ export function actLabel(handeling: string): string {
 /** `zaaktype-nieuwe-versie` is about a new version. */
 function partsOf(handeling: string): [object: string, verb: string | undefined] {
   const words = handeling.split('-')
-  if (handeling.endsWith('-nieuwe-versie')) return [`nieuwe versie van ${words[0]}`, 'versie']
+  if (handeling.endsWith('-nieuwe-versie')) return [t`nieuwe versie van ${words[0]}`, 'versie']
   return [words.slice(0, -1).join('-'), words.at(-1)]
 }
 

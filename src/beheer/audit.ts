@@ -7,6 +7,7 @@ import type postgres from 'postgres'
 import { notFound } from '../http/problem.ts'
 import { actLabel } from './audit-labels.ts'
 import { withQuery } from './keyset-list.ts'
+import { t } from './language/language.ts'
 import { differences, keysetByNumber, queryDay, queryText, type Sorts } from './lookup.ts'
 
 type Regel = {
@@ -53,7 +54,7 @@ export function registerAudit(app: FastifyInstance): void {
         where h.handeling is not null)
       select handeling from h where handeling is not null`
     return reply.pagina('audit', {
-      titel: 'Audit',
+      titel: t('Audit'),
       standaard: '-nummer',
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
@@ -89,16 +90,16 @@ export function registerAudit(app: FastifyInstance): void {
   })
 
   app.get<{ Params: { id: string } }>('/audit/:id', { config }, async (request, reply) => {
-    if (!/^\d{1,15}$/.test(request.params.id)) throw notFound('Deze pagina bestaat niet.')
+    if (!/^\d{1,15}$/.test(request.params.id)) throw notFound(t('Deze pagina bestaat niet.'))
     const regel = await app.read
       .selectFrom('beheerAudit')
       .where('id', '=', Number(request.params.id))
       .selectAll()
       .executeTakeFirst()
-    if (!regel) throw notFound('Deze pagina bestaat niet.')
+    if (!regel) throw notFound(t('Deze pagina bestaat niet.'))
     return reply.pagina('audit-regel', {
       titel: actLabel(regel.handeling),
-      kruimels: [{ pad: '/audit', naam: 'Audit' }],
+      kruimels: [{ pad: '/audit', naam: t('Audit') }],
       regel,
       velden: differences(regel.oud, regel.nieuw),
     })

@@ -2,6 +2,7 @@
 // itself (audit trail, notification) goes along in it.
 import type { FastifyRequest } from 'fastify'
 import { json, type Mutation } from '../database/mutate.ts'
+import { inLanguage } from './language/language.ts'
 import { beheerActor } from './session.ts'
 
 /** What was done to what, for the audit log. Never with a secret in it. */
@@ -21,7 +22,7 @@ export type PageMutation = Mutation & {
 }
 
 /**
- * Changes something on behalf of whoever is signed in.
+ * Changes something on behalf of whoever is signed in. What is stored is Dutch, in whichever language the pages are.
  * @param toelichting why, for the audit trail of the API
  */
 export async function mutateFromPage<T>(
@@ -31,7 +32,7 @@ export async function mutateFromPage<T>(
 ): Promise<T> {
   return request.server.mutate({ ...beheerActor(request), toelichting }, async (m) => {
     const records: AuditEntry[] = []
-    const value = await work({ ...m, vastleggen: (record) => void records.push(record) })
+    const value = await inLanguage('nl', () => work({ ...m, vastleggen: (record) => void records.push(record) }))
     if (records.length === 0) throw new Error('a change in the pages left no record: rolled back')
     m.unrecorded('it is in beheer_audit; what the standard records has been recorded by the component')
     await writeAudit(m.trx, request, records)

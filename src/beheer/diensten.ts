@@ -1,4 +1,5 @@
 // diensten: the services elsewhere that this one may call, how we identify ourselves there, and whether that works.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -9,6 +10,7 @@ import { type Probe, probeService } from '../services/probe.ts'
 import { removeService, SOORTEN, saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { t, words } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
 const viewing = { access: 'beheer', rol: 'viewer' } as const
@@ -19,7 +21,7 @@ type Params = { Params: { uuid: string } }
 const PAD = '/diensten'
 const MAX = 500
 
-const SOORT: Record<(typeof SOORTEN)[number], string> = {
+const SOORT: Record<(typeof SOORTEN)[number], string> = words({
   zrc: 'Zaken API',
   drc: 'Documenten API',
   ztc: 'Catalogi API',
@@ -27,13 +29,13 @@ const SOORT: Record<(typeof SOORTEN)[number], string> = {
   ac: 'Autorisaties API',
   nrc: 'Notificaties API',
   orc: 'andere API',
-}
-const AUTHENTICATIES = {
+})
+const AUTHENTICATIES = words({
   geen: 'Geen',
   zgw: 'Token van de standaard (client-ID en secret)',
   api_key: 'Vaste sleutel in een header',
   oauth2: 'OAuth2 (client credentials)',
-} as const
+} as const)
 
 const Formulierveld = Type.Object({
   label: Type.String({ minLength: 1, maxLength: 100 }),
@@ -78,7 +80,7 @@ export function registerDiensten(app: FastifyInstance): void {
           from uitgaand_verzoek u where u.dienst = d.api_root order by u.id desc limit 1) as laatste
       from dienst d order by lower(d.label), d.id limit ${MAX}`.execute(app.read)
     return reply.pagina('diensten', {
-      titel: 'Andere diensten',
+      titel: t('Andere diensten'),
       selectielijst: app.parts.config.selectielijstApiRoot,
       diensten: rows.map((row) => ({
         ...row,
@@ -98,10 +100,10 @@ export function registerDiensten(app: FastifyInstance): void {
       const form = readForm(Formulierveld, request.body)
       const { slug = '' } = form
       if (!/^[-a-zA-Z0-9_]{1,100}$/.test(slug))
-        throwFormFaults({ slug: 'Vul letters, cijfers, streepjes of lage streepjes in.' })
+        throwFormFaults({ slug: t('Vul letters, cijfers, streepjes of lage streepjes in.') })
       const uuid = await mutateFromPage(request, async (m) => {
         const known = await m.trx.selectFrom('dienst').where('slug', '=', slug).select('id').executeTakeFirst()
-        if (known) throw invalid('slug', 'unique', 'Een andere dienst heeft deze naam al.')
+        if (known) throw invalid('slug', 'unique', t('Een andere dienst heeft deze naam al.'))
         await saveService(m, box, toInput(form, slug))
         const made = (await readDienst(m.read, { slug }))!
         m.vastleggen({
@@ -113,7 +115,12 @@ export function registerDiensten(app: FastifyInstance): void {
         })
         return made.uuid
       })
-      return await redirectWith(request, reply, `${PAD}/${uuid}`, 'De dienst is opgeslagen. Test nu of zij ons kent.')
+      return await redirectWith(
+        request,
+        reply,
+        `${PAD}/${uuid}`,
+        t('De dienst is opgeslagen. Test nu of zij ons kent.'),
+      )
     } catch (error) {
       const form = (request.body ?? {}) as Formulier
       return reply.code(400).pagina('dienst-wijzigen', page(undefined, form, formFaultsOf(error)))
@@ -124,7 +131,7 @@ export function registerDiensten(app: FastifyInstance): void {
     const dienst = await requireDienst(request)
     return reply.pagina('dienst', {
       titel: dienst.label,
-      kruimels: [{ pad: PAD, naam: 'Andere diensten' }],
+      kruimels: [{ pad: PAD, naam: t('Andere diensten') }],
       dienst,
       soort: SOORT[dienst.soort as keyof typeof SOORT],
       authenticatie: AUTHENTICATIES[dienst.authenticatie as keyof typeof AUTHENTICATIES],
@@ -174,7 +181,7 @@ export function registerDiensten(app: FastifyInstance): void {
         })
         return changed
       })
-      const melding = isChanged ? 'De dienst is opgeslagen.' : 'Er was niets gewijzigd.'
+      const melding = isChanged ? t('De dienst is opgeslagen.') : t('Er was niets gewijzigd.')
       return await redirectWith(request, reply, `${PAD}/${dienst.uuid}`, melding, isChanged ? 'goed' : 'info')
     } catch (error) {
       const form = (request.body ?? {}) as Formulier
@@ -184,7 +191,7 @@ export function registerDiensten(app: FastifyInstance): void {
 
   app.get<Params>(`${PAD}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
     const dienst = await requireDienst(request)
-    return reply.pagina('dienst-verwijderen', { titel: 'Dienst verwijderen', kruimels: crumbs(dienst), dienst })
+    return reply.pagina('dienst-verwijderen', { titel: t('Dienst verwijderen'), kruimels: crumbs(dienst), dienst })
   })
 
   app.post<Params>(`${PAD}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
@@ -200,15 +207,15 @@ export function registerDiensten(app: FastifyInstance): void {
       })
       return removed
     })
-    if (gone) return redirectWith(request, reply, PAD, `De dienst ‘${dienst.label}’ is verwijderd.`)
-    const reden = 'Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.'
+    if (gone) return redirectWith(request, reply, PAD, t`De dienst ‘${dienst.label}’ is verwijderd.`)
+    const reden = t('Notificaties gaan naar deze dienst. Kies eerst een andere bij Notificaties instellen.')
     return redirectWith(request, reply, `${PAD}/${dienst.uuid}`, reden, 'fout')
   })
 
   async function requireDienst({ params }: FastifyRequest): Promise<Dienst> {
     const { uuid } = params as { uuid: string }
     const dienst = isUuid(uuid) ? await readDienst(app.read, { uuid }) : undefined
-    if (!dienst) throw notFound('Deze dienst bestaat niet (meer).')
+    if (!dienst) throw notFound(t('Deze dienst bestaat niet (meer).'))
     return dienst
   }
 
@@ -237,13 +244,13 @@ function readDienst(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string }
 }
 
 const crumbs = ({ uuid, label }: Dienst) => [
-  { pad: PAD, naam: 'Andere diensten' },
+  { pad: PAD, naam: t('Andere diensten') },
   { pad: `${PAD}/${uuid}`, naam: label.slice(0, 60) },
 ]
 
 const page = (dienst: Dienst | undefined, waarden: object, fouten: Fouten = {}) => ({
-  titel: dienst ? 'Dienst wijzigen' : 'Nieuwe dienst',
-  kruimels: dienst ? crumbs(dienst) : [{ pad: PAD, naam: 'Andere diensten' }],
+  titel: dienst ? t('Dienst wijzigen') : t('Nieuwe dienst'),
+  kruimels: dienst ? crumbs(dienst) : [{ pad: PAD, naam: t('Andere diensten') }],
   dienst,
   waarden,
   fouten,
@@ -281,7 +288,7 @@ function secretFaults(form: Formulierveld, dienst: Dienst): Fouten {
       ? originOf(form.tokenUrl) !== originOf(dienst.tokenUrl)
       : form.authenticatie === 'api_key' && originOf(form.apiRoot) !== originOf(dienst.apiRoot)
   if (form.authenticatie === dienst.authenticatie && !elsewhere) return {}
-  return { secret: 'Vul het geheim opnieuw in: de manier van bekendmaken of de server is gewijzigd.' }
+  return { secret: t('Vul het geheim opnieuw in: de manier van bekendmaken of de server is gewijzigd.') }
 }
 
 /** For the audit log: never a secret. */
@@ -306,6 +313,6 @@ function inWords(row: { authenticatie: keyof typeof AUTHENTICATIES; certificaat:
   return [
     AUTHENTICATIES[row.authenticatie].replace(/ \(.*/, ''),
     ...(row.certificaat ? ['client-certificaat'] : []),
-    ...(row.ca ? ['eigen CA'] : []),
+    ...(row.ca ? [t('eigen CA')] : []),
   ].join(', ')
 }

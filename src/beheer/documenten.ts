@@ -1,4 +1,5 @@
 // documenten: looking up documents, their versions and what they belong to, and downloading one.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { contentSender } from '../documenten/document/download.ts'
@@ -7,6 +8,7 @@ import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { contains } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { historyOf } from './history.ts'
+import { t } from './language/language.ts'
 import { keysetByNumber, queryText, requireVisible, type Sorts, uuidIn, uuidParam, visible } from './lookup.ts'
 import { CSP } from './page.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
@@ -78,7 +80,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       conditions: [visible(request, sql`e.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
     return reply.pagina('documenten', {
-      titel: 'Documenten',
+      titel: t('Documenten'),
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       typen: await typeChoices(app.read, 'informatieobjecttype'),
@@ -108,9 +110,9 @@ export function registerDocumenten(app: FastifyInstance): void {
     if (shown) reply.header('content-security-policy', `${CSP}; frame-src 'self'`)
     return reply.pagina('document', {
       titel: document.titel,
-      kruimels: [{ pad: '/documenten', naam: 'Documenten' }],
+      kruimels: [{ pad: '/documenten', naam: t('Documenten') }],
       document,
-      soort: type?.omschrijving || 'Zonder omschrijving',
+      soort: type?.omschrijving || t('Zonder omschrijving'),
       versies: versies.map((versie) => ({ ...versie, toonbaar: shownAs(versie) !== undefined })),
       relaties,
       gebeurtenissen: (await historyOf(app, request, document.uuid, 5)).rijen,
@@ -122,7 +124,7 @@ export function registerDocumenten(app: FastifyInstance): void {
   app.get('/documenten/:uuid/voorbeeld', { config }, async (request, reply) => {
     const row = await vindDocument(request, versionIn(request))
     const type = shownAs({ ...row, inhoud: row.bestandId !== null })
-    if (!type) throw notFound('Van deze versie is geen voorbeeld.')
+    if (!type) throw notFound(t('Van deze versie is geen voorbeeld.'))
     if (!request.headers.range)
       await app.own.audit(request, [
         {
@@ -146,7 +148,7 @@ export function registerDocumenten(app: FastifyInstance): void {
 
   app.get('/documenten/:uuid/download', { config }, async (request, reply) => {
     const row = await vindDocument(request, versionIn(request))
-    if (row.bestandId === null) throw notFound('Van deze versie is geen bestand.')
+    if (row.bestandId === null) throw notFound(t('Van deze versie is geen bestand.'))
     await app.own.audit(request, [
       {
         handeling: 'document-downloaden',
@@ -162,9 +164,9 @@ export function registerDocumenten(app: FastifyInstance): void {
   app.get('/documenten/:uuid/geschiedenis', { config }, async (request, reply) => {
     const document = await vindDocument(request)
     return reply.pagina('geschiedenis', {
-      titel: 'Geschiedenis',
+      titel: t('Geschiedenis'),
       kruimels: [
-        { pad: '/documenten', naam: 'Documenten' },
+        { pad: '/documenten', naam: t('Documenten') },
         { pad: `/documenten/${document.uuid}`, naam: document.titel },
       ],
       lijst: await historyOf(app, request, document.uuid),
@@ -173,7 +175,7 @@ export function registerDocumenten(app: FastifyInstance): void {
 
   async function vindDocument(request: FastifyRequest, versie?: number) {
     const row = await findDocument(app.read, uuidParam(request), versie === undefined ? {} : { versie })
-    if (!row) throw notFound('Dit document bestaat niet.')
+    if (!row) throw notFound(t('Dit document bestaat niet.'))
     requireVisible(request, row.laatsteVertrouwelijkheidaanduiding)
     return row
   }

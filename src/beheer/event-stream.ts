@@ -1,9 +1,11 @@
 // stroom: keeps an open page up to date over server-sent events. Whatever is watched is asked of the database once a second,
 // however many pages watch it, and not at all when none does.
+
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.ts'
+import { language } from './language/language.ts'
 import { liveSessions } from './session.ts'
 
 /** What a page shows of something that goes on, by the names of its places (`data-waarde`). */
@@ -76,9 +78,10 @@ export function openEventStreams(app: FastifyInstance) {
     const aantal = [...bronnen.values()].reduce((sum, { kijkers }) => sum + kijkers.size, 0)
     if (closing || aantal >= MAX_KIJKERS) throw new Problem(503, { headers: { 'retry-after': '5' } })
     const stream = new Readable({ read() {} })
-    const bron: Bron = bronnen.get(sleutel) ?? { lees, kijkers: new Set() }
-    const isNew = !bronnen.has(sleutel)
-    bronnen.set(sleutel, bron)
+    const key = `${language()} ${sleutel}`
+    const bron: Bron = bronnen.get(key) ?? { lees, kijkers: new Set() }
+    const isNew = !bronnen.has(key)
+    bronnen.set(key, bron)
     const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()
     const kijker: Viewer = {
       sessie: request.sessie!.id,
@@ -92,13 +95,13 @@ export function openEventStreams(app: FastifyInstance) {
         stream.push(null)
         if (bron.kijkers.size > 0) return
         clearTimeout(bron.timer)
-        if (bronnen.get(sleutel) === bron) bronnen.delete(sleutel)
+        if (bronnen.get(key) === bron) bronnen.delete(key)
       },
     }
     bron.kijkers.add(kijker)
     stream.once('close', () => kijker.eindig())
     stream.push(`retry: ${RETRY_MS}\n\n`)
-    if (isNew) void poll(sleutel, bron)
+    if (isNew) void poll(key, bron)
     else if (bron.stand) send(kijker, bron.stand, false)
     return reply
       .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })

@@ -1,7 +1,9 @@
 // formulier: what a form sends, checked against a schema with the words of the API.
+
 import Type, { type Static, type TObject } from 'typebox'
 import { readInput } from '../http/input.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
+import { reason } from './language/language.ts'
 
 /** A form as it came: text, and a list where a name came more than once. */
 export type Formulier = Record<string, string | string[] | undefined>
@@ -54,8 +56,8 @@ export function throwFormFaults(fouten: Fouten): void {
 /** What to show beside the fields after a failure; whatever is no refusal of the input is thrown on. */
 export function formFaultsOf(error: unknown): Fouten {
   if (!(error instanceof Problem) || error.status >= 500 || [403, 404, 429].includes(error.status)) throw error
-  if (!error.invalidParams) return { '': error.detail }
+  if (!error.invalidParams) return { '': reason(error.detail) }
   return Object.fromEntries(
-    error.invalidParams.map(({ name, reason }) => [name === 'nonFieldErrors' ? '' : name, reason]),
+    error.invalidParams.map(({ name, reason: why }) => [name === 'nonFieldErrors' ? '' : name, reason(why)]),
   )
 }

@@ -1,11 +1,18 @@
-// weergave: how values look on the pages. Dutch, in the time of the Netherlands, whatever the machine is set to.
+// weergave: how values look on the pages. In the language of the request, in the time of the Netherlands, whatever the machine is
+// set to.
+import { language, t } from './language/language.ts'
 
 const ZONE = 'Europe/Amsterdam'
-const MOMENT = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'medium', timeStyle: 'medium', timeZone: ZONE })
-const DAG = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'long', timeZone: 'UTC' })
-const KORTE_DAG = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'medium', timeZone: 'UTC' })
-const GETAL = new Intl.NumberFormat('nl-NL', { maximumFractionDigits: 1 })
-const GELEDEN = new Intl.RelativeTimeFormat('nl-NL', { numeric: 'auto' })
+const inLocale = (locale: string) => ({
+  moment: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: ZONE }),
+  longMoment: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: ZONE }),
+  day: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
+  shortDay: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }),
+  number: new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
+  ago: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
+})
+const FORMATS = { nl: inLocale('nl-NL'), en: inLocale('en-GB') }
+const formats = () => FORMATS[language()]
 const STAPPEN: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_557_600],
   ['month', 2_629_800],
@@ -17,28 +24,33 @@ const STAPPEN: [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** A moment as `21 nov 2026, 05:43:12`. */
 export function moment(iso: string): string {
-  return MOMENT.format(new Date(iso))
+  return formats().moment.format(new Date(iso))
+}
+
+/** A moment without its seconds, as `21 november 2026 om 05:43`. */
+export function longMoment(at: Date): string {
+  return formats().longMoment.format(at)
 }
 
 /** A date (`YYYY-MM-DD`) as `21 november 2026`. */
 export function formatDate(iso: string): string {
-  return DAG.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
+  return formats().day.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
 }
 
 /** A date as `21 nov 2026`, for lists. */
 export function formatShortDate(iso: string): string {
-  return KORTE_DAG.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
+  return formats().shortDay.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`))
 }
 
 /** How long ago, or until then, as `3 minuten geleden`. */
 export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000)
   const [unit, size] = STAPPEN.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1]
-  return GELEDEN.format(Math.round(seconds / size), unit)
+  return formats().ago.format(Math.round(seconds / size), unit)
 }
 
 export function formatNumber(value: number): string {
-  return GETAL.format(value)
+  return formats().number.format(value)
 }
 
 /** A number of seconds as `1 u 4 min`, with at most two units. */
@@ -47,7 +59,7 @@ export function formatDuration(seconds: number): string {
   const rounded = Math.round(seconds)
   const parts = [
     [Math.floor(rounded / 86_400), 'd'],
-    [Math.floor(rounded / 3600) % 24, 'u'],
+    [Math.floor(rounded / 3600) % 24, t('u')],
     [Math.floor(rounded / 60) % 60, 'min'],
     [rounded % 60, 's'],
   ] as const

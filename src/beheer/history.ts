@@ -1,9 +1,11 @@
 // history: what happened to a case or a document, as sentences, with the difference behind each.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { weigh } from '../http/expand.ts'
 import { formatDate, moment } from './format.ts'
 import type { Bladzij } from './keyset-list.ts'
+import { localeOf, t, words } from './language/language.ts'
 import { keysetByNumber, maskBsn, visible } from './lookup.ts'
 
 export type Change = { veld: string; oud: string; nieuw: string }
@@ -91,7 +93,7 @@ function nameAt(value: unknown, names: Names): string | undefined {
 // ---- sentences ----
 
 /** What the standard's resources are called in a sentence. */
-export const NOUNS: Record<string, string> = {
+export const NOUNS: Record<string, string> = words({
   applicatie: 'Applicatie',
   catalogus: 'Catalogus',
   zaaktype: 'Zaaktype',
@@ -116,13 +118,13 @@ export const NOUNS: Record<string, string> = {
   verzending: 'Verzending',
   besluit: 'Besluit',
   besluitinformatieobject: 'Document bij besluit',
-}
-const DONE: Record<string, string> = {
+})
+const DONE: Record<string, string> = words({
   create: 'toegevoegd',
   update: 'gewijzigd',
   partial_update: 'gewijzigd',
   destroy: 'verwijderd',
-}
+})
 
 /** `Status gezet op Ontvangen` */
 export function sentence(row: Pick<Row, 'actie' | 'resource' | 'weergave' | 'oud' | 'nieuw'>, names: Names): string {
@@ -136,25 +138,25 @@ export function sentence(row: Pick<Row, 'actie' | 'resource' | 'weergave' | 'oud
     case 'zaak':
     case 'enkelvoudiginformatieobject':
     case 'besluit':
-      return made ? `${noun} aangemaakt` : actie === 'destroy' ? `${noun} verwijderd` : changeSentence(row)
+      return made ? t`${noun} aangemaakt` : actie === 'destroy' ? t`${noun} verwijderd` : changeSentence(row)
     case 'status': {
       // Of a statustype elsewhere the status itself keeps the name.
       const name = nameAt(state.statustype, names) ?? nameAt(state.url, names) ?? atOther(state.statustype, 'status')
-      return made ? `Status gezet op ${name}` : `Status ${name} ${done}`
+      return made ? t`Status gezet op ${name}` : t`Status ${name} ${done}`
     }
     case 'resultaat': {
       const name = nameAt(state.resultaattype, names) ?? nameAt(state.url, names) ?? label
-      return made ? `Resultaat vastgelegd: ${name}` : `Resultaat ${name} ${done}`
+      return made ? t`Resultaat vastgelegd: ${name}` : t`Resultaat ${name} ${done}`
     }
     case 'rol':
-      return `${personOf(state) ?? 'Betrokkene'} ${done} als ${String(state.omschrijving || label).toLowerCase()}`
+      return t`${personOf(state) ?? t('Betrokkene')} ${done} als ${String(state.omschrijving || label).toLowerCase()}`
     case 'zaakinformatieobject':
     case 'besluitinformatieobject':
-      return `${noun} “${nameAt(state.informatieobject, names) ?? label}” ${actie === 'destroy' ? 'losgekoppeld' : done}`
+      return `${noun} “${nameAt(state.informatieobject, names) ?? label}” ${actie === 'destroy' ? t('losgekoppeld') : done}`
     case 'zaakeigenschap':
-      return `Eigenschap ${state.naam ?? label} ${made ? `ingevuld: ${state.waarde}` : done}`
+      return t`Eigenschap ${state.naam ?? label} ${made ? t`ingevuld: ${state.waarde}` : done}`
     case 'objectinformatieobject':
-      return `${made ? 'Gekoppeld aan' : 'Losgekoppeld van'} ${state.objectType ?? 'object'} ${nameAt(state.object, names) ?? ''}`.trim()
+      return `${made ? t('Gekoppeld aan') : t('Losgekoppeld van')} ${state.objectType ?? t('object')} ${nameAt(state.object, names) ?? ''}`.trim()
     default:
       return `${noun} ${done}`
   }
@@ -163,7 +165,7 @@ export function sentence(row: Pick<Row, 'actie' | 'resource' | 'weergave' | 'oud
 /** What has no name any more: which service would know it. */
 function atOther(url: unknown, noun: string): string {
   const host = URL.parse(String(url ?? ''))?.host
-  return host ? `een ${noun} van ${host}` : `een ${noun}`
+  return host ? t`een ${noun} van ${host}` : t`een ${noun}`
 }
 
 /** Whether events tell of the people of a case. */
@@ -172,17 +174,18 @@ export const isAboutPeople = (events: readonly Event[]): boolean =>
 
 function changeSentence({ resource, oud, nieuw }: Pick<Row, 'resource' | 'oud' | 'nieuw'>): string {
   const [before, after] = [oud ?? {}, nieuw ?? {}]
-  if (resource === 'zaak' && !before.einddatum && after.einddatum) return 'Zaak afgesloten'
-  if (resource === 'zaak' && before.einddatum && !after.einddatum) return 'Zaak heropend'
-  if (after.versie !== undefined && before.versie !== after.versie) return `Versie ${after.versie} vastgelegd`
-  if (before.locked !== after.locked) return after.locked ? 'Document vergrendeld' : 'Document ontgrendeld'
+  if (resource === 'zaak' && !before.einddatum && after.einddatum) return t('Zaak afgesloten')
+  if (resource === 'zaak' && before.einddatum && !after.einddatum) return t('Zaak heropend')
+  if (after.versie !== undefined && before.versie !== after.versie) return t`Versie ${after.versie} vastgelegd`
+  if (before.locked !== after.locked) return after.locked ? t('Document vergrendeld') : t('Document ontgrendeld')
   const changed = [...new Set(changedFields(before, after, new Map()).map(({ veld }) => veld.split(':', 1)[0]!))]
-  if (changed.length === 0) return `${NOUNS[resource]} opgeslagen zonder wijziging`
+  if (changed.length === 0) return t`${NOUNS[resource]} opgeslagen zonder wijziging`
   const [first, ...rest] = changed.slice(0, 3)
   const named = [first, ...rest.map((name) => name.toLowerCase())]
   const more = changed.length - named.length
-  const list = more > 0 ? `${named.join(', ')} en nog ${more}` : new Intl.ListFormat('nl').format(named as string[])
-  return `${list} gewijzigd`
+  const list =
+    more > 0 ? t`${named.join(', ')} en nog ${more}` : new Intl.ListFormat(localeOf()).format(named as string[])
+  return t`${list} gewijzigd`
 }
 
 /** Who a rol is about: a name, or the last digits of a number. */
@@ -196,7 +199,7 @@ export function personOf(rol: State): string | undefined {
   const name = parts.filter(Boolean).join(' ')
   if (rol.afwijkendeNaamBetrokkene) return String(rol.afwijkendeNaamBetrokkene)
   if (name) return name
-  if (who.inpBsn) return `BSN ${maskBsn(who.inpBsn)}`
+  if (who.inpBsn) return t`BSN ${maskBsn(who.inpBsn)}`
   return who.identificatie || who.innNnpId || undefined
 }
 
@@ -251,25 +254,25 @@ function flatten(state: unknown, names: Names): Map<string, string> {
       else for (const [place, one] of value.entries()) add(one, `${label} ${place + 1}`, key)
     } else if (typeof value === 'object') {
       for (const [name, part] of Object.entries(value))
-        add(part, label ? `${label}: ${words(name)}` : capital(words(name)), name)
+        add(part, label ? `${label}: ${spaced(name)}` : capital(spaced(name)), name)
     } else fields.set(label, asText(value, key, names))
   }
   if (state !== null && typeof state === 'object' && !Array.isArray(state))
-    for (const [name, value] of Object.entries(state)) if (!LEFT_OUT.has(name)) add(value, capital(words(name)), name)
+    for (const [name, value] of Object.entries(state)) if (!LEFT_OUT.has(name)) add(value, capital(spaced(name)), name)
   return fields
 }
 
-const SPECIAL: Record<string, string> = {
+const SPECIAL: Record<string, string> = words({
   inpBsn: 'BSN',
   innNnpId: 'RSIN',
   anpIdentificatie: 'nummer',
   kvkNummer: 'KVK-nummer',
-}
-const words = (name: string) => SPECIAL[name] ?? name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
+})
+const spaced = (name: string) => SPECIAL[name] ?? name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 function asText(value: unknown, key: string, names: Names): string {
-  if (typeof value === 'boolean') return value ? 'ja' : 'nee'
+  if (typeof value === 'boolean') return value ? t('ja') : t('nee')
   const text = String(value)
   if (/bsn|anpIdentificatie/i.test(key)) return maskBsn(text)
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return formatDate(text)

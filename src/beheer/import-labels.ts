@@ -1,9 +1,11 @@
 // woorden: what an import, and a dry run, look like on the pages.
+
 import type { Concept } from '../documenten/import/draft.ts'
 import { canContinue, GEANNULEERD } from '../documenten/import/index.ts'
 import type { ImportRow } from '../documenten/import/rows.ts'
 import type { StreamState } from './event-stream.ts'
 import { formatDuration, formatNumber } from './format.ts'
+import { t, words } from './language/language.ts'
 
 type Staat = { tekst: string; soort: 'goed' | 'fout' | 'let-op' | 'bezig' }
 
@@ -13,11 +15,11 @@ export function importStatus({
   mislukt,
   gepauzeerdOp,
 }: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'gepauzeerdOp'>): Staat {
-  if (gepauzeerdOp) return { tekst: 'Gepauzeerd', soort: 'let-op' }
-  if (status === 'pending') return { tekst: 'Wacht op een bestand', soort: 'let-op' }
-  if (status === 'active') return reden ? { tekst: 'Wacht', soort: 'let-op' } : { tekst: 'Loopt', soort: 'bezig' }
-  if (status === 'error') return { tekst: reden === GEANNULEERD ? 'Geannuleerd' : 'Gestopt', soort: 'fout' }
-  return mislukt ? { tekst: 'Klaar, met fouten', soort: 'let-op' } : { tekst: 'Klaar', soort: 'goed' }
+  if (gepauzeerdOp) return { tekst: t('Gepauzeerd'), soort: 'let-op' }
+  if (status === 'pending') return { tekst: t('Wacht op een bestand'), soort: 'let-op' }
+  if (status === 'active') return reden ? { tekst: t('Wacht'), soort: 'let-op' } : { tekst: t('Loopt'), soort: 'bezig' }
+  if (status === 'error') return { tekst: reden === GEANNULEERD ? t('Geannuleerd') : t('Gestopt'), soort: 'fout' }
+  return mislukt ? { tekst: t('Klaar, met fouten'), soort: 'let-op' } : { tekst: t('Klaar'), soort: 'goed' }
 }
 
 /** Rows per second, over the whole time that it ran. */
@@ -27,43 +29,47 @@ export function perSecond(verwerkt: number, seconden: number): string {
 }
 
 export function speedText(verwerkt: number, seconden: number): string {
-  if (verwerkt === 0 || seconden <= 0) return 'nog niet bekend'
-  return `${perSecond(verwerkt, seconden)} rijen per seconde`
+  if (verwerkt === 0 || seconden <= 0) return t('nog niet bekend')
+  return t`${perSecond(verwerkt, seconden)} rijen per seconde`
 }
 
 function remainingText(verwerkt: number, totaal: number, seconden: number): string {
-  if (verwerkt >= totaal) return 'klaar'
-  if (verwerkt === 0 || seconden <= 0) return 'nog niet bekend'
-  return `ongeveer ${formatDuration(Math.max(1, ((totaal - verwerkt) * seconden) / verwerkt))}`
+  if (verwerkt >= totaal) return t('klaar')
+  if (verwerkt === 0 || seconden <= 0) return t('nog niet bekend')
+  return t`ongeveer ${formatDuration(Math.max(1, ((totaal - verwerkt) * seconden) / verwerkt))}`
 }
 
 /** Why an import does not go on, and what to do about it; empty when nothing holds it up. */
 export function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
   if (row.status !== 'active') return ''
   if (row.reden) return WACHT[row.reden] ?? row.reden
-  if (!row.werkers && row.stil > 5) return NO_WORKER
+  if (!row.werkers && row.stil > 5) return noWorker()
   if (row.stil > 120)
-    return 'Er is al meer dan twee minuten geen voortgang. Kijk op de pagina Taken wat er aan de hand is.'
+    return t('Er is al meer dan twee minuten geen voortgang. Kijk op de pagina Taken wat er aan de hand is.')
   return ''
 }
 
-const VANZELF = 'De import gaat daarna vanzelf verder, binnen tien seconden.'
-const WACHT: Record<string, string> = {
-  'Wacht op de importmap.': `De import wacht op de importmap. Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat en leesbaar is op de machine van de worker. ${VANZELF}`,
-  'Wacht op de opslag.': `De import wacht op de opslag van documenten. Controleer of de opslag bereikbaar en beschrijfbaar is; het Overzicht laat dat zien. ${VANZELF}`,
-  'Wacht op de database.': `De import wacht op de database: die is vol of alleen te lezen. Maak ruimte of maak de database beschrijfbaar. ${VANZELF}`,
-}
-const NO_WORKER =
-  'Er draait geen worker, dus er gebeurt nu niets. Start een worker (opdracht: zaakstroom worker); daarna gaat het vanzelf verder.'
+const WACHT: Record<string, string> = words({
+  'Wacht op de importmap.':
+    'De import wacht op de importmap. Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat en leesbaar is op de machine van de worker. De import gaat daarna vanzelf verder, binnen tien seconden.',
+  'Wacht op de opslag.':
+    'De import wacht op de opslag van documenten. Controleer of de opslag bereikbaar en beschrijfbaar is; het Overzicht laat dat zien. De import gaat daarna vanzelf verder, binnen tien seconden.',
+  'Wacht op de database.':
+    'De import wacht op de database: die is vol of alleen te lezen. Maak ruimte of maak de database beschrijfbaar. De import gaat daarna vanzelf verder, binnen tien seconden.',
+})
+const noWorker = () =>
+  t(
+    'Er draait geen worker, dus er gebeurt nu niets. Start een worker (opdracht: zaakstroom worker); daarna gaat het vanzelf verder.',
+  )
 
 /** What to do about an import that stopped. */
 export function stoppedText(row: ImportRow): string {
   const { status, reden } = row
   if (status !== 'error') return ''
-  const how = canContinue(row) ? 'Laat de import verder gaan, of probeer' : 'Probeer'
-  const rest = `Wat al was geïmporteerd, blijft staan. Wilt u de rest alsnog importeren? ${how} de rijen die niet zijn geïmporteerd opnieuw.`
-  if (reden === GEANNULEERD) return `Deze import is geannuleerd. ${rest}`
-  return `Deze import is voor het einde gestopt. ${reden ?? ''} De oorzaak staat in het logboek van de worker. ${rest}`
+  const how = canContinue(row) ? t('Laat de import verder gaan, of probeer') : t('Probeer')
+  const rest = t`Wat al was geïmporteerd, blijft staan. Wilt u de rest alsnog importeren? ${how} de rijen die niet zijn geïmporteerd opnieuw.`
+  if (reden === GEANNULEERD) return t`Deze import is geannuleerd. ${rest}`
+  return t`Deze import is voor het einde gestopt. ${reden ?? ''} De oorzaak staat in het logboek van de worker. ${rest}`
 }
 
 export type Voortgang = {
@@ -91,7 +97,7 @@ export function importState(row: Voortgang): StreamState {
       resterend: remainingText(verwerkt, totaal, seconden),
       wacht: waitingText(row),
     },
-    gesproken: `${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
+    gesproken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen verwerkt, ${formatNumber(mislukt)} niet geïmporteerd.`,
     klaar: row.status !== 'active' || row.gepauzeerd === true,
   }
 }
@@ -104,9 +110,9 @@ export function dryRunState(row: Voortgang): StreamState {
       ...countText(row),
       mislukt: formatNumber(mislukt),
       resterend: remainingText(verwerkt, totaal, seconden),
-      wacht: !werkers && stil > 5 ? NO_WORKER : '',
+      wacht: !werkers && stil > 5 ? noWorker() : '',
     },
-    gesproken: `${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
+    gesproken: t`${formatNumber(verwerkt)} van ${formatNumber(totaal)} rijen bekeken, ${formatNumber(mislukt)} met een fout.`,
     klaar: row.status !== 'wacht' && row.status !== 'bezig',
   }
 }

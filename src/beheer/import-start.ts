@@ -1,5 +1,6 @@
 // import-starten: an import from the browser, in steps: the file is taken in and shown, a dry run lists its wrong rows, and then
 // it starts or is thrown away. The file waits between the steps in the database, for a day.
+
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -24,12 +25,13 @@ import { formatBytes } from './format.ts'
 import { COLUMNS } from './import-columns.ts'
 import { dryRunState, isDryRunning, type Voortgang } from './import-labels.ts'
 import { keysetPage } from './keyset-list.ts'
+import { reason, t, words } from './language/language.ts'
 import { queryText, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
-const LIJST = { pad: '/imports', naam: 'Imports' }
+const LIJST = words({ pad: '/imports', naam: 'Imports' }, 'naam')
 const VOORBEELD_ROWS = 20
 const SOORTEN = 100
 const LINGER_MS = 30_000
@@ -74,15 +76,15 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
     const options = { config: { ...operator, eigenToken: true, stream: true }, bodyLimit: Number.MAX_SAFE_INTEGER }
     scope.post('/imports/nieuw', options, async (request, reply) => {
       if (!request.isMultipart())
-        throw new Problem(400, { detail: 'Dit formulier kwam niet compleet aan. Probeer het opnieuw.' })
+        throw new Problem(400, { detail: t('Dit formulier kwam niet compleet aan. Probeer het opnieuw.') })
       try {
         const uuid = await ontvang(request, reply)
         return await redirectWith(request, reply, `/imports/concept/${uuid}`)
       } catch (error) {
         if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
-          throw new Problem(400, { detail: 'De verbinding is verbroken. Er is niets bewaard.' })
+          throw new Problem(400, { detail: t('De verbinding is verbroken. Er is niets bewaard.') })
         if (!(error instanceof CsvError)) throw error
-        return formulier(reply.code(400), { bestand: `${error.message} ${WAT_TE_DOEN[error.code]}` })
+        return formulier(reply.code(400), { bestand: `${reason(error.message)} ${WAT_TE_DOEN[error.code]}` })
       }
     })
   })
@@ -96,13 +98,13 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
     const soorten = concept.proefFouten > 0 ? await foutsoorten(concept) : []
     const fault = importBaseDirFault(config)
     return reply.pagina('import-concept', {
-      titel: `Controleren: ${concept.bestandsnaam || 'bestand zonder naam'}`,
+      titel: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
       kruimels: [LIJST],
       concept,
       kop: kop.map(shortened),
       onbekend: kop
         .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
-        .map((naam) => shortened(naam) || '(zonder naam)'),
+        .map((naam) => shortened(naam) || t('(zonder naam)')),
       rijen: rijen.map(({ nummer, cellen }) => ({
         nummer,
         scheef: cellen.length !== kop.length,
@@ -124,7 +126,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await requireConcept(app.read, uuidParam(request))
-      return stroom(request, reply, `concept ${uuid}`, () => leesProef(uuid))
+      return stroom(request, reply, t`concept ${uuid}`, () => leesProef(uuid))
     },
   )
 
@@ -154,8 +156,8 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       },
     })
     return reply.pagina('import-concept-fouten', {
-      titel: 'Rijen met een fout',
-      kruimels: [LIJST, { pad: `/imports/concept/${concept.uuid}`, naam: `Controleren: ${concept.bestandsnaam}` }],
+      titel: t('Rijen met een fout'),
+      kruimels: [LIJST, { pad: `/imports/concept/${concept.uuid}`, naam: t`Controleren: ${concept.bestandsnaam}` }],
       concept,
       soort,
       lijst: {
@@ -198,11 +200,11 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
         request,
         reply,
         `/imports/${started}`,
-        'De import is gestart. U kunt deze pagina gerust verlaten.',
+        t('De import is gestart. U kunt deze pagina gerust verlaten.'),
       )
     } catch (error) {
       const fault = error instanceof Problem ? error.invalidParams?.[0] : undefined
-      const text = fault?.code === 'existing-import-started' ? AL_EEN : (fault?.reason ?? lockFault(error))
+      const text = fault?.code === 'existing-import-started' ? alEen() : (fault?.reason ?? lockFault(error))
       if (!text) throw error
       return redirectWith(request, reply, `/imports/concept/${uuid}`, text, 'fout')
     }
@@ -214,12 +216,12 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       const concept = await deleteDraft(m, uuid)
       m.vastleggen({ handeling: 'import-bestand-weggooien', ...object(concept) })
     })
-    return redirectWith(request, reply, '/imports', 'Het bestand is weggegooid. Er is niets geïmporteerd.')
+    return redirectWith(request, reply, '/imports', t('Het bestand is weggegooid. Er is niets geïmporteerd.'))
   })
 
   async function formulier(reply: FastifyReply, fouten: Fouten): Promise<FastifyReply> {
     return reply.pagina('import-nieuw', {
-      titel: 'Import starten',
+      titel: t('Import starten'),
       kruimels: [LIJST],
       fouten,
       kolommen: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
@@ -239,7 +241,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       }
       try {
         await requireToken(request, reply, token)
-        if (!part.filename) throw new CsvError('empty-file', 'Er is geen bestand gekozen.')
+        if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
         return await neemAan(request, part)
       } catch (error) {
         drain(request, part)
@@ -247,7 +249,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       }
     }
     await requireToken(request, reply, token)
-    throw new CsvError('empty-file', 'Er is geen bestand gekozen.')
+    throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
   }
 
   async function neemAan(request: FastifyRequest, part: MultipartFile): Promise<string> {
@@ -263,7 +265,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
         gemaaktDoor: request.beheerder!.gebruikersnaam,
       })
       if (part.file.truncated)
-        throw new CsvError('parse_error', `Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
+        throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
       m.vastleggen({
         handeling: 'import-bestand-klaarzetten',
         soort: 'import-bestand',
@@ -310,20 +312,22 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
   }
 }
 
-const AL_EEN =
-  'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.'
+const alEen = () =>
+  t(
+    'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.',
+  )
 const OPNIEUW = 'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
-const WAT_TE_DOEN: Record<CsvError['code'], string> = {
+const WAT_TE_DOEN: Record<CsvError['code'], string> = words({
   parse_error: OPNIEUW,
   'empty-file': 'Kies een CSV-bestand met een kopregel en ten minste één rij.',
   'missing-import-headers':
     'Voeg deze kolommen toe, ook als ze leeg blijven, en kies het bestand opnieuw. Er is niets bewaard.',
   'duplicate-import-headers': 'Laat elke kolom één keer voorkomen, en kies het bestand opnieuw. Er is niets bewaard.',
-}
+})
 
 /** Another import was being started at the same moment. */
 function lockFault(error: unknown): string | undefined {
-  return (error as { code?: string }).code === '55P03' ? AL_EEN : undefined
+  return (error as { code?: string }).code === '55P03' ? alEen() : undefined
 }
 
 /**

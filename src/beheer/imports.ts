@@ -1,4 +1,5 @@
 // imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { createDraftOfRest, listConcepten, requestDryRun } from '../documenten/import/draft.ts'
@@ -22,12 +23,13 @@ import { moment } from './format.ts'
 import { importState, importStatus, perSecond, speedText, stoppedText, type Voortgang } from './import-labels.ts'
 import { registerImportStarten } from './import-start.ts'
 import { keysetPage } from './keyset-list.ts'
+import { t, words } from './language/language.ts'
 import { keysetByNumber, queryText, sortsOf, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
-const LIJST = { pad: '/imports', naam: 'Imports' }
+const LIJST = words({ pad: '/imports', naam: 'Imports' }, 'naam')
 
 /** Kinds of failures that one page shows. */
 const SOORTEN = 100
@@ -55,7 +57,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const concepten = await listConcepten(app.read, 20)
     const loopt = lijst.rijen.some(isRunning)
     return reply.pagina('imports', {
-      titel: 'Imports',
+      titel: t('Imports'),
       standaard: '-nummer',
       lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...summaryOf(row) })) },
       concepten,
@@ -88,7 +90,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await vind(request)
-      return stroom(request, reply, `import ${uuid}`, () => readProgress(uuid))
+      return stroom(request, reply, t`import ${uuid}`, () => readProgress(uuid))
     },
   )
 
@@ -115,7 +117,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const kop = row.kop as string[]
     const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
     return reply.pagina('import-rijen', {
-      titel: soort ? 'Rijen met dezelfde fout' : 'Rijen',
+      titel: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
       kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: naam(row) }],
       row,
       soort,
@@ -141,7 +143,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   // Streamed: it may be all rows of the file.
   app.get('/imports/:uuid/niet-geimporteerd', { config: viewer }, async (request, reply) => {
     const row = await vind(request)
-    if (!hasReport(row)) throw notFound('Dit bestand is er pas als de import is gestopt.')
+    if (!hasReport(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
     async function* records() {
       yield row.kop as string[]
       yield* failedRows(reader, row)
@@ -154,7 +156,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.post('/imports/:uuid/pauzeren', { config: operator }, async (request, reply) => {
     const row = await vind(request)
-    const done = 'De import is gepauzeerd. De rijen waar hij mee bezig was, worden nog afgemaakt.'
+    const done = t('De import is gepauzeerd. De rijen waar hij mee bezig was, worden nog afgemaakt.')
     return change(request, reply, row, `/imports/${row.uuid}`, done, async () => {
       await mutateFromPage(request, async (m) => {
         const { verwerkt } = await pauseImport(m, row.uuid)
@@ -165,7 +167,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.post('/imports/:uuid/verder', { config: operator }, async (request, reply) => {
     const row = await vind(request)
-    return change(request, reply, row, `/imports/${row.uuid}`, 'De import gaat verder.', async () => {
+    return change(request, reply, row, `/imports/${row.uuid}`, t('De import gaat verder.'), async () => {
       await mutateFromPage(request, async (m) => {
         const { status, verwerkt } = await continueImport(m, row.uuid)
         m.vastleggen({
@@ -181,33 +183,33 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   // The rows that failed, as a file of their own: it goes through the same steps.
   app.post('/imports/:uuid/opnieuw', { config: operator }, async (request, reply) => {
     const row = await vind(request)
-    if (!hasReport(row)) throw notFound('Dit kan pas als de import is gestopt.')
+    if (!hasReport(row)) throw notFound(t('Dit kan pas als de import is gestopt.'))
     const uuid = await mutateFromPage(request, async (m) => {
       const made = await createDraftOfRest(m, row, request.beheerder!.gebruikersnaam)
       await requestDryRun(m, made.uuid)
       m.vastleggen({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.totaal } })
       return made.uuid
     })
-    const text = 'De rijen die niet zijn geïmporteerd, staan klaar en worden nu gecontroleerd.'
+    const text = t('De rijen die niet zijn geïmporteerd, staan klaar en worden nu gecontroleerd.')
     return redirectWith(request, reply, `/imports/concept/${uuid}`, text)
   })
 
   app.get('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
     const row = await vind(request)
     return bevestig(reply, row, {
-      titel: 'Import annuleren',
+      titel: t('Import annuleren'),
       uitleg: [
-        'De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.',
-        'Een geannuleerde import kan niet verder gaan. De rijen die overblijven kunt u daarna downloaden.',
+        t('De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.'),
+        t('Een geannuleerde import kan niet verder gaan. De rijen die overblijven kunt u daarna downloaden.'),
       ],
-      knop: 'Import annuleren',
-      terug: 'Niet annuleren',
+      knop: t('Import annuleren'),
+      terug: t('Niet annuleren'),
     })
   })
 
   app.post('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
     const row = await vind(request)
-    return change(request, reply, row, `/imports/${row.uuid}`, 'De import is geannuleerd.', async () => {
+    return change(request, reply, row, `/imports/${row.uuid}`, t('De import is geannuleerd.'), async () => {
       await mutateFromPage(request, async (m) => {
         const { status, verwerkt } = await cancelImport(m, row.uuid)
         m.vastleggen({
@@ -223,24 +225,31 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.get('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
     const row = await vind(request)
     return bevestig(reply, row, {
-      titel: 'Import verwijderen',
+      titel: t('Import verwijderen'),
       uitleg: [
-        'U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.',
-        'De documenten die zijn geïmporteerd, blijven bestaan.',
+        t('U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.'),
+        t('De documenten die zijn geïmporteerd, blijven bestaan.'),
       ],
-      knop: 'Import verwijderen',
-      terug: 'Niet verwijderen',
+      knop: t('Import verwijderen'),
+      terug: t('Niet verwijderen'),
     })
   })
 
   app.post('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
     const row = await vind(request)
-    return change(request, reply, row, '/imports', 'De import is verwijderd. De documenten zijn er nog.', async () => {
-      await mutateFromPage(request, async (m) => {
-        const { status, totaal, geslaagd } = await deleteImport(m, row.uuid)
-        m.vastleggen({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
-      })
-    })
+    return change(
+      request,
+      reply,
+      row,
+      '/imports',
+      t('De import is verwijderd. De documenten zijn er nog.'),
+      async () => {
+        await mutateFromPage(request, async (m) => {
+          const { status, totaal, geslaagd } = await deleteImport(m, row.uuid)
+          m.vastleggen({ handeling: 'import-verwijderen', ...object(row), oud: { status, totaal, geslaagd } })
+        })
+      },
+    )
   })
 
   /** Does it, or says on the page of the import why not. */
@@ -261,7 +270,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         request,
         reply,
         `/imports/${row.uuid}`,
-        `Dat kan nu niet: de import staat op “${importStatus(now).tekst}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
+        t`Dat kan nu niet: de import staat op “${importStatus(now).tekst}”, of er wordt net aan gewerkt. Probeer het zo nodig opnieuw.`,
         'fout',
       )
     }
@@ -340,8 +349,8 @@ function summaryOf(row: ImportRow) {
   const seconden = row.gestartOp ? Math.max(0.1, (end - Date.parse(row.gestartOp)) / 1000) : 0
   return {
     staat: importStatus(row),
-    door: row.gestartDoor || row.clientId || 'onbekend',
-    soortDoor: row.gestartDoor ? 'via deze pagina’s' : 'via de API',
+    door: row.gestartDoor || row.clientId || t('onbekend'),
+    soortDoor: row.gestartDoor ? t('via deze pagina’s') : t('via de API'),
     seconden,
     snelheid: speedText(row.verwerkt, seconden),
     perSeconde: row.verwerkt > 0 && seconden > 0 ? perSecond(row.verwerkt, seconden) : '–',
@@ -350,7 +359,7 @@ function summaryOf(row: ImportRow) {
 
 /** The import for people. */
 export function naam({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
-  return bestandsnaam ? `Import van ${bestandsnaam}` : `Import van ${moment(gemaaktOp)}`
+  return bestandsnaam ? t`Import van ${bestandsnaam}` : t`Import van ${moment(gemaaktOp)}`
 }
 
 const object = (row: ImportRow) => ({ soort: 'import', id: row.uuid, weergave: naam(row) })

@@ -1,4 +1,5 @@
 // The administration pages: a plugin of its own beside the APIs, rendered here, with forms that also work without script.
+
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
@@ -17,6 +18,8 @@ import { registerImports } from './imports.ts'
 import { registerTaken } from './jobs.ts'
 import { registerKanalen } from './kanalen.ts'
 import { basePath } from './keyset-list.ts'
+import { t } from './language/language.ts'
+import { registerLanguage } from './language/switch.ts'
 import { registerManual } from './manual.ts'
 import { registerMijnAccount } from './my-account.ts'
 import { registerNotificatieInstellingen } from './notificatie-settings.ts'
@@ -66,6 +69,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   app.addHook('onRoute', (route) => {
     if (route.config?.rol === undefined) throw new Error(`page ${String(route.method)} ${route.url} names no role`)
   })
+  registerLanguage(app)
   app.addHook('onRequest', requireOwnOrigin)
   app.addHook('onRequest', requireRol)
   app.addHook('preHandler', async (request, reply) => {
@@ -107,7 +111,7 @@ async function requireOwnOrigin(request: FastifyRequest): Promise<void> {
   const ours =
     origin !== undefined && URL.canParse(origin) && [host, new URL(request.base).host].includes(new URL(origin).host)
   if (site === 'cross-site' || site === 'same-site' || !ours)
-    throw forbidden(undefined, 'Dit formulier kwam niet van een pagina van deze dienst.')
+    throw forbidden(undefined, t('Dit formulier kwam niet van een pagina van deze dienst.'))
 }
 
 async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
@@ -119,20 +123,20 @@ async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise
   if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
   if (rol === 'iedereen') return
   if (!request.beheerder) {
-    if (!isSafe(request)) throw forbidden(undefined, 'U bent niet (meer) ingelogd.')
+    if (!isSafe(request)) throw forbidden(undefined, t('U bent niet (meer) ingelogd.'))
     const verder = encodeURIComponent(request.originalUrl)
     return reply.redirect(`${basePath(request)}/beheer/inloggen${request.sessie ? '/code' : ''}?verder=${verder}`, 303)
   }
   const { totp, wachtwoord, wachtwoordGegeven } = request.beheerder
   if (wachtwoordGegeven) {
     if (request.routeOptions.config.metGegevenWachtwoord) return
-    if (!isSafe(request)) throw forbidden(undefined, 'Kies eerst een eigen wachtwoord.')
+    if (!isSafe(request)) throw forbidden(undefined, t('Kies eerst een eigen wachtwoord.'))
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/wachtwoord`, 303)
   }
   const { beheerTotpRequired } = request.server.parts.config
   if (beheerTotpRequired && wachtwoord && !totp && !request.routeOptions.config.zonderTotp) {
-    if (!isSafe(request)) throw forbidden(undefined, 'Stel eerst eenmalige codes in, bij Mijn account.')
+    if (!isSafe(request)) throw forbidden(undefined, t('Stel eerst eenmalige codes in, bij Mijn account.'))
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/codes`, 303)
   }
-  if (!hasRole(request.beheerder, rol!)) throw forbidden(undefined, `Hiervoor is de rol ${rol} nodig.`)
+  if (!hasRole(request.beheerder, rol!)) throw forbidden(undefined, t`Hiervoor is de rol ${rol} nodig.`)
 }

@@ -1,4 +1,5 @@
 // taken: the queue of jobs as it stands: why each waits, and what to do about it.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
@@ -6,6 +7,7 @@ import { mutateFromPage } from './change.ts'
 import type { Formulier } from './form.ts'
 import { formatDuration, formatNumber } from './format.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
+import { t, words } from './language/language.ts'
 import type { Soort } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
@@ -13,16 +15,20 @@ const viewing = { access: 'beheer', rol: 'viewer' } as const
 const operating = { access: 'beheer', rol: 'operator' } as const
 type Params = { Params: { id: string } }
 
-const STATEN = {
-  wacht: { soort: 'let-op', tekst: 'Wacht', uitleg: 'Kan beginnen, zodra een worker er plaats voor heeft.' },
-  bezig: { soort: 'bezig', tekst: 'Bezig', uitleg: 'Een worker voert de taak uit.' },
-  gepland: { soort: '', tekst: 'Gepland', uitleg: 'Begint op een later moment.' },
-  mislukt: { soort: 'fout', tekst: 'Mislukt', uitleg: 'Alle pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.' },
-} as const satisfies Record<string, { soort: Soort; tekst: string; uitleg: string }>
+const STATEN = words(
+  {
+    wacht: { soort: 'let-op', tekst: 'Wacht', uitleg: 'Kan beginnen, zodra een worker er plaats voor heeft.' },
+    bezig: { soort: 'bezig', tekst: 'Bezig', uitleg: 'Een worker voert de taak uit.' },
+    gepland: { soort: '', tekst: 'Gepland', uitleg: 'Begint op een later moment.' },
+    mislukt: { soort: 'fout', tekst: 'Mislukt', uitleg: 'Alle pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.' },
+  } as const,
+  'tekst',
+  'uitleg',
+) satisfies Record<string, { soort: Soort; tekst: string; uitleg: string }>
 type Staat = keyof typeof STATEN
 
 /** What a kind of job is for. */
-const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = {
+const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = words({
   'verstuur-notificaties': 'Notificaties versturen',
   'import-dry-run': 'Een upload proefdraaien',
   'import-batch': 'Deel van een import verwerken',
@@ -38,7 +44,7 @@ const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = {
   'block-abonnementen': 'Abonnementen blokkeren waarvoor te veel wacht',
   'takeover-step': 'Een andere installatie overnemen',
   retention: 'Opruimen na de bewaartermijn',
-}
+})
 
 function labelOf(taak: string): string {
   return Object.hasOwn(SOORTEN, taak) ? SOORTEN[taak as keyof typeof SOORTEN] : taak
@@ -85,7 +91,7 @@ export function registerTaken(app: FastifyInstance): void {
     ])
     const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
     return reply.pagina('taken', {
-      titel: 'Taken',
+      titel: t('Taken'),
       standaard: '-nummer',
       lijst,
       rijen: lijst.rijen.map((job) => ({ ...inWords(job), ...pageOf(job.hoortBij) })),
@@ -93,7 +99,7 @@ export function registerTaken(app: FastifyInstance): void {
       staat: staat ?? '',
       taak,
       staten: Object.entries(STATEN).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
-      soorten: [['', 'Alle'], ...Object.entries(SOORTEN)],
+      soorten: [['', t('Alle')], ...Object.entries(SOORTEN)],
     })
   })
 
@@ -103,10 +109,10 @@ export function registerTaken(app: FastifyInstance): void {
     const aantal = await retryFailed(request, String(taak ?? ''), String(fout ?? ''))
     const tekst =
       aantal === 0
-        ? 'Er was geen mislukte taak om opnieuw uit te voeren.'
+        ? t('Er was geen mislukte taak om opnieuw uit te voeren.')
         : aantal === 1
-          ? 'De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.'
-          : `${formatNumber(aantal)} taken worden opnieuw uitgevoerd. Wat klaar is staat niet meer hier.`
+          ? t('De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.')
+          : t`${formatNumber(aantal)} taken worden opnieuw uitgevoerd. Wat klaar is staat niet meer hier.`
     return redirectWith(request, reply, '/taken', tekst, aantal === 0 ? 'info' : 'goed')
   })
 
@@ -115,7 +121,7 @@ export function registerTaken(app: FastifyInstance): void {
     const [workers, [rij]] = await Promise.all([readWorkers(), readWaiting(taak.id)])
     return reply.pagina('taak', {
       titel: `${labelOf(taak.taak)} (${taak.id})`,
-      kruimels: [{ pad: '/taken', naam: 'Taken' }],
+      kruimels: [{ pad: '/taken', naam: t('Taken') }],
       taak: inWords(taak),
       leeftijd: taak.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
       waarom: whyWaiting(taak, workers, rij?.bezet ?? false),
@@ -126,9 +132,9 @@ export function registerTaken(app: FastifyInstance): void {
   app.get<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
     return reply.pagina('taak-verwijderen', {
-      titel: 'Taak verwijderen',
+      titel: t('Taak verwijderen'),
       kruimels: [
-        { pad: '/taken', naam: 'Taken' },
+        { pad: '/taken', naam: t('Taken') },
         { pad: `/taken/${taak.id}`, naam: String(taak.id) },
       ],
       taak: inWords(taak),
@@ -144,12 +150,12 @@ export function registerTaken(app: FastifyInstance): void {
       'taak-opnieuw',
       (id) => sql`select id from graphile_worker.reschedule_jobs(array[${id}::bigint], run_at => now(), attempts => 0)`,
     )
-    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
+    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, notFailed(), 'fout')
     return redirectWith(
       request,
       reply,
       '/taken',
-      'De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.',
+      t('De taak wordt opnieuw uitgevoerd. Als zij klaar is staat zij niet meer hier.'),
     )
   })
   app.post<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
@@ -160,8 +166,8 @@ export function registerTaken(app: FastifyInstance): void {
       'taak-verwijderen',
       (id) => sql`select id from graphile_worker.complete_jobs(array[${id}::bigint])`,
     )
-    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, NIET_MISLUKT, 'fout')
-    return redirectWith(request, reply, '/taken?staat=mislukt', 'De taak is verwijderd.')
+    if (!gelukt) return redirectWith(request, reply, `/taken/${taak.id}`, notFailed(), 'fout')
+    return redirectWith(request, reply, '/taken?staat=mislukt', t('De taak is verwijderd.'))
   })
 
   /** Failed jobs by kind and error, the most frequent first. */
@@ -248,7 +254,7 @@ export function registerTaken(app: FastifyInstance): void {
 
   async function requireJob(text: string): Promise<Job> {
     const [taak] = /^\d{1,15}$/.test(text) ? await readJobs([Number(text)]) : []
-    if (!taak) throw notFound('Deze taak bestaat niet (meer). Een taak die klaar is verdwijnt.')
+    if (!taak) throw notFound(t('Deze taak bestaat niet (meer). Een taak die klaar is verdwijnt.'))
     return taak
   }
 
@@ -270,7 +276,7 @@ export function registerTaken(app: FastifyInstance): void {
 type Worker = { naam: string; weergave: string; gezienOp: string; stilte: number }
 
 const TE_LAAT = new Error('the job is no longer failed')
-const NIET_MISLUKT = 'Dit kan alleen met een mislukte taak. De taak is intussen veranderd.'
+const notFailed = () => t('Dit kan alleen met een mislukte taak. De taak is intussen veranderd.')
 const STIL_NA = 5
 
 function inWords(taak: Job) {
@@ -281,48 +287,48 @@ function inWords(taak: Job) {
 function whyWaiting(taak: Job, workers: Worker[], rijBezet: boolean): { tekst: string; advies: string } {
   const nodig = taak.taak === 'verstuur-notificaties' ? 'notificaties' : 'worker'
   const levend = workers.filter(({ naam, stilte }) => naam === nodig && Math.abs(stilte) <= STIL_NA)
-  const storing = 'Lees de laatste fout hieronder. Neem de oorzaak weg'
+  const storing = t('Lees de laatste fout hieronder. Neem de oorzaak weg')
   switch (taak.staat) {
     case 'mislukt':
       return {
-        tekst: `Alle ${taak.maxPogingen} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
-        advies: `${storing} en laat de taak opnieuw uitvoeren. Verwijder de taak alleen als haar werk niet meer nodig is.`,
+        tekst: t`Alle ${taak.maxPogingen} pogingen zijn gebruikt. Er gebeurt niets meer vanzelf.`,
+        advies: t`${storing} en laat de taak opnieuw uitvoeren. Verwijder de taak alleen als haar werk niet meer nodig is.`,
       }
     case 'gepland':
       if (taak.pogingen === 0)
-        return { tekst: 'De taak is gepland voor een later moment.', advies: 'U hoeft niets te doen.' }
+        return { tekst: t('De taak is gepland voor een later moment.'), advies: t('U hoeft niets te doen.') }
       return {
-        tekst: `Poging ${taak.pogingen} mislukte. De taak wordt vanzelf opnieuw geprobeerd, steeds wat later.`,
-        advies: `${storing}, dan lukt de volgende poging.`,
+        tekst: t`Poging ${taak.pogingen} mislukte. De taak wordt vanzelf opnieuw geprobeerd, steeds wat later.`,
+        advies: t`${storing}, dan lukt de volgende poging.`,
       }
     case 'bezig': {
       const eigen = workers.find(({ weergave }) => weergave === taak.worker)
       if (taak.worker === null || !eigen)
         return {
-          tekst: 'De worker die deze taak had bestaat niet meer.',
-          advies: 'U hoeft niets te doen: een andere worker neemt de taak binnen 20 seconden over.',
+          tekst: t('De worker die deze taak had bestaat niet meer.'),
+          advies: t('U hoeft niets te doen: een andere worker neemt de taak binnen 20 seconden over.'),
         }
       if (Math.abs(eigen.stilte) > STIL_NA)
         return {
-          tekst: `De worker is stil sinds ${formatDuration(Math.abs(eigen.stilte))}.`,
-          advies: 'Controleer of zijn proces nog draait. Een andere worker neemt de taak binnen 20 seconden over.',
+          tekst: t`De worker is stil sinds ${formatDuration(Math.abs(eigen.stilte))}.`,
+          advies: t('Controleer of zijn proces nog draait. Een andere worker neemt de taak binnen 20 seconden over.'),
         }
-      return { tekst: 'De worker is actief en werkt aan deze taak.', advies: 'U hoeft niets te doen.' }
+      return { tekst: t('De worker is actief en werkt aan deze taak.'), advies: t('U hoeft niets te doen.') }
     }
     case 'wacht':
       if (levend.length === 0)
         return {
-          tekst: 'Er draait geen worker die deze taak kan uitvoeren.',
-          advies: 'Start het programma met de opdracht worker (of start). De taak begint dan vanzelf.',
+          tekst: t('Er draait geen worker die deze taak kan uitvoeren.'),
+          advies: t('Start het programma met de opdracht worker (of start). De taak begint dan vanzelf.'),
         }
       if (rijBezet)
         return {
-          tekst: 'Een andere taak uit dezelfde rij is nog bezig; zij gaan een voor een.',
-          advies: 'U hoeft niets te doen.',
+          tekst: t('Een andere taak uit dezelfde rij is nog bezig; zij gaan een voor een.'),
+          advies: t('U hoeft niets te doen.'),
         }
       return {
-        tekst: 'De taak kan beginnen, maar alle plaatsen bij de workers zijn bezet.',
-        advies: 'U hoeft niets te doen. Duurt het lang, start dan meer workers of verhoog WORKER_CONCURRENCY.',
+        tekst: t('De taak kan beginnen, maar alle plaatsen bij de workers zijn bezet.'),
+        advies: t('U hoeft niets te doen. Duurt het lang, start dan meer workers of verhoog WORKER_CONCURRENCY.'),
       }
   }
 }

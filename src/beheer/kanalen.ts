@@ -1,4 +1,5 @@
 // kanalen: what messages are about: their filters, who publishes on them, and who subscribes.
+
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { readInput } from '../http/input.ts'
@@ -9,6 +10,7 @@ import { nameOf } from './abonnementen/abonnement.ts'
 import { groepInWords, stateOf } from './abonnementen/labels.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf } from './form.ts'
+import { t } from './language/language.ts'
 import { sortRows } from './lookup.ts'
 import { redirectWith } from './page.ts'
 
@@ -33,7 +35,7 @@ type Kanaal = {
 export function registerKanalen(app: FastifyInstance): void {
   app.get('/kanalen', { config: viewing }, async (request, reply) =>
     reply.pagina('kanalen', {
-      titel: 'Kanalen',
+      titel: t('Kanalen'),
       standaard: 'kanaal',
       kanalen: sortRows(request, await readKanalen(), {
         kanaal: ({ naam }) => naam,
@@ -56,7 +58,7 @@ export function registerKanalen(app: FastifyInstance): void {
         m.vastleggen({ handeling: 'kanaal-maken', soort: 'kanaal', id: uuid, weergave: made.naam, nieuw: made })
         return { uuid, naam: made.naam }
       })
-      return await redirectWith(request, reply, `/kanalen/${kanaal.uuid}`, `Het kanaal ‘${kanaal.naam}’ is gemaakt.`)
+      return await redirectWith(request, reply, `/kanalen/${kanaal.uuid}`, t`Het kanaal ‘${kanaal.naam}’ is gemaakt.`)
     } catch (error) {
       return reply.code(400).pagina('kanaal-wijzigen', page(undefined, form, faults(error)))
     }
@@ -80,8 +82,8 @@ export function registerKanalen(app: FastifyInstance): void {
       app.read,
     )
     return reply.pagina('kanaal', {
-      titel: `Kanaal ${kanaal.naam}`,
-      kruimels: [{ pad: '/kanalen', naam: 'Kanalen' }],
+      titel: t`Kanaal ${kanaal.naam}`,
+      kruimels: [{ pad: '/kanalen', naam: t('Kanalen') }],
       kanaal,
       abonnementen: rows.map((row) => ({
         ...row,
@@ -114,7 +116,7 @@ export function registerKanalen(app: FastifyInstance): void {
           nieuw: { documentatieLink: changed.documentatieLink, filters: changed.filters },
         })
       })
-      return await redirectWith(request, reply, `/kanalen/${kanaal.uuid}`, 'Het kanaal is opgeslagen.')
+      return await redirectWith(request, reply, `/kanalen/${kanaal.uuid}`, t('Het kanaal is opgeslagen.'))
     } catch (error) {
       return reply.code(400).pagina('kanaal-wijzigen', page(kanaal, form, faults(error)))
     }
@@ -136,15 +138,15 @@ export function registerKanalen(app: FastifyInstance): void {
 
   async function requireKanaal(uuid: string): Promise<Kanaal> {
     const [kanaal] = isUuid(uuid) ? await readKanalen(uuid) : []
-    if (!kanaal) throw notFound('Dit kanaal bestaat niet (meer).')
+    if (!kanaal) throw notFound(t('Dit kanaal bestaat niet (meer).'))
     return kanaal
   }
 }
 
 const page = (kanaal: Kanaal | undefined, waarden: object, fouten: Fouten = {}) => ({
-  titel: kanaal ? `Kanaal ${kanaal.naam} wijzigen` : 'Nieuw kanaal',
+  titel: kanaal ? t`Kanaal ${kanaal.naam} wijzigen` : t('Nieuw kanaal'),
   kruimels: [
-    { pad: '/kanalen', naam: 'Kanalen' },
+    { pad: '/kanalen', naam: t('Kanalen') },
     ...(kanaal ? [{ pad: `/kanalen/${kanaal.uuid}`, naam: kanaal.naam }] : []),
   ],
   kanaal,

@@ -30,11 +30,15 @@ export async function keysetPage<Row>(
   }
 }
 
-/** The address of this page with other parameters; those of paging are left out unless given. */
-export function withQuery(request: FastifyRequest, change: Record<string, string | undefined>): string {
+/** The address of this page with other parameters; those of paging are left out unless given, or kept (`paging`). */
+export function withQuery(
+  request: FastifyRequest,
+  change: Record<string, string | undefined>,
+  { paging = false } = {},
+): string {
   const [path, search = ''] = request.originalUrl.split('?', 2)
   const query = new URLSearchParams(search)
-  for (const name of ['na', 'voor']) query.delete(name)
+  if (!paging) for (const name of ['na', 'voor']) query.delete(name)
   for (const [name, value] of Object.entries(change)) {
     if (value === undefined || value === '') query.delete(name)
     else query.set(name, value)

@@ -1,4 +1,5 @@
 // opzoeken: what the pages to look things up share: what somebody may see, searching by name, and lists below an object.
+
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
@@ -7,6 +8,7 @@ import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
 import { UUID_PATTERN } from '../http/uuid.ts'
 import { type Bladzij, type Cursor, keysetPage } from './keyset-list.ts'
+import { t } from './language/language.ts'
 
 const UUID = new RegExp(UUID_PATTERN, 'i')
 
@@ -18,7 +20,7 @@ export function uuidIn(text: string): string | undefined {
 /** The uuid in the address of a page. @throws Problem 404 when it is none */
 export function uuidParam(request: FastifyRequest): string {
   const { uuid } = request.params as { uuid: string }
-  if (!/^[0-9a-f-]{36}$/i.test(uuid) || !UUID.test(uuid)) throw notFound('Deze pagina bestaat niet.')
+  if (!/^[0-9a-f-]{36}$/i.test(uuid) || !UUID.test(uuid)) throw notFound(t('Deze pagina bestaat niet.'))
   return uuid.toLowerCase()
 }
 
@@ -45,7 +47,7 @@ export function visible(request: FastifyRequest, column: RawBuilder<unknown>): R
 export function requireVisible(request: FastifyRequest, vertrouwelijkheidaanduiding: string): void {
   const levels: readonly string[] = VERTROUWELIJKHEIDAANDUIDINGEN
   const max = request.beheerder!.maxVertrouwelijkheidaanduiding
-  if (levels.indexOf(vertrouwelijkheidaanduiding) > levels.indexOf(max)) throw notFound('Deze pagina bestaat niet.')
+  if (levels.indexOf(vertrouwelijkheidaanduiding) > levels.indexOf(max)) throw notFound(t('Deze pagina bestaat niet.'))
 }
 
 /** How a list may be sorted: the column, and where it stands of the row with a given number. */
@@ -147,7 +149,7 @@ const asFields = (state: unknown): Record<string, unknown> =>
 
 function asText(value: unknown): string {
   if (value === null || value === undefined || value === '') return ''
-  if (typeof value === 'boolean') return value ? 'ja' : 'nee'
+  if (typeof value === 'boolean') return value ? t('ja') : t('nee')
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1)
   return text.replace(
     /("(?:inpBsn|anpIdentificatie)": ")(\d+)(")/g,

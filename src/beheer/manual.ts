@@ -1,10 +1,12 @@
 // The manual for administrators: docs/handleiding, rendered from its markdown and served with its pictures, so that it is there
 // without a network and is always of the version that runs.
+
 import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { Marked } from 'marked'
 import { notFound } from '../http/problem.ts'
 import { basePath } from './keyset-list.ts'
+import { t } from './language/language.ts'
 
 const ROOT = new URL('../../docs/handleiding/', import.meta.url)
 const PICTURES = 'beelden'
@@ -53,7 +55,7 @@ export async function registerManual(app: FastifyInstance): Promise<void> {
   const known = new Map([...files.map((name): [string, string] => [name, `${name}.md`]), ...Object.entries(BESIDE)])
   const open = (name: string) => {
     const file = known.get(name)
-    if (!file) throw notFound('Deze bladzijde van de handleiding bestaat niet.')
+    if (!file) throw notFound(t('Deze bladzijde van de handleiding bestaat niet.'))
     const page = pages.get(name) ?? readFile(new URL(file, ROOT), 'utf8').then((text) => render(text, linkTo))
     pages.set(name, page)
     return page
@@ -75,7 +77,7 @@ export async function registerManual(app: FastifyInstance): Promise<void> {
     const { title, html } = await open(request.params.naam)
     return reply.pagina('handleiding', {
       titel: title,
-      kruimels: [{ pad: '/handleiding', naam: 'Handleiding' }],
+      kruimels: [{ pad: '/handleiding', naam: t('Handleiding') }],
       html: html.replaceAll(BASE, baseOf(basePath(request))),
     })
   })
@@ -104,7 +106,7 @@ type Rendered = { title: string; html: string }
  * @param linkTo the address for a link, or undefined for what is not served: its text then stands there without a link
  */
 function render(markdown: string, linkTo: (href: string) => string | undefined): Rendered {
-  const [, title = 'Handleiding', body = markdown] = /^# (.+)\n([\s\S]*)$/.exec(markdown) ?? []
+  const [, title = t('Handleiding'), body = markdown] = /^# (.+)\n([\s\S]*)$/.exec(markdown) ?? []
   const marked = new Marked({
     renderer: {
       link({ href, tokens }) {

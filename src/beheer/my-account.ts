@@ -1,12 +1,14 @@
 // mijn-account: what everybody manages himself: the password, one-time codes, and where he is signed in.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
-import { deleteTotp, isLongEnough, setPassword, TOO_SHORT } from './accounts.ts'
+import { deleteTotp, isLongEnough, setPassword, tooShort } from './accounts.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
 import { formatDuration } from './format.ts'
+import { t, words } from './language/language.ts'
 import { redirectWith } from './page.ts'
 import { endSessions, startSession } from './session.ts'
 import { ownCounters } from './sign-in-attempts.ts'
@@ -37,7 +39,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0)
       throw new Problem(429, {
-        detail: `U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw.`,
+        detail: t`U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw.`,
         headers: { 'retry-after': String(seconds) },
       })
     const right = await check()
@@ -56,12 +58,12 @@ export function registerMijnAccount(app: FastifyInstance): void {
   app.post('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
     const { id, gebruikersnaam, wachtwoord, wachtwoordGegeven, uuid } = request.beheerder!
     try {
-      if (!wachtwoord) throwFormFaults({ '': 'Dit account heeft geen wachtwoord.' })
+      if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
       const form = readForm(Wachtwoord, request.body, newPasswordFaults)
       const right = await beproef(request, async () =>
         app.own.accounts.checkPassword(await app.own.accounts.find(gebruikersnaam), form.oud, { known: true }),
       )
-      if (!right) throwFormFaults({ oud: 'Dit is niet uw huidige wachtwoord.' })
+      if (!right) throwFormFaults({ oud: t('Dit is niet uw huidige wachtwoord.') })
       await mutateFromPage(request, async (m) => {
         await setPassword(m.trx, id, form.nieuw, { keep: request.sessie!.id, given: false })
         m.vastleggen({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
@@ -76,7 +78,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
       request,
       reply,
       wachtwoordGegeven ? '/' : '/mijn-account',
-      'Uw wachtwoord is gewijzigd. Op andere plaatsen moet u opnieuw inloggen.',
+      t('Uw wachtwoord is gewijzigd. Op andere plaatsen moet u opnieuw inloggen.'),
     )
   })
 
@@ -93,7 +95,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
       const { code } = readForm(Code, request.body)
       if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code, true))))
         throwFormFaults({
-          code: 'Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.',
+          code: t('Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.'),
         })
       await mutateFromPage(request, async (m) => {
         await endSessions(m.trx, beheerder.id, { behalve: request.sessie!.id })
@@ -108,7 +110,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
       return showCodes(app, request, reply.code(400), formFaultsOf(error))
     }
     await startSession(request, reply, beheerder.id)
-    return redirectWith(request, reply, '/mijn-account', 'Bij het inloggen wordt voortaan ook een code gevraagd.')
+    return redirectWith(request, reply, '/mijn-account', t('Bij het inloggen wordt voortaan ook een code gevraagd.'))
   })
 
   app.get('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
@@ -121,7 +123,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     try {
       const { code } = readForm(Code, request.body)
       if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code))))
-        throwFormFaults({ code: 'Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.' })
+        throwFormFaults({ code: t('Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.') })
       await mutateFromPage(request, async (m) => {
         await deleteTotp(m.trx, beheerder.id)
         m.vastleggen({
@@ -139,7 +141,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
       })
     }
     await startSession(request, reply, beheerder.id)
-    return redirectWith(request, reply, '/mijn-account', 'Er wordt geen code meer gevraagd bij het inloggen.')
+    return redirectWith(request, reply, '/mijn-account', t('Er wordt geen code meer gevraagd bij het inloggen.'))
   })
 
   app.post<{ Body: { sessie?: string } }>('/mijn-account/sessies', { config }, async (request, reply) => {
@@ -157,27 +159,31 @@ export function registerMijnAccount(app: FastifyInstance): void {
       })
       return ended
     })
-    const tekst = count === 1 ? 'Eén sessie is beëindigd.' : `Er zijn ${count} sessies beëindigd.`
+    const tekst = count === 1 ? t('Eén sessie is beëindigd.') : t`Er zijn ${count} sessies beëindigd.`
     return redirectWith(request, reply, '/mijn-account', tekst)
   })
 }
 
-const FIRST_PASSWORD = { titel: 'Kies een eigen wachtwoord' }
+const FIRST_PASSWORD = words({ titel: 'Kies een eigen wachtwoord' }, 'titel')
 
 function newPasswordFaults({ oud, nieuw, herhaald }: Formulier): Fouten {
   const text = String(nieuw ?? '')
   return {
-    ...(text !== '' && !isLongEnough(text) && { nieuw: TOO_SHORT }),
-    ...(text !== '' && text === oud && { nieuw: 'Kies een ander wachtwoord dan het huidige.' }),
-    ...(text !== String(herhaald ?? '') && { herhaald: 'Dit is niet hetzelfde als het nieuwe wachtwoord.' }),
+    ...(text !== '' && !isLongEnough(text) && { nieuw: tooShort() }),
+    ...(text !== '' && text === oud && { nieuw: t('Kies een ander wachtwoord dan het huidige.') }),
+    ...(text !== String(herhaald ?? '') && { herhaald: t('Dit is niet hetzelfde als het nieuwe wachtwoord.') }),
   }
 }
 
-const CODES_WEG = {
-  titel: 'Eenmalige codes verwijderen',
-  kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
-  fouten: {},
-}
+const CODES_WEG = words(
+  {
+    titel: 'Eenmalige codes verwijderen',
+    kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
+    fouten: {},
+  },
+  'titel',
+  'naam',
+)
 
 type Sessie = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }
 
@@ -210,7 +216,7 @@ async function show(
     where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'
     order by deze desc, gezien_op desc limit 100`
   return reply.pagina('mijn-account', {
-    titel: 'Mijn account',
+    titel: t('Mijn account'),
     account,
     sessies: sessies.map((sessie) => ({ ...sessie, browser: browserName(sessie.browser) })),
     fouten,
@@ -226,8 +232,8 @@ async function showCodes(
   const { box, config: settings } = app.parts
   const { host } = new URL(request.base)
   return reply.pagina('mijn-account-codes', {
-    titel: 'Eenmalige codes instellen',
-    kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
+    titel: t('Eenmalige codes instellen'),
+    kruimels: [{ pad: '/mijn-account', naam: t('Mijn account') }],
     vereist: settings.beheerTotpRequired && !request.beheerder!.totp && request.beheerder!.wachtwoord,
     nieuw: await app.own.codes.running(box, request.beheerder!, `Zaakstroom ${host}`.replaceAll(':', ' ')),
     fouten,
@@ -256,5 +262,5 @@ function browserName(text: string): string {
           : /Linux/.test(text)
             ? 'Linux'
             : ''
-  return system ? `${browser}, ${system}` : browser || 'onbekend'
+  return system ? `${browser}, ${system}` : browser || t('onbekend')
 }

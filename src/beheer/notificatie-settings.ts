@@ -1,4 +1,5 @@
 // notificatie-instellingen: where notifications go, how often they are tried, and whether that works.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database/database.ts'
 import { toProblem } from '../http/problem.ts'
@@ -14,11 +15,12 @@ import {
 import { saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
+import { localeOf, t, words } from './language/language.ts'
 import { STAPPEN, stepsOf } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
 const PAD = '/configuratie/notificaties'
-const TITEL = 'Notificaties instellen'
+const titel = () => t('Notificaties instellen')
 const SLUG = 'notificaties'
 const NIETS = new Error('nothing changed')
 
@@ -44,8 +46,13 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
     if (actie === 'voorbeeld') return toon(reply, velden, {})
     try {
       const gewijzigd = await opslaan(request, velden, textOf(form, 'secret'))
-      if (!gewijzigd) return redirectWith(request, reply, PAD, 'Er was niets gewijzigd.', 'info')
-      return redirectWith(request, reply, PAD, 'De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.')
+      if (!gewijzigd) return redirectWith(request, reply, PAD, t('Er was niets gewijzigd.'), 'info')
+      return redirectWith(
+        request,
+        reply,
+        PAD,
+        t('De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.'),
+      )
     } catch (error) {
       return toon(reply.code(400), velden, formFaultsOf(toProblem(error)))
     }
@@ -53,35 +60,35 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
 
   app.post(`${PAD}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
     const uitslag = await withService(() => app.own.kanalen.test())
-    if (!uitslag) return redirectWith(request, reply, PAD, GEEN_DIENST, 'fout')
+    if (!uitslag) return redirectWith(request, reply, PAD, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: uitslag } }),
     )
     const fout = uitslag.find(({ outcome }) => outcome === 'failed')
-    if (!fout) return redirectWith(request, reply, `${PAD}#test`, 'Het testbericht is aangekomen.')
+    if (!fout) return redirectWith(request, reply, `${PAD}#test`, t('Het testbericht is aangekomen.'))
     const stap = STAPPEN[fout.stage].naam
     return redirectWith(
       request,
       reply,
       `${PAD}#test`,
-      `Het testbericht is niet aangekomen. Mislukte stap: ${stap}.`,
+      t`Het testbericht is niet aangekomen. Mislukte stap: ${stap}.`,
       'fout',
     )
   })
 
   app.post(`${PAD}/kanalen`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     const uitslag = await withService(() => app.own.kanalen.register())
-    if (!uitslag) return redirectWith(request, reply, PAD, GEEN_DIENST, 'fout')
+    if (!uitslag) return redirectWith(request, reply, PAD, noService(), 'fout')
     await mutateFromPage(request, async (m) =>
       m.vastleggen({ handeling: 'kanalen-registreren', soort: 'notificatiedienst', nieuw: { kanalen: uitslag } }),
     )
     const mislukt = uitslag.filter(({ gelukt }) => !gelukt).length
-    const melding = mislukt ? `${mislukt} van de ${uitslag.length} kanalen zijn niet geregistreerd.` : ''
+    const melding = mislukt ? t`${mislukt} van de ${uitslag.length} kanalen zijn niet geregistreerd.` : ''
     return redirectWith(
       request,
       reply,
       `${PAD}#kanalen`,
-      melding || 'Alle kanalen zijn geregistreerd.',
+      melding || t('Alle kanalen zijn geregistreerd.'),
       mislukt ? 'fout' : 'goed',
     )
   })
@@ -95,7 +102,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
       'kanalen-registreren',
     )
     return reply.pagina('notificatie-instellingen', {
-      titel: TITEL,
+      titel: titel(),
       velden,
       fouten,
       heeftSecret: nu.dienst?.heeftSecret ?? false,
@@ -129,14 +136,15 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
     const { apiRoot, clientId } = velden
     if (apiRoot !== '') Object.assign(fouten, urlFault(apiRoot))
     if (/\p{Cc}/u.test(clientId) || clientId.length > 255)
-      fouten.clientId = 'Vul ten hoogste 255 tekens in, zonder regeleinden.'
-    if (secret.length > 1000 || /\p{Cc}/u.test(secret)) fouten.secret = 'Vul ten hoogste 1000 tekens in.'
+      fouten.clientId = t('Vul ten hoogste 255 tekens in, zonder regeleinden.')
+    if (secret.length > 1000 || /\p{Cc}/u.test(secret)) fouten.secret = t('Vul ten hoogste 1000 tekens in.')
     const nu = await readCurrent(app.read)
     // Another way to identify ourselves, from a configuration file, stays until a client id is filled in here.
     const anders = nu.dienst && nu.dienst.authenticatie !== 'zgw' && clientId === '' ? nu.dienst : undefined
     if (apiRoot !== '' && !anders) {
-      if (clientId === '') fouten.clientId ??= 'Vul het client-ID in dat de notificatiedienst voor ons kent.'
-      if (secret === '' && !nu.dienst?.heeftSecret) fouten.secret ??= 'Vul het secret in dat bij het client-ID hoort.'
+      if (clientId === '') fouten.clientId ??= t('Vul het client-ID in dat de notificatiedienst voor ons kent.')
+      if (secret === '' && !nu.dienst?.heeftSecret)
+        fouten.secret ??= t('Vul het secret in dat bij het client-ID hoort.')
     }
     throwFormFaults(fouten)
     try {
@@ -145,7 +153,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
         const slug = oud.dienst?.slug ?? (await unusedSlug(m.read))
         if (apiRoot !== '') {
           await saveService(m, app.parts.box, {
-            label: oud.dienst?.label ?? 'Notificaties',
+            label: oud.dienst?.label ?? t('Notificaties'),
             slug,
             soort: 'nrc',
             apiRoot,
@@ -168,7 +176,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
         m.vastleggen({
           handeling: 'notificaties-instellen',
           soort: 'notificatie-instelling',
-          weergave: TITEL,
+          weergave: 'Notificaties instellen',
           oud: voor,
           nieuw: { ...na, ...(secret !== '' && { secret: 'gewijzigd' }) },
         })
@@ -181,7 +189,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
   }
 }
 
-const GEEN_DIENST = 'Er is nog geen notificatiedienst. Vul eerst de API-root in en sla op.'
+const noService = () => t('Er is nog geen notificatiedienst. Vul eerst de API-root in en sla op.')
 
 async function withService<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -255,7 +263,7 @@ async function unusedSlug(db: ReadDb): Promise<string> {
 /** The settings of the retries; what is wrong with them is added to `fouten`. */
 function readRetry(velden: Velden, fouten: Fouten): Herhaling {
   const { backoffSoort } = velden
-  if (!['getal', 'aan', 'uit'].includes(backoffSoort)) fouten.backoffSoort = 'Kies een van de drie mogelijkheden.'
+  if (!['getal', 'aan', 'uit'].includes(backoffSoort)) fouten.backoffSoort = t('Kies een van de drie mogelijkheden.')
   return {
     maxRetries: readNumber(velden.maxRetries, { min: 0, max: 100 }, 'maxRetries', fouten),
     backoff:
@@ -267,13 +275,13 @@ function readRetry(velden: Velden, fouten: Fouten): Herhaling {
   }
 }
 
-const NAMEN: Record<string, string> = {
+const NAMEN: Record<string, string> = words({
   maxRetries: 'Notification delivery max retries',
   backoff: 'Notification delivery retry backoff',
   backoffMax: 'Notification delivery retry backoff max',
   baseFactor: 'Notification delivery base factor',
   termijn: 'Termijn',
-}
+})
 
 function readNumber(
   text: string,
@@ -285,20 +293,20 @@ function readNumber(
     ? Number(text.replace(',', '.'))
     : NaN
   if (value >= min && value <= max) return value
-  const soort = decimalen ? 'getal' : 'geheel getal'
-  fouten[naam] = `${NAMEN[naam]}: vul een ${soort} in van ${GRENS.format(min)} tot en met ${GRENS.format(max)}.`
+  const soort = decimalen ? t('getal') : t('geheel getal')
+  const { format } = new Intl.NumberFormat(localeOf())
+  fouten[naam] = t`${NAMEN[naam]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
   return min
 }
-
-const GRENS = new Intl.NumberFormat('nl-NL')
 const numberText = (value: number) => String(value).replace('.', ',')
 
 function urlFault(text: string): Fouten {
   const plain = /^https?:\/\/[^/?#@\s\p{Cc}]+(\/[^?#\s\p{Cc}]*)?$/iu
   if (text.length <= 1000 && plain.test(text) && URL.canParse(text)) return {}
   return {
-    apiRoot:
+    apiRoot: t(
       'Vul een volledig adres in dat begint met https:// of http://, zonder gebruikersnaam, wachtwoord, vraagteken of hekje. Bijvoorbeeld https://notificaties.example.nl/api/v1/.',
+    ),
   }
 }
 

@@ -1,4 +1,5 @@
 // notificaties: the log of messages, the attempts of each, sending again, and pausing.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
@@ -12,6 +13,7 @@ import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
 import { formatDate, formatNumber } from './format.ts'
 import { NOUNS } from './history.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
+import { t, words } from './language/language.ts'
 import { visible } from './lookup.ts'
 import { type Bericht, outcomeOf, stateOf, waitsFor } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
@@ -50,12 +52,12 @@ export function registerNotificaties(app: FastifyInstance): void {
       readCauses(app),
     ])
     return reply.pagina('notificaties', {
-      titel: 'Notificaties',
+      titel: t('Notificaties'),
       standaard: '-gemaakt',
       lijst,
       rijen: lijst.rijen.map((rij) => ({ ...rij, ...inWords(rij, instelling) })),
       oorzaken,
-      aantal: aantal > TOT ? `meer dan ${formatNumber(TOT)}` : formatNumber(aantal),
+      aantal: aantal > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(aantal),
       leeg: aantal === 0,
       velden,
       fouten,
@@ -66,7 +68,7 @@ export function registerNotificaties(app: FastifyInstance): void {
       hier: request.originalUrl.split('?', 2)[1] ?? '',
       herzendbaar: geldig && (!filter.status || filter.status === 'mislukt'),
       vandaag: today(),
-      kanalen: [['', 'Alle'], ...KANALEN.map(({ naam }) => [naam, naam])],
+      kanalen: [['', t('Alle')], ...KANALEN.map(({ naam }) => [naam, naam])],
       ...instelling,
     })
   })
@@ -76,8 +78,8 @@ export function registerNotificaties(app: FastifyInstance): void {
     refuseSelection(filter, fouten)
     const aantal = await countMessages(app, { ...filter, status: 'mislukt' })
     return reply.pagina('notificaties-herzenden', {
-      titel: 'Opnieuw versturen',
-      kruimels: [{ pad: '/notificaties', naam: 'Notificaties' }],
+      titel: t('Opnieuw versturen'),
+      kruimels: [{ pad: '/notificaties', naam: t('Notificaties') }],
       aantal,
       velden,
       inWoorden: filterInWords(velden),
@@ -133,8 +135,8 @@ export function registerNotificaties(app: FastifyInstance): void {
         })
       })
       const tekst = pauze
-        ? 'Het versturen is gepauzeerd. Wat op dit moment wordt verstuurd, wordt nog afgemaakt.'
-        : 'Het versturen is hervat. Wat wachtte gaat nu weg.'
+        ? t('Het versturen is gepauzeerd. Wat op dit moment wordt verstuurd, wordt nog afgemaakt.')
+        : t('Het versturen is hervat. Wat wachtte gaat nu weg.')
       return redirectWith(request, reply, '/notificaties', tekst)
     })
   }
@@ -167,7 +169,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.pagina('notificatie', {
       titel: `Notificatie: ${resource} ${ACTIES[actie] ?? actie}`.slice(0, 150),
-      kruimels: [{ pad: '/notificaties', naam: 'Notificaties' }],
+      kruimels: [{ pad: '/notificaties', naam: t('Notificaties') }],
       bericht: { ...bericht, ...rij! },
       ...inWords(rij!, instelling),
       inhoud: JSON.stringify(
@@ -199,11 +201,11 @@ export function registerNotificaties(app: FastifyInstance): void {
     const form = (request.body ?? {}) as Formulier
     const uuids = [form.uuid ?? []].flat().filter((uuid) => isUuid(uuid))
     const terug = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
-    if (uuids.length === 0) return redirectWith(request, reply, terug, 'Kies eerst een of meer berichten.', 'fout')
+    if (uuids.length === 0) return redirectWith(request, reply, terug, t('Kies eerst een of meer berichten.'), 'fout')
     const aantal = await doe(request, wat, uuids)
     const rest = uuids.length - aantal
     const anders =
-      rest === 0 ? '' : wat === 'nu' ? ` ${rest} gekozen: niet gepland.` : ` ${rest} gekozen: niet mislukt.`
+      rest === 0 ? '' : wat === 'nu' ? t` ${rest} gekozen: niet gepland.` : t` ${rest} gekozen: niet mislukt.`
     const tekst = (wat === 'nu' ? NU(aantal) : resentText(aantal)) + (aantal > 0 ? anders : '')
     return redirectWith(request, reply, terug, tekst, aantal === 0 ? 'info' : 'goed')
   }
@@ -224,22 +226,22 @@ export function registerNotificaties(app: FastifyInstance): void {
 
 const resentText = (aantal: number) =>
   aantal === 0
-    ? 'Er was geen mislukt bericht om opnieuw te versturen.'
+    ? t('Er was geen mislukt bericht om opnieuw te versturen.')
     : aantal === 1
-      ? 'Het bericht wordt opnieuw verstuurd.'
-      : `${formatNumber(aantal)} berichten worden opnieuw verstuurd.`
+      ? t('Het bericht wordt opnieuw verstuurd.')
+      : t`${formatNumber(aantal)} berichten worden opnieuw verstuurd.`
 const NU = (aantal: number) =>
   aantal === 0
-    ? 'Er was geen bericht dat op een latere poging wachtte.'
+    ? t('Er was geen bericht dat op een latere poging wachtte.')
     : aantal === 1
-      ? 'Het bericht wordt nu geprobeerd.'
-      : `${formatNumber(aantal)} berichten worden nu geprobeerd.`
+      ? t('Het bericht wordt nu geprobeerd.')
+      : t`${formatNumber(aantal)} berichten worden nu geprobeerd.`
 
 async function requireMessage(app: FastifyInstance, uuid: string) {
   const bericht = isUuid(uuid)
     ? await app.read.selectFrom('notificatie').where('uuid', '=', uuid).selectAll().executeTakeFirst()
     : undefined
-  if (!bericht) throw notFound('Dit bericht bestaat niet (meer). Na de bewaartermijn worden berichten opgeruimd.')
+  if (!bericht) throw notFound(t('Dit bericht bestaat niet (meer). Na de bewaartermijn worden berichten opgeruimd.'))
   return bericht
 }
 
@@ -253,17 +255,17 @@ async function readState(app: FastifyInstance) {
   return { dienst, opVolgorde, maxRetries, pauze, modus }
 }
 
-const ACTIES: Record<string, string> = {
+const ACTIES: Record<string, string> = words({
   create: 'aangemaakt',
   update: 'gewijzigd',
   partial_update: 'deels gewijzigd',
   destroy: 'verwijderd',
-}
+})
 
 function inWords(rij: Rij, stand: Awaited<ReturnType<typeof readState>>) {
   return {
     staat: stateOf(rij),
-    wat: rij.resource === 'zaakinformatieobject' ? 'Document bij zaak' : (NOUNS[rij.resource] ?? rij.resource),
+    wat: rij.resource === 'zaakinformatieobject' ? t('Document bij zaak') : (NOUNS[rij.resource] ?? rij.resource),
     actieTekst: ACTIES[rij.actie] ?? rij.actie,
     laatste: rij.pogingen > 0 ? outcomeOf(rij.uitkomst, rij.httpStatus) : null,
     wachtOp: waitsFor(rij, stand),
@@ -296,10 +298,10 @@ function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
   }
   const fouten: Fouten = {}
   for (const naam of ['van', 'tot'] as const)
-    if (tekst(naam) !== '' && velden[naam] === '') fouten[naam] = 'Vul een datum in als jjjj-mm-dd.'
+    if (tekst(naam) !== '' && velden[naam] === '') fouten[naam] = t('Vul een datum in als jjjj-mm-dd.')
   // Of a URL the last one: that is the object, what comes before is what it belongs to.
   const object = velden.object.match(new RegExp(UUID_PATTERN, 'gi'))?.at(-1)
-  if (velden.object !== '' && !object) fouten.object = 'Vul de URL of de UUID van een object in.'
+  if (velden.object !== '' && !object) fouten.object = t('Vul de URL of de UUID van een object in.')
   const { status, kanaal, van, tot, oorzaak } = velden
   const filter: NotificatieFilter = {
     ...(STATUSSEN[status] && { status: STATUSSEN[status] }),
@@ -316,7 +318,7 @@ function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
 function refuseSelection(filter: NotificatieFilter, fouten: Fouten): void {
   throwFormFaults({
     ...fouten,
-    ...(filter.status && filter.status !== 'mislukt' && { status: 'Alleen mislukte berichten gaan opnieuw.' }),
+    ...(filter.status && filter.status !== 'mislukt' && { status: t('Alleen mislukte berichten gaan opnieuw.') }),
   })
 }
 
@@ -332,13 +334,13 @@ function dayOf(text: string): string {
 
 function filterInWords({ kanaal, van, tot, object, oorzaak }: Velden): string[] {
   return [
-    kanaal ? `kanaal ${kanaal}` : 'alle kanalen',
+    kanaal ? t`kanaal ${kanaal}` : t('alle kanalen'),
     van && tot && van === tot
-      ? `van ${formatDate(van)}`
-      : [van && `vanaf ${formatDate(van)}`, tot && `tot en met ${formatDate(tot)}`].filter(Boolean).join(' ') ||
-        'alle dagen',
-    ...(object ? [`object ${object}`] : []),
-    ...(oorzaak ? [`oorzaak: ${causeInWords(oorzaak).tekst}`] : []),
+      ? t`van ${formatDate(van)}`
+      : [van && t`vanaf ${formatDate(van)}`, tot && t`tot en met ${formatDate(tot)}`].filter(Boolean).join(' ') ||
+        t('alle dagen'),
+    ...(object ? [t`object ${object}`] : []),
+    ...(oorzaak ? [t`oorzaak: ${causeInWords(oorzaak).tekst}`] : []),
   ]
 }
 

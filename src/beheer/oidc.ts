@@ -1,5 +1,6 @@
 // oidc: signing in with an OpenID Connect provider: code flow with PKCE. The provider says who somebody is and, in a claim,
 // which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as openid from 'openid-client'
 import { countAttempts } from '../autorisaties/attempts.ts'
@@ -8,6 +9,7 @@ import { networkOf } from '../http/network.ts'
 import { Problem } from '../http/problem.ts'
 import { writeAudit } from './change.ts'
 import { basePath } from './keyset-list.ts'
+import { t } from './language/language.ts'
 import { cookieOptions, ROLLEN, type Rol } from './session.ts'
 import { afterFirstStep, everyone, ownPath } from './sign-in-steps.ts'
 
@@ -23,7 +25,7 @@ export function registerOidc(app: FastifyInstance): void {
   const provider = openProvider(settings)
   const pogingen = countAttempts({
     limit: 20,
-    detail: 'Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.',
+    detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
   })
 
   app.get<{ Querystring: { verder?: string } }>('/inloggen/oidc', { config: everyone }, async (request, reply) => {
@@ -53,7 +55,7 @@ export function registerOidc(app: FastifyInstance): void {
     const onderweg = readPending(app, request)
     reply.clearCookie(cookieName(request), cookieOptions(request))
     if (!onderweg)
-      return refuse(request, reply, settings, 'Het inloggen duurde te lang, of begon in een andere browser.', 400)
+      return refuse(request, reply, settings, t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
     const refusal = pogingen.refusal(networkOf(request.ip))
     if (refusal) throw refusal
     pogingen.failed(networkOf(request.ip))
@@ -83,7 +85,7 @@ export function registerOidc(app: FastifyInstance): void {
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
       ])
-      const reden = `${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
+      const reden = t`${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
       return refuse(request, reply, settings, reden, 403)
     }
     const persoon = {
@@ -159,7 +161,7 @@ function openProvider(settings: OidcSettings): (request: FastifyRequest) => Prom
 
 const away = ({ label }: OidcSettings) =>
   new Problem(503, {
-    detail: `${label} is nu niet bereikbaar. Probeer het later opnieuw, of log in met een wachtwoord.`,
+    detail: t`${label} is nu niet bereikbaar. Probeer het later opnieuw, of log in met een wachtwoord.`,
     headers: { 'retry-after': '30' },
   })
 
@@ -189,15 +191,17 @@ function refuse(
 ): Promise<FastifyReply> {
   return reply
     .code(status)
-    .pagina('inloggen-oidc', { titel: `Inloggen met ${label} is niet gelukt`, reden, label, pad: basePath(request) })
+    .pagina('inloggen-oidc', { titel: t`Inloggen met ${label} is niet gelukt`, reden, label, pad: basePath(request) })
 }
 
 function reasonOf(error: unknown): string {
   const { code, error: given } = error as { code?: string; error?: string }
-  if (given === 'access_denied') return 'Het inloggen is bij de aanbieder afgebroken of geweigerd.'
+  if (given === 'access_denied') return t('Het inloggen is bij de aanbieder afgebroken of geweigerd.')
   if (code === 'OAUTH_INVALID_RESPONSE' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED')
-    return 'Het antwoord hoort niet bij deze poging. Begin opnieuw.'
-  return 'De aanbieder gaf een antwoord dat niet klopt. Begin opnieuw; blijft het misgaan, meld het dan aan de beheerder.'
+    return t('Het antwoord hoort niet bij deze poging. Begin opnieuw.')
+  return t(
+    'De aanbieder gaf een antwoord dat niet klopt. Begin opnieuw; blijft het misgaan, meld het dan aan de beheerder.',
+  )
 }
 
 function isAway(error: unknown): boolean {

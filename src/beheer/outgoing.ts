@@ -1,7 +1,9 @@
 // uitgaand: the log of requests to other services.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { FAILURES } from '../services/transport.ts'
+import { t } from './language/language.ts'
 import { keysetByNumber, queryDay, queryText } from './lookup.ts'
 
 type Regel = {
@@ -34,7 +36,7 @@ export function registerUitgaand(app: FastifyInstance): void {
       app.read.selectFrom('dienst').select(['label', 'apiRoot']).orderBy('label').limit(500).execute(),
     ])
     return reply.pagina('uitgaand', {
-      titel: 'Uitgaande verzoeken',
+      titel: t('Uitgaande verzoeken'),
       standaard: '-nummer',
       lijst,
       days: app.parts.config.outgoingLogRetentionDays,

@@ -1,4 +1,5 @@
 // overzicht: the state of the service on one page: what is wrong, where to do something about it, and what is going on.
+
 import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -11,6 +12,7 @@ import { type Figures, readAlarms } from '../nrc/abonnement/figures.ts'
 import { nameOf } from './abonnementen/abonnement.ts'
 import { stateOf, subscriberOutcome } from './abonnementen/labels.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from './format.ts'
+import { t, words } from './language/language.ts'
 import { outcomeOf, type Soort } from './notificatie-labels.ts'
 
 type Parts = FastifyInstance['parts']
@@ -79,7 +81,7 @@ export function registerOverzicht(app: FastifyInstance): void {
     reportAbonnementen(zorgen, storingen)
     reportLostContent(vermist, storingen)
     return reply.pagina('overzicht', {
-      titel: 'Overzicht',
+      titel: t('Overzicht'),
       nu: new Date().toISOString(),
       storingen,
       onderdelen,
@@ -91,7 +93,7 @@ export function registerOverzicht(app: FastifyInstance): void {
       omvang,
       versies,
       pauze,
-      capped: (aantal: number, tot = TOT) => (aantal > tot ? `meer dan ${formatNumber(tot)}` : formatNumber(aantal)),
+      capped: (aantal: number, tot = TOT) => (aantal > tot ? t`meer dan ${formatNumber(tot)}` : formatNumber(aantal)),
     })
   })
 }
@@ -117,49 +119,50 @@ function database({ database, schema, key }: Controles, storingen: Storing[]): O
   if (database!.status !== 'ok') {
     storingen.push({
       soort: 'fout',
-      tekst: 'De database antwoordt niet.',
-      advies: 'Controleer of PostgreSQL draait en bereikbaar is. De dienst herstelt vanzelf.',
+      tekst: t('De database antwoordt niet.'),
+      advies: t('Controleer of PostgreSQL draait en bereikbaar is. De dienst herstelt vanzelf.'),
     })
-    return { naam: 'Database', soort: 'fout', staat: 'Antwoordt niet', detail: '' }
+    return { naam: t('Database'), soort: 'fout', staat: t('Antwoordt niet'), detail: '' }
   }
   if (key!.status !== 'ok') {
     storingen.push({
       soort: 'fout',
-      tekst: 'Geheimen zijn niet te lezen: SECRET_KEY is een andere sleutel dan waarmee deze database is gevuld.',
-      advies:
+      tekst: t('Geheimen zijn niet te lezen: SECRET_KEY is een andere sleutel dan waarmee deze database is gevuld.'),
+      advies: t(
         'Start de dienst met de sleutel waarmee de database is gevuld. Tot die tijd wordt geen applicatie toegelaten.',
+      ),
     })
-    return { naam: 'Database', soort: 'fout', staat: 'Andere sleutel', detail: '' }
+    return { naam: t('Database'), soort: 'fout', staat: t('Andere sleutel'), detail: '' }
   }
   if (schema!.status !== 'ok') {
     storingen.push({
       soort: 'fout',
-      tekst: 'De database hoort niet bij deze versie van het programma.',
-      advies: 'Voer de opdracht migrate uit, of start overal dezelfde versie.',
+      tekst: t('De database hoort niet bij deze versie van het programma.'),
+      advies: t('Voer de opdracht migrate uit, of start overal dezelfde versie.'),
     })
-    return { naam: 'Database', soort: 'fout', staat: 'Ander schema', detail: '' }
+    return { naam: t('Database'), soort: 'fout', staat: t('Ander schema'), detail: '' }
   }
-  return { naam: 'Database', soort: 'goed', staat: 'Werkt', detail: '' }
+  return { naam: t('Database'), soort: 'goed', staat: t('Werkt'), detail: '' }
 }
 
-const BACKENDS: Record<string, string> = {
+const BACKENDS: Record<string, string> = words({
   filesystem: 'map op schijf',
   s3_storage: 'S3',
   azure_blob_storage: 'Azure',
-}
+})
 
 function storagePart({ storage }: Controles, backend: string, storingen: Storing[]): Onderdeel {
   const detail = BACKENDS[backend] ?? backend
-  if (storage!.status === 'ok') return { naam: 'Documentopslag', soort: 'goed', staat: 'Werkt', detail }
+  if (storage!.status === 'ok') return { naam: t('Documentopslag'), soort: 'goed', staat: t('Werkt'), detail }
   storingen.push({
     soort: 'fout',
-    tekst: `De documentopslag (${detail}) is niet beschikbaar: uploaden en downloaden lukken niet.`,
+    tekst: t`De documentopslag (${detail}) is niet beschikbaar: uploaden en downloaden lukken niet.`,
     advies:
       backend === 'filesystem'
-        ? 'Controleer of de schijf is aangekoppeld, beschrijfbaar is en ruimte heeft.'
-        : 'Controleer of de opslagdienst bereikbaar is en of de inloggegevens kloppen.',
+        ? t('Controleer of de schijf is aangekoppeld, beschrijfbaar is en ruimte heeft.')
+        : t('Controleer of de opslagdienst bereikbaar is en of de inloggegevens kloppen.'),
   })
-  return { naam: 'Documentopslag', soort: 'fout', staat: 'Niet beschikbaar', detail }
+  return { naam: t('Documentopslag'), soort: 'fout', staat: t('Niet beschikbaar'), detail }
 }
 
 function reportLostContent(aantal: number, storingen: Storing[]): void {
@@ -168,39 +171,42 @@ function reportLostContent(aantal: number, storingen: Storing[]): void {
     soort: 'fout',
     tekst:
       aantal === 1
-        ? 'De inhoud van een document is uit de documentopslag verdwenen.'
-        : `De inhoud van ${formatNumber(aantal)} documenten is uit de documentopslag verdwenen.`,
-    advies:
+        ? t('De inhoud van een document is uit de documentopslag verdwenen.')
+        : t`De inhoud van ${formatNumber(aantal)} documenten is uit de documentopslag verdwenen.`,
+    advies: t(
       'Zet de bestanden terug uit een back-up; in het log staat welke het zijn. De opdracht storage check zoekt naar meer. Deze melding verdwijnt vanzelf.',
+    ),
   })
 }
 
 function reportAbonnementen(zorgen: Figures[], storingen: Storing[]): void {
   for (const abonnement of zorgen) {
     const { uuid, status, reden, fouten, laatsteUitkomst, laatsteHttpStatus, oudsteWachtendeOp } = abonnement
-    const naar = { pad: `/abonnementen/${uuid}`, link: 'Naar dit abonnement' }
+    const naar = { pad: `/abonnementen/${uuid}`, link: t('Naar dit abonnement') }
     const naam = nameOf(abonnement)
     if (status === 'geblokkeerd' || status === 'opgezegd') {
       const staat = stateOf(abonnement).tekst.toLowerCase()
       storingen.push({
         soort: 'fout',
-        tekst: `Het abonnement ${naam} is ${staat}. ${reden}`,
-        advies: 'Nieuwe berichten worden niet klaargezet. Los de oorzaak op en hervat het: dan komt ook wat is gemist.',
+        tekst: t`Het abonnement ${naam} is ${staat}. ${reden}`,
+        advies: t(
+          'Nieuwe berichten worden niet klaargezet. Los de oorzaak op en hervat het: dan komt ook wat is gemist.',
+        ),
         ...naar,
       })
     } else if (fouten >= FOUTEN || (fouten > 0 && (laatsteHttpStatus === 401 || laatsteHttpStatus === 403))) {
       const { tekst, advies } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
       storingen.push({
         soort: 'let-op',
-        tekst: `Het abonnement ${naam} neemt geen berichten aan: ${tekst.toLowerCase()}.`,
+        tekst: t`Het abonnement ${naam} neemt geen berichten aan: ${tekst.toLowerCase()}.`,
         advies,
         ...naar,
       })
     } else if (oudsteWachtendeOp !== null && Date.parse(oudsteWachtendeOp) < Date.now() - LATE_MS) {
       storingen.push({
         soort: 'let-op',
-        tekst: `Voor het abonnement ${naam} wacht een bericht van ${formatAgo(oudsteWachtendeOp)}.`,
-        advies: 'De ontvanger is traag, of krijgt meer dan hij aankan.',
+        tekst: t`Voor het abonnement ${naam} wacht een bericht van ${formatAgo(oudsteWachtendeOp)}.`,
+        advies: t('De ontvanger is traag, of krijgt meer dan hij aankan.'),
         ...naar,
       })
     }
@@ -238,41 +244,43 @@ async function readReceiver(
 }
 
 function receiverPart({ uit, modus, apiRoot, onbereikbaar, laatste }: Ontvanger, storingen: Storing[]): Onderdeel {
-  const naam = 'Notificatiedienst'
-  const instellen = { pad: '/configuratie/notificaties', link: 'Naar de configuratie van notificaties' }
-  if (uit) return { naam, soort: '', staat: 'Uitgezet', detail: 'NOTIFICATIONS_DISABLED staat aan.' }
+  const naam = t('Notificatiedienst')
+  const instellen = { pad: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
+  if (uit) return { naam, soort: '', staat: t('Uitgezet'), detail: t('NOTIFICATIONS_DISABLED staat aan.') }
   if (modus === 'ingebouwd')
-    return { naam, soort: 'goed', staat: 'Ingebouwd', detail: 'Berichten gaan naar de abonnementen hier.' }
+    return { naam, soort: 'goed', staat: t('Ingebouwd'), detail: t('Berichten gaan naar de abonnementen hier.') }
   if (apiRoot === null) {
     storingen.push({
       soort: 'let-op',
-      tekst: 'Er is geen notificatiedienst ingesteld.',
-      advies: 'Berichten blijven bewaard tot er een is.',
+      tekst: t('Er is geen notificatiedienst ingesteld.'),
+      advies: t('Berichten blijven bewaard tot er een is.'),
       ...instellen,
     })
-    return { naam, soort: 'let-op', staat: 'Niet ingesteld', detail: '' }
+    return { naam, soort: 'let-op', staat: t('Niet ingesteld'), detail: '' }
   }
   if (onbereikbaar !== undefined) {
     storingen.push({
       soort: 'fout',
-      tekst: `De notificatiedienst is niet bereikbaar: ${onbereikbaar}.`,
-      advies: 'Berichten blijven bewaard en worden herhaald. Verstuur een testbericht om te zien welke stap mislukt.',
+      tekst: t`De notificatiedienst is niet bereikbaar: ${onbereikbaar}.`,
+      advies: t(
+        'Berichten blijven bewaard en worden herhaald. Verstuur een testbericht om te zien welke stap mislukt.',
+      ),
       ...instellen,
     })
-    return { naam, soort: 'fout', staat: 'Niet bereikbaar', detail: onbereikbaar }
+    return { naam, soort: 'fout', staat: t('Niet bereikbaar'), detail: onbereikbaar }
   }
-  if (!laatste) return { naam, soort: 'goed', staat: 'Bereikbaar', detail: 'Er is nog niets verstuurd.' }
+  if (!laatste) return { naam, soort: 'goed', staat: t('Bereikbaar'), detail: t('Er is nog niets verstuurd.') }
   const { tekst, advies } = outcomeOf(laatste.uitkomst, laatste.httpStatus)
   const wanneer = formatAgo(laatste.begonnenOp)
   if (laatste.uitkomst === 'delivered')
-    return { naam, soort: 'goed', staat: 'Werkt', detail: `Laatste bericht bezorgd: ${wanneer}.` }
+    return { naam, soort: 'goed', staat: t('Werkt'), detail: t`Laatste bericht bezorgd: ${wanneer}.` }
   storingen.push({
     soort: 'let-op',
-    tekst: `De laatste poging om een bericht te bezorgen mislukte (${wanneer}): ${tekst}.`,
+    tekst: t`De laatste poging om een bericht te bezorgen mislukte (${wanneer}): ${tekst}.`,
     advies,
     ...instellen,
   })
-  return { naam, soort: 'let-op', staat: 'Laatste poging mislukt', detail: `${tekst}, ${wanneer}.` }
+  return { naam, soort: 'let-op', staat: t('Laatste poging mislukt'), detail: `${tekst}, ${wanneer}.` }
 }
 
 type Worker = {
@@ -298,38 +306,38 @@ function workerPart(workers: Worker[], storingen: Storing[]): Onderdeel {
   for (const { naam, host, pid, stilte } of workers.filter(({ stil }) => stil))
     storingen.push({
       soort: 'fout',
-      tekst: `Worker ${naam} (${host}, pid ${pid}) is stil sinds ${formatDuration(Math.abs(stilte))}.`,
-      advies: 'Controleer of het proces nog draait. Een andere worker neemt zijn werk binnen 20 seconden over.',
+      tekst: t`Worker ${naam} (${host}, pid ${pid}) is stil sinds ${formatDuration(Math.abs(stilte))}.`,
+      advies: t('Controleer of het proces nog draait. Een andere worker neemt zijn werk binnen 20 seconden over.'),
       pad: '/taken',
-      link: 'Naar de taken',
+      link: t('Naar de taken'),
     })
   const levend = workers.filter(({ stil }) => !stil)
   for (const [naam, werk] of [
-    ['worker', 'imports en opruimen'],
-    ['notificaties', 'het versturen van notificaties'],
+    ['worker', t('imports en opruimen')],
+    ['notificaties', t('het versturen van notificaties')],
   ] as const) {
     if (levend.some((worker) => worker.naam === naam)) continue
     storingen.push({
       soort: 'fout',
-      tekst: `Er draait geen worker voor ${werk}.`,
-      advies: 'Start het programma met de opdracht worker (of start). Wat wacht blijft bewaard.',
+      tekst: t`Er draait geen worker voor ${werk}.`,
+      advies: t('Start het programma met de opdracht worker (of start). Wat wacht blijft bewaard.'),
       pad: '/taken',
-      link: 'Naar de taken',
+      link: t('Naar de taken'),
     })
   }
   const oud = levend.filter(({ versie }) => versie !== packageJson.version)
   if (oud.length > 0)
     storingen.push({
       soort: 'let-op',
-      tekst: `${oud.length === 1 ? 'Een worker heeft' : `${oud.length} workers hebben`} een andere versie dan deze pagina's.`,
-      advies: 'Rond de uitrol van de nieuwe versie af.',
+      tekst: t`${oud.length === 1 ? t('Een worker heeft') : t`${oud.length} workers hebben`} een andere versie dan deze pagina's.`,
+      advies: t('Rond de uitrol van de nieuwe versie af.'),
     })
-  const detail = levend.length === workers.length ? '' : `${workers.length - levend.length} stil`
+  const detail = levend.length === workers.length ? '' : t`${workers.length - levend.length} stil`
   const compleet = new Set(levend.map(({ naam }) => naam)).size >= 2
   return {
-    naam: 'Workers',
+    naam: t('Workers'),
     soort: !compleet || detail ? 'fout' : 'goed',
-    staat: levend.length === 0 ? 'Geen' : `${levend.length} actief`,
+    staat: levend.length === 0 ? t('Geen') : t`${levend.length} actief`,
     detail,
   }
 }
@@ -352,21 +360,27 @@ function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: Taken, stori
   if (laat)
     storingen.push({
       soort: 'let-op',
-      tekst: `Taken blijven liggen: de oudste wacht al ${formatDuration(oudste)}.`,
-      advies: 'Controleer of er workers actief zijn. Bij grote drukte loopt dit vanzelf weer in.',
+      tekst: t`Taken blijven liggen: de oudste wacht al ${formatDuration(oudste)}.`,
+      advies: t('Controleer of er workers actief zijn. Bij grote drukte loopt dit vanzelf weer in.'),
       pad: '/taken?staat=wacht',
-      link: 'Naar de wachtende taken',
+      link: t('Naar de wachtende taken'),
     })
   if (mislukt > 0)
     storingen.push({
       soort: 'let-op',
-      tekst: mislukt === 1 ? 'Er is een taak mislukt.' : `Er zijn ${formatNumber(mislukt)} taken mislukt.`,
-      advies: 'Bekijk waarom, neem de oorzaak weg en laat ze opnieuw uitvoeren.',
+      tekst: mislukt === 1 ? t('Er is een taak mislukt.') : t`Er zijn ${formatNumber(mislukt)} taken mislukt.`,
+      advies: t('Bekijk waarom, neem de oorzaak weg en laat ze opnieuw uitvoeren.'),
       pad: '/taken?staat=mislukt',
-      link: 'Naar de mislukte taken',
+      link: t('Naar de mislukte taken'),
     })
-  const detail = wacht > 0 ? `${formatNumber(wacht)} wachten, de oudste ${formatDuration(oudste)}` : 'er wacht niets'
-  return { naam: 'Taken', soort: laat || mislukt > 0 ? 'let-op' : 'goed', staat: laat ? 'Achter' : 'Bij', detail }
+  const detail =
+    wacht > 0 ? t`${formatNumber(wacht)} wachten, de oudste ${formatDuration(oudste)}` : t('er wacht niets')
+  return {
+    naam: t('Taken'),
+    soort: laat || mislukt > 0 ? 'let-op' : 'goed',
+    staat: laat ? t('Achter') : t('Bij'),
+    detail,
+  }
 }
 
 type Notificaties = {
@@ -401,11 +415,11 @@ function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen
     soort: 'let-op',
     tekst:
       misluktVandaag === 1
-        ? 'Vandaag is één notificatie mislukt.'
-        : `Vandaag zijn ${misluktVandaag > TOT ? `meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} notificaties mislukt.`,
-    advies: `Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${formatDate(vandaag)}.`,
+        ? t('Vandaag is één notificatie mislukt.')
+        : t`Vandaag zijn ${misluktVandaag > TOT ? t`meer dan ${formatNumber(TOT)}` : formatNumber(misluktVandaag)} notificaties mislukt.`,
+    advies: t`Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van ${formatDate(vandaag)}.`,
     pad: `/notificaties?status=mislukt&van=${vandaag}`,
-    link: 'Naar wat vandaag is mislukt',
+    link: t('Naar wat vandaag is mislukt'),
   })
 }
 
@@ -442,19 +456,19 @@ async function readDisk({ config, store }: Parts): Promise<Disk> {
 }
 
 function diskPart(schijf: Disk, storingen: Storing[]): Onderdeel {
-  const naam = 'Schijfruimte'
-  if (!schijf) return { naam, soort: '', staat: 'Onbekend', detail: 'Zie de opslag zelf.' }
+  const naam = t('Schijfruimte')
+  if (!schijf) return { naam, soort: '', staat: t('Onbekend'), detail: t('Zie de opslag zelf.') }
   const deel = schijf.vrij / schijf.totaal
-  const detail = `${formatBytes(schijf.vrij)} vrij van ${formatBytes(schijf.totaal)}`
-  if (deel >= WEINIG_RUIMTE) return { naam, soort: 'goed', staat: 'Genoeg', detail }
+  const detail = t`${formatBytes(schijf.vrij)} vrij van ${formatBytes(schijf.totaal)}`
+  if (deel >= WEINIG_RUIMTE) return { naam, soort: 'goed', staat: t('Genoeg'), detail }
   storingen.push({
     soort: 'let-op',
-    tekst: `Op de schijf van de documenten is nog ${formatBytes(schijf.vrij)} vrij.`,
-    advies: 'Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.',
+    tekst: t`Op de schijf van de documenten is nog ${formatBytes(schijf.vrij)} vrij.`,
+    advies: t('Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.'),
     pad: '/bewaartermijnen',
-    link: 'Naar de bewaartermijnen',
+    link: t('Naar de bewaartermijnen'),
   })
-  return { naam, soort: 'let-op', staat: 'Weinig', detail }
+  return { naam, soort: 'let-op', staat: t('Weinig'), detail }
 }
 
 async function readVersions({ sql }: Reader) {

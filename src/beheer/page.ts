@@ -1,4 +1,5 @@
 // pagina: a page in its frame, and what every page has: the menu, the message of the last change, the token of its forms.
+
 import view from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,6 +8,10 @@ import { toProblem } from '../http/problem.ts'
 import type { Fouten } from './form.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatShortDate, moment } from './format.ts'
 import { basePath, withQuery } from './keyset-list.ts'
+import { ENGLISH } from './language/english/index.ts'
+import { inLanguage, language, lowerFirst, reason, t, words } from './language/language.ts'
+import { languageLink, languageOf } from './language/switch.ts'
+import { templateLanguage } from './language/templates.ts'
 import { manualPageFor } from './manual.ts'
 import { addNotice, findSession, hasRole, removeNotice, type Toegang } from './session.ts'
 import type { Stijl } from './stylesheets.ts'
@@ -18,49 +23,53 @@ declare module 'fastify' {
   }
 }
 
+type Render = (reply: FastifyReply, template: string, shown: object) => Promise<string>
 type MenuItem = { pad: string; naam: string; rol?: Toegang }
 
-const MENU: { naam: string; items: MenuItem[] }[] = [
-  {
-    naam: 'Werk',
-    items: [
-      { pad: '/', naam: 'Overzicht' },
-      { pad: '/imports', naam: 'Imports' },
-      { pad: '/notificaties', naam: 'Notificaties' },
-      { pad: '/abonnementen', naam: 'Abonnementen' },
-      { pad: '/taken', naam: 'Taken' },
-    ],
-  },
-  {
-    naam: 'Opzoeken',
-    items: [
-      { pad: '/zaken', naam: 'Zaken' },
-      { pad: '/documenten', naam: 'Documenten' },
-      { pad: '/catalogi', naam: 'Catalogi' },
-    ],
-  },
-  {
-    naam: 'Configuratie',
-    items: [
-      { pad: '/configuratie/notificaties', naam: 'Notificaties instellen' },
-      { pad: '/kanalen', naam: 'Kanalen' },
-      { pad: '/diensten', naam: 'Andere diensten' },
-      { pad: '/applicaties', naam: 'Applicaties' },
-      { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
-      { pad: '/configuratie', naam: 'Configuratie', rol: 'administrator' },
-      { pad: '/audit', naam: 'Audit' },
-    ],
-  },
-  {
-    naam: 'Onderhoud',
-    items: [
-      { pad: '/overnemen', naam: 'Overnemen' },
-      { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
-      { pad: '/uitgaand', naam: 'Uitgaande verzoeken' },
-    ],
-  },
-  { naam: 'Hulp', items: [{ pad: '/handleiding', naam: 'Handleiding' }] },
-]
+const MENU: { naam: string; items: MenuItem[] }[] = words(
+  [
+    {
+      naam: 'Werk',
+      items: [
+        { pad: '/', naam: 'Overzicht' },
+        { pad: '/imports', naam: 'Imports' },
+        { pad: '/notificaties', naam: 'Notificaties' },
+        { pad: '/abonnementen', naam: 'Abonnementen' },
+        { pad: '/taken', naam: 'Taken' },
+      ],
+    },
+    {
+      naam: 'Opzoeken',
+      items: [
+        { pad: '/zaken', naam: 'Zaken' },
+        { pad: '/documenten', naam: 'Documenten' },
+        { pad: '/catalogi', naam: 'Catalogi' },
+      ],
+    },
+    {
+      naam: 'Configuratie',
+      items: [
+        { pad: '/configuratie/notificaties', naam: 'Notificaties instellen' },
+        { pad: '/kanalen', naam: 'Kanalen' },
+        { pad: '/diensten', naam: 'Andere diensten' },
+        { pad: '/applicaties', naam: 'Applicaties' },
+        { pad: '/accounts', naam: 'Accounts', rol: 'administrator' },
+        { pad: '/configuratie', naam: 'Configuratie', rol: 'administrator' },
+        { pad: '/audit', naam: 'Audit' },
+      ],
+    },
+    {
+      naam: 'Onderhoud',
+      items: [
+        { pad: '/overnemen', naam: 'Overnemen' },
+        { pad: '/bewaartermijnen', naam: 'Bewaartermijnen' },
+        { pad: '/uitgaand', naam: 'Uitgaande verzoeken' },
+      ],
+    },
+    { naam: 'Hulp', items: [{ pad: '/handleiding', naam: 'Handleiding' }] },
+  ],
+  'naam',
+)
 
 /** What a page may load: our own style, script and images. */
 export const CSP =
@@ -69,7 +78,11 @@ export const CSP =
 /** Adds `reply.pagina`, the headers of pages, and pages for what goes wrong. */
 export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<void> {
   const root = new URL('./templates/', import.meta.url).pathname
-  await app.register(view, { engine: { eta: new Eta({ views: root, cache: true }) }, root, viewExt: 'eta' })
+  const pages = { views: root, cache: true }
+  await app.register(view, { engine: { eta: new Eta(pages) }, root, viewExt: 'eta' })
+  const english = new Eta({ ...pages, plugins: [templateLanguage((dutch) => ENGLISH.get(dutch))] })
+  const render: Render = (reply, template, shown) =>
+    language() === 'en' ? english.renderAsync(template, shown) : reply.viewAsync(`${template}.eta`, shown)
   app.addHook('onRequest', async (_request, reply) => {
     // Browsers leave the Origin out of forms under `no-referrer`.
     reply.headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' })
@@ -78,7 +91,7 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
     const { request } = this
     const melding = request.sessie?.melding ?? null
     if (melding) await removeNotice(request, melding)
-    const html = await this.viewAsync(`${sjabloon}.eta`, {
+    const html = await render(this, sjabloon, {
       melding,
       ...gegevens,
       ...frame(request, stijl),
@@ -93,21 +106,28 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
     if (problem.status >= 500)
       request.log.error({ err: error, status: problem.status, request_id: volgnummer }, 'page failed')
     reply.code(problem.status).headers(problem.headers)
-    return sendErrorPage(request, reply, stijl, { status: problem.status, detail: problem.detail, volgnummer })
+    // What was thrown while the body was read knows no language.
+    return inLanguage(languageOf(request), () =>
+      sendErrorPage(request, reply, stijl, render, {
+        status: problem.status,
+        detail: reason(problem.detail),
+        volgnummer,
+      }),
+    )
   })
   app.setNotFoundHandler(async (request, reply) => {
     // Whoever took a wrong turn while signed in keeps the menu.
     request.sessie = await findSession(request).catch(() => undefined)
     if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
-    return sendErrorPage(request, reply.code(404), stijl, {
+    return sendErrorPage(request, reply.code(404), stijl, render, {
       status: 404,
-      detail: 'Deze pagina bestaat niet.',
+      detail: t('Deze pagina bestaat niet.'),
       volgnummer: request.id,
     })
   })
 }
 
-const TITELS: Record<number, string> = {
+const TITELS: Record<number, string> = words({
   400: 'Dit kon niet worden verwerkt',
   403: 'Geen toegang',
   404: 'Niet gevonden',
@@ -115,28 +135,30 @@ const TITELS: Record<number, string> = {
   413: 'Te groot',
   429: 'Te vaak geprobeerd',
   503: 'Even niet beschikbaar',
-}
+})
 
 // It asks nothing of the database, which may be what is away.
 async function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
   stijl: Stijl,
+  render: Render,
   fout: { status: number; detail: string; volgnummer: string },
 ): Promise<FastifyReply> {
-  const titel = TITELS[fout.status] ?? (fout.status >= 500 ? 'Er ging iets mis' : 'Dit kon niet worden verwerkt')
+  const titel = TITELS[fout.status] ?? (fout.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
+  const html = await render(reply, 'fout', {
+    titel,
+    melding: null,
+    csrf: request.sessie ? await reply.generateCsrf() : '',
+    ...fout,
+    ...frame(request, stijl),
+    foutenlijst: () => [],
+    gelezen: request.method === 'GET',
+  })
   return reply
     .headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' }) // also for who was stopped before the page
     .type('text/html; charset=utf-8')
-    .view('fout.eta', {
-      titel,
-      melding: null,
-      csrf: request.sessie ? await reply.generateCsrf() : '',
-      ...fout,
-      ...frame(request, stijl),
-      foutenlijst: () => [],
-      gelezen: request.method === 'GET',
-    })
+    .send(html)
 }
 
 /**
@@ -209,6 +231,8 @@ function frame(request: FastifyRequest, stijl: Stijl) {
     stijl,
     beheerder,
     versie: packageJson.version,
+    taal: language(),
+    andereTaal: languageLink(request, language() === 'en' ? 'nl' : 'en'),
     hulp: request.sessie?.stap === 'ingelogd' ? manualPageFor(pad) : undefined,
     menu:
       request.sessie?.stap === 'ingelogd'
@@ -230,6 +254,8 @@ function frame(request: FastifyRequest, stijl: Stijl) {
     /** The address of this page with other parameters. */
     met: (change: Record<string, string | undefined>) => withQuery(request, change),
     // how templates write values
+    reason,
+    lowerFirst,
     moment,
     datum: formatDate,
     dag: formatShortDate,
@@ -248,6 +274,6 @@ export async function redirectWith(
   tekst?: string,
   soort: 'goed' | 'fout' | 'info' = 'goed',
 ): Promise<FastifyReply> {
-  if (tekst) await addNotice(request, path, { soort, tekst })
+  if (tekst) await addNotice(request, path, { soort, tekst: reason(tekst) })
   return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }

@@ -1,8 +1,10 @@
 // wachtwoord: passwords as argon2id hashes (RFC 9106), written in the usual form so that the parameters can grow.
+
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Problem } from '../http/problem.ts'
 import { inTurn } from '../jobs/in-turn.ts'
+import { t } from './language/language.ts'
 
 const hash = promisify(
   argon2 as (
@@ -60,7 +62,7 @@ const hashingKnown = inTurn(KNOWN_AT_ONCE, WAITING, tooMany)
 
 function tooMany(): Problem {
   return new Problem(429, {
-    detail: 'Er wordt nu te vaak tegelijk ingelogd. Probeer het over een paar seconden opnieuw.',
+    detail: t('Er wordt nu te vaak tegelijk ingelogd. Probeer het over een paar seconden opnieuw.'),
     headers: { 'retry-after': '3' },
   })
 }

@@ -1,7 +1,9 @@
 // bewaartermijnen: what is kept for how long, what a clean-up would remove, and what the last ones did.
+
 import type { FastifyInstance } from 'fastify'
 import { toRemove, volgendeRun } from '../jobs/retention.ts'
 import { mutateFromPage } from './change.ts'
+import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
 const PAD = '/bewaartermijnen'
@@ -19,7 +21,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
         where task_identifier = ${TAAK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])
     return reply.pagina('bewaartermijnen', {
-      titel: 'Bewaartermijnen',
+      titel: t('Bewaartermijnen'),
       termijnen: terms(),
       nu,
       runs,
@@ -30,8 +32,8 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
 
   app.get(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (_request, reply) =>
     reply.pagina('bewaartermijnen-uitvoeren', {
-      titel: 'Nu opruimen',
-      kruimels: [{ pad: PAD, naam: 'Bewaartermijnen' }],
+      titel: t('Nu opruimen'),
+      kruimels: [{ pad: PAD, naam: t('Bewaartermijnen') }],
       termijnen: terms(),
       nu: await toRemove(app.read, config),
     }),
@@ -46,6 +48,11 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
         nieuw: await toRemove(m.read, config),
       })
     })
-    return redirectWith(request, reply, PAD, 'Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.')
+    return redirectWith(
+      request,
+      reply,
+      PAD,
+      t('Het opruimen is gestart. De uitslag staat hieronder zodra het klaar is.'),
+    )
   })
 }

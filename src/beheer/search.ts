@@ -1,10 +1,12 @@
 // zoeken: one box for everything, in the header of every page. What was typed is a number, words, a uuid, an address or a BSN.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { passesElfproef } from '../http/input.ts'
 import { contains } from '../http/page.ts'
 import type { Formulier } from './form.ts'
 import { basePath } from './keyset-list.ts'
+import { t } from './language/language.ts'
 import { maskBsn, queryText, uuidIn, visible } from './lookup.ts'
 import { hasRole } from './session.ts'
 
@@ -148,7 +150,7 @@ function sendFound(
   reply: FastifyReply,
   found: Found & { zoek: string; bsn?: string; mag_bsn?: boolean; kort?: boolean },
 ) {
-  return reply.pagina('zoeken', { titel: 'Zoeken', kort: false, ...found, max: SHOWN })
+  return reply.pagina('zoeken', { titel: t('Zoeken'), kort: false, ...found, max: SHOWN })
 }
 
 /** Where to go at once: to what has exactly this number, when nothing else was found. */

@@ -1,4 +1,5 @@
 // instellingen: the whole configuration, with where each value comes from, and a form for what may change while the service runs.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CHANGEABLE } from '../config/environment.ts'
 import { GROEPEN } from '../config/settings.ts'
@@ -6,15 +7,19 @@ import { withStored } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
+import { localeOf, t, words } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
 /** What is set in the pages elsewhere, and where. */
-const ELSEWHERE = [
-  { naam: 'Notificaties: dienst, herhalingen en bewaren', pad: '/configuratie/notificaties' },
-  { naam: 'Andere diensten', pad: '/diensten' },
-  { naam: 'Applicaties, geheimen en rechten', pad: '/applicaties' },
-  { naam: 'Accounts', pad: '/accounts' },
-]
+const ELSEWHERE = words(
+  [
+    { naam: 'Notificaties: dienst, herhalingen en bewaren', pad: '/configuratie/notificaties' },
+    { naam: 'Andere diensten', pad: '/diensten' },
+    { naam: 'Applicaties, geheimen en rechten', pad: '/applicaties' },
+    { naam: 'Accounts', pad: '/accounts' },
+  ],
+  'naam',
+)
 const PAD = '/configuratie'
 
 type Changeable = (typeof CHANGEABLE)[number]
@@ -29,9 +34,9 @@ export function registerSettings(app: FastifyInstance): void {
     const form = (request.body ?? {}) as Formulier
     try {
       const changed = await save(request, form)
-      if (changed === 0) return redirectWith(request, reply, PAD, 'Er was niets gewijzigd.', 'info')
-      const what = changed === 1 ? 'Een instelling is' : `${changed} instellingen zijn`
-      return redirectWith(request, reply, PAD, `${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
+      if (changed === 0) return redirectWith(request, reply, PAD, t('Er was niets gewijzigd.'), 'info')
+      const what = changed === 1 ? t('Een instelling is') : t`${changed} instellingen zijn`
+      return redirectWith(request, reply, PAD, t`${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
     } catch (error) {
       const fouten = formFaultsOf(error)
       return reply.code(400).pagina('configuratie', await page(form, fouten))
@@ -55,7 +60,7 @@ export function registerSettings(app: FastifyInstance): void {
       }
     })
     return {
-      titel: 'Configuratie',
+      titel: t('Configuratie'),
       fouten,
       groepen: GROEPEN.map((groep) => [groep, fields.filter(({ setting }) => setting.pages.groep === groep)] as const),
       vast: listed
@@ -92,7 +97,7 @@ export function registerSettings(app: FastifyInstance): void {
             const now = inWords(setting, stored.get(setting.env) ?? setting.default?.toString())
             return [
               setting.env,
-              `Iemand anders heeft dit intussen gewijzigd: het is nu “${now}”. Open de pagina opnieuw.`,
+              t`Iemand anders heeft dit intussen gewijzigd: het is nu “${now}”. Open de pagina opnieuw.`,
             ]
           }),
         ),
@@ -135,25 +140,28 @@ function textOf(form: Formulier, name: string): string | undefined {
 
 /** A value, written as in the environment, as people read it. */
 function inWords({ type, pages }: Changeable, text: string | undefined): string {
-  if (text === undefined || text === '') return 'leeg'
-  if (type === 'boolean') return text === 'true' || text === 'yes' || text === '1' ? 'ja' : 'nee'
-  return pages.keuzes?.[text] ?? text
+  if (text === undefined || text === '') return t('leeg')
+  if (type === 'boolean') return text === 'true' || text === 'yes' || text === '1' ? t('ja') : t('nee')
+  return pages.keuzes?.[text] ? t(pages.keuzes[text]) : text
 }
 
 function choicesOf(setting: Changeable): [string, string][] | undefined {
   const values = setting.type === 'boolean' ? ['true', 'false'] : setting.enum
   if (!values) return undefined
   const standard = inWords(setting, setting.default?.toString())
-  return [['', `Standaard (${standard})`], ...values.map((value): [string, string] => [value, inWords(setting, value)])]
+  return [
+    ['', t`Standaard (${standard})`],
+    ...values.map((value): [string, string] => [value, inWords(setting, value)]),
+  ]
 }
 
 /** What a value has to be, by the bounds of the setting. */
 function mustBe({ type, minimum, maximum, pages }: Changeable): string {
-  if (type !== 'integer') return pages.moet ? `Vul ${pages.moet} in.` : 'Kies een van de mogelijkheden.'
-  const format = new Intl.NumberFormat('nl-NL').format
+  if (type !== 'integer') return pages.moet ? t`Vul ${pages.moet} in.` : t('Kies een van de mogelijkheden.')
+  const format = new Intl.NumberFormat(localeOf()).format
   const bounds =
     maximum === undefined
-      ? `van ten minste ${format(minimum!)}`
-      : `van ${format(minimum!)} tot en met ${format(maximum)}`
-  return `Vul een geheel getal in ${bounds}, of laat het leeg voor de standaard.`
+      ? t`van ten minste ${format(minimum!)}`
+      : t`van ${format(minimum!)} tot en met ${format(maximum)}`
+  return t`Vul een geheel getal in ${bounds}, of laat het leeg voor de standaard.`
 }

@@ -1,9 +1,11 @@
 // The steps after the password or the provider.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Failures, Ingelogde } from './accounts.ts'
 import { renewToken } from './csrf-token.ts'
 import { moment } from './format.ts'
 import { basePath } from './keyset-list.ts'
+import { t } from './language/language.ts'
 import { type Melding, startSession } from './session.ts'
 import { rememberBrowser } from './sign-in-attempts.ts'
 
@@ -52,9 +54,9 @@ export async function logIn(
 function failureNotice({ pogingen, sinds, laatst }: Failures): Melding {
   const when =
     pogingen === 1
-      ? `Sinds de vorige keer dat u inlogde is één keer geprobeerd in te loggen met een verkeerd wachtwoord of een verkeerde code: op ${moment(sinds)}.`
-      : `Sinds de vorige keer dat u inlogde is ${pogingen} keer geprobeerd in te loggen met een verkeerd wachtwoord of een verkeerde code: het eerst op ${moment(sinds)}, het laatst op ${moment(laatst)}.`
-  return { soort: 'info', tekst: `${when} Was u dat niet zelf? Meld het aan een administrator.` }
+      ? t`Sinds de vorige keer dat u inlogde is één keer geprobeerd in te loggen met een verkeerd wachtwoord of een verkeerde code: op ${moment(sinds)}.`
+      : t`Sinds de vorige keer dat u inlogde is ${pogingen} keer geprobeerd in te loggen met een verkeerd wachtwoord of een verkeerde code: het eerst op ${moment(sinds)}, het laatst op ${moment(laatst)}.`
+  return { soort: 'info', tekst: t`${when} Was u dat niet zelf? Meld het aan een administrator.` }
 }
 
 /** Where to go after signing in, when it is a page of ours. */

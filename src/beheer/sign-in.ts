@@ -1,5 +1,6 @@
 // inloggen: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is not active.
 // How often one may try is in sign-in-attempts.ts.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countAttempts } from '../autorisaties/attempts.ts'
@@ -7,6 +8,7 @@ import { networkOf } from '../http/network.ts'
 import { readForm, Wachtwoordveld } from './form.ts'
 import { formatDuration } from './format.ts'
 import { basePath } from './keyset-list.ts'
+import { t } from './language/language.ts'
 import { endSession } from './session.ts'
 import { codeCounters, knownBrowser, passwordCounters } from './sign-in-attempts.ts'
 import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
@@ -27,7 +29,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
   // All names together, in this process: for whoever tries many names. A browser that signed in before is no such one.
   const pogingen = countAttempts({
     limit: 20,
-    detail: 'Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.',
+    detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
   })
   const countAddress = (request: FastifyRequest) => {
     const refusal = pogingen.refusal(networkOf(request.ip))
@@ -38,7 +40,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 
   app.get<Vraag>('/inloggen', { config: everyone }, async (request, reply) => {
     if (request.sessie?.stap === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
-    return reply.pagina('inloggen', { titel: 'Inloggen', verder: ownPath(request.query.verder), oidc })
+    return reply.pagina('inloggen', { titel: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
   })
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
@@ -52,7 +54,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       browser,
     })
     const page = {
-      titel: 'Inloggen',
+      titel: t('Inloggen'),
       verder: ownPath(form.verder),
       gebruikersnaam: form.gebruikersnaam,
       oidc,
@@ -71,7 +73,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       ])
       return reply.code(401).pagina('inloggen', {
         ...page,
-        weigering: 'Deze gegevens kloppen niet, of het account is niet actief.',
+        weigering: t('Deze gegevens kloppen niet, of het account is niet actief.'),
       })
     }
     await app.own.attempts.succeeded(counters)
@@ -81,7 +83,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 
   app.get<Vraag>('/inloggen/code', { config: everyone }, async (request, reply) => {
     if (request.sessie?.stap !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
-    return reply.pagina('inloggen-code', { titel: 'Code invullen', verder: ownPath(request.query.verder) })
+    return reply.pagina('inloggen-code', { titel: t('Code invullen'), verder: ownPath(request.query.verder) })
   })
 
   app.post('/inloggen/code', { config: everyone }, async (request, reply) => {
@@ -91,7 +93,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     const browser = await knownBrowser(request, account.id)
     if (browser === undefined) countAddress(request)
     const counters = codeCounters({ account: account.id, browser })
-    const page = { titel: 'Code invullen', verder: ownPath(form.verder) }
+    const page = { titel: t('Code invullen'), verder: ownPath(form.verder) }
     const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0) return tooSoon(reply, seconds).pagina('inloggen-code', { ...page, weigering: waitText(seconds) })
     if (!(await app.own.codes.use(box, account, form.code ?? ''))) {
@@ -99,7 +101,9 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
       ])
-      return reply.code(401).pagina('inloggen-code', { ...page, weigering: 'Deze code klopt niet, of is al gebruikt.' })
+      return reply
+        .code(401)
+        .pagina('inloggen-code', { ...page, weigering: t('Deze code klopt niet, of is al gebruikt.') })
     }
     await app.own.attempts.succeeded(counters)
     if (browser === undefined) pogingen.succeeded(networkOf(request.ip))
@@ -122,4 +126,4 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
 const tooSoon = (reply: FastifyReply, seconds: number) => reply.code(429).header('retry-after', String(seconds))
 
 const waitText = (seconds: number) =>
-  `Er is te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw. In een browser waarmee u eerder hebt ingelogd, telt alleen wat daar is ingevuld.`
+  t`Er is te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw. In een browser waarmee u eerder hebt ingelogd, telt alleen wat daar is ingevuld.`

@@ -1,27 +1,32 @@
 // What takeovers look like on the pages: states, kinds of objects, and how far a round is.
+
 import type { Progress } from '../overnemen/round.ts'
 import type { Takeover } from '../overnemen/takeover.ts'
 import type { StreamState } from './event-stream.ts'
 import { formatDuration, formatNumber, moment } from './format.ts'
+import { t, words } from './language/language.ts'
 import type { Soort } from './notificatie-labels.ts'
 
 type Words = { soort: Soort; tekst: string }
 
-export const OUTCOMES = {
-  geweigerd: { soort: 'fout', tekst: 'Niet overgenomen' },
-  gemarkeerd: { soort: 'let-op', tekst: 'Overgenomen, met opmerking' },
-  verschil: { soort: 'fout', tekst: 'Verschil bij de controle' },
-} as const satisfies Record<string, Words>
+export const OUTCOMES = words(
+  {
+    geweigerd: { soort: 'fout', tekst: 'Niet overgenomen' },
+    gemarkeerd: { soort: 'let-op', tekst: 'Overgenomen, met opmerking' },
+    verschil: { soort: 'fout', tekst: 'Verschil bij de controle' },
+  } as const,
+  'tekst',
+) satisfies Record<string, Words>
 export type Outcome = keyof typeof OUTCOMES
 
 export function takeoverStatus({ status, proef }: Pick<Takeover, 'status' | 'proef'>): Words {
-  if (status === 'loopt') return { soort: 'bezig', tekst: proef ? 'Proef loopt' : 'Ronde loopt' }
-  if (status === 'omgeschakeld') return { soort: 'goed', tekst: 'Omgeschakeld' }
-  if (status === 'gestopt') return { soort: 'fout', tekst: 'Gestopt' }
-  return { soort: 'goed', tekst: proef ? 'Proef klaar' : 'Ronde klaar' }
+  if (status === 'loopt') return { soort: 'bezig', tekst: proef ? t('Proef loopt') : t('Ronde loopt') }
+  if (status === 'omgeschakeld') return { soort: 'goed', tekst: t('Omgeschakeld') }
+  if (status === 'gestopt') return { soort: 'fout', tekst: t('Gestopt') }
+  return { soort: 'goed', tekst: proef ? t('Proef klaar') : t('Ronde klaar') }
 }
 
-const KINDS: Record<string, string> = {
+const KINDS: Record<string, string> = words({
   catalogus: 'Catalogussen',
   informatieobjecttype: 'Informatieobjecttypen',
   besluittype: 'Besluittypen',
@@ -58,8 +63,8 @@ const KINDS: Record<string, string> = {
   audit: 'Audittrail',
   bestand: 'Bestanden',
   overneming: 'De hele installatie',
-}
-const STEPS: Record<string, string> = {
+})
+const STEPS: Record<string, string> = words({
   ...KINDS,
   reservering: 'Gereserveerde nummers',
   zaakdelen: 'Wat onder zaken hangt',
@@ -69,7 +74,7 @@ const STEPS: Record<string, string> = {
   verdwenen: 'Wat in de bron is verwijderd',
   bestanden: 'Inhoud van documenten',
   afronden: 'Afronden',
-}
+})
 
 /** Kinds as people call them; one that is new shows as it is. */
 export const kindLabel = (soort: string): string => KINDS[soort] ?? soort
@@ -102,20 +107,22 @@ export function takeoverState(
       procent: `${percent}%`,
       verwerkt: formatNumber(read),
       totaal: formatNumber(expected),
-      bezig: busy.join(', ') || 'begint',
-      snelheid: rate > 0 ? `${formatNumber(Math.round(rate))} rijen per seconde` : 'nog niet bekend',
+      bezig: busy.join(', ') || t('begint'),
+      snelheid: rate > 0 ? t`${formatNumber(Math.round(rate))} rijen per seconde` : t('nog niet bekend'),
       einde:
         left === undefined
-          ? 'nog niet bekend'
-          : `over ongeveer ${formatDuration(left)} (${moment(new Date(now + left * 1000).toISOString())})`,
+          ? t('nog niet bekend')
+          : t`over ongeveer ${formatDuration(left)} (${moment(new Date(now + left * 1000).toISOString())})`,
       geweigerd: formatNumber(refused),
       wacht: fault
-        ? `De laatste poging bij “${stepLabel(fault.naam)}” mislukte (${fault.fout}). Er volgt vanzelf een nieuwe poging.`
+        ? t`De laatste poging bij “${stepLabel(fault.naam)}” mislukte (${fault.fout}). Er volgt vanzelf een nieuwe poging.`
         : row.stil > SILENT_SECONDS
-          ? 'Er is al meer dan twee minuten geen voortgang. Draait het commando “zaakstroom overnemen” nog, of een worker?'
+          ? t(
+              'Er is al meer dan twee minuten geen voortgang. Draait het commando “zaakstroom overnemen” nog, of een worker?',
+            )
           : '',
     },
-    gesproken: `${formatNumber(read)} van ongeveer ${formatNumber(expected)} rijen gelezen, ${formatNumber(refused)} niet overgenomen.`,
+    gesproken: t`${formatNumber(read)} van ongeveer ${formatNumber(expected)} rijen gelezen, ${formatNumber(refused)} niet overgenomen.`,
     klaar: row.status !== 'loopt',
   }
 }

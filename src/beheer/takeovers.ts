@@ -1,4 +1,5 @@
 // The pages of takeovers: how far they are, what did not fit, and the switch at the end.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { notFound } from '../http/problem.ts'
@@ -7,13 +8,14 @@ import { isSwitchable, switchOver, type Takeover } from '../overnemen/takeover.t
 import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'
 import { keysetPage } from './keyset-list.ts'
+import { t, words } from './language/language.ts'
 import { queryText, sortRows, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
 import { kindLabel, OUTCOMES, type Outcome, stepLabel, takeoverState, takeoverStatus } from './takeover-labels.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const administrator = { access: 'beheer', rol: 'administrator' } as const
-const LIST = { pad: '/overnemen', naam: 'Overnemen' }
+const LIST = words({ pad: '/overnemen', naam: 'Overnemen' }, 'naam')
 
 type TakeoverRow = Takeover & {
   gemaakt_op: string
@@ -44,7 +46,7 @@ export function registerTakeovers(app: FastifyInstance): void {
       begonnen: ({ ronde_begonnen_op }) => ronde_begonnen_op,
     })
     return reply.pagina('overnemingen', {
-      titel: 'Overnemen',
+      titel: t('Overnemen'),
       rijen: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
       loopt: rows.some(({ status }) => status === 'loopt'),
     })
@@ -73,7 +75,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     ])
     const runs = row.status === 'loopt'
     return reply.pagina('overneming', {
-      titel: `Overnemen uit ${row.bron}`,
+      titel: t`Overnemen uit ${row.bron}`,
       kruimels: [LIST],
       row: shown(row),
       staat: takeoverStatus(row),
@@ -95,7 +97,7 @@ export function registerTakeovers(app: FastifyInstance): void {
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await find(request)
-      return stream(request, reply, `overneming ${uuid}`, () => readState(uuid))
+      return stream(request, reply, t`overneming ${uuid}`, () => readState(uuid))
     },
   )
 
@@ -117,16 +119,16 @@ export function registerTakeovers(app: FastifyInstance): void {
       faultsOf(reader, row),
     ])
     const choices = (name: 'soort' | 'code', label: (value: string) => string) => [
-      ['', 'Alle'],
+      ['', t('Alle')],
       ...[...new Set(kinds.map((kind) => kind[name]))].sort().map((value) => [value, label(value)]),
     ]
     return reply.pagina('overneming-regels', {
-      titel: 'Rapport',
+      titel: t('Rapport'),
       kruimels: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
       row: shown(row),
       filter,
       gefilterd: Object.values(filter).some(Boolean),
-      uitkomsten: [['', 'Alle'], ...Object.entries(OUTCOMES).map(([value, { tekst }]) => [value, tekst])],
+      uitkomsten: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { tekst }]) => [value, tekst])],
       soorten: choices('soort', kindLabel),
       codes: choices('code', (code) => code),
       lijst: {
@@ -163,14 +165,20 @@ export function registerTakeovers(app: FastifyInstance): void {
   app.get(`${LIST.pad}/:uuid/omschakelen`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
     return confirm(reply, row, {
-      titel: 'Omschakelen',
+      titel: t('Omschakelen'),
       uitleg: [
-        'Vanaf de omschakeling is deze installatie de baas: wat is overgenomen mag hier worden gewijzigd, en wijzigingen worden gemeld aan abonnees.',
-        'Meldingen die nog klaarstaan vervallen, zodat abonnees geen oude berichten krijgen. Uit deze bron kan daarna niet meer worden overgenomen.',
-        'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
+        t(
+          'Vanaf de omschakeling is deze installatie de baas: wat is overgenomen mag hier worden gewijzigd, en wijzigingen worden gemeld aan abonnees.',
+        ),
+        t(
+          'Meldingen die nog klaarstaan vervallen, zodat abonnees geen oude berichten krijgen. Uit deze bron kan daarna niet meer worden overgenomen.',
+        ),
+        t(
+          'Doe dit als de oude installatie alleen-lezen is, en de laatste ronde en de controle klaar zijn. Dit is niet terug te draaien.',
+        ),
       ],
-      knop: 'Nu omschakelen',
-      terug: 'Nog niet omschakelen',
+      knop: t('Nu omschakelen'),
+      terug: t('Nog niet omschakelen'),
     })
   })
 
@@ -192,25 +200,27 @@ export function registerTakeovers(app: FastifyInstance): void {
         request,
         reply,
         path,
-        'Er is niet omgeschakeld: er loopt een ronde, of het was al gedaan.',
+        t('Er is niet omgeschakeld: er loopt een ronde, of het was al gedaan.'),
         'fout',
       )
-    return redirectWith(request, reply, path, `Omgeschakeld. Er zijn ${removed} meldingen vervallen.`)
+    return redirectWith(request, reply, path, t`Omgeschakeld. Er zijn ${removed} meldingen vervallen.`)
   })
 
   app.get(`${LIST.pad}/:uuid/wijzigbaar`, { config: administrator }, async (request, reply) => {
     const row = await find(request)
     const closed = row.alleen_lezen
     return confirm(reply, row, {
-      titel: closed ? 'Wijzigen toestaan' : 'Wijzigen weigeren',
+      titel: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
       uitleg: closed
         ? [
-            'Wat is overgenomen kan dan hier al worden gewijzigd, bijvoorbeeld om te oefenen. Er gaan geen meldingen over uit.',
-            'Een volgende ronde overschrijft een wijziging alleen als hetzelfde object in de bron ook is gewijzigd.',
+            t(
+              'Wat is overgenomen kan dan hier al worden gewijzigd, bijvoorbeeld om te oefenen. Er gaan geen meldingen over uit.',
+            ),
+            t('Een volgende ronde overschrijft een wijziging alleen als hetzelfde object in de bron ook is gewijzigd.'),
           ]
-        : ['De API’s weigeren dan weer elke wijziging van wat is overgenomen, tot de omschakeling.'],
-      knop: closed ? 'Wijzigen toestaan' : 'Wijzigen weigeren',
-      terug: 'Niets veranderen',
+        : [t('De API’s weigeren dan weer elke wijziging van wat is overgenomen, tot de omschakeling.')],
+      knop: closed ? t('Wijzigen toestaan') : t('Wijzigen weigeren'),
+      terug: t('Niets veranderen'),
     })
   })
 
@@ -225,7 +235,7 @@ export function registerTakeovers(app: FastifyInstance): void {
         nieuw: { alleenLezen: !row.alleen_lezen },
       })
     })
-    const done = row.alleen_lezen ? 'Wijzigen is toegestaan.' : 'Wijzigen wordt geweigerd tot de omschakeling.'
+    const done = row.alleen_lezen ? t('Wijzigen is toegestaan.') : t('Wijzigen wordt geweigerd tot de omschakeling.')
     return redirectWith(request, reply, `${LIST.pad}/${row.uuid}`, done)
   })
 
@@ -244,7 +254,7 @@ export function registerTakeovers(app: FastifyInstance): void {
 
   async function find(request: FastifyRequest): Promise<TakeoverRow> {
     const [row] = await sql<TakeoverRow[]>`select * from overneming where uuid = ${uuidParam(request)}`
-    if (!row) throw notFound('Deze overneming bestaat niet.')
+    if (!row) throw notFound(t('Deze overneming bestaat niet.'))
     return row
   }
 

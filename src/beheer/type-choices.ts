@@ -1,7 +1,9 @@
 // type-choices: types as a filter offers them. Two catalogues may each have a "Melding", and each has its versions.
+
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import { formatShortDate } from './format.ts'
+import { t } from './language/language.ts'
 
 type Kind = 'zaaktype' | 'informatieobjecttype'
 type Row = { uuid: string; omschrijving: string; key: string; domein: string; begin: string; concept: boolean }
@@ -26,10 +28,10 @@ export async function typeChoices(db: ReadDb, kind: Kind): Promise<[value: strin
     const name = names.get(omschrijving)!.length > 1 ? `${omschrijving} (${domein})` : omschrijving
     if (versions.length === 1) return [[value, name] as [string, string]]
     return [
-      [value, `${name}, alle versies`] as [string, string],
+      [value, t`${name}, alle versies`] as [string, string],
       ...versions.map((version): [string, string] => [
         version.uuid,
-        `${name}, ${version.concept ? 'concept' : 'versie'} van ${formatShortDate(version.begin)}`,
+        t`${name}, ${version.concept ? t('concept') : t('versie')} van ${formatShortDate(version.begin)}`,
       ]),
     ]
   })

@@ -1,8 +1,10 @@
 // zaken: looking up cases, with what belongs to them. What is above the level of the one who looks does not exist for him.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
 import { historyOf, isAboutPeople } from './history.ts'
+import { t, words } from './language/language.ts'
 import {
   keysetByNumber,
   queryDay,
@@ -43,47 +45,48 @@ const ONDERDELEN: Record<
     id: RawBuilder<unknown>
     zaak: RawBuilder<unknown>
   }
-> = {
-  documenten: {
-    naam: 'Documenten',
-    kort: ['titel', 'soort', 'op'],
-    kolommen: [
-      ['titel', 'Titel'],
-      ['identificatie', 'Identificatie'],
-      ['soort', 'Documenttype'],
-      ['op', 'Gekoppeld op'],
-    ],
-    select: sql`select r.id, e.uuid as document, e.vertrouwelijkheidaanduiding, v.titel, e.identificatie, t.omschrijving as soort,
+> = words(
+  {
+    documenten: {
+      naam: 'Documenten',
+      kort: ['titel', 'soort', 'op'],
+      kolommen: [
+        ['titel', 'Titel'],
+        ['identificatie', 'Identificatie'],
+        ['soort', 'Documenttype'],
+        ['op', 'Gekoppeld op'],
+      ],
+      select: sql`select r.id, e.uuid as document, e.vertrouwelijkheidaanduiding, v.titel, e.identificatie, t.omschrijving as soort,
       r.registratiedatum as op
       from zaakinformatieobject r join enkelvoudiginformatieobject e on e.id = r.enkelvoudiginformatieobject_id
       join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
       left join informatieobjecttype t on t.id = e.informatieobjecttype_id`,
-    id: sql`r.id`,
-    zaak: sql`r.zaak_id`,
-  },
-  statussen: {
-    naam: 'Statussen',
-    kolommen: [
-      ['naam', 'Status'],
-      ['toelichting', 'Toelichting'],
-      ['op', 'Gezet op'],
-    ],
-    select: sql`select r.id, coalesce(t.omschrijving, r.statustype_omschrijving) as naam, r.statustoelichting as toelichting, r.datum_status_gezet as op
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    statussen: {
+      naam: 'Statussen',
+      kolommen: [
+        ['naam', 'Status'],
+        ['toelichting', 'Toelichting'],
+        ['op', 'Gezet op'],
+      ],
+      select: sql`select r.id, coalesce(t.omschrijving, r.statustype_omschrijving) as naam, r.statustoelichting as toelichting, r.datum_status_gezet as op
       from status r left join statustype t on t.id = r.statustype_id`,
-    id: sql`r.id`,
-    zaak: sql`r.zaak_id`,
-  },
-  rollen: {
-    naam: 'Betrokkenen',
-    kort: ['rol', 'wie', 'soort'],
-    kolommen: [
-      ['rol', 'Rol'],
-      ['soort', 'Soort betrokkene'],
-      ['wie', 'Betrokkene'],
-      ['op', 'Geregistreerd op'],
-    ],
-    // Of a BSN the last three digits: enough to recognise somebody by.
-    select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as op,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    rollen: {
+      naam: 'Betrokkenen',
+      kort: ['rol', 'wie', 'soort'],
+      kolommen: [
+        ['rol', 'Rol'],
+        ['soort', 'Soort betrokkene'],
+        ['wie', 'Betrokkene'],
+        ['op', 'Geregistreerd op'],
+      ],
+      // Of a BSN the last three digits: enough to recognise somebody by.
+      select: sql`select r.id, r.omschrijving as rol, replace(r.betrokkene_type, '_', ' ') as soort, r.registratiedatum as op,
       coalesce(nullif(r.afwijkende_naam_betrokkene, ''), nullif(r.betrokkene, ''),
         nullif(btrim(concat_ws(' ', r.betrokkene_identificatie ->> 'voornamen', r.betrokkene_identificatie ->> 'voorvoegselGeslachtsnaam',
           r.betrokkene_identificatie ->> 'geslachtsnaam', r.betrokkene_identificatie ->> 'statutaireNaam',
@@ -91,56 +94,59 @@ const ONDERDELEN: Record<
         'BSN ••••••' || right(nullif(r.betrokkene_identificatie ->> 'inpBsn', ''), 3),
         nullif(r.betrokkene_identificatie ->> 'identificatie', ''), nullif(r.betrokkene_identificatie ->> 'innNnpId', ''), '') as wie
       from rol r`,
-    id: sql`r.id`,
-    zaak: sql`r.zaak_id`,
-  },
-  eigenschappen: {
-    naam: 'Eigenschappen',
-    kolommen: [
-      ['naam', 'Eigenschap'],
-      ['waarde', 'Waarde'],
-    ],
-    select: sql`select r.id, coalesce(e.naam, r.naam) as naam, r.waarde from zaakeigenschap r left join eigenschap e on e.id = r.eigenschap_id`,
-    id: sql`r.id`,
-    zaak: sql`r.zaak_id`,
-  },
-  objecten: {
-    naam: 'Objecten',
-    kolommen: [
-      ['soort', 'Soort'],
-      ['object', 'Object'],
-      ['relatie', 'Relatie'],
-    ],
-    select: sql`select r.id, replace(coalesce(nullif(r.object_type_overige, ''), r.object_type), '_', ' ') as soort, r.object,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    eigenschappen: {
+      naam: 'Eigenschappen',
+      kolommen: [
+        ['naam', 'Eigenschap'],
+        ['waarde', 'Waarde'],
+      ],
+      select: sql`select r.id, coalesce(e.naam, r.naam) as naam, r.waarde from zaakeigenschap r left join eigenschap e on e.id = r.eigenschap_id`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    objecten: {
+      naam: 'Objecten',
+      kolommen: [
+        ['soort', 'Soort'],
+        ['object', 'Object'],
+        ['relatie', 'Relatie'],
+      ],
+      select: sql`select r.id, replace(coalesce(nullif(r.object_type_overige, ''), r.object_type), '_', ' ') as soort, r.object,
       r.relatieomschrijving as relatie from zaakobject r`,
-    id: sql`r.id`,
-    zaak: sql`r.zaak_id`,
-  },
-  besluiten: {
-    naam: 'Besluiten',
-    kolommen: [
-      ['identificatie', 'Identificatie'],
-      ['soort', 'Besluittype'],
-      ['datum', 'Datum'],
-      ['ingangsdatum', 'Ingangsdatum'],
-    ],
-    select: sql`select r.id, r.identificatie, t.omschrijving as soort, r.datum, r.ingangsdatum
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    besluiten: {
+      naam: 'Besluiten',
+      kolommen: [
+        ['identificatie', 'Identificatie'],
+        ['soort', 'Besluittype'],
+        ['datum', 'Datum'],
+        ['ingangsdatum', 'Ingangsdatum'],
+      ],
+      select: sql`select r.id, r.identificatie, t.omschrijving as soort, r.datum, r.ingangsdatum
       from besluit r left join besluittype t on t.id = r.besluittype_id`,
-    id: sql`r.id`,
-    zaak: sql`r.zaak_id`,
+      id: sql`r.id`,
+      zaak: sql`r.zaak_id`,
+    },
+    deelzaken: {
+      naam: 'Deelzaken',
+      kolommen: [
+        ['identificatie', 'Identificatie'],
+        ['omschrijving', 'Omschrijving'],
+        ['startdatum', 'Startdatum'],
+      ],
+      select: sql`select r.id, r.uuid as zaak, r.vertrouwelijkheidaanduiding, r.identificatie, r.omschrijving, r.startdatum from zaak r`,
+      id: sql`r.id`,
+      zaak: sql`r.hoofdzaak_id`,
+    },
   },
-  deelzaken: {
-    naam: 'Deelzaken',
-    kolommen: [
-      ['identificatie', 'Identificatie'],
-      ['omschrijving', 'Omschrijving'],
-      ['startdatum', 'Startdatum'],
-    ],
-    select: sql`select r.id, r.uuid as zaak, r.vertrouwelijkheidaanduiding, r.identificatie, r.omschrijving, r.startdatum from zaak r`,
-    id: sql`r.id`,
-    zaak: sql`r.hoofdzaak_id`,
-  },
-}
+  'naam',
+)
+for (const { kolommen } of Object.values(ONDERDELEN)) words(kolommen, '1')
 
 /** What the page of a case shows the newest of, each with a page of its own for the rest. */
 const OP_DE_PAGINA = ['rollen', 'documenten', 'besluiten', 'eigenschappen', 'objecten']
@@ -156,7 +162,7 @@ export function registerZaken(app: FastifyInstance): void {
       conditions: [visible(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
     return reply.pagina('zaken', {
-      titel: 'Zaken',
+      titel: t('Zaken'),
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       zaaktypen: await typeChoices(app.read, 'zaaktype'),
@@ -183,8 +189,8 @@ export function registerZaken(app: FastifyInstance): void {
     if (aantallen.rollen || isAboutPeople(gebeurtenissen.rijen)) await recordLook(request, zaak)
     statussen.rijen.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
     return reply.pagina('zaak', {
-      titel: `Zaak ${zaak.identificatie}`,
-      kruimels: [{ pad: '/zaken', naam: 'Zaken' }],
+      titel: t`Zaak ${zaak.identificatie}`,
+      kruimels: [{ pad: '/zaken', naam: t('Zaken') }],
       zaak,
       status: statussen.rijen[0],
       statussen: statussen.rijen,
@@ -203,9 +209,9 @@ export function registerZaken(app: FastifyInstance): void {
     const zaak = await vindZaak(request)
     await recordLook(request, zaak)
     return reply.pagina('geschiedenis', {
-      titel: 'Geschiedenis',
+      titel: t('Geschiedenis'),
       kruimels: [
-        { pad: '/zaken', naam: 'Zaken' },
+        { pad: '/zaken', naam: t('Zaken') },
         { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
       ],
       lijst: await historyOf(app, request, zaak.uuid),
@@ -215,13 +221,13 @@ export function registerZaken(app: FastifyInstance): void {
   app.get<{ Params: { onderdeel: string } }>('/zaken/:uuid/:onderdeel', { config }, async (request, reply) => {
     const { onderdeel } = request.params
     const part = Object.hasOwn(ONDERDELEN, onderdeel) ? ONDERDELEN[onderdeel]! : undefined
-    if (!part) throw notFound('Deze pagina bestaat niet.')
+    if (!part) throw notFound(t('Deze pagina bestaat niet.'))
     const zaak = await vindZaak(request)
     if (onderdeel === 'rollen') await recordLook(request, zaak)
     return reply.pagina('zaak-onderdeel', {
       titel: part.naam,
       kruimels: [
-        { pad: '/zaken', naam: 'Zaken' },
+        { pad: '/zaken', naam: t('Zaken') },
         { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
       ],
       kolommen: part.kolommen,
@@ -261,7 +267,7 @@ export function registerZaken(app: FastifyInstance): void {
       .select(['t.omschrijving as zaaktype', 't.uuid as zaaktypeUuid', 'r.omschrijving as resultaat'])
       .select(['h.uuid as hoofdzaakUuid', 'h.identificatie as hoofdzaakIdentificatie'])
       .executeTakeFirst()
-    if (!zaak) throw notFound('Deze zaak bestaat niet.')
+    if (!zaak) throw notFound(t('Deze zaak bestaat niet.'))
     requireVisible(request, zaak.vertrouwelijkheidaanduiding)
     return zaak
   }

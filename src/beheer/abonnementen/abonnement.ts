@@ -1,4 +1,5 @@
 // The abonnement that a page is about.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
@@ -7,6 +8,7 @@ import { isUuid } from '../../http/uuid.ts'
 import type { Subscriber } from '../../notificaties/outbox.ts'
 import { type Groep, KANALEN_OF_A } from '../../nrc/abonnement/read.ts'
 import type { Step } from '../../nrc/abonnement/try-out.ts'
+import { t } from '../language/language.ts'
 import { masked } from './labels.ts'
 
 export const viewing = { access: 'beheer', rol: 'viewer' } as const
@@ -35,7 +37,7 @@ export type Abonnement = Subscriber & {
 export async function requireAbonnement(app: FastifyInstance, request: FastifyRequest): Promise<Abonnement> {
   const { uuid } = request.params as { uuid: string }
   const found = isUuid(uuid) ? await readAbonnement(app.read, uuid) : undefined
-  if (!found) throw notFound('Dit abonnement bestaat niet (meer).')
+  if (!found) throw notFound(t('Dit abonnement bestaat niet (meer).'))
   return found
 }
 
@@ -55,7 +57,7 @@ export const nameOf = ({ callbackUrl }: { callbackUrl: string }): string =>
   masked(callbackUrl).replace(/^https?:\/\//, '')
 
 export const breadcrumbsOf = (abonnement: { uuid: string; callbackUrl: string }) => [
-  { pad: '/abonnementen', naam: 'Abonnementen' },
+  { pad: '/abonnementen', naam: t('Abonnementen') },
   { pad: `/abonnementen/${abonnement.uuid}`, naam: nameOf(abonnement).slice(0, 60) },
 ]
 

@@ -1,4 +1,5 @@
 // What operators do with an abonnement: test it, pause it, resume it, send messages again, and end it.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { notFound } from '../../http/problem.ts'
@@ -16,7 +17,8 @@ import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts
 import { deleteAbonnement } from '../../nrc/abonnement/write.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
 import { type Formulier, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
-import { formatNumber } from '../format.ts'
+import { formatNumber, longMoment } from '../format.ts'
+import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import {
   type Abonnement,
@@ -45,8 +47,8 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
     await record(request, abonnement, 'abonnement-testen', { stappen }, async (m) => m.unrecorded('nothing changes'))
     const fout = stepsOf(stappen).find(({ ok }) => !ok)
     const tekst = fout
-      ? `De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail}`
-      : 'De callback werkt: het testbericht is aangenomen.'
+      ? t`De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail}`
+      : t('De callback werkt: het testbericht is aangenomen.')
     return redirectWith(request, reply, `${pad(abonnement)}#test`, tekst, fout ? 'fout' : 'goed')
   })
 
@@ -58,7 +60,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
       request,
       reply,
       pad(abonnement),
-      'Het abonnement is gepauzeerd. Berichten blijven bewaard en wachten.',
+      t('Het abonnement is gepauzeerd. Berichten blijven bewaard en wachten.'),
     )
   })
 
@@ -68,8 +70,8 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
       resumeAbonnement(m, abonnement.uuid),
     )
     const tekst = missed
-      ? 'Het abonnement is hervat. Wat wachtte gaat nu weg; gemiste berichten worden nu klaargezet.'
-      : 'Het abonnement is hervat. Wat wachtte gaat nu weg.'
+      ? t('Het abonnement is hervat. Wat wachtte gaat nu weg; gemiste berichten worden nu klaargezet.')
+      : t('Het abonnement is hervat. Wat wachtte gaat nu weg.')
     return redirectWith(request, reply, pad(abonnement), tekst)
   })
 
@@ -106,7 +108,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
         request,
         reply,
         `${pad(abonnement)}#herzending`,
-        `Het herzenden is begonnen: ${inWoorden}.`,
+        t`Het herzenden is begonnen: ${inWoorden}.`,
       )
     } catch (error) {
       return reply.code(400).pagina('abonnement-herzenden', {
@@ -125,7 +127,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
       request,
       reply,
       pad(abonnement),
-      'Het herzenden is gestopt. Wat al klaarstond wordt nog verstuurd.',
+      t('Het herzenden is gestopt. Wat al klaarstond wordt nog verstuurd.'),
     )
   })
 
@@ -135,7 +137,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
     async (request, reply) => {
       const abonnement = await requireAbonnement(app, request)
       const { bericht } = request.params
-      if (!isUuid(bericht)) throw notFound('Dit bericht bestaat niet (meer).')
+      if (!isUuid(bericht)) throw notFound(t('Dit bericht bestaat niet (meer).'))
       await record(request, abonnement, 'abonnement-herzenden', { bericht }, (m) =>
         replayMessage(m, abonnement.uuid, bericht),
       )
@@ -143,7 +145,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
         request,
         reply,
         pad(abonnement),
-        'Het bericht wordt opnieuw verstuurd, alleen naar dit abonnement.',
+        t('Het bericht wordt opnieuw verstuurd, alleen naar dit abonnement.'),
       )
     },
   )
@@ -151,7 +153,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
   app.get<Params>('/abonnementen/:uuid/opzeggen', { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     return reply.pagina('abonnement-opzeggen', {
-      titel: 'Abonnement opzeggen',
+      titel: t('Abonnement opzeggen'),
       kruimels: breadcrumbsOf(abonnement),
       abonnement,
       naam: nameOf(abonnement),
@@ -174,7 +176,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
       request,
       reply,
       '/abonnementen',
-      `Het abonnement ‘${nameOf(abonnement)}’ is opgezegd. Er gaat niets meer heen.`,
+      t`Het abonnement ‘${nameOf(abonnement)}’ is opgezegd. Er gaat niets meer heen.`,
     )
   })
 
@@ -205,7 +207,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
 const pad = ({ uuid }: Abonnement) => `/abonnementen/${uuid}`
 
 const page = (abonnement: Abonnement) => ({
-  titel: 'Berichten opnieuw versturen',
+  titel: t('Berichten opnieuw versturen'),
   kruimels: breadcrumbsOf(abonnement),
   abonnement,
 })
@@ -215,12 +217,11 @@ function readReplay(form: Formulier): { replay: Replay; inWoorden: string } {
   const { soort, vanaf, perMinuut } = readForm(Herzenden, form)
   if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWoorden: REPLAYS.mislukt! }
   const moment = momentOf(vanaf ?? '')
-  if (moment === undefined) throwFormFaults({ vanaf: 'Vul een datum en tijd in, als jjjj-mm-dd uu:mm.' })
-  const inWoorden = `alle berichten vanaf ${MOMENT.format(moment)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
+  if (moment === undefined) throwFormFaults({ vanaf: t('Vul een datum en tijd in, als jjjj-mm-dd uu:mm.') })
+  const inWoorden = t`alle berichten vanaf ${longMoment(moment!)}, ten hoogste ${formatNumber(perMinuut)} per minuut`
   return { replay: { soort, vanaf: moment!.toISOString(), perMinuut }, inWoorden }
 }
 
-const MOMENT = new Intl.DateTimeFormat('nl-NL', { dateStyle: 'long', timeStyle: 'short', timeZone: 'Europe/Amsterdam' })
 const OFFSET = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' })
 
 /** What a field for date and time holds, in the time of the Netherlands. */

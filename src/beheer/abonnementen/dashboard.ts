@@ -1,8 +1,10 @@
 // One abonnement: how it is doing, what it gets, what waits for it, and what the last attempts came to.
+
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { readFigures, readThroughput } from '../../nrc/abonnement/figures.ts'
 import type { Step } from '../../nrc/abonnement/try-out.ts'
+import { t } from '../language/language.ts'
 import { type Abonnement, nameOf, type Params, requireAbonnement, viewing } from './abonnement.ts'
 import { AUTHENTICATIES, groepInWords, masked, REPLAYS, stateOf, stepsOf, subscriberOutcome } from './labels.ts'
 import { capped } from './list.ts'
@@ -30,7 +32,7 @@ export function registerAbonnement(app: FastifyInstance): void {
     ])
     return reply.pagina('abonnement', {
       titel: nameOf(abonnement).slice(0, 120),
-      kruimels: [{ pad: '/abonnementen', naam: 'Abonnementen' }],
+      kruimels: [{ pad: '/abonnementen', naam: t('Abonnementen') }],
       abonnement: { ...abonnement, callbackUrl: masked(abonnement.callbackUrl), tokenUrl: masked(abonnement.tokenUrl) },
       stand,
       staat: stateOf(stand!),

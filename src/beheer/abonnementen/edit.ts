@@ -1,5 +1,6 @@
 // Making and changing an abonnement: where messages go, how we identify ourselves there, and how they are sent. The callback is
 // tried out before anything is stored.
+
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { OptionalText } from '../../http/input.ts'
@@ -10,6 +11,7 @@ import { changeAbonnement, createAbonnement, type Settings } from '../../nrc/abo
 import { certificateFault } from '../../services/credentials.ts'
 import { mutateFromPage } from '../change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
+import { t, words } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import {
   type Abonnement,
@@ -71,7 +73,7 @@ export function registerWijzigen(app: FastifyInstance, test: TryOut): void {
         request,
         reply,
         `/abonnementen/${uuid}/filters`,
-        'Het abonnement is gemaakt. Kies nu waarover het berichten krijgt.',
+        t('Het abonnement is gemaakt. Kies nu waarover het berichten krijgt.'),
       )
     } catch (error) {
       return reply
@@ -110,7 +112,7 @@ export function registerWijzigen(app: FastifyInstance, test: TryOut): void {
         request,
         reply,
         `/abonnementen/${abonnement.uuid}`,
-        'De wijziging is opgeslagen. Zij geldt ook voor wat wacht.',
+        t('De wijziging is opgeslagen. Zij geldt ook voor wat wacht.'),
       )
     } catch (error) {
       return reply
@@ -127,14 +129,14 @@ export function registerWijzigen(app: FastifyInstance, test: TryOut): void {
       .limit(MAX_APPLICATIES)
       .execute()
     return {
-      titel: abonnement ? 'Abonnement wijzigen' : 'Nieuw abonnement',
-      kruimels: abonnement ? breadcrumbsOf(abonnement) : [{ pad: '/abonnementen', naam: 'Abonnementen' }],
+      titel: abonnement ? t('Abonnement wijzigen') : t('Nieuw abonnement'),
+      kruimels: abonnement ? breadcrumbsOf(abonnement) : [{ pad: '/abonnementen', naam: t('Abonnementen') }],
       abonnement,
       waarden,
       fouten,
       applicaties: [
-        ['', 'Geen: alleen te beheren in deze pagina’s'],
-        ...applicaties.map(({ uuid, label }) => [uuid, label || '(zonder label)']),
+        ['', t('Geen: alleen te beheren in deze pagina’s')],
+        ...applicaties.map(({ uuid, label }) => [uuid, label || t('(zonder label)')]),
       ],
       authenticaties: Object.entries(AUTHENTICATIES),
       heeftGeheim: abonnement !== undefined,
@@ -158,13 +160,13 @@ export function registerWijzigen(app: FastifyInstance, test: TryOut): void {
     await judge(app.read, config, { callbackUrl, auth: authenticatie === 'header' ? auth : undefined })
     const fouten: Fouten = {}
     const kept = abonnement?.authenticatie === authenticatie
-    if (auth === undefined && !kept) fouten.auth = 'Vul in waarmee wij ons bekendmaken.'
+    if (auth === undefined && !kept) fouten.auth = t('Vul in waarmee wij ons bekendmaken.')
     if (authenticatie !== 'header' && uitgaandClientId === '')
-      fouten.uitgaandClientId = 'Vul het client-ID in dat de ontvanger voor ons kent.'
+      fouten.uitgaandClientId = t('Vul het client-ID in dat de ontvanger voor ons kent.')
     if (authenticatie === 'oauth2') {
       const [fault] =
         tokenUrl === ''
-          ? [{ reason: 'Vul het adres in waar een token wordt gevraagd.' }]
+          ? [{ reason: t('Vul het adres in waar een token wordt gevraagd.') }]
           : addressFaults(config, tokenUrl)
       if (fault) fouten.tokenUrl = fault.reason.replace('callback', 'tokendienst')
     }
@@ -218,7 +220,7 @@ export function registerWijzigen(app: FastifyInstance, test: TryOut): void {
     })
     const fout = stepsOf(steps).find(({ ok }) => !ok)
     if (fout)
-      throwFormFaults({ tochOpslaan: `De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail} ${fout.advies}` })
+      throwFormFaults({ tochOpslaan: t`De test is mislukt: ${fout.naam.toLowerCase()}. ${fout.detail} ${fout.advies}` })
   }
 }
 
@@ -230,15 +232,15 @@ const toFields = (abonnement: Abonnement) => ({
   termijn: String(abonnement.termijnMs / 1000),
 })
 
-const CERTIFICATE_FAULTS = {
+const CERTIFICATE_FAULTS = words({
   certificate: { certificaat: 'Dit is geen certificaat in PEM-vorm (BEGIN CERTIFICATE).' },
   key: { certificaatSleutel: 'Dit is geen sleutel in PEM-vorm zonder wachtwoord.' },
   mismatch: { certificaatSleutel: 'Deze sleutel hoort niet bij het certificaat.' },
-}
+})
 
 function certificateFaults(certificaat: string, sleutel: string | null): Fouten {
   if (certificaat === '') return {}
-  if (sleutel === null) return { certificaatSleutel: 'Vul de sleutel in die bij het certificaat hoort.' }
+  if (sleutel === null) return { certificaatSleutel: t('Vul de sleutel in die bij het certificaat hoort.') }
   const fault = certificateFault(certificaat, sleutel)
   return fault ? CERTIFICATE_FAULTS[fault] : {}
 }

@@ -1,4 +1,5 @@
 // Of which kanalen an abonnement gets messages, by which filters, with what those would let through while one types.
+
 import type { FastifyInstance } from 'fastify'
 import { type InvalidParam, Problem } from '../../http/problem.ts'
 import { judge, MAX_KANALEN } from '../../nrc/abonnement/judge.ts'
@@ -7,6 +8,7 @@ import type { Groep } from '../../nrc/abonnement/read.ts'
 import { changeAbonnement } from '../../nrc/abonnement/write.ts'
 import { mutateFromPage } from '../change.ts'
 import { type Formulier, throwFormFaults } from '../form.ts'
+import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import { type Abonnement, administering, breadcrumbsOf, nameOf, type Params, requireAbonnement } from './abonnement.ts'
 import { groepInWords } from './labels.ts'
@@ -50,7 +52,7 @@ export function registerFilters(app: FastifyInstance): void {
       request,
       reply,
       `/abonnementen/${abonnement.uuid}`,
-      'De kanalen en filters zijn opgeslagen. Ze gelden voor nieuwe berichten.',
+      t('De kanalen en filters zijn opgeslagen. Ze gelden voor nieuwe berichten.'),
     )
   })
 
@@ -63,11 +65,11 @@ export function registerFilters(app: FastifyInstance): void {
       .limit(1000)
       .execute()
     return {
-      titel: 'Kanalen en filters',
+      titel: t('Kanalen en filters'),
       kruimels: breadcrumbsOf(abonnement),
       abonnement,
       velden: velden.length === 0 ? [{ kanaal: '', filters: '' }] : velden,
-      keuzes: [['', 'Geen'], ...kanalen.map(({ naam }) => [naam, naam])],
+      keuzes: [['', t('Geen')], ...kanalen.map(({ naam }) => [naam, naam])],
       kanalen,
       fouten,
       geweigerd: false,
@@ -81,7 +83,7 @@ export function registerFilters(app: FastifyInstance): void {
     const fouten: string[] = []
     const groepen: Groep[] = []
     for (const [index, { kanaal, filters }] of velden.entries()) {
-      if (kanaal !== '') groepen.push({ naam: kanaal, filters: readFilters(filters, `Groep ${index + 1}`, fouten) })
+      if (kanaal !== '') groepen.push({ naam: kanaal, filters: readFilters(filters, t`Groep ${index + 1}`, fouten) })
     }
     if (fouten.length > 0) return { groepen, known: [], fouten }
     try {
@@ -95,7 +97,7 @@ export function registerFilters(app: FastifyInstance): void {
 
 const inWords = ({ name, reason }: InvalidParam) => {
   const [, index] = /^kanalen\.(\d+)/.exec(name) ?? []
-  return index === undefined ? reason : `Groep ${Number(index) + 1}: ${reason}`
+  return index === undefined ? reason : t`Groep ${Number(index) + 1}: ${reason}`
 }
 
 function readFields(form: Formulier): Velden[] {
@@ -107,7 +109,7 @@ function readFields(form: Formulier): Velden[] {
     .flatMap((naam) => /^kanaal\.(\d{1,4})$/.exec(naam)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
-  if (numbers.length > MAX_KANALEN) throwFormFaults({ '': `Een abonnement heeft ten hoogste ${MAX_KANALEN} groepen.` })
+  if (numbers.length > MAX_KANALEN) throwFormFaults({ '': t`Een abonnement heeft ten hoogste ${MAX_KANALEN} groepen.` })
   return numbers.map((n) => ({ kanaal: text(`kanaal.${n}`).trim(), filters: text(`filters.${n}`) }))
 }
 
@@ -127,9 +129,9 @@ function readFilters(text: string, groep: string, fouten: string[]): Record<stri
     const at = line.indexOf('=')
     const [naam, waarde] = [line.slice(0, at).trim(), line.slice(at + 1).trim()]
     if (at < 1 || naam === '' || waarde === '')
-      fouten.push(`${groep}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
+      fouten.push(t`${groep}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
     else if (Object.hasOwn(filters, naam))
-      fouten.push(`${groep}: ${naam} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
+      fouten.push(t`${groep}: ${naam} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
     else filters[naam] = naam.startsWith('#') ? waarde.replace(/\s*,\s*/g, ',') : waarde
   }
   return filters

@@ -1,14 +1,16 @@
 // What states, outcomes and filters of abonnementen are called on the pages.
+
 import type { Groep } from '../../nrc/abonnement/read.ts'
 import type { Step } from '../../nrc/abonnement/try-out.ts'
+import { t, words } from '../language/language.ts'
 import { outcomeOf, type Soort, type Uitleg } from '../notificatie-labels.ts'
 
 /** How we identify ourselves at a callback. */
-export const AUTHENTICATIES: Record<string, string> = {
+export const AUTHENTICATIES: Record<string, string> = words({
   header: 'vaste waarde van de header Authorization',
   jwt: 'JWT, voor elk bericht ondertekend',
   oauth2: 'OAuth2 client credentials',
-}
+})
 
 type State = { status: string; fouten: number; laatsteUitkomst: string | null; laatsteHttpStatus: number | null }
 
@@ -16,15 +18,15 @@ export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: 
   soort: Soort
   tekst: string
 } {
-  if (status === 'geblokkeerd') return { soort: 'fout', tekst: 'Geblokkeerd' }
-  if (status === 'opgezegd') return { soort: 'fout', tekst: 'Opgezegd door ontvanger' }
-  if (status === 'gepauzeerd') return { soort: 'let-op', tekst: 'Gepauzeerd' }
-  if (fouten === 0) return { soort: 'goed', tekst: 'Actief' }
+  if (status === 'geblokkeerd') return { soort: 'fout', tekst: t('Geblokkeerd') }
+  if (status === 'opgezegd') return { soort: 'fout', tekst: t('Opgezegd door ontvanger') }
+  if (status === 'gepauzeerd') return { soort: 'let-op', tekst: t('Gepauzeerd') }
+  if (fouten === 0) return { soort: 'goed', tekst: t('Actief') }
   const { tekst } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
-  return { soort: fouten >= 5 ? 'fout' : 'let-op', tekst: `Storing: ${tekst.toLowerCase()}` }
+  return { soort: fouten >= 5 ? 'fout' : 'let-op', tekst: t`Storing: ${tekst.toLowerCase()}` }
 }
 
-const ADVIEZEN: Record<string, string> = {
+const ADVIEZEN: Record<string, string> = words({
   refused: 'Op dit adres luistert niets. Controleer of de ontvanger draait, en of host en poort kloppen.',
   dns: 'Controleer de hostnaam van de callback, en of deze server namen kan opzoeken (DNS).',
   tls: 'Controleer of het certificaat van de ontvanger geldig is en door deze server wordt vertrouwd.',
@@ -33,13 +35,13 @@ const ADVIEZEN: Record<string, string> = {
   protocol: 'Op dit adres antwoordt iets anders dan een webdienst. Controleer het adres.',
   blocked: 'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de ontvanger.',
   unknown: 'Kijk in het logboek van de worker rond dit moment. Bij OAuth2: controleer adres en geheim van het token.',
-}
+})
 
 /** What an attempt at a callback came to, and what to do about it. */
 export function subscriberOutcome(kind: string | null, httpStatus: number | null): Uitleg {
   const outcome = outcomeOf(kind, httpStatus)
   if (kind === 'http') {
-    const tekst = `Antwoord ${httpStatus ?? 0}`
+    const tekst = t`Antwoord ${httpStatus ?? 0}`
     return { soort: 'fout', tekst, advies: httpAdvice(httpStatus ?? 0) }
   }
   return { ...outcome, advies: ADVIEZEN[kind ?? ''] ?? outcome.advies }
@@ -47,14 +49,17 @@ export function subscriberOutcome(kind: string | null, httpStatus: number | null
 
 function httpAdvice(status: number): string {
   if (status === 401 || status === 403)
-    return 'De ontvanger herkent ons niet. Vaak is het token verlopen of het geheim veranderd: stel de authenticatie opnieuw in.'
-  if (status === 404 || status === 405) return 'Op dit adres is geen callback. Controleer het pad van de callback.'
-  if (status === 410) return 'De ontvanger zegt op. Hervat alleen als dat een vergissing was.'
-  if (status === 400 || status === 422) return 'De ontvanger keurt het bericht af. Kijk in het antwoord waarom.'
-  if (status === 429) return 'De ontvanger krijgt te veel berichten tegelijk. Verlaag het aantal dat tegelijk gaat.'
-  if (status >= 300 && status < 400) return 'De ontvanger verwijst door. Dat volgen wij niet: stel het juiste adres in.'
-  if (status >= 500) return 'Er is een storing bij de ontvanger. Neem contact op met de beheerder ervan.'
-  return 'Lees het antwoord van de ontvanger.'
+    return t(
+      'De ontvanger herkent ons niet. Vaak is het token verlopen of het geheim veranderd: stel de authenticatie opnieuw in.',
+    )
+  if (status === 404 || status === 405) return t('Op dit adres is geen callback. Controleer het pad van de callback.')
+  if (status === 410) return t('De ontvanger zegt op. Hervat alleen als dat een vergissing was.')
+  if (status === 400 || status === 422) return t('De ontvanger keurt het bericht af. Kijk in het antwoord waarom.')
+  if (status === 429) return t('De ontvanger krijgt te veel berichten tegelijk. Verlaag het aantal dat tegelijk gaat.')
+  if (status >= 300 && status < 400)
+    return t('De ontvanger verwijst door. Dat volgen wij niet: stel het juiste adres in.')
+  if (status >= 500) return t('Er is een storing bij de ontvanger. Neem contact op met de beheerder ervan.')
+  return t('Lees het antwoord van de ontvanger.')
 }
 
 /** The steps of a test, as the page shows them. */
@@ -64,15 +69,15 @@ export function stepsOf(steps: Step[]) {
     const refuses = step === 'refuses'
     return {
       naam: refuses
-        ? 'Zonder Authorization wordt geweigerd (401 of 403)'
-        : 'Een testbericht (kanaal test) wordt aangenomen',
+        ? t('Zonder Authorization wordt geweigerd (401 of 403)')
+        : t('Een testbericht (kanaal test) wordt aangenomen'),
       ok,
-      tekst: ok ? 'Gelukt' : 'Mislukt',
-      detail: httpStatus ? `Antwoord ${httpStatus} na ${ms} ms${answer ? `: ${answer}` : ''}.` : `${tekst}.`,
+      tekst: ok ? t('Gelukt') : t('Mislukt'),
+      detail: httpStatus ? t`Antwoord ${httpStatus} na ${ms} ms${answer ? `: ${answer}` : ''}.` : `${tekst}.`,
       advies: ok
         ? ''
         : refuses && outcome === 'http'
-          ? 'De callback neemt berichten van iedereen aan. Beveilig haar, of zet TEST_CALLBACK_AUTH uit.'
+          ? t('De callback neemt berichten van iedereen aan. Beveilig haar, of zet TEST_CALLBACK_AUTH uit.')
           : advies,
     }
   })
@@ -86,16 +91,16 @@ export function groepInWords({ naam, filters }: Groep): string {
   const terms = Object.entries(filters)
     .filter(([, value]) => value !== '*')
     .map(([name, value]) => {
-      const either = value.split(',').join(' of ')
-      if (name === '#actie') return `de actie ${either} is`
-      if (name === '#resource') return `de resource ${either} is`
-      return `${name} gelijk is aan ${value}`
+      const either = value.split(',').join(t(' of '))
+      if (name === '#actie') return t`de actie ${either} is`
+      if (name === '#resource') return t`de resource ${either} is`
+      return t`${name} gelijk is aan ${value}`
     })
-  return terms.length === 0 ? `Alles op kanaal ${naam}` : `Op kanaal ${naam} alleen als ${terms.join(' en ')}`
+  return terms.length === 0 ? t`Alles op kanaal ${naam}` : t`Op kanaal ${naam} alleen als ${terms.join(t(' en '))}`
 }
 
-export const REPLAYS: Record<string, string> = {
+export const REPLAYS: Record<string, string> = words({
   mislukt: 'de berichten die zijn mislukt',
   vanaf: 'alle berichten vanaf een moment',
   gemist: 'de berichten die zijn gemist toen er niets werd klaargezet',
-}
+})

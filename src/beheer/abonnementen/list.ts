@@ -1,4 +1,5 @@
 // The list of abonnementen, and when they are blocked.
+
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
@@ -7,6 +8,7 @@ import { COUNTED, type Figures, readFigures } from '../../nrc/abonnement/figures
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf, readForm } from '../form.ts'
 import { formatNumber } from '../format.ts'
+import { t, words } from '../language/language.ts'
 import { keysetByNumber, type Sorts } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { administering, nameOf, viewing } from './abonnement.ts'
@@ -19,7 +21,7 @@ const Grenzen = Type.Object({
 
 /** A count as it is shown: it ends at a bound. */
 export const capped = (aantal: number): string =>
-  aantal > COUNTED ? `meer dan ${formatNumber(COUNTED)}` : formatNumber(aantal)
+  aantal > COUNTED ? t`meer dan ${formatNumber(COUNTED)}` : formatNumber(aantal)
 
 const SORTS: Sorts = {
   callback: {
@@ -47,7 +49,7 @@ export function registerAbonnementenLijst(app: FastifyInstance): void {
     )
     const rijen = ids.flatMap((id) => figures.get(id) ?? []) // one may have gone meanwhile
     return reply.pagina('abonnementen', {
-      titel: 'Abonnementen',
+      titel: t('Abonnementen'),
       lijst,
       modus,
       rijen: rijen.map((rij) => ({ ...rij, naam: nameOf(rij), staat: stateOf(rij) })),
@@ -71,7 +73,7 @@ export function registerAbonnementenLijst(app: FastifyInstance): void {
         request,
         reply,
         '/abonnementen/grenzen',
-        'De grenzen zijn opgeslagen. Ze gelden vanaf nu.',
+        t('De grenzen zijn opgeslagen. Ze gelden vanaf nu.'),
       )
     } catch (error) {
       const fouten = formFaultsOf(error)
@@ -86,4 +88,8 @@ export function registerAbonnementenLijst(app: FastifyInstance): void {
       .executeTakeFirstOrThrow()
 }
 
-const GRENZEN = { titel: 'Grenzen van abonnementen', kruimels: [{ pad: '/abonnementen', naam: 'Abonnementen' }] }
+const GRENZEN = words(
+  { titel: 'Grenzen van abonnementen', kruimels: [{ pad: '/abonnementen', naam: 'Abonnementen' }] },
+  'titel',
+  'naam',
+)

@@ -1,11 +1,13 @@
 // The signature under messages (Standard Webhooks). A new secret is on one page, once; until the old one is removed, messages are
 // signed with both, so that a receiver changes when it likes.
+
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
 import { lockAbonnement } from '../../nrc/abonnement/write.ts'
 import { mutateFromPage } from '../change.ts'
 import { basePath } from '../keyset-list.ts'
+import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import { addNotice } from '../session.ts'
 import { administering, breadcrumbsOf, nameOf, type Params, requireAbonnement } from './abonnement.ts'
@@ -21,7 +23,7 @@ export function registerOndertekening(app: FastifyInstance): void {
     const toon = request.sessie?.melding?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
     const [nieuwste] = abonnement.ondertekening
     return reply.pagina('abonnement-ondertekening', {
-      titel: 'Ondertekening',
+      titel: t('Ondertekening'),
       kruimels: breadcrumbsOf(abonnement),
       abonnement,
       aantal: abonnement.ondertekening.length,
@@ -31,17 +33,17 @@ export function registerOndertekening(app: FastifyInstance): void {
 
   const acties: Record<string, { tekst: string; change(secrets: Buffer[], uuid: string): Buffer[] }> = {
     nieuw: {
-      tekst: 'Het nieuwe geheim geldt vanaf nu.',
+      tekst: t('Het nieuwe geheim geldt vanaf nu.'),
       change: ([current], uuid) => {
         const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
         return [box.seal(secret, subscriberOwner(uuid)), ...(current ? [current] : [])]
       },
     },
     'oud-weg': {
-      tekst: 'Berichten worden alleen nog met het nieuwste geheim ondertekend.',
+      tekst: t('Berichten worden alleen nog met het nieuwste geheim ondertekend.'),
       change: ([current]) => (current ? [current] : []),
     },
-    uit: { tekst: 'Berichten worden niet meer ondertekend.', change: () => [] },
+    uit: { tekst: t('Berichten worden niet meer ondertekend.'), change: () => [] },
   }
   for (const [actie, { tekst, change }] of Object.entries(acties)) {
     app.post<Params>(

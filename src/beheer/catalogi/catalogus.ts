@@ -1,4 +1,5 @@
 // Catalogues: the list, one with the types in it, making, changing and removing one.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { CatalogusInput, changeCatalogus, createCatalogus, deleteCatalogus } from '../../catalogi/catalogussen.ts'
@@ -9,47 +10,53 @@ import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
 import { keysetPage } from '../keyset-list.ts'
+import { t, words } from '../language/language.ts'
 import { keysetByNumber, queryText, sortsOf, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { beheren, kijken, stateOf, TYPES, type TypePath, uuidOf } from './context.ts'
 import { type FormPage, fieldsOf, showForm, submitForm } from './edit.ts'
 import { changedState, type Group } from './fields.ts'
 
-const GROUPS: Group[] = [
-  {
-    key: 'catalogus',
-    title: '',
-    fields: [
-      { name: 'naam', label: 'Naam', help: 'Bijvoorbeeld “Zaaktypen van de gemeente”.', max: 200, optional: true },
-      {
-        name: 'domein',
-        label: 'Domein',
-        help: 'Een korte code van ten hoogste vijf hoofdletters, bijvoorbeeld ALG.',
-        max: 5,
-      },
-      { name: 'rsin', label: 'RSIN', help: 'Het nummer van negen cijfers van uw organisatie.', max: 9 },
-    ],
-  },
-  {
-    key: 'beheerder',
-    title: 'Wie de catalogus beheert',
-    fields: [
-      { name: 'contactpersoonBeheerNaam', label: 'Naam van de beheerder', max: 40 },
-      { name: 'contactpersoonBeheerTelefoonnummer', label: 'Telefoonnummer', max: 20, optional: true },
-      { name: 'contactpersoonBeheerEmailadres', label: 'E-mailadres', kind: 'email', max: 254, optional: true },
-    ],
-  },
-  {
-    key: 'versie',
-    title: 'Versie',
-    folded: true,
-    fields: [
-      { name: 'versie', label: 'Versie van de catalogus', max: 20, optional: true },
-      { name: 'begindatumVersie', label: 'Vanaf', kind: 'date', optional: true },
-    ],
-  },
-]
-const CRUMB = { pad: '/catalogi', naam: 'Catalogi' }
+const GROUPS: Group[] = words(
+  [
+    {
+      key: 'catalogus',
+      title: '',
+      fields: [
+        { name: 'naam', label: 'Naam', help: 'Bijvoorbeeld “Zaaktypen van de gemeente”.', max: 200, optional: true },
+        {
+          name: 'domein',
+          label: 'Domein',
+          help: 'Een korte code van ten hoogste vijf hoofdletters, bijvoorbeeld ALG.',
+          max: 5,
+        },
+        { name: 'rsin', label: 'RSIN', help: 'Het nummer van negen cijfers van uw organisatie.', max: 9 },
+      ],
+    },
+    {
+      key: 'beheerder',
+      title: 'Wie de catalogus beheert',
+      fields: [
+        { name: 'contactpersoonBeheerNaam', label: 'Naam van de beheerder', max: 40 },
+        { name: 'contactpersoonBeheerTelefoonnummer', label: 'Telefoonnummer', max: 20, optional: true },
+        { name: 'contactpersoonBeheerEmailadres', label: 'E-mailadres', kind: 'email', max: 254, optional: true },
+      ],
+    },
+    {
+      key: 'versie',
+      title: 'Versie',
+      folded: true,
+      fields: [
+        { name: 'versie', label: 'Versie van de catalogus', max: 20, optional: true },
+        { name: 'begindatumVersie', label: 'Vanaf', kind: 'date', optional: true },
+      ],
+    },
+  ],
+  'title',
+  'label',
+  'help',
+)
+const CRUMB = words({ pad: '/catalogi', naam: 'Catalogi' }, 'naam')
 
 const SORTS = sortsOf('catalogus', 'c', {
   naam: sql`lower(c.naam)`,
@@ -69,7 +76,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: [],
     })
-    return reply.pagina('catalogi', { titel: 'Catalogi', lijst })
+    return reply.pagina('catalogi', { titel: t('Catalogi'), lijst })
   })
 
   app.get('/catalogi/nieuw', { config: beheren }, async (_request, reply) => showForm(reply, newPage(), {}))
@@ -90,7 +97,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       })
       return {
         naar: `/catalogi/${uuidOf(made.url)}`,
-        melding: 'De catalogus is gemaakt. Voeg nu een zaaktype toe, of begin met een voorbeeld.',
+        melding: t('De catalogus is gemaakt. Voeg nu een zaaktype toe, of begin met een voorbeeld.'),
       }
     })
   })
@@ -102,7 +109,7 @@ export function registerCatalogus(app: FastifyInstance): void {
     const filter = { zoek: queryText(request, 'zoek'), staat: queryText(request, 'staat') }
     const lijst = await listTypes(request, catalogus.id, path, filter)
     return reply.pagina('catalogus', {
-      titel: catalogus.naam || `Catalogus ${catalogus.domein}`,
+      titel: catalogus.naam || t`Catalogus ${catalogus.domein}`,
       kruimels: [CRUMB],
       catalogus,
       standaard: 'omschrijving',
@@ -125,7 +132,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       await mutateFromPage(request, async (m) => {
         await m.trx.selectFrom('catalogus').where('uuid', '=', uuid).forUpdate().select('id').execute()
         const [before] = await loadResources('catalogus', m.read, m.actor.base, [uuid], null)
-        if (!before) throw notFound('Deze catalogus bestaat niet meer.')
+        if (!before) throw notFound(t('Deze catalogus bestaat niet meer.'))
         requireFresh(before)
         const after = await changeCatalogus(m, uuid, 'partial_update', body)
         m.vastleggen({
@@ -136,18 +143,18 @@ export function registerCatalogus(app: FastifyInstance): void {
           ...changedState(fieldsOf(page), before, after),
         })
       })
-      return { naar: `/catalogi/${uuid}`, melding: 'De wijziging is opgeslagen.' }
+      return { naar: `/catalogi/${uuid}`, melding: t('De wijziging is opgeslagen.') }
     })
   })
 
   app.get('/catalogi/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
     const catalogus = await requireCatalogusRow(request)
-    const name = catalogus.naam || `Catalogus ${catalogus.domein}`
+    const name = catalogus.naam || t`Catalogus ${catalogus.domein}`
     return reply.pagina('catalogi-bevestigen', {
-      titel: 'Catalogus verwijderen',
+      titel: t('Catalogus verwijderen'),
       kruimels: [CRUMB, { pad: `/catalogi/${catalogus.uuid}`, naam: name }],
-      lines: [`U verwijdert “${name}”. Dat kan alleen als er geen typen meer in staan.`],
-      knop: 'Verwijderen',
+      lines: [t`U verwijdert “${name}”. Dat kan alleen als er geen typen meer in staan.`],
+      knop: t('Verwijderen'),
       gevaar: true,
       terug: `/catalogi/${catalogus.uuid}`,
     })
@@ -173,17 +180,17 @@ export function registerCatalogus(app: FastifyInstance): void {
         'fout',
       )
     }
-    return redirectWith(request, reply, '/catalogi', 'De catalogus is verwijderd.')
+    return redirectWith(request, reply, '/catalogi', t('De catalogus is verwijderd.'))
   })
 
   function newPage(): FormPage {
     return {
-      titel: 'Nieuwe catalogus',
+      titel: t('Nieuwe catalogus'),
       kruimels: [CRUMB],
       groups: GROUPS,
       terug: '/catalogi',
-      knop: 'Catalogus maken',
-      intro: 'Een catalogus houdt de zaaktypen, documenttypen en besluittypen van een organisatie bij elkaar.',
+      knop: t('Catalogus maken'),
+      intro: t('Een catalogus houdt de zaaktypen, documenttypen en besluittypen van een organisatie bij elkaar.'),
     }
   }
 
@@ -192,11 +199,11 @@ export function registerCatalogus(app: FastifyInstance): void {
     const [resource] = await loadResources('catalogus', app.read, request.base, [row.uuid], null)
     const pad = `/catalogi/${row.uuid}`
     const page = {
-      titel: 'Catalogus wijzigen',
-      kruimels: [CRUMB, { pad, naam: row.naam || `Catalogus ${row.domein}` }],
+      titel: t('Catalogus wijzigen'),
+      kruimels: [CRUMB, { pad, naam: row.naam || t`Catalogus ${row.domein}` }],
       groups: GROUPS,
       terug: pad,
-      knop: 'Opslaan',
+      knop: t('Opslaan'),
       extra: { verwijderen: `${pad}/verwijderen` },
     }
     return { page, resource: resource! }
@@ -208,7 +215,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       .where('uuid', '=', uuidParam(request))
       .selectAll()
       .executeTakeFirst()
-    if (!catalogus) throw notFound('Deze catalogus bestaat niet.')
+    if (!catalogus) throw notFound(t('Deze catalogus bestaat niet.'))
     return catalogus
   }
 

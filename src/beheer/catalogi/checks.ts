@@ -1,9 +1,11 @@
 // What a version still lacks before it is published: what must, what should, and what is good to know. Each with a link.
+
 import { sql } from 'kysely'
 import { SLEUTEL, validOn } from '../../catalogi/rules.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { inDays } from '../../http/duration.ts'
 import { formatDate } from '../format.ts'
+import { t } from '../language/language.ts'
 import { addDays, pathOf, today, type Version } from './context.ts'
 import { durationInWords } from './duration.ts'
 
@@ -28,36 +30,36 @@ export async function checksFor(db: ReadDb, version: Version): Promise<Checks> {
       : [`${path}/wijzigen`, `${path}/wijzigen`]
   if (version.einde && version.einde < version.begin)
     checks.must.push({
-      text: `De laatste dag (${formatDate(version.einde)}) ligt voor de eerste (${formatDate(version.begin)}).`,
+      text: t`De laatste dag (${formatDate(version.einde)}) ligt voor de eerste (${formatDate(version.begin)}).`,
       link: `${geldigheid}#veld-eindeGeldigheid`,
-      action: 'Geldigheid wijzigen',
+      action: t('Geldigheid wijzigen'),
     })
   for (const { uuid, begin, endsOn } of checks.overlap)
     if (endsOn === undefined)
       checks.must.push({
-        text: `Een gepubliceerde versie geldt al vanaf ${formatDate(begin)}. Deze versie moet later beginnen dan die.`,
+        text: t`Een gepubliceerde versie geldt al vanaf ${formatDate(begin)}. Deze versie moet later beginnen dan die.`,
         link: `${geldigheid}#veld-beginGeldigheid`,
-        action: 'Geldig vanaf wijzigen',
+        action: t('Geldig vanaf wijzigen'),
       })
     else
       checks.note.push({
-        text: `De versie die geldt vanaf ${formatDate(begin)} krijgt bij het publiceren ${formatDate(endsOn)} als laatste dag.`,
+        text: t`De versie die geldt vanaf ${formatDate(begin)} krijgt bij het publiceren ${formatDate(endsOn)} als laatste dag.`,
         link: `${path.replace(version.uuid, uuid)}`,
-        action: 'Die versie bekijken',
+        action: t('Die versie bekijken'),
       })
   if (version.begin < today())
     checks.note.push({
-      text: `Deze versie geldt vanaf ${formatDate(version.begin)}, dat is al geweest. Zaken die er zijn houden hun eigen versie.`,
+      text: t`Deze versie geldt vanaf ${formatDate(version.begin)}, dat is al geweest. Zaken die er zijn houden hun eigen versie.`,
       link: `${geldigheid}#veld-beginGeldigheid`,
-      action: 'Geldig vanaf wijzigen',
+      action: t('Geldig vanaf wijzigen'),
     })
   if (version.type === 'zaaktype') await checkZaaktype(db, version, checks, gegevens)
   if (version.type === 'besluittype') {
     if (version.omschrijving === '')
       checks.should.push({
-        text: 'Het besluittype heeft geen omschrijving: zonder kan het geen versies hebben.',
+        text: t('Het besluittype heeft geen omschrijving: zonder kan het geen versies hebben.'),
         link: `${path}/wijzigen#veld-omschrijving`,
-        action: 'Omschrijving invullen',
+        action: t('Omschrijving invullen'),
       })
     checks.along.push(
       ...(await unpublished(
@@ -102,73 +104,73 @@ async function checkZaaktype(db: ReadDb, version: Version, checks: Checks, gegev
     'should',
     statustypen!.length < 2,
     statustypen!.length === 0
-      ? 'Er zijn nog geen statustypen.'
-      : 'Er is maar één statustype: een zaak begint dan met de status die haar sluit.',
+      ? t('Er zijn nog geen statustypen.')
+      : t('Er is maar één statustype: een zaak begint dan met de status die haar sluit.'),
     `${path}/statustypen/nieuw`,
-    'Statustype toevoegen',
+    t('Statustype toevoegen'),
   )
   add(
     'should',
     roltypen!.length === 0,
-    'Er zijn nog geen roltypen: niemand kan bij een zaak betrokken zijn.',
+    t('Er zijn nog geen roltypen: niemand kan bij een zaak betrokken zijn.'),
     `${path}/roltypen/nieuw`,
-    'Roltype toevoegen',
+    t('Roltype toevoegen'),
   )
   add(
     'should',
     resultaattypen!.length === 0,
-    'Er zijn nog geen resultaattypen: een zaak kan dan niet worden gesloten met een uitkomst.',
+    t('Er zijn nog geen resultaattypen: een zaak kan dan niet worden gesloten met een uitkomst.'),
     `${path}/resultaattypen/nieuw`,
-    'Resultaattype toevoegen',
+    t('Resultaattype toevoegen'),
   )
   add(
     'note',
     roltypen!.length > 0 && !found.initiator,
-    'Geen roltype betekent “initiator”: wie de zaak begon kan niet worden vastgelegd.',
+    t('Geen roltype betekent “initiator”: wie de zaak begon kan niet worden vastgelegd.'),
     `${path}/roltypen/nieuw`,
-    'Roltype toevoegen',
+    t('Roltype toevoegen'),
   )
   add(
     'note',
     informatieobjecttypen!.length === 0,
-    'Er zijn geen documenttypen: aan een zaak kan geen document worden gekoppeld.',
+    t('Er zijn geen documenttypen: aan een zaak kan geen document worden gekoppeld.'),
     `${path}/documenttypen/nieuw`,
-    'Documenttype toevoegen',
+    t('Documenttype toevoegen'),
   )
   add(
     'note',
     resource.selectielijstProcestype === '',
-    'Er is geen procestype van de selectielijst gekozen.',
+    t('Er is geen procestype van de selectielijst gekozen.'),
     `${gegevens}/archief#veld-selectielijstProcestype`,
-    'Procestype kiezen',
+    t('Procestype kiezen'),
   )
   add(
     'note',
     found.zonderKlasse.length > 0,
-    `Bij ${found.zonderKlasse.map((name) => `“${name}”`).join(', ')} is nog geen klasse van de selectielijst gekozen.`,
+    t`Bij ${found.zonderKlasse.map((name) => `“${name}”`).join(', ')} is nog geen klasse van de selectielijst gekozen.`,
     `${path}/resultaattypen`,
-    'Resultaattypen bekijken',
+    t('Resultaattypen bekijken'),
   )
   for (const { omschrijving, uuid } of found.zonderEigenschap)
     checks.should.push({
-      text: `De bewaartermijn van “${omschrijving}” telt vanaf een eigenschap die dit zaaktype niet (meer) heeft: die zaken kunnen niet worden gesloten.`,
+      text: t`De bewaartermijn van “${omschrijving}” telt vanaf een eigenschap die dit zaaktype niet (meer) heeft: die zaken kunnen niet worden gesloten.`,
       link: `${path}/resultaattypen/${uuid}#veld-datumEigenschap`,
-      action: 'Resultaattype wijzigen',
+      action: t('Resultaattype wijzigen'),
     })
   const { servicenorm, doorlooptijd } = resource as { servicenorm: string | null; doorlooptijd: string }
   add(
     'note',
     servicenorm !== null && inDays(servicenorm) > inDays(doorlooptijd),
-    `De servicenorm (${durationInWords(servicenorm)}) is langer dan de doorlooptijd (${durationInWords(doorlooptijd)}).`,
+    t`De servicenorm (${durationInWords(servicenorm)}) is langer dan de doorlooptijd (${durationInWords(doorlooptijd)}).`,
     `${gegevens}/termijnen#veld-servicenorm`,
-    'Termijnen wijzigen',
+    t('Termijnen wijzigen'),
   )
   add(
     'note',
     found.gelijk,
-    `Een ander zaaktype in deze catalogus heet ook “${version.omschrijving}”.`,
+    t`Een ander zaaktype in deze catalogus heet ook “${version.omschrijving}”.`,
     `${gegevens}/basis#veld-omschrijving`,
-    'Omschrijving wijzigen',
+    t('Omschrijving wijzigen'),
   )
   checks.along.push(
     ...(await unpublished(

@@ -1,8 +1,10 @@
 // Two versions beside each other, in words: what changed in the type itself, and which parts came, went or changed.
+
 import type { FastifyInstance } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { notFound } from '../../http/problem.ts'
+import { t } from '../language/language.ts'
 import { queryText, uuidIn } from '../lookup.ts'
 import {
   crumbsOf,
@@ -42,14 +44,14 @@ export function registerCompare(app: FastifyInstance, selectielijst: Selectielij
         siblings.find(({ here, concept }) => !here && !concept)?.uuid ??
         siblings.find(({ here }) => !here)?.uuid
       const other = uuid && (await findVersion(app.read, request.base, info.type, uuid))
-      if (!other) throw notFound('Er is geen andere versie om mee te vergelijken.')
+      if (!other) throw notFound(t('Er is geen andere versie om mee te vergelijken.'))
       const [older, newer] = [version, other].toSorted((a, b) => a.begin.localeCompare(b.begin) || a.id - b.id) as [
         Version,
         Version,
       ]
       const fields = await fieldsFor(app.read, request.base, version)
       return reply.pagina('catalogi-verschillen', {
-        titel: 'Versies vergelijken',
+        titel: t('Versies vergelijken'),
         kruimels: crumbsOf(version),
         name: titleOf(version),
         path: pathOf(version),
@@ -74,10 +76,10 @@ async function fieldsFor(db: ReadDb, base: string, version: Version): Promise<Fi
     return besluittypeGroups(await names('informatieobjecttype')).flatMap(({ fields }) => fields)
   return [
     ...ZAAKTYPE_FIELDS,
-    { name: 'selectielijstProcestype', label: 'Procestype', optional: true },
-    { name: 'besluittypen', label: 'Besluittypen', kind: 'checks', choices: await names('besluittype') },
-    { name: 'deelzaaktypen', label: 'Deelzaken', kind: 'checks', choices: await names('zaaktype') },
-    { name: 'gerelateerdeZaaktypen', label: 'Andere zaaktypen', kind: 'related', choices: await names('zaaktype') },
+    { name: 'selectielijstProcestype', label: t('Procestype'), optional: true },
+    { name: 'besluittypen', label: t('Besluittypen'), kind: 'checks', choices: await names('besluittype') },
+    { name: 'deelzaaktypen', label: t('Deelzaken'), kind: 'checks', choices: await names('zaaktype') },
+    { name: 'gerelateerdeZaaktypen', label: t('Andere zaaktypen'), kind: 'related', choices: await names('zaaktype') },
   ]
 }
 

@@ -1,4 +1,5 @@
 // What the pages of the catalogue read before they show or change something: a version, its state in words, and choices.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { loadResources } from '../../catalogi/expand.ts'
@@ -8,6 +9,7 @@ import type { Mutation } from '../../database/mutate.ts'
 import { link } from '../../http/links.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { formatDate } from '../format.ts'
+import { t, words } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import type { Crumb } from './edit.ts'
 import type { Choice } from './fields.ts'
@@ -16,23 +18,28 @@ export const kijken = { access: 'beheer', rol: 'viewer' } as const
 export const beheren = { access: 'beheer', rol: 'administrator' } as const
 
 /** The types that are published on their own, as the pages name them. */
-export const TYPES = {
-  zaaktypen: { type: 'zaaktype', path: 'zaaktypen', name: 'Zaaktypen', one: 'Zaaktype', the: 'het zaaktype' },
-  informatieobjecttypen: {
-    type: 'informatieobjecttype',
-    path: 'informatieobjecttypen',
-    name: 'Documenttypen',
-    one: 'Documenttype',
-    the: 'het documenttype',
-  },
-  besluittypen: {
-    type: 'besluittype',
-    path: 'besluittypen',
-    name: 'Besluittypen',
-    one: 'Besluittype',
-    the: 'het besluittype',
-  },
-} as const
+export const TYPES = words(
+  {
+    zaaktypen: { type: 'zaaktype', path: 'zaaktypen', name: 'Zaaktypen', one: 'Zaaktype', the: 'het zaaktype' },
+    informatieobjecttypen: {
+      type: 'informatieobjecttype',
+      path: 'informatieobjecttypen',
+      name: 'Documenttypen',
+      one: 'Documenttype',
+      the: 'het documenttype',
+    },
+    besluittypen: {
+      type: 'besluittype',
+      path: 'besluittypen',
+      name: 'Besluittypen',
+      one: 'Besluittype',
+      the: 'het besluittype',
+    },
+  } as const,
+  'name',
+  'one',
+  'the',
+)
 export type TypePath = keyof typeof TYPES
 export type TypeInfo = (typeof TYPES)[TypePath]
 export const infoOf = (type: Hoofdtype): TypeInfo => Object.values(TYPES).find((info) => info.type === type)!
@@ -69,11 +76,11 @@ export function addDays(day: string, days: number): string {
 /** What a version is today, in words. */
 export function stateOf(version: { concept: boolean; begin: string; einde: string | null }, day = today()): State {
   const { concept, begin, einde } = version
-  if (concept) return { kind: 'concept', text: 'Concept', look: 'let-op' }
-  if (begin > day) return { kind: 'toekomst', text: `Gepubliceerd, geldig vanaf ${formatDate(begin)}`, look: 'bezig' }
+  if (concept) return { kind: 'concept', text: t('Concept'), look: 'let-op' }
+  if (begin > day) return { kind: 'toekomst', text: t`Gepubliceerd, geldig vanaf ${formatDate(begin)}`, look: 'bezig' }
   if (einde && einde < day)
-    return { kind: 'verlopen', text: `Verlopen sinds ${formatDate(addDays(einde, 1))}`, look: 'oud' }
-  return { kind: 'geldig', text: 'Geldig', look: 'goed' }
+    return { kind: 'verlopen', text: t`Verlopen sinds ${formatDate(addDays(einde, 1))}`, look: 'oud' }
+  return { kind: 'geldig', text: t('Geldig'), look: 'goed' }
 }
 
 /** The version in the address of a page. @throws Problem 404 */
@@ -84,7 +91,7 @@ export async function requireVersion(
   uuid = uuidParam(request),
 ): Promise<Version> {
   const version = await findVersion(app.read, request.base, type, uuid)
-  if (!version) throw notFound(`${infoOf(type).one} niet gevonden.`)
+  if (!version) throw notFound(t`${infoOf(type).one} niet gevonden.`)
   return version
 }
 
@@ -125,10 +132,10 @@ export async function findVersion(
 export async function holdVersion(m: Mutation, type: Hoofdtype, uuid: string, concept: boolean): Promise<Version> {
   await sql`select 1 from ${sql.table(type)} where uuid = ${uuid} for update`.execute(m.trx)
   const version = await findVersion(m.read, m.actor.base, type, uuid)
-  if (!version) throw notFound(`${infoOf(type).one} is intussen verwijderd.`)
+  if (!version) throw notFound(t`${infoOf(type).one} is intussen verwijderd.`)
   if (version.concept !== concept)
     throw new Problem(409, {
-      detail: `Iemand heeft ${infoOf(type).the} intussen gepubliceerd. Er is niets gewijzigd; ververs de pagina om te zien wat nog kan.`,
+      detail: t`Iemand heeft ${infoOf(type).the} intussen gepubliceerd. Er is niets gewijzigd; ververs de pagina om te zien wat nog kan.`,
     })
   return version
 }
@@ -146,7 +153,7 @@ export const catalogusCrumbs = ({
   catalogus: string
   catalogusNaam: string
 }): Crumb[] => [
-  { pad: '/catalogi', naam: 'Catalogi' },
+  { pad: '/catalogi', naam: t('Catalogi') },
   { pad: `/catalogi/${catalogus}`, naam: catalogusNaam },
 ]
 
@@ -165,8 +172,8 @@ export async function typeChoices(db: ReadDb, base: string, type: Hoofdtype, cat
     order by lower(s.omschrijving), s.key limit 2000`.execute(db)
   return rows.map(({ uuid, omschrijving, key: own, concept }) => [
     own || link(base, type, uuid),
-    (type === 'zaaktype' ? `${omschrijving} (${own})` : omschrijving || 'zonder omschrijving') +
-      (concept ? ' – concept' : ''),
+    (type === 'zaaktype' ? `${omschrijving} (${own})` : omschrijving || t('zonder omschrijving')) +
+      (concept ? ` – ${t('concept')}` : ''),
   ])
 }
 

@@ -1,5 +1,7 @@
 // Changing what was published: only what nobody computes with, or something more, with a reason and with open eyes.
+
 import type { ReadDb } from '../../database/database.ts'
+import { t } from '../language/language.ts'
 import type { Version } from './context.ts'
 import { refuse } from './edit.ts'
 import type { Group } from './fields.ts'
@@ -11,10 +13,10 @@ export type Correction = 'wijziging' | 'uitbreiding'
 export function correctionGroup(kind: Correction): Group {
   return {
     key: 'correctie',
-    title: kind === 'wijziging' ? 'Waarom u dit wijzigt' : 'Waarom u dit toevoegt',
+    title: kind === 'wijziging' ? t('Waarom u dit wijzigt') : t('Waarom u dit toevoegt'),
     fields: [
-      { name: '_reden', label: 'Reden', help: 'Komt in de geschiedenis te staan.', max: 200 },
-      { name: '_bevestigd', label: 'Ik weet dat dit meteen geldt voor alle zaken van deze versie', kind: 'check' },
+      { name: '_reden', label: t('Reden'), help: t('Komt in de geschiedenis te staan.'), max: 200 },
+      { name: '_bevestigd', label: t('Ik weet dat dit meteen geldt voor alle zaken van deze versie'), kind: 'check' },
     ],
   }
 }
@@ -29,7 +31,7 @@ export function readCorrection({ concept }: Pick<Version, 'concept'>, body: Reco
   delete body._reden
   delete body._bevestigd
   if (concept) return ''
-  if (!confirmed) refuse({ _bevestigd: 'Bevestig dat u de gevolgen kent.' })
+  if (!confirmed) refuse({ _bevestigd: t('Bevestig dat u de gevolgen kent.') })
   return String(reason)
 }
 
@@ -38,8 +40,8 @@ export async function warningsFor(db: ReadDb, version: Version, kind: Correction
   const usage = usageInWords(await usageOf(db, version), version.type)
   return [
     kind === 'wijziging'
-      ? `Dit type is gepubliceerd. Wat u hier wijzigt geldt meteen, ook voor wat er al is: ${usage}.`
-      : `Dit type is gepubliceerd. Wat u toevoegt is er meteen, ook voor wat er al is: ${usage}. Het is daarna niet meer te verwijderen.`,
-    'Andere systemen kunnen de oude gegevens nog even onthouden.',
+      ? t`Dit type is gepubliceerd. Wat u hier wijzigt geldt meteen, ook voor wat er al is: ${usage}.`
+      : t`Dit type is gepubliceerd. Wat u toevoegt is er meteen, ook voor wat er al is: ${usage}. Het is daarna niet meer te verwijderen.`,
+    t('Andere systemen kunnen de oude gegevens nog even onthouden.'),
   ]
 }

@@ -1,10 +1,12 @@
 // Starting points: complete example zaaktypen to make in a catalogue, and what is known of the selectielijst.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EXAMPLES, loadExample, verifyExample } from '../../catalogi/examples/load.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import type { Formulier } from '../form.ts'
+import { t } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { beheren, catalogusCrumbs, kijken, today, uuidOf } from './context.ts'
@@ -20,10 +22,10 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
       .execute()
     const present = new Set(rows.map(({ identificatie }) => identificatie))
     return reply.pagina('catalogi-voorbeelden', {
-      titel: 'Beginnen met een voorbeeld',
+      titel: t('Beginnen met een voorbeeld'),
       kruimels: catalogusCrumbs({
         catalogus: catalogus.uuid,
-        catalogusNaam: catalogus.naam || `Catalogus ${catalogus.domein}`,
+        catalogusNaam: catalogus.naam || t`Catalogus ${catalogus.domein}`,
       }),
       examples: EXAMPLES.map((example) => ({
         ...example,
@@ -35,7 +37,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
   app.post('/catalogi/:uuid/voorbeelden', { config: beheren }, async (request, reply) => {
     const catalogus = await requireCatalogus(request)
     const example = EXAMPLES.find(({ key }) => key === (request.body as Formulier | null)?.voorbeeld)
-    if (!example) throw notFound('Dit voorbeeld bestaat niet.')
+    if (!example) throw notFound(t('Dit voorbeeld bestaat niet.'))
     const verified = await verifyExample(selectielijst, example, request.base)
     const made = await mutateFromPage(request, async (m) => {
       const zaaktypen = await loadExample(m, catalogus.uuid, example, verified, { beginGeldigheid: today() })
@@ -56,15 +58,15 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
         request,
         reply,
         `/catalogi/${catalogus.uuid}`,
-        'Deze zaaktypen staan al in de catalogus. Er is niets gemaakt.',
+        t('Deze zaaktypen staan al in de catalogus. Er is niets gemaakt.'),
         'info',
       )
-    const names = made.map(({ omschrijving }) => `“${omschrijving}”`).join(' en ')
+    const names = made.map(({ omschrijving }) => `“${omschrijving}”`).join(t(' en '))
     return redirectWith(
       request,
       reply,
       `/catalogi/zaaktypen/${uuidOf(last.url)}`,
-      `${names} ${made.length === 1 ? 'is' : 'zijn'} gemaakt, als concept. Pas aan wat u anders wilt en publiceer.`,
+      t`${names} ${made.length === 1 ? t('is') : t('zijn')} gemaakt, als concept. Pas aan wat u anders wilt en publiceer.`,
     )
   })
 
@@ -74,7 +76,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
       listed.kind === 'ok' ? [...new Set(listed.items.map(({ jaar }) => String(jaar)))].toSorted().reverse() : []
     return reply.pagina('catalogi-selectielijst', {
       titel: 'Selectielijst',
-      kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }],
+      kruimels: [{ pad: '/catalogi', naam: t('Catalogi') }],
       listed,
       years,
       imported: await selectielijst.importedOf(),
@@ -87,7 +89,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
       .where('uuid', '=', uuidParam(request))
       .select(['id', 'uuid', 'naam', 'domein'])
       .executeTakeFirst()
-    if (!catalogus) throw notFound('Deze catalogus bestaat niet.')
+    if (!catalogus) throw notFound(t('Deze catalogus bestaat niet.'))
     return catalogus
   }
 }

@@ -1,8 +1,10 @@
 // Fields of the forms of the catalogue: what is asked, how it is read into a body of the API, and how a value reads back.
+
 import { isUrl } from '../../catalogi/rules.ts'
 import type { InvalidParam } from '../../http/problem.ts'
 import type { Formulier } from '../form.ts'
 import { formatDate } from '../format.ts'
+import { t, words } from '../language/language.ts'
 import { durationFields, durationInWords, readDuration } from './duration.ts'
 
 export type Choice = readonly [value: string, text: string, help?: string]
@@ -155,15 +157,15 @@ function readField(field: Field, values: Values): { value: unknown; fault?: stri
   const empty = text === undefined || text.length === 0
   if (empty && !field.optional && !['check', 'checks', 'lines', 'checklist'].includes(field.kind ?? '')) {
     const choose = ['select', 'radio', 'yesno'].includes(field.kind ?? '')
-    return { value: emptyValue(field), fault: choose ? 'Kies een van de mogelijkheden.' : 'Vul dit in.' }
+    return { value: emptyValue(field), fault: choose ? t('Kies een van de mogelijkheden.') : t('Vul dit in.') }
   }
   if (field.max !== undefined && typeof text === 'string' && [...text].length > field.max && field.kind !== 'lines')
-    return { value: text, fault: `Gebruik ten hoogste ${field.max} tekens; het zijn er nu ${[...text].length}.` }
+    return { value: text, fault: t`Gebruik ten hoogste ${field.max} tekens; het zijn er nu ${[...text].length}.` }
   switch (field.kind) {
     case 'duration': {
       const value = readDuration(String(text), String(values[`${field.name}.eenheid`] ?? 'D'))
       if (value !== undefined) return { value }
-      return { value: null, fault: 'Vul een heel getal in en kies een eenheid, of schrijf “1 jaar en 6 maanden”.' }
+      return { value: null, fault: t('Vul een heel getal in en kies een eenheid, of schrijf “1 jaar en 6 maanden”.') }
     }
     case 'checks':
       return { value: text }
@@ -172,7 +174,7 @@ function readField(field: Field, values: Values): { value: unknown; fault?: stri
       const long = field.max === undefined ? undefined : lines.find((line) => [...line].length > field.max!)
       return long === undefined
         ? { value: lines }
-        : { value: lines, fault: `Gebruik per regel ten hoogste ${field.max} tekens: “${long}” is langer.` }
+        : { value: lines, fault: t`Gebruik per regel ten hoogste ${field.max} tekens: “${long}” is langer.` }
     }
     case 'checklist':
       return readChecklist(String(text))
@@ -182,7 +184,9 @@ function readField(field: Field, values: Values): { value: unknown; fault?: stri
       return { value: text === 'true' }
     case 'number': {
       if (empty) return { value: null }
-      return /^\d{1,9}$/.test(String(text)) ? { value: Number(text) } : { value: null, fault: 'Vul een heel getal in.' }
+      return /^\d{1,9}$/.test(String(text))
+        ? { value: Number(text) }
+        : { value: null, fault: t('Vul een heel getal in.') }
     }
     default:
       return { value: empty ? emptyValue(field) : text }
@@ -217,9 +221,9 @@ function readChecklist(text: string): { value: ChecklistItem[]; fault?: string }
     return { itemnaam: itemnaam.trim(), vraagstelling: question.replace(/\s*\*$/, ''), verplicht, toelichting: '' }
   })
   if (items.some(({ itemnaam, vraagstelling }) => !itemnaam || !vraagstelling))
-    return { value: items, fault: 'Schrijf op elke regel een naam, een dubbele punt en de vraag.' }
+    return { value: items, fault: t('Schrijf op elke regel een naam, een dubbele punt en de vraag.') }
   if (items.some(({ itemnaam }) => [...itemnaam].length > 30))
-    return { value: items, fault: 'De naam van een controlepunt heeft ten hoogste 30 tekens.' }
+    return { value: items, fault: t('De naam van een controlepunt heeft ten hoogste 30 tekens.') }
   return { value: items }
 }
 
@@ -233,22 +237,26 @@ function readRelated(field: Field, values: Values): { value: Related[]; fault?: 
     toelichting: notes[place]!,
   }))
   const faults = value.flatMap(({ zaaktype, aardRelatie, toelichting }, place) => {
-    const row = `Regel ${place + 1}`
-    if (types[place] && addresses[place]) return [`${row}: kies een zaaktype of vul een adres in, niet beide.`]
-    if (!zaaktype) return [`${row}: kies het zaaktype.`]
-    if (addresses[place] && !isUrl(zaaktype)) return [`${row}: het adres begint met https:// of http://.`]
-    if (!aardRelatie) return [`${row}: kies wat zo’n zaak voor deze is.`]
-    return [...toelichting].length > 255 ? [`${row}: gebruik ten hoogste 255 tekens voor de toelichting.`] : []
+    const row = t`Regel ${place + 1}`
+    if (types[place] && addresses[place]) return [t`${row}: kies een zaaktype of vul een adres in, niet beide.`]
+    if (!zaaktype) return [t`${row}: kies het zaaktype.`]
+    if (addresses[place] && !isUrl(zaaktype)) return [t`${row}: het adres begint met https:// of http://.`]
+    if (!aardRelatie) return [t`${row}: kies wat zo’n zaak voor deze is.`]
+    return [...toelichting].length > 255 ? [t`${row}: gebruik ten hoogste 255 tekens voor de toelichting.`] : []
   })
   return faults.length > 0 ? { value, fault: faults.join(' ') } : { value }
 }
 
 /** What another zaaktype can be to this one. */
-export const AARD_RELATIE: readonly Choice[] = [
-  ['vervolg', 'Vervolg', 'zo’n zaak komt na deze'],
-  ['bijdrage', 'Bijdrage', 'zo’n zaak draagt bij aan de uitkomst van deze'],
-  ['onderwerp', 'Onderwerp', 'zo’n zaak is het onderwerp van deze'],
-]
+export const AARD_RELATIE: readonly Choice[] = words(
+  [
+    ['vervolg', 'Vervolg', 'zo’n zaak komt na deze'],
+    ['bijdrage', 'Bijdrage', 'zo’n zaak draagt bij aan de uitkomst van deze'],
+    ['onderwerp', 'Onderwerp', 'zo’n zaak is het onderwerp van deze'],
+  ],
+  '1',
+  '2',
+)
 
 // ---- in words ----
 
@@ -263,7 +271,7 @@ export function inWords(field: Field, resource: object): string {
       return formatDate(String(value))
     case 'yesno':
     case 'check':
-      return value ? 'ja' : 'nee'
+      return value ? t('ja') : t('nee')
     case 'checklist':
       return (value as ChecklistItem[]).map(checklistLine).join('; ')
     case 'related':
@@ -325,6 +333,3 @@ export function setMember(body: Resource, name: string, value: unknown): void {
   }
   at[parts.at(-1)!] = value
 }
-
-export const lowerFirst = (text: string) =>
-  /^[A-Z]{2}/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1)

@@ -1,7 +1,9 @@
 // What was done to a type, as sentences: who, what, and from what into what.
+
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { historyOf } from '../history.ts'
+import { t, words } from '../language/language.ts'
 import { keysetByNumber } from '../lookup.ts'
 import { crumbsOf, kijken, requireVersion, TYPES } from './context.ts'
 
@@ -15,18 +17,21 @@ type Row = {
   nieuw: unknown
 }
 
-const VERBS: [ending: string, words: string][] = [
-  ['-nieuwe-versie', 'als nieuwe versie gemaakt'],
-  ['-volgorde', 'gewijzigd'],
-  ['-maken', 'gemaakt'],
-  ['-wijzigen', 'gewijzigd'],
-  ['-verwijderen', 'verwijderd'],
-  ['-publiceren', 'gepubliceerd'],
-  ['-beeindigen', 'een andere laatste dag gegeven'],
-  ['-kopieren', 'als kopie gemaakt'],
-  ['-importeren', 'geïmporteerd'],
-  ['-voorbeeld', 'gemaakt naar een voorbeeld'],
-]
+const VERBS: [ending: string, words: string][] = words(
+  [
+    ['-nieuwe-versie', 'als nieuwe versie gemaakt'],
+    ['-volgorde', 'gewijzigd'],
+    ['-maken', 'gemaakt'],
+    ['-wijzigen', 'gewijzigd'],
+    ['-verwijderen', 'verwijderd'],
+    ['-publiceren', 'gepubliceerd'],
+    ['-beeindigen', 'een andere laatste dag gegeven'],
+    ['-kopieren', 'als kopie gemaakt'],
+    ['-importeren', 'geïmporteerd'],
+    ['-voorbeeld', 'gemaakt naar een voorbeeld'],
+  ],
+  '1',
+)
 
 export function registerHistory(app: FastifyInstance): void {
   for (const info of Object.values(TYPES)) {
@@ -41,7 +46,7 @@ export function registerHistory(app: FastifyInstance): void {
       })
       const spoor = await historyOf(app, request, version.uuid)
       return reply.pagina('catalogi-geschiedenis', {
-        titel: 'Geschiedenis',
+        titel: t('Geschiedenis'),
         kruimels: crumbsOf(version),
         lijst: {
           ...list,
@@ -60,7 +65,7 @@ export function sentence({
   weergave,
 }: Pick<Row, 'gebruiker' | 'handeling' | 'weergave'>): string {
   const verb = VERBS.find(([ending]) => handeling.endsWith(ending))?.[1] ?? handeling.replaceAll('-', ' ')
-  return `${gebruiker || 'Iemand'} heeft ${weergave || 'dit'} ${verb}.`
+  return t`${gebruiker || t('Iemand')} heeft ${weergave || 'dit'} ${verb}.`
 }
 
 /** `Doorlooptijd: van “30 dagen” in “6 weken”`, a line for each field. */
@@ -70,6 +75,6 @@ export function changes({ oud, nieuw }: Pick<Row, 'oud' | 'nieuw'>): string[] {
     const [from, to] = [String(before![label] ?? ''), String(after![label] ?? '')]
     if (from === to || (from === '' && to === '')) return []
     if (from === '') return [`${label}: “${to}”`]
-    return [to === '' ? `${label}: “${from}” weggehaald` : `${label}: van “${from}” in “${to}”`]
+    return [to === '' ? t`${label}: “${from}” weggehaald` : t`${label}: van “${from}” in “${to}”`]
   })
 }

@@ -1,4 +1,5 @@
 // The life of a version after it was made: a next version, a copy, its end, and removing a concept.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { deleteBesluittype } from '../../catalogi/besluittypen.ts'
 import { copyType, copyZaaktype } from '../../catalogi/copy.ts'
@@ -9,6 +10,7 @@ import type { Mutation } from '../../database/mutate.ts'
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
 import { formatDate } from '../format.ts'
+import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import {
   addDays,
@@ -51,7 +53,7 @@ export function registerLifecycle(app: FastifyInstance): void {
         const later = (await versionsOf(app.read, version)).find((one) => !one.concept && one.begin >= begin)
         if (later)
           refuse({
-            beginGeldigheid: `Er is al een gepubliceerde versie vanaf ${formatDate(later.begin)}. Kies een dag daarna: twee versies gelden nooit op dezelfde dag.`,
+            beginGeldigheid: t`Er is al een gepubliceerde versie vanaf ${formatDate(later.begin)}. Kies een dag daarna: twee versies gelden nooit op dezelfde dag.`,
           })
         const made = await mutateFromPage(request, async (m) => {
           const copy =
@@ -69,7 +71,7 @@ export function registerLifecycle(app: FastifyInstance): void {
         })
         return {
           naar: `/catalogi/${info.path}/${uuidOf(made.url)}`,
-          melding: `De nieuwe versie is gemaakt, als concept vanaf ${formatDate(begin)}. De huidige blijft gelden tot u deze publiceert.`,
+          melding: t`De nieuwe versie is gemaakt, als concept vanaf ${formatDate(begin)}. De huidige blijft gelden tot u deze publiceert.`,
         }
       })
     })
@@ -83,7 +85,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       return submitForm(request, reply, await endPage(version), async ({ body }) => {
         const einde = (body.eindeGeldigheid as string | null) ?? null
         if (einde && einde < version.begin)
-          refuse({ eindeGeldigheid: `De laatste dag kan niet voor de eerste liggen (${formatDate(version.begin)}).` })
+          refuse({ eindeGeldigheid: t`De laatste dag kan niet voor de eerste liggen (${formatDate(version.begin)}).` })
         await mutateFromPage(request, async (m) => {
           const now = await holdVersion(m, info.type, version.uuid, version.concept)
           await setEinde(m, info.type, version.uuid, einde)
@@ -98,7 +100,7 @@ export function registerLifecycle(app: FastifyInstance): void {
         })
         return {
           naar: pathOf(version),
-          melding: einde ? `De laatste dag is ${formatDate(einde)}.` : 'Deze versie geldt weer zonder einde.',
+          melding: einde ? t`De laatste dag is ${formatDate(einde)}.` : t('Deze versie geldt weer zonder einde.'),
         }
       })
     })
@@ -110,7 +112,7 @@ export function registerLifecycle(app: FastifyInstance): void {
           request,
           reply,
           pathOf(version),
-          'Wat gepubliceerd is verwijdert u niet: beëindig het. Wat er is blijft dan werken.',
+          t('Wat gepubliceerd is verwijdert u niet: beëindig het. Wat er is blijft dan werken.'),
           'info',
         )
       return reply.pagina('catalogi-bevestigen', removalPage(version))
@@ -135,7 +137,7 @@ export function registerLifecycle(app: FastifyInstance): void {
         request,
         reply,
         `/catalogi/${version.catalogus}?soort=${info.path}`,
-        `Het concept “${titleOf(version)}” is verwijderd.`,
+        t`Het concept “${titleOf(version)}” is verwijderd.`,
       )
     })
   }
@@ -173,12 +175,12 @@ export function registerLifecycle(app: FastifyInstance): void {
         })
         return copy
       })
-      const along = made.along.length > 0 ? ` Mee gekopieerd: ${made.along.join(', ')}.` : ''
+      const along = made.along.length > 0 ? t` Mee gekopieerd: ${made.along.join(', ')}.` : ''
       const dropped =
-        made.dropped.length > 0 ? ` Weggelaten, omdat het daar niet bestaat: ${made.dropped.join(', ')}.` : ''
+        made.dropped.length > 0 ? t` Weggelaten, omdat het daar niet bestaat: ${made.dropped.join(', ')}.` : ''
       return {
         naar: `/catalogi/zaaktypen/${uuidOf(made.url)}`,
-        melding: `De kopie is gemaakt, als concept.${along}${dropped}`,
+        melding: t`De kopie is gemaakt, als concept.${along}${dropped}`,
       }
     })
   })
@@ -197,7 +199,7 @@ export function registerLifecycle(app: FastifyInstance): void {
     const drafts = (await versionsOf(app.read, version)).filter(({ concept }) => concept)
     const info = infoOf(version.type)
     return {
-      titel: 'Nieuwe versie',
+      titel: t('Nieuwe versie'),
       kruimels: crumbsOf(version),
       groups: [
         {
@@ -206,22 +208,22 @@ export function registerLifecycle(app: FastifyInstance): void {
           fields: [
             {
               name: 'beginGeldigheid',
-              label: 'Geldig vanaf',
+              label: t('Geldig vanaf'),
               kind: 'date',
-              help: 'Als u de nieuwe versie publiceert, eindigt de huidige de dag ervoor.',
+              help: t('Als u de nieuwe versie publiceert, eindigt de huidige de dag ervoor.'),
             },
           ],
         },
       ],
       terug: pathOf(version),
-      knop: 'Nieuwe versie maken',
-      intro: `U maakt een kopie van ${info.the} “${titleOf(version)}” met alles erin, als concept. Wijzig wat u wilt en publiceer haar wanneer zij klaar is. ${version.type === 'zaaktype' ? 'Zaken die er zijn houden de versie waarmee ze begonnen.' : 'Zaaktypen die hiernaar verwijzen gebruiken dan vanzelf de nieuwe versie.'}`,
+      knop: t('Nieuwe versie maken'),
+      intro: t`U maakt een kopie van ${info.the} “${titleOf(version)}” met alles erin, als concept. Wijzig wat u wilt en publiceer haar wanneer zij klaar is. ${version.type === 'zaaktype' ? t('Zaken die er zijn houden de versie waarmee ze begonnen.') : t('Zaaktypen die hiernaar verwijzen gebruiken dan vanzelf de nieuwe versie.')}`,
       ...(drafts.length > 0 && {
-        warning: ['Er is al een concept van dit type. Misschien wilt u daaraan verder werken.'],
+        warning: [t('Er is al een concept van dit type. Misschien wilt u daaraan verder werken.')],
       }),
       extra: {
         ...(drafts[0] && {
-          verder: { pad: pathOf(version).replace(version.uuid, drafts[0].uuid), tekst: 'Naar dat concept' },
+          verder: { pad: pathOf(version).replace(version.uuid, drafts[0].uuid), tekst: t('Naar dat concept') },
         }),
       },
     }
@@ -230,7 +232,7 @@ export function registerLifecycle(app: FastifyInstance): void {
   async function endPage(version: Version): Promise<FormPage> {
     const usage = usageInWords(await usageOf(app.read, version), version.type)
     return {
-      titel: `${infoOf(version.type).one} beëindigen`,
+      titel: t`${infoOf(version.type).one} beëindigen`,
       kruimels: crumbsOf(version),
       groups: [
         {
@@ -239,26 +241,26 @@ export function registerLifecycle(app: FastifyInstance): void {
           fields: [
             {
               name: 'eindeGeldigheid',
-              label: 'Laatste dag',
+              label: t('Laatste dag'),
               kind: 'date',
-              help: 'Leeg: zonder einde.',
+              help: t('Leeg: zonder einde.'),
               optional: true,
             },
           ],
         },
       ],
       terug: pathOf(version),
-      knop: 'Opslaan',
-      intro: `Andere systemen bieden het na de laatste dag niet meer aan. Wat er is blijft werken: deze versie heeft ${usage}. Het is een bericht aan die systemen, geen slot: wie deze versie kent kan haar blijven gebruiken.`,
+      knop: t('Opslaan'),
+      intro: t`Andere systemen bieden het na de laatste dag niet meer aan. Wat er is blijft werken: deze versie heeft ${usage}. Het is een bericht aan die systemen, geen slot: wie deze versie kent kan haar blijven gebruiken.`,
     }
   }
 
   function removalPage(version: Version) {
     return {
-      titel: 'Concept verwijderen',
+      titel: t('Concept verwijderen'),
       kruimels: crumbsOf(version),
-      lines: [`U verwijdert het concept “${titleOf(version)}” met alles erin. Dit is niet terug te draaien.`],
-      knop: 'Verwijderen',
+      lines: [t`U verwijdert het concept “${titleOf(version)}” met alles erin. Dit is niet terug te draaien.`],
+      knop: t('Verwijderen'),
       gevaar: true,
       terug: pathOf(version),
     }
@@ -272,7 +274,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       .limit(500)
       .execute()
     return {
-      titel: 'Kopiëren',
+      titel: t('Kopiëren'),
       kruimels: crumbsOf(version),
       groups: [
         {
@@ -281,25 +283,27 @@ export function registerLifecycle(app: FastifyInstance): void {
           fields: [
             {
               name: 'catalogus',
-              label: 'Naar catalogus',
+              label: t('Naar catalogus'),
               kind: 'select',
               choices: rows.map(({ uuid, naam, domein }): Choice => [uuid, naam ? `${naam} (${domein})` : domein]),
-              help: 'In een andere catalogus worden documenttypen en besluittypen gebruikt die er dezelfde naam hebben; de andere gaan mee, als concept.',
+              help: t(
+                'In een andere catalogus worden documenttypen en besluittypen gebruikt die er dezelfde naam hebben; de andere gaan mee, als concept.',
+              ),
             },
-            { name: 'omschrijving', label: 'Omschrijving', max: 80 },
+            { name: 'omschrijving', label: t('Omschrijving'), max: 80 },
             {
               name: 'identificatie',
-              label: 'Identificatie',
+              label: t('Identificatie'),
               max: 50,
-              help: 'Een nieuwe code: het wordt een ander zaaktype.',
+              help: t('Een nieuwe code: het wordt een ander zaaktype.'),
             },
-            { name: 'beginGeldigheid', label: 'Geldig vanaf', kind: 'date' },
+            { name: 'beginGeldigheid', label: t('Geldig vanaf'), kind: 'date' },
           ],
         },
       ],
       terug: pathOf(version),
-      knop: 'Kopie maken',
-      intro: `U maakt een ander zaaktype dat begint als “${titleOf(version)}”, met alle statussen, resultaten, rollen, eigenschappen en documenten.`,
+      knop: t('Kopie maken'),
+      intro: t`U maakt een ander zaaktype dat begint als “${titleOf(version)}”, met alle statussen, resultaten, rollen, eigenschappen en documenten.`,
     }
   }
 
@@ -311,6 +315,6 @@ export function registerLifecycle(app: FastifyInstance): void {
       .where('z.identificatie', '=', identificatie)
       .select('z.omschrijving')
       .executeTakeFirst()
-    if (found) refuse({ identificatie: `Deze identificatie is van “${found.omschrijving}”. Kies een andere.` })
+    if (found) refuse({ identificatie: t`Deze identificatie is van “${found.omschrijving}”. Kies een andere.` })
   }
 }

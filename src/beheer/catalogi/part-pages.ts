@@ -1,4 +1,5 @@
 // The pages of what is below a zaaktype: a tab with all of a kind, a form for one, removing one, and their order.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { loadResources } from '../../catalogi/expand.ts'
@@ -9,6 +10,7 @@ import type { ReadDb } from '../../database/database.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
+import { lowerFirst, t, words } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import {
   beheren,
@@ -25,7 +27,7 @@ import {
 } from './context.ts'
 import { correctionGroup, readCorrection, warningsFor } from './correction.ts'
 import { type FormPage, fieldsOf, refuse, showForm, submitForm } from './edit.ts'
-import { changedState, inWords, lowerFirst, memberOf } from './fields.ts'
+import { changedState, inWords, memberOf } from './fields.ts'
 import type { Item, PartContext, PartKind } from './part.ts'
 import { PARTS } from './parts.ts'
 import { zaaktypeHead } from './zaaktype-head.ts'
@@ -85,8 +87,8 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
         const [only] = made
         const what =
           made.length === 1
-            ? `“${await nameOf(app.read, kind, only!)}” is toegevoegd.`
-            : `${made.length} ${lowerFirst(kind.name)} zijn toegevoegd.`
+            ? t`“${await nameOf(app.read, kind, only!)}” is toegevoegd.`
+            : t`${made.length} ${lowerFirst(kind.name)} zijn toegevoegd.`
         const another = (request.body as Record<string, unknown>).nog === 'true'
         return { naar: `${pathOf(zaaktype)}/${kind.path}${another ? '/nieuw' : ''}`, melding: what }
       })
@@ -131,7 +133,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
           },
           { toelichting: reason },
         )
-        return { naar: `${pathOf(zaaktype)}/${kind.path}`, melding: 'De wijziging is opgeslagen.' }
+        return { naar: `${pathOf(zaaktype)}/${kind.path}`, melding: t('De wijziging is opgeslagen.') }
       })
     })
 
@@ -166,14 +168,14 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
           'fout',
         )
       }
-      return redirectWith(request, reply, `${pathOf(zaaktype)}/${kind.path}`, `“${name}” is verwijderd.`)
+      return redirectWith(request, reply, `${pathOf(zaaktype)}/${kind.path}`, t`“${name}” is verwijderd.`)
     })
   }
 
   app.post('/catalogi/zaaktypen/:uuid/statustypen/volgorde', { config: beheren }, async (request, reply) => {
     const zaaktype = await requireVersion(app, request, 'zaaktype')
     const path = `${pathOf(zaaktype)}/statustypen`
-    if (!zaaktype.concept) return redirectWith(request, reply, path, FIXED_ORDER, 'fout')
+    if (!zaaktype.concept) return redirectWith(request, reply, path, fixedOrder(), 'fout')
     const form = request.body as Record<string, string | string[] | undefined>
     const list = (value: string | string[] | undefined) =>
       [value ?? []]
@@ -188,8 +190,9 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
         const now = await orderOf(m.read, zaaktype.id)
         if (now.map(({ uuid }) => uuid).join() !== expected.join())
           throw new Problem(409, {
-            detail:
+            detail: t(
               'Iemand anders heeft de statustypen intussen gewijzigd. Uw volgorde is niet opgeslagen; hieronder staat de huidige.',
+            ),
           })
         const names = (uuids: string[]) =>
           uuids.map((uuid) => now.find((one) => one.uuid === uuid)?.omschrijving).join(' → ')
@@ -207,14 +210,14 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
       return redirectWith(request, reply, path, Object.values(formFaultsOf(error)).join(' '), 'fout')
     }
     const last = (await orderOf(app.read, zaaktype.id)).at(-1)
-    return redirectWith(request, reply, path, `De volgorde is opgeslagen. “${last?.omschrijving}” sluit de zaak.`)
+    return redirectWith(request, reply, path, t`De volgorde is opgeslagen. “${last?.omschrijving}” sluit de zaak.`)
   })
 
   async function contextOf(request: FastifyRequest, kind: PartKind, deel?: string): Promise<PartContext> {
     const zaaktype = await requireVersion(app, request, 'zaaktype')
     const items = await itemsOf(app.read, kind, request.base, zaaktype)
     const item = deel === undefined ? undefined : items.find(({ url }) => uuidOf(url) === deel)
-    if (deel !== undefined && !item) throw notFound(`${kind.one} niet gevonden.`)
+    if (deel !== undefined && !item) throw notFound(t`${kind.one} niet gevonden.`)
     return { db: app.read, base: request.base, selectielijst, zaaktype, item, items }
   }
 
@@ -224,11 +227,11 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     const name = item && (await nameOf(app.read, kind, item))
     const path = `${pathOf(zaaktype)}/${kind.path}`
     const page: FormPage = {
-      titel: item ? `${kind.one} “${name}”` : `${kind.one} toevoegen`,
+      titel: item ? `${kind.one} “${name}”` : t`${kind.one} toevoegen`,
       kruimels: crumbsOf(zaaktype, [{ pad: path, naam: kind.name }]),
       groups,
       terug: path,
-      knop: item ? 'Opslaan' : 'Toevoegen',
+      knop: item ? t('Opslaan') : t('Toevoegen'),
       intro: item ? '' : kind.help,
       extra: { nog: !item, verwijderen: item && zaaktype.concept ? `${path}/${uuidOf(item.url)}/verwijderen` : '' },
     }
@@ -275,13 +278,13 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
 
   async function showFixed(reply: FastifyReply, kind: PartKind, { zaaktype, item }: PartContext) {
     return reply.code(409).pagina('catalogi-vast', {
-      titel: item ? `${kind.one} “${await nameOf(app.read, kind, item)}”` : `${kind.one} toevoegen`,
+      titel: item ? `${kind.one} “${await nameOf(app.read, kind, item)}”` : t`${kind.one} toevoegen`,
       kruimels: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
       version: zaaktype,
       path: pathOf(zaaktype),
       why:
         WHY[kind.path] ??
-        `${kind.name} van een gepubliceerd zaaktype liggen vast: zaken die er zijn, zijn ermee gemaakt.`,
+        t`${kind.name} van een gepubliceerd zaaktype liggen vast: zaken die er zijn, zijn ermee gemaakt.`,
     })
   }
 
@@ -289,26 +292,26 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     const name = await nameOf(app.read, kind, item!)
     const last = kind.ordered && items.at(-1)?.url === item!.url && items.length > 1 ? items.at(-2) : undefined
     return reply.pagina('catalogi-bevestigen', {
-      titel: `${kind.one} verwijderen`,
+      titel: t`${kind.one} verwijderen`,
       kruimels: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
       lines: [
-        `U verwijdert “${name}” uit dit concept.`,
-        ...(last ? [`Daarna sluit de status “${last.omschrijving}” de zaak.`] : []),
+        t`U verwijdert “${name}” uit dit concept.`,
+        ...(last ? [t`Daarna sluit de status “${last.omschrijving}” de zaak.`] : []),
       ],
-      knop: 'Verwijderen',
+      knop: t('Verwijderen'),
       gevaar: true,
       terug: `${pathOf(zaaktype)}/${kind.path}`,
     })
   }
 }
 
-const WHY: Record<string, string> = {
+const WHY: Record<string, string> = words({
   statustypen:
     'De statustypen liggen vast. Zaken staan op een van deze statussen, en de laatste sluit een zaak: een andere volgorde of een stap meer zou lopende zaken van betekenis veranderen.',
   resultaattypen: 'De resultaattypen liggen vast. De bewaartermijn van gesloten zaken is ermee berekend.',
-}
-const FIXED_ORDER =
-  'De volgorde van de statustypen ligt vast sinds de publicatie. Maak een nieuwe versie om haar te wijzigen.'
+})
+const fixedOrder = () =>
+  t('De volgorde van de statustypen ligt vast sinds de publicatie. Maak een nieuwe versie om haar te wijzigen.')
 
 /** All of a kind below a zaaktype, in their order. */
 export async function itemsOf(db: ReadDb, kind: PartKind, base: string, zaaktype: { id: number }): Promise<Item[]> {
@@ -338,7 +341,7 @@ async function nameDocumenttypen(db: ReadDb, items: Item[]): Promise<void> {
 
 async function requireItem(db: ReadDb, kind: PartKind, base: string, zaaktype: Version, uuid: string): Promise<Item> {
   const item = (await itemsOf(db, kind, base, zaaktype)).find(({ url }) => uuidOf(url) === uuid)
-  if (!item) throw notFound(`${kind.one} is intussen verwijderd.`)
+  if (!item) throw notFound(t`${kind.one} is intussen verwijderd.`)
   return item
 }
 
@@ -361,7 +364,7 @@ function newBodies(
   const owned = { ...body, zaaktype: zaaktype.resource.url }
   if (kind.path !== 'documenttypen') return [owned]
   const { informatieobjecttypen, ...rest } = owned as typeof owned & { informatieobjecttypen?: string[] }
-  if (!informatieobjecttypen?.length) refuse({ informatieobjecttypen: 'Kies ten minste één documenttype.' })
+  if (!informatieobjecttypen?.length) refuse({ informatieobjecttypen: t('Kies ten minste één documenttype.') })
   return informatieobjecttypen.map((informatieobjecttype) => ({ ...rest, informatieobjecttype }))
 }
 

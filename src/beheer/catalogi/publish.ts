@@ -1,4 +1,5 @@
 // Publishing a version: what it still lacks, what is published along with it, and which version ends because of it.
+
 import type { FastifyInstance } from 'fastify'
 import { changeBesluittype, publishBesluittype } from '../../catalogi/besluittypen.ts'
 import { changeInformatieobjecttype, publishInformatieobjecttype } from '../../catalogi/informatieobjecttypen.ts'
@@ -10,6 +11,7 @@ import { Problem } from '../../http/problem.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
 import { type Formulier, formFaultsOf } from '../form.ts'
 import { formatDate } from '../format.ts'
+import { lowerFirst, t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import { type Checks, checksFor } from './checks.ts'
 import {
@@ -24,7 +26,6 @@ import {
   titleOf,
   type Version,
 } from './context.ts'
-import { lowerFirst } from './fields.ts'
 import { zaaktypeHead } from './zaaktype-head.ts'
 
 const PUBLISH: Record<Hoofdtype, (m: Mutation, uuid: string) => Promise<unknown>> = {
@@ -61,14 +62,14 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
     app.get(path, { config: beheren }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       if (!version.concept)
-        return redirectWith(request, reply, pathOf(version), 'Deze versie is al gepubliceerd.', 'info')
+        return redirectWith(request, reply, pathOf(version), t('Deze versie is al gepubliceerd.'), 'info')
       return reply.pagina('catalogi-publiceren', await publishPage(version))
     })
 
     app.post(path, { config: beheren }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       if (!version.concept)
-        return redirectWith(request, reply, pathOf(version), 'Deze versie is al gepubliceerd.', 'info')
+        return redirectWith(request, reply, pathOf(version), t('Deze versie is al gepubliceerd.'), 'info')
       const form = (request.body ?? {}) as Formulier
       try {
         const done = await mutateFromPage(request, (m) => publish(m, version, form))
@@ -83,7 +84,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
 
   async function publishPage(version: Version) {
     return {
-      titel: `${infoOf(version.type).one} publiceren`,
+      titel: t`${infoOf(version.type).one} publiceren`,
       kruimels: crumbsOf(version),
       version,
       path: pathOf(version),
@@ -116,7 +117,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: Formulier
       oud: { Staat: 'concept' },
       nieuw: { Staat: 'gepubliceerd', 'Samen met': titleOf(version) },
     })
-    said.push(`${infoOf(along.type).one} “${along.name}” is mee gepubliceerd.`)
+    said.push(t`${infoOf(along.type).one} “${along.name}” is mee gepubliceerd.`)
   }
   for (const { uuid: older, begin, einde, endsOn } of checks.overlap) {
     await setEinde(m, type, older, endsOn!)
@@ -128,7 +129,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: Formulier
       oud: { 'Geldig tot en met': einde ? formatDate(einde) : '' },
       nieuw: { 'Geldig tot en met': formatDate(endsOn!) },
     })
-    said.push(`De versie vanaf ${formatDate(begin)} eindigt op ${formatDate(endsOn!)}.`)
+    said.push(t`De versie vanaf ${formatDate(begin)} eindigt op ${formatDate(endsOn!)}.`)
   }
   await PUBLISH[type](m, uuid)
   m.vastleggen({
@@ -142,7 +143,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: Formulier
       ...(checks.should.length > 0 && { 'Toch gepubliceerd': checks.should.map(({ text }) => text).join(' ') }),
     },
   })
-  return [`${infoOf(type).one} “${titleOf(version)}” is gepubliceerd.`, ...said].join(' ')
+  return [t`${infoOf(type).one} “${titleOf(version)}” is gepubliceerd.`, ...said].join(' ')
 }
 
 /** @throws Problem 400 with what was not agreed to; what must be there cannot be waved away */
@@ -151,13 +152,13 @@ function requirePublishable(checks: Checks, form: Formulier): void {
   const faults = [
     ...checks.must.map(({ text }) => fault('', text)),
     ...(checks.should.length > 0 && !form.toch
-      ? [fault('toch', 'Vul aan wat nog ontbreekt, of kruis aan dat u toch publiceert.')]
+      ? [fault('toch', t('Vul aan wat nog ontbreekt, of kruis aan dat u toch publiceert.'))]
       : []),
     ...(checks.along.length > 0 && !form.mee
       ? [
           fault(
             'mee',
-            `Kruis aan dat ${lowerFirst(checks.along.length === 1 ? 'dit type' : 'deze typen')} mee mogen, of publiceer ze eerst.`,
+            t`Kruis aan dat ${lowerFirst(checks.along.length === 1 ? t('dit type') : t('deze typen'))} mee mogen, of publiceer ze eerst.`,
           ),
         ]
       : []),

@@ -1,4 +1,5 @@
 // Resultaattypen: the outcome of a case, and what the selectielijst says about how long it is kept.
+
 import { GENERIEK, ROOT } from '../../catalogi/examples/definition.ts'
 import { type Listed, noKlasse, type Selectielijst } from '../../catalogi/selectielijst.ts'
 import {
@@ -7,9 +8,10 @@ import {
   createResultaattype,
   deleteResultaattype,
 } from '../../catalogi/zaaktype/resultaattypen.ts'
+import { lowerFirst, t, words } from '../language/language.ts'
 import { typeChoices } from './context.ts'
 import { durationFields, durationInWords } from './duration.ts'
-import { type Choice, type Field, type Group, lowerFirst } from './fields.ts'
+import type { Choice, Field, Group } from './fields.ts'
 import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
 import type { Item, PartContext, PartKind } from './part.ts'
 
@@ -18,49 +20,55 @@ const KNOWN_OMSCHRIJVINGEN = Object.entries(GENERIEK).map(
   ([name, uuid]): Choice => [`${ROOT}resultaattypeomschrijvingen/${uuid}`, name],
 )
 
-export const RESULTAATTYPEN: PartKind = {
-  path: 'resultaattypen',
-  resource: 'resultaattype',
-  table: 'resultaattype',
-  one: 'Resultaattype',
-  name: 'Resultaattypen',
-  help: 'Hoe een zaak kan aflopen, en hoe lang het dossier daarna wordt bewaard.',
-  columns: ['Omschrijving', 'Bewaren of vernietigen', 'Bewaartermijn', 'Telt vanaf'],
-  row: (item) => [
-    item.omschrijving,
-    NOMINATIES.find(([code]) => code === item.archiefnominatie)?.[1] ?? '',
-    durationInWords(item.archiefactietermijn),
-    AFLEIDINGSWIJZEN.find(([code]) => code === item.brondatumArchiefprocedure?.afleidingswijze)?.[1] ?? '',
-  ],
-  nameOf: (item) => item.omschrijving,
-  groups,
-  initial: () => ({ brondatumArchiefprocedure: { afleidingswijze: 'afgehandeld' } }),
-  toForm: (item) => ({
-    ...item,
-    selectielijstklasse: item.selectielijstklasse.endsWith('/beheer/catalogi/selectielijst')
-      ? ''
-      : item.selectielijstklasse,
-    datumEigenschap: item.brondatumArchiefprocedure?.datumkenmerk ?? '',
-  }),
-  toApi: ({ datumEigenschap, ...body }) => {
-    const brondatum = body.brondatumArchiefprocedure as Record<string, unknown> | undefined
-    if (brondatum?.afleidingswijze !== 'eigenschap') return body
-    return { ...body, brondatumArchiefprocedure: { ...brondatum, datumkenmerk: datumEigenschap } }
+export const RESULTAATTYPEN: PartKind = words(
+  {
+    path: 'resultaattypen',
+    resource: 'resultaattype',
+    table: 'resultaattype',
+    one: 'Resultaattype',
+    name: 'Resultaattypen',
+    help: 'Hoe een zaak kan aflopen, en hoe lang het dossier daarna wordt bewaard.',
+    columns: ['Omschrijving', 'Bewaren of vernietigen', 'Bewaartermijn', 'Telt vanaf'],
+    row: (item) => [
+      item.omschrijving,
+      NOMINATIES.find(([code]) => code === item.archiefnominatie)?.[1] ?? '',
+      durationInWords(item.archiefactietermijn),
+      AFLEIDINGSWIJZEN.find(([code]) => code === item.brondatumArchiefprocedure?.afleidingswijze)?.[1] ?? '',
+    ],
+    nameOf: (item) => item.omschrijving,
+    groups,
+    initial: () => ({ brondatumArchiefprocedure: { afleidingswijze: 'afgehandeld' } }),
+    toForm: (item) => ({
+      ...item,
+      selectielijstklasse: item.selectielijstklasse.endsWith('/beheer/catalogi/selectielijst')
+        ? ''
+        : item.selectielijstklasse,
+      datumEigenschap: item.brondatumArchiefprocedure?.datumkenmerk ?? '',
+    }),
+    toApi: ({ datumEigenschap, ...body }) => {
+      const brondatum = body.brondatumArchiefprocedure as Record<string, unknown> | undefined
+      if (brondatum?.afleidingswijze !== 'eigenschap') return body
+      return { ...body, brondatumArchiefprocedure: { ...brondatum, datumkenmerk: datumEigenschap } }
+    },
+    prepare: async (body, { selectielijst, item, base }) => {
+      // Where there is nothing to choose from, the address says that it has not been chosen.
+      if (body.selectielijstklasse === '') body.selectielijstklasse = noKlasse(base)
+      const { resultaattypeomschrijving, selectielijstklasse } = { ...item, ...body } as Record<string, string>
+      return askSelectielijst(selectielijst, {
+        resultaattypeomschrijving: resultaattypeomschrijving!,
+        selectielijstklasse: selectielijstklasse!,
+      })
+    },
+    create: (m, body, bronnen) => createResultaattype(m, body, bronnen),
+    change: (m, uuid, body, bronnen) => changeResultaattype(m, uuid, 'partial_update', body, bronnen),
+    remove: deleteResultaattype,
+    extendable: false,
   },
-  prepare: async (body, { selectielijst, item, base }) => {
-    // Where there is nothing to choose from, the address says that it has not been chosen.
-    if (body.selectielijstklasse === '') body.selectielijstklasse = noKlasse(base)
-    const { resultaattypeomschrijving, selectielijstklasse } = { ...item, ...body } as Record<string, string>
-    return askSelectielijst(selectielijst, {
-      resultaattypeomschrijving: resultaattypeomschrijving!,
-      selectielijstklasse: selectielijstklasse!,
-    })
-  },
-  create: (m, body, bronnen) => createResultaattype(m, body, bronnen),
-  change: (m, uuid, body, bronnen) => changeResultaattype(m, uuid, 'partial_update', body, bronnen),
-  remove: deleteResultaattype,
-  extendable: false,
-}
+  'one',
+  'name',
+  'help',
+  'columns',
+)
 
 async function groups({ db, base, selectielijst, zaaktype, item, items: _all }: PartContext): Promise<Group[]> {
   const procestype: string = zaaktype.resource.selectielijstProcestype
@@ -86,40 +94,40 @@ async function groups({ db, base, selectielijst, zaaktype, item, items: _all }: 
       fields: [
         {
           name: 'omschrijving',
-          label: 'Omschrijving',
-          help: 'Zoals u de uitkomst noemt. Ten hoogste 30 tekens.',
+          label: t('Omschrijving'),
+          help: t('Zoals u de uitkomst noemt. Ten hoogste 30 tekens.'),
           max: 30,
         },
         omschrijvingField(omschrijvingen, item),
-        { name: 'toelichting', label: 'Toelichting', kind: 'long', optional: true, correctable: true },
+        { name: 'toelichting', label: t('Toelichting'), kind: 'long', optional: true, correctable: true },
       ],
     },
     {
       key: 'archief',
-      title: 'Archief',
+      title: t('Archief'),
       help: archiefHelp(klassen, procestype, omschrijvingen),
       fields: [
         klasseField(klassen, item),
         {
           name: 'archiefnominatie',
-          label: 'Bewaren of vernietigen',
+          label: t('Bewaren of vernietigen'),
           kind: 'select',
-          choices: [['', klassen?.kind === 'ok' ? 'Zoals de selectielijst zegt' : 'Kies'], ...NOMINATIES],
+          choices: [['', klassen?.kind === 'ok' ? t('Zoals de selectielijst zegt') : t('Kies')], ...NOMINATIES],
           optional: klassen?.kind === 'ok',
         },
         {
           name: 'archiefactietermijn',
-          label: 'Bewaartermijn',
+          label: t('Bewaartermijn'),
           kind: 'duration',
           help:
             klassen?.kind === 'ok'
-              ? 'Leeg: zoals de selectielijst zegt.'
-              : 'Mag leeg blijven als het dossier blijvend wordt bewaard.',
+              ? t('Leeg: zoals de selectielijst zegt.')
+              : t('Mag leeg blijven als het dossier blijvend wordt bewaard.'),
           optional: true,
         },
         {
           name: brondatum('afleidingswijze'),
-          label: 'De bewaartermijn telt vanaf',
+          label: t('De bewaartermijn telt vanaf'),
           kind: 'select',
           choices: AFLEIDINGSWIJZEN.filter(
             ([code]) => code !== 'gerelateerde_zaak' || item?.brondatumArchiefprocedure?.afleidingswijze === code,
@@ -127,40 +135,40 @@ async function groups({ db, base, selectielijst, zaaktype, item, items: _all }: 
         },
         {
           name: 'datumEigenschap',
-          label: 'Eigenschap met de datum',
+          label: t('Eigenschap met de datum'),
           kind: 'select',
-          choices: [['', 'Kies'], ...dates.map(({ naam }): Choice => [naam, naam])],
+          choices: [['', t('Kies')], ...dates.map(({ naam }): Choice => [naam, naam])],
           help:
             dates.length > 0
-              ? 'Een eigenschap van dit zaaktype van de soort datum.'
-              : 'Dit zaaktype heeft nog geen eigenschap van de soort datum: maak er eerst een.',
+              ? t('Een eigenschap van dit zaaktype van de soort datum.')
+              : t('Dit zaaktype heeft nog geen eigenschap van de soort datum: maak er eerst een.'),
           when: wijze('eigenschap'),
         },
         {
           name: brondatum('procestermijn'),
-          label: 'Vaste tijd',
+          label: t('Vaste tijd'),
           kind: 'duration',
-          help: 'Zo lang na de einddatum begint de bewaartermijn te tellen.',
+          help: t('Zo lang na de einddatum begint de bewaartermijn te tellen.'),
           when: wijze('termijn'),
         },
         {
           name: brondatum('datumkenmerk'),
-          label: 'Naam van de datum',
-          help: 'Zoals die in het object of de registratie heet.',
+          label: t('Naam van de datum'),
+          help: t('Zoals die in het object of de registratie heet.'),
           max: 80,
           when: wijze('zaakobject', 'ander_datumkenmerk'),
         },
         {
           name: brondatum('objecttype'),
-          label: 'Soort object',
+          label: t('Soort object'),
           kind: 'select',
-          choices: [['', 'Kies'], ...OBJECTTYPEN],
+          choices: [['', t('Kies')], ...OBJECTTYPEN],
           when: wijze('zaakobject', 'ander_datumkenmerk'),
         },
-        { name: brondatum('registratie'), label: 'Registratie', max: 80, when: wijze('ander_datumkenmerk') },
+        { name: brondatum('registratie'), label: t('Registratie'), max: 80, when: wijze('ander_datumkenmerk') },
         {
           name: brondatum('einddatumBekend'),
-          label: 'De datum is al bekend als de zaak sluit',
+          label: t('De datum is al bekend als de zaak sluit'),
           kind: 'check',
           when: wijze(
             'eigenschap',
@@ -176,19 +184,19 @@ async function groups({ db, base, selectielijst, zaaktype, item, items: _all }: 
     },
     {
       key: 'verplicht',
-      title: 'Wat bij dit resultaat hoort',
+      title: t('Wat bij dit resultaat hoort'),
       folded: true,
       fields: [
         {
           name: 'informatieobjecttypen',
-          label: 'Documenttypen',
+          label: t('Documenttypen'),
           kind: 'checks',
           choices: documenttypen,
           optional: true,
         },
-        { name: 'besluittypen', label: 'Besluittypen', kind: 'checks', choices: besluittypen, optional: true },
-        { name: 'procesobjectaard', label: 'Aard van het procesobject', max: 200, optional: true },
-        { name: 'procestermijn', label: 'Procestermijn', kind: 'duration', optional: true },
+        { name: 'besluittypen', label: t('Besluittypen'), kind: 'checks', choices: besluittypen, optional: true },
+        { name: 'procesobjectaard', label: t('Aard van het procesobject'), max: 200, optional: true },
+        { name: 'procestermijn', label: t('Procestermijn'), kind: 'duration', optional: true },
       ],
     },
   ]
@@ -208,33 +216,35 @@ function omschrijvingField(listed: Listed, item: Item | undefined): Field {
   const choices = known ? found : [...found, [own!, item?.omschrijvingGeneriek || own!] as const]
   return {
     name: 'resultaattypeomschrijving',
-    label: 'Landelijke naam van de uitkomst',
+    label: t('Landelijke naam van de uitkomst'),
     kind: 'select',
-    choices: [['', 'Kies'], ...choices.toSorted((a, b) => a[1].localeCompare(b[1], 'nl'))],
-    help: 'Hieraan herkennen andere systemen de uitkomst.',
+    choices: [['', t('Kies')], ...choices.toSorted((a, b) => a[1].localeCompare(b[1], 'nl'))],
+    help: t('Hieraan herkennen andere systemen de uitkomst.'),
   }
 }
 
 /** The klassen of the procestype, each with what it says about keeping: the script fills that in, the service too. */
 function klasseField(klassen: Listed | undefined, item: Item | undefined): Field {
   const own = item?.selectielijstklasse as string | undefined
-  const base: Field = { name: 'selectielijstklasse', label: 'Klasse van de selectielijst' }
+  const base: Field = { name: 'selectielijstklasse', label: t('Klasse van de selectielijst') }
   if (klassen?.kind !== 'ok' || klassen.items.length === 0)
     return {
       ...base,
       kind: 'url',
       optional: true,
-      help: 'Het adres (URL) van de klasse, als u dat hebt. Leeg: nog niet gekozen.',
+      help: t('Het adres (URL) van de klasse, als u dat hebt. Leeg: nog niet gekozen.'),
     }
   const sorted = klassen.items.toSorted((a, b) => numberOf(a).localeCompare(numberOf(b), 'nl', { numeric: true }))
   const choices = sorted.map((one): Choice => [textOf(one, 'url'), klasseInWords(one)])
   if (own && !choices.some(([url]) => url === own))
-    choices.push([own, `De huidige, van een ander procestype (${own.slice(-12)})`])
+    choices.push([own, t`De huidige, van een ander procestype (${own.slice(-12)})`])
   return {
     ...base,
     kind: 'select',
-    choices: [['', 'Kies'], ...choices],
-    help: 'Na uw keuze volgen hieronder bewaren of vernietigen, de bewaartermijn en vanaf wanneer die telt. U mag daarvan afwijken.',
+    choices: [['', t('Kies')], ...choices],
+    help: t(
+      'Na uw keuze volgen hieronder bewaren of vernietigen, de bewaartermijn en vanaf wanneer die telt. U mag daarvan afwijken.',
+    ),
     data: Object.fromEntries(sorted.map((one) => [textOf(one, 'url'), klasseData(one)])),
   }
 }
@@ -246,7 +256,7 @@ export function klasseInWords(klasse: Record<string, unknown>): string {
   const termijn = typeof klasse.bewaartermijn === 'string' ? durationInWords(klasse.bewaartermijn) : ''
   const waardering = textOf(klasse, 'waardering').replaceAll('_', ' ')
   const omschrijving = textOf(klasse, 'omschrijving')
-  return `${numberOf(klasse)} ${textOf(klasse, 'naam')}${omschrijving && ` (${omschrijving})`} – ${waardering}${termijn && ` na ${termijn}`}`
+  return `${numberOf(klasse)} ${textOf(klasse, 'naam')}${omschrijving && ` (${omschrijving})`} – ${waardering}${termijn && t` na ${termijn}`}`
 }
 
 function klasseData(klasse: Record<string, unknown>): Record<string, string> {
@@ -266,15 +276,17 @@ function explain(klasse: Record<string, unknown>): string {
   const termijn = typeof klasse.bewaartermijn === 'string' ? durationInWords(klasse.bewaartermijn) : ''
   const procestermijn = textOf(klasse, 'procestermijn')
   const fate =
-    textOf(klasse, 'waardering') === 'blijvend_bewaren' ? 'blijft het dossier bewaard' : 'wordt het dossier vernietigd'
+    textOf(klasse, 'waardering') === 'blijvend_bewaren'
+      ? t('blijft het dossier bewaard')
+      : t('wordt het dossier vernietigd')
   const from =
     procestermijn === 'nihil'
-      ? ' de einddatum van de zaak'
+      ? t(' de einddatum van de zaak')
       : `: ${lowerFirst(textOf(klasse, 'procestermijnWeergave').replace(/\.$/, '') || procestermijn.replaceAll('_', ' '))}`
   return [
-    `Volgens klasse ${numberOf(klasse)} ${fate}${termijn && ` na ${termijn}`}.`,
-    procestermijn && `De termijn telt vanaf${from}.`,
-    textOf(klasse, 'herkomst') && `Herkomst: ${textOf(klasse, 'herkomst')}.`,
+    t`Volgens klasse ${numberOf(klasse)} ${fate}${termijn && t` na ${termijn}`}.`,
+    procestermijn && t`De termijn telt vanaf${from}.`,
+    textOf(klasse, 'herkomst') && t`Herkomst: ${textOf(klasse, 'herkomst')}.`,
     textOf(klasse, 'toelichting'),
   ]
     .filter(Boolean)
@@ -283,14 +295,16 @@ function explain(klasse: Record<string, unknown>): string {
 
 function archiefHelp(klassen: Listed | undefined, procestype: string, omschrijvingen: Listed): string {
   if (omschrijvingen.kind === 'none')
-    return 'Er is geen selectielijst ingesteld. Kies daarom zelf of het dossier wordt bewaard, en hoe lang. Wie de dienst draait leest de selectielijst in met “zaakstroom selectielijst import”: daarna kiest u hier alleen de klasse.'
+    return t(
+      'Er is geen selectielijst ingesteld. Kies daarom zelf of het dossier wordt bewaard, en hoe lang. Wie de dienst draait leest de selectielijst in met “zaakstroom selectielijst import”: daarna kiest u hier alleen de klasse.',
+    )
   if (omschrijvingen.kind === 'fault' || klassen?.kind === 'fault') {
     const { reason } = (klassen?.kind === 'fault' ? klassen : omschrijvingen) as { reason: string }
-    return `De selectielijst antwoordt nu niet: ${reason}. Wat er staat blijft staan; kiezen kan als zij er weer is.`
+    return t`De selectielijst antwoordt nu niet: ${reason}. Wat er staat blijft staan; kiezen kan als zij er weer is.`
   }
   if (!procestype)
-    return 'Dit zaaktype heeft nog geen procestype. Kies dat eerst, bij Archief: dan helpt de selectielijst hier.'
-  return 'De selectielijst zegt hoe lang dossiers worden bewaard.'
+    return t('Dit zaaktype heeft nog geen procestype. Kies dat eerst, bij Archief: dan helpt de selectielijst hier.')
+  return t('De selectielijst zegt hoe lang dossiers worden bewaard.')
 }
 
 /** For people: the procestypen of the selectielijst, newest year first. */

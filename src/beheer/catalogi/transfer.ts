@@ -1,4 +1,5 @@
 // Catalogues and types as ZIP files.
+
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
@@ -20,6 +21,7 @@ import { inTurn } from '../../jobs/in-turn.ts'
 import { mutateFromPage } from '../change.ts'
 import { requireToken } from '../csrf-token.ts'
 import type { Fouten } from '../form.ts'
+import { reason, t, words } from '../language/language.ts'
 import { queryText, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
 import { beheerActor } from '../session.ts'
@@ -28,7 +30,7 @@ import { beheren, kijken, today } from './context.ts'
 export async function registerTransfer(app: FastifyInstance, selectielijst: Selectielijst): Promise<void> {
   app.get('/catalogi/:uuid/export.zip', { config: kijken }, async (request, reply) => {
     const zip = await exportCatalogus(app.read, request.base, uuidParam(request), () => largeTurn(request))
-    if (!zip) throw notFound('Deze catalogus bestaat niet.')
+    if (!zip) throw notFound(t('Deze catalogus bestaat niet.'))
     return reply
       .type('application/zip')
       .header('content-disposition', `attachment; filename="catalogus-${today()}.zip"`)
@@ -36,7 +38,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
   })
   app.get('/catalogi/zaaktypen/:uuid/export.zip', { config: kijken }, async (request, reply) => {
     const zip = await exportZaaktype(app.read, request.base, uuidParam(request), () => largeTurn(request))
-    if (!zip) throw notFound('Dit zaaktype bestaat niet.')
+    if (!zip) throw notFound(t('Dit zaaktype bestaat niet.'))
     return reply
       .type('application/zip')
       .header('content-disposition', `attachment; filename="zaaktype-${today()}.zip"`)
@@ -78,7 +80,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       }
       await requireToken(request, reply, invoer._csrf ?? '')
       if (!bytes?.length && invoer.inhoud) bytes = Buffer.from(invoer.inhoud, 'base64')
-      if (!bytes?.length) fouten.bestand = 'Kies een ZIP-bestand.'
+      if (!bytes?.length) fouten.bestand = t('Kies een ZIP-bestand.')
       else {
         try {
           if (invoer.stap !== 'importeren')
@@ -93,11 +95,11 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
             request,
             reply,
             '/catalogi',
-            `${aantal} onderdelen overgenomen, als concept. Publiceer wat u wilt gebruiken.`,
+            t`${aantal} onderdelen overgenomen, als concept. Publiceer wat u wilt gebruiken.`,
           )
         } catch (error) {
           if (!(error instanceof PackageFault)) throw error
-          fouten.bestand = error.message
+          fouten.bestand = reason(error.message)
         }
       }
       return reply
@@ -134,8 +136,8 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     })
     return {
       ...changesPage(made.length, imported),
-      titel: 'Wat de import doet',
-      kruimels: [...IMPORT.kruimels, { pad: '/catalogi/importeren', naam: 'Importeren' }],
+      titel: t('Wat de import doet'),
+      kruimels: [...IMPORT.kruimels, { pad: '/catalogi/importeren', naam: t('Importeren') }],
       gemaakt: Object.entries(Object.groupBy(made, ({ soort }) => soort)).map(([soort, items]) => ({
         soort,
         namen: items!.map(({ naam }) => naam).slice(0, MAX_CHANGES),
@@ -201,7 +203,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       .limit(500)
       .execute()
     return [
-      ['', 'De catalogus in het bestand'],
+      ['', t('De catalogus in het bestand')],
       ...rows.map(({ uuid, naam, domein }): [string, string] => [uuid, naam ? `${naam} (${domein})` : domein]),
     ]
   }
@@ -216,12 +218,12 @@ class Undone extends Error {
   }
 }
 
-const ONE: Record<string, string> = {
+const ONE: Record<string, string> = words({
   zaaktype: 'Zaaktype',
   informatieobjecttype: 'Documenttype',
   besluittype: 'Besluittype',
-}
-const NAMES: Record<string, string> = {
+})
+const NAMES: Record<string, string> = words({
   catalogus: 'Catalogus',
   zaaktype: 'Zaaktypen',
   informatieobjecttype: 'Documenttypen',
@@ -232,10 +234,14 @@ const NAMES: Record<string, string> = {
   eigenschap: 'Eigenschappen',
   zaaktypeinformatieobjecttype: 'Documenttypen bij zaaktypen',
   zaakobjecttype: 'Zaakobjecttypen',
-}
+})
 /** Files up to this size go along with the preview; larger ones are chosen once more. */
 const MAX_CARRIED = 1024 * 1024
-const IMPORT = { titel: 'Catalogus importeren', kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }] }
+const IMPORT = words(
+  { titel: 'Catalogus importeren', kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }] },
+  'titel',
+  'naam',
+)
 const MAX_IN_FIELDS = 3 * MAX_CARRIED
 const MAX_ZIP = PAGE_PACKAGE_BYTES
 /** Files are taken in whole: two at once, whoever sends them. */
@@ -252,20 +258,20 @@ function changesPage(aantal: number, { changes }: Imported) {
     return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
   }
   return {
-    titel: aantal === 0 ? 'Niets geïmporteerd' : 'Catalogus geïmporteerd',
+    titel: aantal === 0 ? t('Niets geïmporteerd') : t('Catalogus geïmporteerd'),
     kruimels: IMPORT.kruimels,
     aantal,
     kolommen: [
-      ['onderdeel', 'Onderdeel'],
-      ['veld', 'Veld'],
-      ['bestand', 'In het bestand'],
-      ['genomen', 'Overgenomen als'],
+      ['onderdeel', t('Onderdeel')],
+      ['veld', t('Veld')],
+      ['bestand', t('In het bestand')],
+      ['genomen', t('Overgenomen als')],
     ],
     rijen: changes.slice(0, MAX_CHANGES).map(({ resource, label, field, given, taken }) => ({
       onderdeel: `${resource} ${label}`,
-      veld: field === 'url' ? 'bestaand type gebruikt' : field,
+      veld: field === 'url' ? t('bestaand type gebruikt') : field,
       bestand: shown(given),
-      genomen: taken === null ? 'weggelaten' : shown(taken),
+      genomen: taken === null ? t('weggelaten') : shown(taken),
     })),
     meer: Math.max(0, changes.length - MAX_CHANGES),
   }

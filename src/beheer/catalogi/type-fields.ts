@@ -1,81 +1,92 @@
 // What document types and types of decisions hold.
+import { t, words } from '../language/language.ts'
 import type { Choice, Group } from './fields.ts'
 import { VERTROUWELIJKHEID } from './labels.ts'
 
-const GELDIGHEID: Group = {
-  key: 'geldigheid',
-  title: 'Geldigheid',
-  fields: [
-    { name: 'beginGeldigheid', label: 'Geldig vanaf', kind: 'date', help: 'De eerste dag waarop deze versie geldt.' },
-    {
-      name: 'eindeGeldigheid',
-      label: 'Geldig tot en met',
-      kind: 'date',
-      help: 'Leeg: tot u het type beëindigt.',
-      optional: true,
-    },
-  ],
-}
+const GELDIGHEID: Group = words(
+  {
+    key: 'geldigheid',
+    title: 'Geldigheid',
+    fields: [
+      { name: 'beginGeldigheid', label: 'Geldig vanaf', kind: 'date', help: 'De eerste dag waarop deze versie geldt.' },
+      {
+        name: 'eindeGeldigheid',
+        label: 'Geldig tot en met',
+        kind: 'date',
+        help: 'Leeg: tot u het type beëindigt.',
+        optional: true,
+      },
+    ],
+  },
+  'title',
+  'label',
+  'help',
+)
 
 const GENERIEK = (name: string) => `omschrijvingGeneriek.${name}InformatieobjecttypeOmschrijvingGeneriek`
 
-export const DOCUMENTTYPE_GROUPS: Group[] = [
-  {
-    key: 'documenttype',
-    title: '',
-    fields: [
-      {
-        name: 'omschrijving',
-        label: 'Omschrijving',
-        help: 'Zoals “Aanvraag” of “Verleende vergunning”. Versies herkennen elkaar aan deze naam.',
-        max: 80,
-      },
-      {
-        name: 'informatieobjectcategorie',
-        label: 'Categorie',
-        help: 'Het algemene soort, zodat men documenten terugvindt.',
-        max: 80,
-        suggestions: ['brief', 'aanvraag', 'besluit', 'bewijsstuk', 'rapport', 'tekening', 'verslag'],
-      },
-      {
-        name: 'vertrouwelijkheidaanduiding',
-        label: 'Vertrouwelijkheid',
-        kind: 'select',
-        choices: VERTROUWELIJKHEID,
-        help: 'Wat nieuwe documenten krijgen als niemand iets anders kiest.',
-      },
-      {
-        name: 'trefwoord',
-        label: 'Trefwoorden',
-        kind: 'lines',
-        help: 'Elk op een eigen regel.',
-        max: 30,
-        optional: true,
-        correctable: true,
-      },
-    ],
-  },
-  GELDIGHEID,
-  {
-    key: 'generiek',
-    title: 'Landelijke omschrijving',
-    help: 'Alleen als het type in een landelijke lijst staat.',
-    folded: true,
-    fields: [
-      {
-        name: 'omschrijvingGeneriek.informatieobjecttypeOmschrijvingGeneriek',
-        label: 'Landelijke naam',
-        max: 80,
-        optional: true,
-        correctable: true,
-      },
-      { name: GENERIEK('definitie'), label: 'Definitie', kind: 'long', max: 255, optional: true, correctable: true },
-      { name: GENERIEK('herkomst'), label: 'Herkomst', max: 12, optional: true, correctable: true },
-      { name: GENERIEK('hierarchie'), label: 'Plaats in de hiërarchie', max: 80, optional: true, correctable: true },
-      { name: GENERIEK('opmerking'), label: 'Opmerking', kind: 'long', max: 255, optional: true, correctable: true },
-    ],
-  },
-]
+export const DOCUMENTTYPE_GROUPS: Group[] = words(
+  [
+    {
+      key: 'documenttype',
+      title: '',
+      fields: [
+        {
+          name: 'omschrijving',
+          label: 'Omschrijving',
+          help: 'Zoals “Aanvraag” of “Verleende vergunning”. Versies herkennen elkaar aan deze naam.',
+          max: 80,
+        },
+        {
+          name: 'informatieobjectcategorie',
+          label: 'Categorie',
+          help: 'Het algemene soort, zodat men documenten terugvindt.',
+          max: 80,
+          suggestions: ['brief', 'aanvraag', 'besluit', 'bewijsstuk', 'rapport', 'tekening', 'verslag'],
+        },
+        {
+          name: 'vertrouwelijkheidaanduiding',
+          label: 'Vertrouwelijkheid',
+          kind: 'select',
+          choices: VERTROUWELIJKHEID,
+          help: 'Wat nieuwe documenten krijgen als niemand iets anders kiest.',
+        },
+        {
+          name: 'trefwoord',
+          label: 'Trefwoorden',
+          kind: 'lines',
+          help: 'Elk op een eigen regel.',
+          max: 30,
+          optional: true,
+          correctable: true,
+        },
+      ],
+    },
+    GELDIGHEID,
+    {
+      key: 'generiek',
+      title: 'Landelijke omschrijving',
+      help: 'Alleen als het type in een landelijke lijst staat.',
+      folded: true,
+      fields: [
+        {
+          name: 'omschrijvingGeneriek.informatieobjecttypeOmschrijvingGeneriek',
+          label: 'Landelijke naam',
+          max: 80,
+          optional: true,
+          correctable: true,
+        },
+        { name: GENERIEK('definitie'), label: 'Definitie', kind: 'long', max: 255, optional: true, correctable: true },
+        { name: GENERIEK('herkomst'), label: 'Herkomst', max: 12, optional: true, correctable: true },
+        { name: GENERIEK('hierarchie'), label: 'Plaats in de hiërarchie', max: 80, optional: true, correctable: true },
+        { name: GENERIEK('opmerking'), label: 'Opmerking', kind: 'long', max: 255, optional: true, correctable: true },
+      ],
+    },
+  ],
+  'title',
+  'label',
+  'help',
+)
 
 export const besluittypeGroups = (documenttypen: readonly Choice[]): Group[] => [
   {
@@ -84,37 +95,37 @@ export const besluittypeGroups = (documenttypen: readonly Choice[]): Group[] => 
     fields: [
       {
         name: 'omschrijving',
-        label: 'Omschrijving',
-        help: 'Zoals “Besluit op aanvraag”. Versies herkennen elkaar aan deze naam.',
+        label: t('Omschrijving'),
+        help: t('Zoals “Besluit op aanvraag”. Versies herkennen elkaar aan deze naam.'),
         max: 80,
       },
       {
         name: 'besluitcategorie',
-        label: 'Categorie',
+        label: t('Categorie'),
         max: 40,
         optional: true,
         correctable: true,
-        suggestions: ['beschikking', 'aanwijzing', 'besluit van algemene strekking'],
+        suggestions: ['beschikking', 'aanwijzing', t('besluit van algemene strekking')],
       },
-      { name: 'omschrijvingGeneriek', label: 'Landelijke naam', max: 80, optional: true, correctable: true },
+      { name: 'omschrijvingGeneriek', label: t('Landelijke naam'), max: 80, optional: true, correctable: true },
       {
         name: 'reactietermijn',
-        label: 'Termijn voor bezwaar',
+        label: t('Termijn voor bezwaar'),
         kind: 'duration',
-        help: 'Hoe lang iemand bezwaar kan maken, meestal 6 weken.',
+        help: t('Hoe lang iemand bezwaar kan maken, meestal 6 weken.'),
         optional: true,
       },
-      { name: 'toelichting', label: 'Toelichting', kind: 'long', optional: true, correctable: true },
+      { name: 'toelichting', label: t('Toelichting'), kind: 'long', optional: true, correctable: true },
     ],
   },
   {
     key: 'publicatie',
-    title: 'Publicatie',
+    title: t('Publicatie'),
     fields: [
-      { name: 'publicatieIndicatie', label: 'Worden deze besluiten gepubliceerd?', kind: 'yesno' },
+      { name: 'publicatieIndicatie', label: t('Worden deze besluiten gepubliceerd?'), kind: 'yesno' },
       {
         name: 'publicatietekst',
-        label: 'Tekst van de publicatie',
+        label: t('Tekst van de publicatie'),
         kind: 'long',
         optional: true,
         correctable: true,
@@ -122,7 +133,7 @@ export const besluittypeGroups = (documenttypen: readonly Choice[]): Group[] => 
       },
       {
         name: 'publicatietermijn',
-        label: 'Binnen',
+        label: t('Binnen'),
         kind: 'duration',
         optional: true,
         when: { name: 'publicatieIndicatie', values: ['ja'] },
@@ -131,14 +142,14 @@ export const besluittypeGroups = (documenttypen: readonly Choice[]): Group[] => 
   },
   {
     key: 'documenten',
-    title: 'Documenttypen',
+    title: t('Documenttypen'),
     fields: [
       {
         name: 'informatieobjecttypen',
-        label: 'Waarin het besluit staat',
+        label: t('Waarin het besluit staat'),
         kind: 'checks',
         choices: documenttypen,
-        help: 'Alleen documenten van deze typen kunnen aan het besluit worden gekoppeld.',
+        help: t('Alleen documenten van deze typen kunnen aan het besluit worden gekoppeld.'),
         optional: true,
       },
     ],

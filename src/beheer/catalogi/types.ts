@@ -1,4 +1,5 @@
 // Document types and types of decisions: making, looking at, and changing them.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BesluittypeInput, changeBesluittype, createBesluittype } from '../../catalogi/besluittypen.ts'
 import {
@@ -11,6 +12,7 @@ import { readInput } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
+import { t, words } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import { checksFor } from './checks.ts'
 import {
@@ -47,25 +49,29 @@ type Kind = {
   change(m: Mutation, uuid: string, body: object): Promise<Item>
 }
 
-const KINDS: Kind[] = [
-  {
-    path: 'informatieobjecttypen',
-    new: 'Nieuw documenttype',
-    intro:
-      'Een documenttype zegt wat voor document iets is, en hoe vertrouwelijk. De standaard noemt het een informatieobjecttype.',
-    initial: { vertrouwelijkheidaanduiding: 'zaakvertrouwelijk' },
-    create: (m, body) => createInformatieobjecttype(m, readInput(InformatieobjecttypeInput, body)),
-    change: (m, uuid, body) => changeInformatieobjecttype(m, uuid, 'partial_update', body),
-  },
-  {
-    path: 'besluittypen',
-    new: 'Nieuw besluittype',
-    intro: 'Een besluittype zegt wat voor besluiten er worden genomen, en hoe lang men bezwaar kan maken.',
-    initial: { publicatieIndicatie: false },
-    create: (m, body) => createBesluittype(m, readInput(BesluittypeInput, { informatieobjecttypen: [], ...body })),
-    change: (m, uuid, body) => changeBesluittype(m, uuid, 'partial_update', body),
-  },
-]
+const KINDS: Kind[] = words(
+  [
+    {
+      path: 'informatieobjecttypen',
+      new: 'Nieuw documenttype',
+      intro:
+        'Een documenttype zegt wat voor document iets is, en hoe vertrouwelijk. De standaard noemt het een informatieobjecttype.',
+      initial: { vertrouwelijkheidaanduiding: 'zaakvertrouwelijk' },
+      create: (m, body) => createInformatieobjecttype(m, readInput(InformatieobjecttypeInput, body)),
+      change: (m, uuid, body) => changeInformatieobjecttype(m, uuid, 'partial_update', body),
+    },
+    {
+      path: 'besluittypen',
+      new: 'Nieuw besluittype',
+      intro: 'Een besluittype zegt wat voor besluiten er worden genomen, en hoe lang men bezwaar kan maken.',
+      initial: { publicatieIndicatie: false },
+      create: (m, body) => createBesluittype(m, readInput(BesluittypeInput, { informatieobjecttypen: [], ...body })),
+      change: (m, uuid, body) => changeBesluittype(m, uuid, 'partial_update', body),
+    },
+  ],
+  'new',
+  'intro',
+)
 
 export function registerTypes(app: FastifyInstance): void {
   for (const kind of KINDS) {
@@ -91,7 +97,7 @@ export function registerTypes(app: FastifyInstance): void {
         })
         return {
           naar: `/catalogi/${kind.path}/${uuidOf(made.url)}`,
-          melding: `“${made.omschrijving}” is gemaakt, als concept. Publiceer het als het klaar is.`,
+          melding: t`“${made.omschrijving}” is gemaakt, als concept. Publiceer het als het klaar is.`,
         }
       })
     })
@@ -147,7 +153,7 @@ export function registerTypes(app: FastifyInstance): void {
           },
           { toelichting: reason },
         )
-        return { naar: pathOf(version), melding: 'De wijziging is opgeslagen.' }
+        return { naar: pathOf(version), melding: t('De wijziging is opgeslagen.') }
       })
     })
   }
@@ -163,13 +169,13 @@ export function registerTypes(app: FastifyInstance): void {
       .where('uuid', '=', uuidParam(request))
       .select(['id', 'uuid', 'naam', 'domein'])
       .executeTakeFirst()
-    if (!row) throw notFound('Deze catalogus bestaat niet.')
+    if (!row) throw notFound(t('Deze catalogus bestaat niet.'))
     return {
       titel: kind.new,
-      kruimels: catalogusCrumbs({ catalogus: row.uuid, catalogusNaam: row.naam || `Catalogus ${row.domein}` }),
+      kruimels: catalogusCrumbs({ catalogus: row.uuid, catalogusNaam: row.naam || t`Catalogus ${row.domein}` }),
       groups: await groupsOf(row.id, request.base, kind),
       terug: `/catalogi/${row.uuid}?soort=${kind.path}`,
-      knop: 'Concept maken',
+      knop: t('Concept maken'),
       intro: kind.intro,
     }
   }
@@ -177,11 +183,11 @@ export function registerTypes(app: FastifyInstance): void {
   async function editPage(request: FastifyRequest, kind: Kind, version: Version): Promise<FormPage> {
     const groups = await groupsOf(version.catalogusId, request.base, kind)
     const page: FormPage = {
-      titel: `${TYPES[kind.path].one} wijzigen`,
+      titel: t`${TYPES[kind.path].one} wijzigen`,
       kruimels: crumbsOf(version),
       groups,
       terug: pathOf(version),
-      knop: 'Opslaan',
+      knop: t('Opslaan'),
     }
     if (version.concept) return page
     const open = groups

@@ -1,7 +1,9 @@
 // What hangs on a version: cases, documents, decisions, and the types that refer to it.
+
 import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
 import { formatNumber } from '../format.ts'
+import { t } from '../language/language.ts'
 import type { Version } from './context.ts'
 
 const MOST = 10_000
@@ -36,16 +38,16 @@ export async function usageOf(db: ReadDb, version: Pick<Version, 'id' | 'type'>)
 }
 
 /** A number that may have stopped at the most that is counted. */
-export const counted = (count: number) => (count > MOST ? `meer dan ${formatNumber(MOST)}` : formatNumber(count))
+export const counted = (count: number) => (count > MOST ? t`meer dan ${formatNumber(MOST)}` : formatNumber(count))
 
 /** `12 open en 3 gesloten zaken`, or what else hangs on it. */
 export function usageInWords({ open, closed, documents, decisions }: Usage, type: Version['type']): string {
   const some = (count: number, one: string, many: string) =>
-    count === 0 ? `geen ${many}` : `${counted(count)} ${count === 1 ? one : many}`
-  if (type === 'informatieobjecttype') return some(documents, 'document', 'documenten')
-  if (type === 'besluittype') return some(decisions, 'besluit', 'besluiten')
-  if (open + closed === 0) return 'geen zaken'
-  return `${some(open, 'open zaak', 'open zaken')} en ${some(closed, 'gesloten zaak', 'gesloten zaken')}, met ${some(documents, 'document', 'documenten')} en ${some(decisions, 'besluit', 'besluiten')}`
+    count === 0 ? t`geen ${many}` : `${counted(count)} ${count === 1 ? one : many}`
+  if (type === 'informatieobjecttype') return some(documents, t('document'), t('documenten'))
+  if (type === 'besluittype') return some(decisions, t('besluit'), t('besluiten'))
+  if (open + closed === 0) return t('geen zaken')
+  return t`${some(open, t('open zaak'), t('open zaken'))} en ${some(closed, t('gesloten zaak'), t('gesloten zaken'))}, met ${some(documents, t('document'), t('documenten'))} en ${some(decisions, t('besluit'), t('besluiten'))}`
 }
 
 export type Referrer = {

@@ -1,20 +1,29 @@
 // What a zaaktype holds of its own, group by group, in the order in which people think of it.
+import { words } from '../language/language.ts'
 import type { Field, Group } from './fields.ts'
 import { VERTROUWELIJKHEID } from './labels.ts'
 
-const OMSCHRIJVING: Field = {
-  name: 'omschrijving',
-  label: 'Omschrijving',
-  help: 'Zoals behandelaars het noemen, bijvoorbeeld “Aanvraag parkeervergunning”.',
-  max: 80,
-}
-const IDENTIFICATIE: Field = {
-  name: 'identificatie',
-  label: 'Identificatie',
-  help: 'De code waaronder andere systemen het type kennen. Alle versies hebben dezelfde. Leeg: de dienst maakt er een.',
-  max: 50,
-  optional: true,
-}
+const OMSCHRIJVING: Field = words(
+  {
+    name: 'omschrijving',
+    label: 'Omschrijving',
+    help: 'Zoals behandelaars het noemen, bijvoorbeeld “Aanvraag parkeervergunning”.',
+    max: 80,
+  },
+  'label',
+  'help',
+)
+const IDENTIFICATIE: Field = words(
+  {
+    name: 'identificatie',
+    label: 'Identificatie',
+    help: 'De code waaronder andere systemen het type kennen. Alle versies hebben dezelfde. Leeg: de dienst maakt er een.',
+    max: 50,
+    optional: true,
+  },
+  'label',
+  'help',
+)
 
 const BASIS: Group = {
   key: 'basis',
@@ -208,15 +217,19 @@ const HERKOMST: Group = {
 }
 
 /** The groups that need nothing from outside. */
-export const ZAAKTYPE_GROUPS: Group[] = [BASIS, DOEL, TERMIJNEN, PUBLICATIE, GELDIGHEID, HERKOMST]
+export const ZAAKTYPE_GROUPS: Group[] = words(
+  [BASIS, DOEL, TERMIJNEN, PUBLICATIE, GELDIGHEID, HERKOMST],
+  'title',
+  'label',
+  'help',
+)
 /** What a new zaaktype asks: all that it cannot do without. */
-export const NEW_ZAAKTYPE_GROUPS: Group[] = [
-  BASIS,
-  { ...DOEL, fields: DOEL.fields.filter(({ optional }) => !optional) },
-  TERMIJNEN,
-  PUBLICATIE,
-  GELDIGHEID,
-]
+export const NEW_ZAAKTYPE_GROUPS: Group[] = words(
+  [BASIS, { ...DOEL, fields: DOEL.fields.filter(({ optional }) => !optional) }, TERMIJNEN, PUBLICATIE, GELDIGHEID],
+  'title',
+  'label',
+  'help',
+)
 export const ZAAKTYPE_FIELDS: Field[] = ZAAKTYPE_GROUPS.flatMap(({ fields }) => fields)
 
 /** What an empty form of a new zaaktype begins with. */

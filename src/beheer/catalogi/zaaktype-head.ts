@@ -1,6 +1,8 @@
 // What stands above every page of a zaaktype: its state, what can be done with it, and its tabs.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import { t, words } from '../language/language.ts'
 import { checksFor } from './checks.ts'
 import { catalogusCrumbs, pathOf, titleOf, type Version } from './context.ts'
 import { versionsOf } from './versions.ts'
@@ -13,15 +15,18 @@ const MEMBERS: Record<string, string> = {
   documenttypen: 'informatieobjecttypen',
   zaakobjecttypen: 'zaakobjecttypen',
 }
-const TABS: [path: string, name: string][] = [
-  ['', 'Overzicht'],
-  ['statustypen', 'Statustypen'],
-  ['resultaattypen', 'Resultaattypen'],
-  ['roltypen', 'Roltypen'],
-  ['eigenschappen', 'Eigenschappen'],
-  ['documenttypen', 'Documenttypen'],
-  ['zaakobjecttypen', 'Zaakobjecttypen'],
-]
+const TABS: [path: string, name: string][] = words(
+  [
+    ['', 'Overzicht'],
+    ['statustypen', 'Statustypen'],
+    ['resultaattypen', 'Resultaattypen'],
+    ['roltypen', 'Roltypen'],
+    ['eigenschappen', 'Eigenschappen'],
+    ['documenttypen', 'Documenttypen'],
+    ['zaakobjecttypen', 'Zaakobjecttypen'],
+  ],
+  '1',
+)
 
 export async function zaaktypeHead(
   app: FastifyInstance,
@@ -48,7 +53,15 @@ export async function zaaktypeHead(
         open: false,
       })),
       ...(checks
-        ? [{ path: `${path}/controle`, name: 'Controle', count: lacking, here: here === 'controle', open: lacking > 0 }]
+        ? [
+            {
+              path: `${path}/controle`,
+              name: t('Controle'),
+              count: lacking,
+              here: here === 'controle',
+              open: lacking > 0,
+            },
+          ]
         : []),
     ],
     checks,

@@ -1,4 +1,5 @@
 // A zaaktype: making one, its overview, and changing it group by group.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
@@ -8,6 +9,7 @@ import { readInput } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
+import { t } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import {
   beheren,
@@ -66,7 +68,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       })
       return {
         naar: `/catalogi/zaaktypen/${uuidOf(made.url)}`,
-        melding: `Het concept “${made.omschrijving}” is gemaakt. Controle zegt wat er nog bij hoort.`,
+        melding: t`Het concept “${made.omschrijving}” is gemaakt. Controle zegt wat er nog bij hoort.`,
       }
     })
   })
@@ -128,20 +130,21 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
         },
         { toelichting: reason },
       )
-      return { naar: pathOf(version), melding: 'De wijziging is opgeslagen.' }
+      return { naar: pathOf(version), melding: t('De wijziging is opgeslagen.') }
     })
   })
 
   async function newPage(request: FastifyRequest): Promise<FormPage> {
     const catalogus = await requireCatalogusInfo(request)
     return {
-      titel: 'Nieuw zaaktype',
+      titel: t('Nieuw zaaktype'),
       kruimels: catalogusCrumbs(catalogus),
       groups: NEW_ZAAKTYPE_GROUPS,
       terug: `/catalogi/${catalogus.catalogus}`,
-      knop: 'Concept maken',
-      intro:
+      knop: t('Concept maken'),
+      intro: t(
         'U maakt een concept: niemand kan het nog gebruiken, en u kunt alles nog wijzigen. Statussen, resultaten, rollen en documenten voegt u hierna toe.',
+      ),
       extra: { suggesties: await suggestions(catalogus.id) },
     }
   }
@@ -152,8 +155,8 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       .where('uuid', '=', uuidParam(request))
       .select(['id', 'uuid as catalogus', 'naam', 'domein'])
       .executeTakeFirst()
-    if (!row) throw notFound('Deze catalogus bestaat niet.')
-    return { ...row, catalogusNaam: row.naam || `Catalogus ${row.domein}` }
+    if (!row) throw notFound(t('Deze catalogus bestaat niet.'))
+    return { ...row, catalogusNaam: row.naam || t`Catalogus ${row.domein}` }
   }
 
   /** Values in use, offered while somebody types. */
@@ -171,13 +174,13 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     const groups = await groupsOf(version, request.base)
     const place = groups.findIndex(({ key }) => key === groep)
     const group = groups[place]
-    if (!group) throw notFound('Deze pagina bestaat niet.')
+    if (!group) throw notFound(t('Deze pagina bestaat niet.'))
     const page: FormPage = {
       titel: group.title,
       kruimels: crumbsOf(version),
       groups: [{ ...group, title: '' }],
       terug: pathOf(version),
-      knop: 'Opslaan',
+      knop: t('Opslaan'),
       extra: { suggesties: await suggestions(version.catalogusId) },
     }
     if (version.concept) return page
@@ -199,7 +202,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       kruimels: page.kruimels,
       version,
       path: pathOf(version),
-      why: 'Deze gegevens liggen vast sinds de publicatie: zaken die er zijn, zijn ermee gemaakt en berekend.',
+      why: t('Deze gegevens liggen vast sinds de publicatie: zaken die er zijn, zijn ermee gemaakt en berekend.'),
       fixed: page.fixed,
     })
   }
@@ -214,34 +217,36 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     const others = zaaktypen.filter(([, text]) => !text.includes(`(${version.key})`))
     const relaties: Group = {
       key: 'relaties',
-      title: 'Besluiten en andere zaaktypen',
+      title: t('Besluiten en andere zaaktypen'),
       fields: [
         {
           name: 'besluittypen',
-          label: 'Besluittypen',
+          label: t('Besluittypen'),
           kind: 'checks',
           choices: besluittypen,
-          help: 'Besluiten die in zo’n zaak kunnen worden genomen.',
+          help: t('Besluiten die in zo’n zaak kunnen worden genomen.'),
           none: {
-            text: 'Er zijn nog geen besluittypen in deze catalogus.',
+            text: t('Er zijn nog geen besluittypen in deze catalogus.'),
             path: `/catalogi/${version.catalogus}/besluittypen/nieuw`,
           },
           optional: true,
         },
         {
           name: 'deelzaaktypen',
-          label: 'Deelzaken',
+          label: t('Deelzaken'),
           kind: 'checks',
           choices: others,
-          help: 'Zaken die deel van zo’n zaak kunnen zijn.',
+          help: t('Zaken die deel van zo’n zaak kunnen zijn.'),
           optional: true,
         },
         {
           name: 'gerelateerdeZaaktypen',
-          label: 'Andere zaaktypen',
+          label: t('Andere zaaktypen'),
           kind: 'related',
           choices: others,
-          help: 'Zaken die met zo’n zaak te maken hebben zonder er deel van te zijn. Een regel die leeg blijft telt niet.',
+          help: t(
+            'Zaken die met zo’n zaak te maken hebben zonder er deel van te zijn. Een regel die leeg blijft telt niet.',
+          ),
           optional: true,
         },
       ],
@@ -262,7 +267,9 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
           field.name === 'identificatie'
             ? {
                 ...field,
-                help: 'De code waaronder andere systemen het type kennen. Wie haar wijzigt maakt er een ander type van.',
+                help: t(
+                  'De code waaronder andere systemen het type kennen. Wie haar wijzigt maakt er een ander type van.',
+                ),
               }
             : field,
       ),
@@ -303,16 +310,17 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
 
 function archiefGroup(listed: { kind: string; reason?: string }, choices: readonly Choice[], version: Version): Group {
   const own: string = version.resource.selectielijstProcestype
-  const help =
-    'Het soort proces volgens de selectielijst. De resultaattypen kiezen hun klasse eruit: kies dit dus eerst.'
+  const help = t(
+    'Het soort proces volgens de selectielijst. De resultaattypen kiezen hun klasse eruit: kies dit dus eerst.',
+  )
   const field: Field =
     choices.length > 0
       ? {
           name: 'selectielijstProcestype',
-          label: 'Procestype',
+          label: t('Procestype'),
           kind: 'select',
           choices: [
-            ['', 'Nog niet gekozen'],
+            ['', t('Nog niet gekozen')],
             ...choices,
             ...(own && !choices.some(([url]) => url === own) ? [[own, own] as const] : []),
           ],
@@ -321,14 +329,16 @@ function archiefGroup(listed: { kind: string; reason?: string }, choices: readon
         }
       : {
           name: 'selectielijstProcestype',
-          label: 'Procestype',
+          label: t('Procestype'),
           kind: 'url',
           optional: true,
           max: 200,
           help:
             listed.kind === 'none'
-              ? 'Er is geen selectielijst ingesteld, daarom is hier niets te kiezen. Laat dit leeg, of vul het adres (URL) in als u dat hebt.'
-              : `De selectielijst antwoordt nu niet${listed.reason ? `: ${listed.reason}` : ''}. Wat er staat blijft staan.`,
+              ? t(
+                  'Er is geen selectielijst ingesteld, daarom is hier niets te kiezen. Laat dit leeg, of vul het adres (URL) in als u dat hebt.',
+                )
+              : t`De selectielijst antwoordt nu niet${listed.reason ? `: ${listed.reason}` : ''}. Wat er staat blijft staan.`,
         }
-  return { key: 'archief', title: 'Archief', fields: [field] }
+  return { key: 'archief', title: t('Archief'), fields: [field] }
 }

@@ -1,0 +1,34 @@
+// The English of the administration pages, by the Dutch sentence; a file for each area of the pages.
+import { abonnementen } from './abonnementen.ts'
+import { accounts } from './accounts.ts'
+import { applicaties } from './applicaties.ts'
+import { catalogi } from './catalogi.ts'
+import { catalogiFields } from './catalogi-fields.ts'
+import { catalogiPages } from './catalogi-pages.ts'
+import { catalogiTables } from './catalogi-tables.ts'
+import { common } from './common.ts'
+import { imports } from './imports.ts'
+import { notificaties } from './notificaties.ts'
+import { operations } from './operations.ts'
+import { settings } from './settings.ts'
+import { takeovers } from './takeovers.ts'
+import { zaken } from './zaken.ts'
+
+const AREAS = [
+  abonnementen,
+  accounts,
+  applicaties,
+  catalogi,
+  catalogiFields,
+  catalogiPages,
+  catalogiTables,
+  common,
+  imports,
+  notificaties,
+  operations,
+  settings,
+  takeovers,
+  zaken,
+]
+
+export const ENGLISH: ReadonlyMap<string, string> = new Map(AREAS.flatMap((area) => Object.entries(area)))

@@ -1,0 +1,289 @@
+// Notifications, channels and their settings.
+export const notificaties: Record<string, string> = {
+  'Zoals programma’s het noemen, bijvoorbeeld objecten. De naam kan later niet meer wijzigen.':
+    'As programs call it, for example objecten. The name cannot be changed later.',
+  Kenmerken: 'Attributes',
+  'Namen van kenmerken in de berichten, elk op een eigen regel.':
+    'Names of attributes in the messages, each on a line of its own.',
+  'Adres van de documentatie': 'Address of the documentation',
+  'Wie erop schrijft': 'Who writes to it',
+  'deze dienst': 'this service',
+  'nog onbekend': 'still unknown',
+  Documentatie: 'Documentation',
+  'Laatste bericht': 'Last message',
+  'Alle berichten': 'All messages',
+  'Niemand is op dit kanaal geabonneerd.': 'Nobody is subscribed to this channel.',
+  'Abonnementen op dit kanaal': 'Subscriptions to this channel',
+  "Een kanaal is een onderwerp van berichten. Op zijn kenmerken kunnen abonnementen filteren. Kanalen van deze dienst ontstaan vanzelf; andere programma's maken hun kanaal met de Notificaties API, of u maakt het hier.":
+    'A channel is a subject of messages. Subscriptions can filter on its attributes. Channels of this service come by themselves; other programs make their channel with the Notificaties API, or you make it here.',
+  'Nieuw kanaal': 'New channel',
+  'Er zijn nog geen kanalen. Die van deze dienst ontstaan bij de start van het programma.':
+    'There are no channels yet. Those of this service are made when the program starts.',
+  Kanalen: 'Channels',
+  'Berichten gaan naar de': 'Messages go to the',
+  abonnementen: 'subscriptions',
+  'van deze dienst zelf. Een dienst hieronder krijgt ze pas met':
+    'of this service itself. A service below receives them only with',
+  '; het schema geldt ook voor abonnementen.': '; the schedule also counts for subscriptions.',
+  'Er is geen notificatiedienst ingesteld. Berichten blijven bewaard tot er een is.':
+    'No notification service has been set. Messages are kept until there is one.',
+  'Service voor notificaties-API': 'Service for the Notificaties API',
+  'Herhalen van mislukte pogingen': 'Repeating failed attempts',
+  'Notification delivery retry backoff': 'Notification delivery retry backoff',
+  'Hoe lang er tussen de pogingen zit. Met een getal is de wachttijd: getal × base factor tot de macht van het aantal herhalingen dat al is gedaan.':
+    'How much time there is between the attempts. With a number the wait is: number × base factor to the power of the number of repeats done so far.',
+  'Schema bekijken': 'View schedule',
+  'Standaard invullen (7, 25, 52000, 4)': 'Fill in the default (7, 25, 52000, 4)',
+  'Korte set invullen (5, 3, 48, 2)': 'Fill in the short set (5, 3, 48, 2)',
+  'Opslaan geldt ook voor berichten die al wachten, vanaf hun volgende poging. Alleen de knop Opslaan bewaart iets.':
+    'Saving also counts for messages that are waiting already, from their next attempt. Only the button Save keeps anything.',
+  Secret: 'Secret',
+  'bewaard, wordt niet getoond': 'stored, is not shown',
+  'Notification delivery max retries': 'Notification delivery max retries',
+  'aan (binair exponentieel)': 'on (binary exponential)',
+  'uit (steeds 180 seconden)': 'off (always 180 seconds)',
+  'Notification delivery retry backoff max': 'Notification delivery retry backoff max',
+  'Notification delivery base factor': 'Notification delivery base factor',
+  'Voor wijzigen is de rol administrator nodig.': 'Changing needs the role administrator.',
+  'Schema van de pogingen': 'Schedule of attempts',
+  Testbericht: 'Test message',
+  'Een testbericht gaat stap voor stap de weg van een echt bericht, met de instellingen die zijn opgeslagen. Zo ziet u welke stap mislukt.':
+    'A test message goes the way of a real message step by step, with the settings that have been saved. So you see which step fails.',
+  'Testbericht versturen': 'Send test message',
+  'Uitslag van het testbericht': 'Result of the test message',
+  'Er is nog geen testbericht verstuurd.': 'No test message has been sent yet.',
+  'De notificatiedienst moet onze kanalen kennen voordat zij berichten aanneemt. Nog een keer registreren kan geen kwaad.':
+    'The notification service has to know our channels before it accepts messages. Registering once more does no harm.',
+  'PUBLIC_URL is niet ingesteld. De notificatiedienst haalt onze pagina /ref/kanalen/ op, en kan die dan waarschijnlijk niet vinden.':
+    'PUBLIC_URL has not been set. The notification service fetches our page /ref/kanalen/, and probably cannot find it then.',
+  'Kanalen registreren': 'Register channels',
+  'Uitslag van het registreren': 'Result of registering',
+  'Laatste keer: {1}, door {2}': 'Last time: {1}, by {2}',
+  Geregistreerd: 'Registered',
+  'De kanalen zijn vanuit deze pagina nog niet geregistreerd.':
+    'The channels have not been registered from this page yet.',
+  'Adres van de Notificaties API waar berichten heen gaan. Leeg: er is geen dienst en berichten wachten.':
+    'Address of the Notificaties API that messages go to. Empty: there is no service and messages wait.',
+  'Waarmee wij ons bij die dienst bekendmaken.': 'How we identify ourselves to that service.',
+  'Er is een secret bewaard. Dat wordt nooit getoond. Laat dit veld leeg om het te houden.':
+    'A secret is stored. It is never shown. Leave this field empty to keep it.',
+  'Het secret dat bij het client-ID hoort. Het wordt versleuteld bewaard en nooit meer getoond.':
+    'The secret that belongs to the client ID. It is stored encrypted and never shown again.',
+  'Hoe vaak een bericht na de eerste poging opnieuw wordt geprobeerd.':
+    'How often a message is tried again after the first attempt.',
+  'Getal: seconden die hieronder staan': 'Number: seconds given below',
+  'Aan: 1, 2, 4, 8 … seconden (binair exponentieel)': 'On: 1, 2, 4, 8 … seconds (binary exponential)',
+  'Uit: steeds 180 seconden': 'Off: always 180 seconds',
+  'Getal bij retry backoff, in seconden': 'Number for retry backoff, in seconds',
+  'Telt alleen mee als hierboven Getal is gekozen.': 'Only counts if Number is chosen above.',
+  'De langste wachttijd in seconden. Telt niet mee als retry backoff uit staat.':
+    'The longest wait in seconds. Does not count if retry backoff is off.',
+  'Hiermee groeit de wachttijd bij elke herhaling. Telt alleen mee bij een getal.':
+    'The wait grows by this with each repeat. Only counts with a number.',
+  'Berichten over hetzelfde hoofdobject wachten op elkaar, zodat ze aankomen in de volgorde van de wijzigingen.':
+    'Messages about the same main object wait for each other, so that they arrive in the order of the changes.',
+  'Het versturen van notificaties is gepauzeerd': 'Sending notifications has been paused',
+  'sinds {1}. Nieuwe berichten blijven bewaard en gaan weg zodra u hervat.':
+    'since {1}. New messages are kept and go out as soon as you resume.',
+  'Versturen hervatten': 'Resume sending',
+  'Vraag een beheerder met de rol operator om het versturen te hervatten.':
+    'Ask somebody with the role operator to resume sending.',
+  'Dit schema kan niet worden getoond.': 'This schedule cannot be shown.',
+  'Schema: als het eerste bericht nu gaat en elke poging mislukt':
+    'Schedule: if the first message goes now and every attempt fails',
+  'Wacht na de vorige': 'Wait after the previous',
+  'Tijd na de eerste': 'Time after the first',
+  Moment: 'Moment',
+  direct: 'at once',
+  'Na de laatste poging krijgt een bericht de staat Mislukt. U kunt het dan zelf opnieuw versturen.':
+    'After the last attempt a message gets the state Failed. You can then send it again yourself.',
+  'Waarom is dit mislukt?': 'Why did this fail?',
+  'Alle pogingen zijn gebruikt. De laatste: {1}.': 'All attempts have been used. The last one: {1}.',
+  'Dit bericht wacht. {1}': 'This message is waiting. {1}',
+  'Volgende poging: {1}. Daarna nog ten hoogste {2} herhalingen.': 'Next attempt: {1}. After that at most {2} repeats.',
+  'De laatste poging: {1}. {2}': 'The last attempt: {1}. {2}',
+  'Nu proberen': 'Try now',
+  'Er is nog geen poging gedaan.': 'No attempt has been made yet.',
+  'Poging {1}:': 'Attempt {1}:',
+  'Duur: {1}.': 'Duration: {1}.',
+  'HTTP-status: {1}.': 'HTTP status: {1}.',
+  'Begin van het antwoord:': 'Beginning of the answer:',
+  Kenmerk: 'Reference',
+  'Wat er gebeurde': 'What happened',
+  'Gaat over': 'Is about',
+  Hoofdobject: 'Main object',
+  'Andere berichten': 'Other messages',
+  'Alle berichten over dit hoofdobject': 'All messages about this main object',
+  'Inhoud van het bericht': 'Content of the message',
+  'Er zijn geen mislukte berichten met deze keuze: {1}.': 'There are no failed messages with this choice: {1}.',
+  'Terug naar de notificaties': 'Back to the notifications',
+  'U gaat': 'You are going to send',
+  'mislukt bericht': 'failed message',
+  'mislukte berichten': 'failed messages',
+  'opnieuw versturen: {1}.': 'again: {1}.',
+  'Elk bericht krijgt al zijn pogingen opnieuw. Het houdt zijn kenmerk, zodat een ontvanger het kan herkennen.':
+    'Each message gets all its attempts anew. It keeps its reference, so that a receiver can recognise it.',
+  'Zolang het versturen is gepauzeerd blijven ze wachten.': 'As long as sending is paused they keep waiting.',
+  'Ja, {1} {2} opnieuw versturen': 'Yes, send {1} {2} again',
+  'Er is geen notificatiedienst ingesteld, dus berichten wachten.':
+    'No notification service has been set, so messages wait.',
+  'Stel een notificatiedienst in': 'Set a notification service',
+  Vandaag: 'Today',
+  'Waarom berichten mislukten': 'Why messages failed',
+  ', het laatst {1}. {2}': ', last {1}. {2}',
+  'wat mislukte door: {1}': 'what failed by: {1}',
+  'die aan het filter voldoen': 'that match the filter',
+  'uit dit filter': 'from this filter',
+  'Alle mislukte{1} opnieuw versturen': 'Send all failed{1} again',
+  'Versturen pauzeren': 'Pause sending',
+  'Er zijn geen berichten die aan het filter voldoen. Maak het filter ruimer.':
+    'No messages match the filter. Make the filter wider.',
+  'Er zijn nog geen berichten. Ze ontstaan bij elke wijziging van zaken, documenten, besluiten, typen en applicaties.':
+    'There are no messages yet. They come with every change of cases, documents, decisions, types and applications.',
+  'Alles op deze pagina': 'Everything on this page',
+  'Kies niets': 'Choose nothing',
+  'Kies alles op deze pagina': 'Choose everything on this page',
+  'Gekozen opnieuw versturen': 'Send chosen again',
+  'Gekozen nu proberen': 'Try chosen now',
+  ', nieuwste eerst': ', newest first',
+  'Notificaties{1}': 'Notifications{1}',
+  Kiezen: 'Choose',
+  'Laatste poging': 'Last attempt',
+  'Volgende poging': 'Next attempt',
+  'Kies {1}, {2}': 'Choose {1}, {2}',
+  'Poging {1}: {2}': 'Attempt {1}: {2}',
+  Bezorgd: 'Delivered',
+  'URL of uuid van object': 'URL or uuid of object',
+  'Het kanaal ‘{1}’ is gemaakt.': 'The channel ‘{1}’ has been made.',
+  'Kanaal {1}': 'Channel {1}',
+  'Het kanaal is opgeslagen.': 'The channel has been saved.',
+  'Dit kanaal bestaat niet (meer).': 'This channel does not exist (any more).',
+  'Kanaal {1} wijzigen': 'Change channel {1}',
+  'De dienst antwoordde met status {1}': 'The service answered with status {1}',
+  'De dienst herkent ons niet of geeft ons geen rechten. Controleer client-ID en secret, en of wij daar de scope notificaties.publiceren hebben.':
+    'The service does not recognise us or gives us no rights. Check client ID and secret, and whether we have the scope notificaties.publiceren there.',
+  'De dienst keurt het bericht af. Lees hieronder waarom. Vaak ontbreekt het kanaal: registreer de kanalen.':
+    'The service rejects the message. Read below why. Often the channel is missing: register the channels.',
+  'Op dit adres is geen notificatiedienst. Controleer de API-root.':
+    'There is no notification service at this address. Check the API root.',
+  'De dienst vindt het bericht te groot. Vraag de beheerder van de dienst om de grens.':
+    'The service finds the message too large. Ask the administrator of the service for the limit.',
+  'De dienst krijgt te veel berichten. Wacht, of pauzeer het versturen een tijdje.':
+    'The service gets too many messages. Wait, or pause sending for a while.',
+  'De dienst verwijst door naar een ander adres. Dat volgen wij niet: stel het juiste adres in als API-root.':
+    'The service redirects to another address. We do not follow that: set the right address as API root.',
+  'Er is een storing bij de dienst. Neem contact op met haar beheerder.':
+    'There is a fault at the service. Contact its administrator.',
+  'Lees hieronder het antwoord van de dienst.': 'Read the answer of the service below.',
+  'Het versturen is gepauzeerd.': 'Sending has been paused.',
+  'Een eerder bericht over hetzelfde object gaat voor.': 'An earlier message about the same object goes first.',
+  Overgeslagen: 'Skipped',
+  'status {1}': 'status {1}',
+  'De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.':
+    'The settings have been saved. They count from the next attempt.',
+  'Het testbericht is aangekomen.': 'The test message has arrived.',
+  'Het testbericht is niet aangekomen. Mislukte stap: {1}.': 'The test message has not arrived. Failed step: {1}.',
+  '{1} van de {2} kanalen zijn niet geregistreerd.': '{1} of the {2} channels have not been registered.',
+  'Alle kanalen zijn geregistreerd.': 'All channels have been registered.',
+  'Vul ten hoogste 255 tekens in, zonder regeleinden.': 'Fill in at most 255 characters, without line breaks.',
+  'Vul ten hoogste 1000 tekens in.': 'Fill in at most 1000 characters.',
+  'Vul het client-ID in dat de notificatiedienst voor ons kent.':
+    'Fill in the client ID that the notification service has for us.',
+  'Vul het secret in dat bij het client-ID hoort.': 'Fill in the secret that belongs to the client ID.',
+  'Er is nog geen notificatiedienst. Vul eerst de API-root in en sla op.':
+    'There is no notification service yet. First fill in the API root and save.',
+  'Kies een van de drie mogelijkheden.': 'Choose one of the three options.',
+  getal: 'number',
+  'geheel getal': 'whole number',
+  '{1}: vul een {2} in van {3} tot en met {4}.': '{1}: fill in a {2} from {3} up to and including {4}.',
+  'Vul een volledig adres in dat begint met https:// of http://, zonder gebruikersnaam, wachtwoord, vraagteken of hekje. Bijvoorbeeld https://notificaties.example.nl/api/v1/.':
+    'Fill in a complete address that begins with https:// or http://, without user name, password, question mark or hash. For example https://notificaties.example.nl/api/v1/.',
+  'Het versturen is gepauzeerd. Wat op dit moment wordt verstuurd, wordt nog afgemaakt.':
+    'Sending has been paused. What is being sent at this moment is still finished.',
+  'Het versturen is hervat. Wat wachtte gaat nu weg.': 'Sending has been resumed. What was waiting is going out.',
+  'Kies eerst een of meer berichten.': 'First choose one or more messages.',
+  ' {1} gekozen: niet gepland.': ' {1} chosen: not planned.',
+  ' {1} gekozen: niet mislukt.': ' {1} chosen: not failed.',
+  'Er was geen mislukt bericht om opnieuw te versturen.': 'There was no failed message to send again.',
+  'Het bericht wordt opnieuw verstuurd.': 'The message is sent again.',
+  '{1} berichten worden opnieuw verstuurd.': '{1} messages are sent again.',
+  'Er was geen bericht dat op een latere poging wachtte.': 'There was no message waiting for a later attempt.',
+  'Het bericht wordt nu geprobeerd.': 'The message is tried now.',
+  '{1} berichten worden nu geprobeerd.': '{1} messages are tried now.',
+  'Dit bericht bestaat niet (meer). Na de bewaartermijn worden berichten opgeruimd.':
+    'This message does not exist (any more). After the retention period messages are removed.',
+  'Document bij zaak': 'Document with case',
+  'Vul een datum in als jjjj-mm-dd.': 'Fill in a date as yyyy-mm-dd.',
+  'Vul de URL of de UUID van een object in.': 'Fill in the URL or the UUID of an object.',
+  'Alleen mislukte berichten gaan opnieuw.': 'Only failed messages go again.',
+  'kanaal {1}': 'channel {1}',
+  'alle kanalen': 'all channels',
+  'alle dagen': 'all days',
+  'object {1}': 'object {1}',
+  'oorzaak: {1}': 'cause: {1}',
+  'Bezig met versturen': 'Being sent',
+  'De verbinding werd geweigerd': 'The connection was refused',
+  'Op dit adres luistert niets. Controleer of de notificatiedienst draait, en of poort en API-root kloppen.':
+    'Nothing listens at this address. Check whether the notification service runs, and whether port and API root are right.',
+  'De hostnaam is niet gevonden': 'The host name was not found',
+  'Controleer de hostnaam in de API-root, en of deze server namen kan opzoeken (DNS).':
+    'Check the host name in the API root, and whether this server can look up names (DNS).',
+  'De beveiligde verbinding (TLS) kwam niet tot stand': 'The secure connection (TLS) could not be made',
+  'Controleer of het certificaat van de dienst geldig is, bij de hostnaam hoort en door deze server wordt vertrouwd.':
+    'Check whether the certificate of the service is valid, belongs to the host name and is trusted by this server.',
+  'Het antwoord kwam niet op tijd': 'The answer did not come in time',
+  'De dienst is traag of onbereikbaar. Controleer de dienst en de firewall, of geef haar meer tijd.':
+    'The service is slow or out of reach. Check the service and the firewall, or give it more time.',
+  'De verbinding werd verbroken': 'The connection was broken',
+  'Controleer het netwerk en de logboeken van de dienst. Vaak helpt een nieuwe poging.':
+    'Check the network and the logs of the service. Often another attempt helps.',
+  'Het antwoord was geen geldige HTTP': 'The answer was not valid HTTP',
+  'Op dit adres antwoordt iets anders dan een webdienst. Controleer de API-root.':
+    'Something other than a web service answers at this address. Check the API root.',
+  'Dit adres mag niet worden aangeroepen': 'This address may not be called',
+  'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de dienst.':
+    'The host name points to an address that is always blocked. Use the ordinary address of the service.',
+  'De aanroep mislukte': 'The call failed',
+  'De oorzaak is onbekend. Kijk in het logboek van de worker rond dit moment.':
+    'The cause is unknown. Look in the log of the worker around this moment.',
+  'Uitkomst onbekend': 'Outcome unknown',
+  'De worker stopte tijdens deze poging. De poging is daarna opnieuw gedaan, met hetzelfde kenmerk.':
+    'The worker stopped during this attempt. The attempt was made again, with the same reference.',
+  'Hostnaam opzoeken (DNS)': 'Look up host name (DNS)',
+  'Verbinding maken (TCP)': 'Connect (TCP)',
+  'Verbinding beveiligen (TLS)': 'Secure connection (TLS)',
+  'Antwoord krijgen (HTTP)': 'Get an answer (HTTP)',
+  'Controleer of de API-root naar de Notificaties API wijst, en of de dienst geen storing heeft.':
+    'Check whether the API root points to the Notificaties API, and whether the service has a fault.',
+  'niet nodig: het adres begint met http': 'not needed: the address begins with http',
+  'het testbericht is aangenomen': 'the test message was accepted',
+  'wij zijn herkend (de dienst kent het kanaal test niet, dat is geen fout)':
+    'we were recognised (the service does not know the channel test, that is no error)',
+  'vaste waarde van de header Authorization': 'fixed value of the header Authorization',
+  'JWT, voor elk bericht ondertekend': 'JWT, signed for every message',
+  'OAuth2 client credentials': 'OAuth2 client credentials',
+  'Op dit adres luistert niets. Controleer of de ontvanger draait, en of host en poort kloppen.':
+    'Nothing listens at this address. Check whether the receiver runs, and whether host and port are right.',
+  'Controleer de hostnaam van de callback, en of deze server namen kan opzoeken (DNS).':
+    'Check the host name of the callback, and whether this server can look up names (DNS).',
+  'Controleer of het certificaat van de ontvanger geldig is en door deze server wordt vertrouwd.':
+    'Check whether the certificate of the receiver is valid and trusted by this server.',
+  'De ontvanger is traag of onbereikbaar. Controleer de ontvanger en de firewall, of geef meer tijd.':
+    'The receiver is slow or out of reach. Check the receiver and the firewall, or give it more time.',
+  'Controleer het netwerk en de logboeken van de ontvanger. Vaak helpt een nieuwe poging.':
+    'Check the network and the logs of the receiver. Often another attempt helps.',
+  'Op dit adres antwoordt iets anders dan een webdienst. Controleer het adres.':
+    'Something other than a web service answers at this address. Check the address.',
+  'De hostnaam wijst naar een adres dat altijd geblokkeerd is. Gebruik het gewone adres van de ontvanger.':
+    'The host name points to an address that is always blocked. Use the ordinary address of the receiver.',
+  'Kijk in het logboek van de worker rond dit moment. Bij OAuth2: controleer adres en geheim van het token.':
+    'Look in the log of the worker around this moment. With OAuth2: check address and secret of the token.',
+  'de berichten die zijn mislukt': 'the messages that failed',
+  'alle berichten vanaf een moment': 'all messages from a moment on',
+  'de berichten die zijn gemist toen er niets werd klaargezet':
+    'the messages that were missed when nothing was prepared',
+  'Grenzen van abonnementen': 'Limits of subscriptions',
+  'Dit is geen certificaat in PEM-vorm (BEGIN CERTIFICATE).': 'This is no certificate in PEM form (BEGIN CERTIFICATE).',
+  'Dit is geen sleutel in PEM-vorm zonder wachtwoord.': 'This is no key in PEM form without a password.',
+  'Deze sleutel hoort niet bij het certificaat.': 'This key does not belong to the certificate.',
+}
