@@ -239,7 +239,7 @@ const MOST_SHOWN = 2000
 const LARGE = '\0'
 
 function shown(text: string): string {
-  if (text.startsWith(LARGE)) return `${Math.ceil(text.length / 1024)} kB aan gegevens`
+  if (text.startsWith(LARGE)) return t`${Math.ceil(text.length / 1024)} kB aan gegevens`
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
 }
 

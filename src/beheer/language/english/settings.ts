@@ -164,4 +164,7 @@ export const settings: Record<string, string> = {
   'Token van de standaard (client-ID en secret)': 'Token of the standard (client ID and secret)',
   'Vaste sleutel in een header': 'Fixed key in a header',
   'OAuth2 (client credentials)': 'OAuth2 (client credentials)',
+  'Inhoud van verwijderde documenten, in uren': 'Content of deleted documents, in hours',
+  'Zo lang blijft de inhoud van een verwijderd document nog in de opslag staan. Niemand kan die dan nog opvragen. Neem meer uren dan een back-up duurt: dan heeft elk document na het terugzetten zijn inhoud.':
+    'How long the content of a deleted document stays in the storage. Nobody can fetch it then. Take more hours than a backup takes: then every document has its content after restoring.',
 }

@@ -190,4 +190,5 @@ export const zaken: Record<string, string> = {
   'BSN {1}': 'BSN {1}',
   'Zaak {1}': 'Case {1}',
   'Deze zaak bestaat niet.': 'This case does not exist.',
+  '{1} kB aan gegevens': '{1} kB of data',
 }
