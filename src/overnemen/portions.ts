@@ -2,13 +2,14 @@
 // portion that was not committed, and a job that comes back late finds that the position moved on without it.
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
+import type postgres from 'postgres'
 import type { Store } from '../documenten/storage/index.ts'
 import { type Addresses, addresses, adopt } from './addresses.ts'
 import { writeApplicaties } from './applicaties.ts'
 import { bringContents } from './bytes.ts'
 import { finish, removeBelow, removeGone } from './ending.ts'
 import { judge, judgeGeometry } from './judge.ts'
-import { kindOf } from './kinds.ts'
+import { KINDS, kindOf } from './kinds.ts'
 import type { Melding, Portion, Source } from './source.ts'
 import { findTakeover, openSource, queueSteps, shadowSchema, type Takeover, type TakeoverParts } from './takeover.ts'
 import { writeAudit, writeReserveringen } from './trail.ts'
@@ -24,6 +25,7 @@ export type StepRow = {
   van: string | null
   tot: string | null
   positie: string | null
+  gelezen: number
   klaar_op: string | null
 }
 type Open = { source: Source; addresses: Addresses; key: string }
@@ -56,6 +58,7 @@ export function portionRunner(parts: PortionParts) {
   /** Goes on with a step for a while. @returns whether it has to go on later */
   async function runStep(id: number, signal?: AbortSignal): Promise<boolean> {
     const until = performance.now() + STRETCH_MS
+    let size: number | undefined
     for (let ahead: { at: string | null; portion: Promise<Portion> } | undefined; ; ) {
       const [step] = await parts.database.sql<StepRow[]>`select * from overneming_stap where id = ${id}`
       const takeover = step && (await findTakeover(parts.database, step.overneming_id))
@@ -63,6 +66,8 @@ export function portionRunner(parts: PortionParts) {
         ahead?.portion.catch(() => {})
         return false
       }
+      if (size !== undefined && sizeOf(step) > size) await analyze(parts.database.sql, takeover, step.naam)
+      size = sizeOf(step)
       const own = OWN[step.naam]
       let work: (sql: Sql) => Promise<Done>
       if (own) work = await own(parts, takeover, step, open)
@@ -96,6 +101,28 @@ export function portionRunner(parts: PortionParts) {
   }
 }
 
+/** 0 for the first rows, and one more each time that there are four times as many. */
+const sizeOf = ({ gelezen }: StepRow): number =>
+  Math.max(0, Math.floor(Math.log(Math.max(1, gelezen) / 500) / Math.log(4)))
+
+/**
+ * Lets the planner know that tables are no longer empty. It has plans for them from when they were, which read all of a table for
+ * each portion, and autovacuum tells it after minutes: by then there are a million rows.
+ */
+async function analyze(sql: postgres.Sql, takeover: Takeover, naam: string): Promise<void> {
+  const kind = KINDS.find(({ name }) => name === naam)
+  if (!kind) return
+  const tables = [
+    kind.table,
+    ...kind.lists.map(({ table }) => table),
+    'overneming_object',
+    'overneming_bestand',
+    'overneming_inhoud',
+  ]
+  const schema = takeover.proef ? shadowSchema(takeover) : 'public'
+  for (const table of tables) await sql`analyze (skip_locked) ${sql(schema)}.${sql(table)}`
+}
+
 /** One transaction: what the portion writes, its report, and the position. @returns whether the step has come to its end */
 async function commitPortion(
   parts: PortionParts,
@@ -104,11 +131,11 @@ async function commitPortion(
   work: (sql: Sql) => Promise<Done>,
 ): Promise<boolean> {
   return parts.database.sql.begin(async (sql) => {
-    await sql`set local statement_timeout = '10min'`
-    await sql`set local idle_in_transaction_session_timeout = '10min'`
-    // What a crash of the server undoes is done again: the position is in the same transaction.
-    await sql`set local synchronous_commit = off`
-    if (takeover.proef) await sql.unsafe(`set local search_path = ${shadowSchema(takeover)}, public`)
+    // What a crash of the server undoes is done again: the position is in the same transaction, so it need not wait for the disk.
+    await sql`
+      select set_config('statement_timeout', '10min', true), set_config('idle_in_transaction_session_timeout', '10min', true),
+        set_config('synchronous_commit', 'off', true),
+        set_config('search_path', ${takeover.proef ? `${shadowSchema(takeover)}, public` : 'public'}, true)`
     const [current] = await sql<StepRow[]>`select * from overneming_stap where id = ${step.id} for update`
     if (!current || current.klaar_op || current.positie !== step.positie) return false // another did it: look again
     const done = await work(sql)
