@@ -2,10 +2,12 @@
 // lock, says what is still to be done.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
-import { kyselyOn } from '../src/database/database.ts'
+import { isConflict, isUnavailable, kyselyOn } from '../src/database/database.ts'
+import { StoreUnavailable } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
+import { SourceUnavailable } from '../src/overnemen/api/client.ts'
 import type { portionRunner } from '../src/overnemen/portions.ts'
-import { queueStep, type TakeoverParts } from '../src/overnemen/takeover.ts'
+import { queueStep, stopRound, type TakeoverParts } from '../src/overnemen/takeover.ts'
 
 const Payload = Type.Object({ stap: Type.Integer(), rij: Type.String() })
 declare global {
@@ -18,18 +20,30 @@ declare global {
 
 type Parts = Pick<TakeoverParts, 'database'> & { runner: ReturnType<typeof portionRunner> }
 
+/** When a source that does not answer is asked again: as long as it is away, and soon after it is back. */
+const AGAIN_MS = 15_000
+
 export function takeoverStep({ database, runner }: Parts): Task {
-  return async (payload, { abortSignal }) => {
+  return async (payload, { abortSignal, job }) => {
     const { stap, rij } = readInput(Payload, payload)
+    const trx = kyselyOn(database.sql)
     try {
       // A job that takes hours would keep its worker from stopping, and be taken for lost.
-      if (await runner.runStep(stap, abortSignal)) await queueStep(kyselyOn(database.sql), stap, rij)
+      if (await runner.runStep(stap, abortSignal)) await queueStep(trx, stap, rij)
     } catch (error) {
-      // Without values: a message of the driver may quote them.
+      // Without values: a message of the driver may quote them, and messages of jobs are kept and logged.
       const { name, code } = error as { name?: string; code?: string }
-      await database.sql`
-        update overneming_stap set fout = ${[name, code].filter(Boolean).join(' ')} where id = ${stap} and klaar_op is null`
-      throw error
+      const fault = [name, code].filter(Boolean).join(' ')
+      await database.sql`update overneming_stap set fout = ${fault} where id = ${stap} and klaar_op is null`
+      if (isConflict(error)) return queueStep(trx, stap, rij)
+      if (error instanceof SourceUnavailable || error instanceof StoreUnavailable || isUnavailable(error))
+        return queueStep(trx, stap, rij, new Date(Date.now() + AGAIN_MS))
+      if (job.attempts >= job.max_attempts) await stopRound(database, stap)
+      throw new StepFailed(fault)
     }
   }
+}
+
+class StepFailed extends Error {
+  override name = 'StepFailed'
 }

@@ -46,7 +46,12 @@ export async function writeApplicaties(
       await writeClients(sql, row!.id, applicatie, remark)
       await writeRights(sql, row!.id, rights, applicatie)
       counts.geschreven++
-    } else counts.ongewijzigd++
+    } else {
+      counts.ongewijzigd++
+      await sql`
+        update overneming_melding set ronde = ${ronde}
+        where overneming_id = ${overneming} and soort = 'applicatie' and sleutel = ${uuid} and code in ('client-id', 'client-id-dubbel')`
+    }
     await sql`
       insert into overneming_object (soort, uuid, overneming_id, hash, ronde, gewijzigd)
       values ('applicatie', ${uuid}, ${overneming}, ${hash}, ${ronde}, ${ronde})

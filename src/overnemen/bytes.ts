@@ -2,11 +2,12 @@
 // copied into our store, or taken as they lie there when it is the same store.
 
 import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { isOwnKey, newKey, requireKey, type Store } from '../documenten/storage/index.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
 import { type RowColumn, unnested } from './rows.ts'
-import type { Contents, Melding } from './source.ts'
+import { type Contents, type Melding, UnreadableContents } from './source.ts'
 import { shadowSchema, type Takeover } from './takeover.ts'
 
 type Sql = postgres.TransactionSql
@@ -19,9 +20,18 @@ const CONTENT_COLUMNS: RowColumn[] = [
 ]
 const PORTION = 50
 const AT_ONCE = 4
+const TRIES = 3
+const RETRY_MS = 1000
+/** Of a source that does not say how much it sends. */
+const MAX_BYTES = 2 ** 40
 type Waiting = { id: number; pad: string; omvang: number | null }
 type Stored = { backend: string; sleutel: string; omvang: number; sha256: string | null }
-type Outcome = Waiting & { stored?: Stored; present?: { omvang?: number | undefined }; refused?: true }
+type Outcome = Waiting & {
+  stored?: Stored
+  present?: { omvang?: number | undefined }
+  refused?: true
+  unreadable?: string
+}
 
 /** Notes which versions have which bytes, and gives those that are here already to their versions. */
 export async function linkContents(
@@ -86,11 +96,15 @@ export async function bringContents(
       : []
   await inParallel([...waiting], AT_ONCE, async (one) => {
     if (!isKey(one.pad)) outcomes.push({ ...one, refused: true })
-    else if (proef) outcomes.push({ ...one, ...(await measure(stay ? store.read : contents!, one)) })
-    else {
-      const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
-      outcomes.push({ ...one, ...(stored && { stored, present: stored }) })
-    }
+    else
+      outcomes.push({
+        ...one,
+        ...(await whenReadable(async () => {
+          if (proef) return measure(stay ? store.read : contents!, one)
+          const stored = stay ? await asItLies(store, one) : await copy(store, contents!, one)
+          return stored && { stored, present: stored }
+        })),
+      })
   })
   return async (sql) => {
     const meldingen: Melding[] = []
@@ -98,7 +112,7 @@ export async function bringContents(
       for (const { uuid, versie } of await versionsOf(sql, id))
         meldingen.push({ soort: 'bestand', sleutel: uuid, veld: `versie ${versie}`, ...rest })
     }
-    for (const { id, pad, omvang, stored, present, refused } of outcomes) {
+    for (const { id, pad, omvang, stored, present, refused, unreadable } of outcomes) {
       if (refused) {
         const tekst = `Een bestand kan hier niet zo heten: ${pad}. Geef het in de bron een andere naam.`
         await remark(id, { uitkomst: 'geweigerd', code: 'bestand-naam', tekst })
@@ -106,8 +120,13 @@ export async function bringContents(
       }
       if (!present) {
         await sql`update overneming_bestand set staat = 'ontbreekt' where id = ${id}`
-        const tekst = `De bron heeft de inhoud niet: ${pad}.`
-        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-ontbreekt', tekst })
+        await remark(id, {
+          uitkomst: 'geweigerd',
+          code: unreadable ? 'bestand-onleesbaar' : 'bestand-ontbreekt',
+          tekst: unreadable
+            ? `De bron kan de inhoud niet geven (${unreadable}): ${pad}.`
+            : `De bron heeft de inhoud niet: ${pad}.`,
+        })
         continue
       }
       if (stored) {
@@ -172,12 +191,35 @@ function isKey(pad: string): boolean {
 async function copy(store: Store, contents: Contents, { pad }: Waiting) {
   const found = await contents(pad)
   if (!found) return undefined
-  const stored = await store.write(newKey(), found.stream)
-  if (found.omvang !== undefined && found.omvang !== stored.omvang) {
-    await store.remove(stored.sleutel)
-    throw new Error(`the source ended after ${stored.omvang} of ${found.omvang} bytes`)
+  return { backend: store.backend, ...(await store.write(newKey(), wholly(found))) }
+}
+
+/** The bytes of the source, whose faults are told from those of our store. */
+async function* wholly({ omvang, stream }: { omvang?: number; stream: AsyncIterable<Uint8Array> }) {
+  let sent = 0
+  try {
+    for await (const chunk of stream) {
+      sent += chunk.length
+      if (sent > (omvang ?? MAX_BYTES)) break
+      yield chunk
+    }
+  } catch (error) {
+    throw new UnreadableContents((error as { code?: string }).code ?? 'no answer')
   }
-  return { backend: store.backend, ...stored }
+  if (omvang !== undefined && sent !== omvang) throw new UnreadableContents(`${sent} of ${omvang} bytes`)
+}
+
+/** Tries again before it gives up. What is no fault of these bytes, but of a source or a store that is away, stays one. */
+async function whenReadable<T>(work: () => Promise<T>): Promise<T | { unreadable: string }> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof UnreadableContents)) throw error
+      if (attempt === TRIES) return { unreadable: error.code }
+      await sleep(RETRY_MS)
+    }
+  }
 }
 
 async function asItLies(store: Store, { pad }: Waiting) {

@@ -1,12 +1,13 @@
 // Where the old installation keeps the bytes of documents: a directory, a bucket or a container.
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+
+import { constants } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import { azureStore } from '../documenten/storage/azure.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import { s3Store } from '../documenten/storage/s3.ts'
-import type { Contents } from './source.ts'
+import { type Contents, UnreadableContents } from './source.ts'
 
 /** What was given for `--bestanden` cannot be read with the present settings. */
 export class NoContents extends Error {
@@ -29,18 +30,24 @@ export function openContents(place: string, config: Config): Contents {
   return fromStore(azureStore({ ...config.azure, container: name, location }))
 }
 
+const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
+
 function fromDirectory(root: string): Contents {
   return async (pad) => {
     const file = path.join(root, pad)
     if (!file.startsWith(root + path.sep)) return undefined // it points out of the store
-    const stats = await stat(file).catch((error) => {
-      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+    // Without waiting: what is no file, such as a pipe, would be waited for.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(async (error) => {
+      await stat(root) // is it the file, or the store?
+      if (ABSENT.has(error.code)) return undefined
+      throw new UnreadableContents(error.code)
     })
-    if (!stats?.isFile()) {
-      await stat(root) // an absent file, or an absent store?
+    const stats = await handle?.stat()
+    if (!handle || !stats?.isFile()) {
+      await handle?.close()
       return undefined
     }
-    return { omvang: stats.size, stream: createReadStream(file) }
+    return { omvang: stats.size, stream: handle.createReadStream() }
   }
 }
 

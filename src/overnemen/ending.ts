@@ -163,9 +163,12 @@ export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
       veld: 'concept',
       tekst: 'Dit type is niet gepubliceerd en wel in gebruik.',
     })
+  // Bytes that are here are not read again.
   await sql`
-    delete from overneming_melding
-    where overneming_id = ${takeover.id} and ronde < ${takeover.ronde} and uitkomst <> 'verschil'`
+    update overneming_melding set ronde = ${takeover.ronde}
+    where overneming_id = ${takeover.id} and soort = 'bestand' and code = 'omvang-anders'
+      and exists (select from enkelvoudiginformatieobject e where e.uuid::text = sleutel)`
+  await sql`delete from overneming_melding where overneming_id = ${takeover.id} and ronde < ${takeover.ronde}`
   if (takeover.proef) return { meldingen, next: null }
   // What was reserved and has become a case or document since.
   await sql`

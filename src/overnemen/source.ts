@@ -68,10 +68,19 @@ export type Step = {
   naam: string
   van: string | null
   tot: string | null
-  positie:
-    | string
-    | null /** 0: what hangs below objects is read of all, and not only of those that this round changed. */
+  positie: string | null
+  /** 0: what hangs below objects is read of all, and not only of those that this round changed. */
   ronde: number
+}
+
+/** These bytes cannot be read, while the source does show others: the report names them, and the rest goes on. */
+export class UnreadableContents extends Error {
+  override name = 'UnreadableContents'
+  readonly code: string
+  constructor(code: string) {
+    super(`bytes cannot be read: ${code}`)
+    this.code = code
+  }
 }
 
 /** Bytes by the path that versions of documents name. Undefined: there are none. */

@@ -57,6 +57,14 @@ export function nameOf(url: string): string {
   return parsed.href.replace(/\/$/, '')
 }
 
+/** This side is in charge of what came from that source: another round would undo what was done here since. */
+export class SwitchedAlready extends Error {
+  override name = 'SwitchedAlready'
+  constructor() {
+    super('the switch was made: nothing is taken over from this source any more')
+  }
+}
+
 /**
  * Begins a takeover, or the next round of one from the same source. A round that was cut short goes on where it was.
  * @param secret secret of the client, or the whole address of the database
@@ -78,7 +86,10 @@ export async function beginTakeover(
     await sql`select pg_advisory_xact_lock(hashtext('overneming'))`
     const [found] = await sql<Takeover[]>`
       select * from overneming where bron = ${bron} and proef = ${given.proef} and status <> 'omgeschakeld' for update`
-    const resumed = found?.status === 'loopt' && !given.proef
+    const [switched] = await sql`
+      select from overneming where bron = ${bron} and not proef and status = 'omgeschakeld' limit 1`
+    if (switched && !given.proef) throw new SwitchedAlready()
+    const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.proef
     if (found?.proef) await dropShadow(sql, found)
     const uuid = found?.uuid ?? crypto.randomUUID()
     const geheim = box.seal(given.secret, ownerOf(uuid))
@@ -152,10 +163,25 @@ export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeove
     await queueStep(kyselyOn(sql), step.id, `overnemen ${uuid} ${place % instellingen.naast}`)
 }
 
+/** A step that fails for another reason than a source that is away: the last time after some ten minutes. */
+const MAX_ATTEMPTS = 7
+
 /** @param queue jobs of one queue run one after another, so that as many run side by side as there are queues */
-export function queueStep(trx: Db, stap: number, queue: string): Promise<void> {
-  const options = { jobKey: `takeover-step ${stap}`, queueName: queue, maxAttempts: 25 }
+export function queueStep(trx: Db, stap: number, queue: string, runAt?: Date): Promise<void> {
+  const options = {
+    jobKey: `takeover-step ${stap}`,
+    queueName: queue,
+    maxAttempts: MAX_ATTEMPTS,
+    ...(runAt && { runAt }),
+  }
   return enqueue(trx, 'takeover-step', { stap, rij: queue }, options)
+}
+
+/** The step failed again and again: the round waits until it is asked to go on, and then goes on where it was. */
+export async function stopRound({ sql }: Pick<Database, 'sql'>, stap: number): Promise<void> {
+  await sql`
+    update overneming o set status = 'gestopt' from overneming_stap s
+    where s.id = ${stap} and o.id = s.overneming_id and o.ronde = s.ronde and o.status = 'loopt'`
 }
 
 export async function findTakeover(database: Database, id: number): Promise<Takeover | undefined> {

@@ -77,10 +77,11 @@ async function writeKind(
     await sql`
       update overneming_object set ronde = ${options.ronde}
       where soort = ${kind.name} and uuid = any(${same}::uuid[]) and ronde <> ${options.ronde}`
+    // But for what the source could not show below it: that is asked again.
     await sql`
       update overneming_melding set ronde = ${options.ronde}
       where overneming_id = ${options.overneming} and soort = ${kind.name} and sleutel = any(${same}::text[])
-        and ronde <> ${options.ronde}`
+        and ronde <> ${options.ronde} and code <> 'bron-fout'`
     for (const uuid of same) objects.delete(uuid)
   }
   let geschreven = 0

@@ -7,7 +7,7 @@ import { checkTakeover, type Difference } from '../../src/overnemen/check.ts'
 import { beginRound, type Round } from '../../src/overnemen/round.ts'
 import { BASE, SECRET, type TestApp, testApp } from '../app.ts'
 import { emptyDatabase } from '../setup.ts'
-import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
+import { fillOpenZaak, fillOtherKinds, KIND, uuidOf } from './open-zaak-database.ts'
 
 const COUNTS = { zaken: 6, documents: 3 }
 const CRS = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
@@ -53,6 +53,7 @@ const rowsOf = async ({ database }: TestApp) => {
 t.test('the database and the APIs of one installation end in the same rows, bytes included', async (t) => {
   const { url } = await emptyDatabase(t)
   await fillOpenZaak(url, COUNTS)
+  await fillOtherKinds(url)
   const files = await mkdtemp(join(tmpdir(), 'zaakstroom-oud-'))
   t.teardown(() => rm(files, { recursive: true }))
   await mkdir(join(files, 'uploads/2024/01'), { recursive: true })
@@ -79,7 +80,7 @@ t.test('the database and the APIs of one installation end in the same rows, byte
   const client = apiClient({ url: address, clientId: 'beheer', secret: SECRET, connections: 2 })
   t.teardown(client.close)
   const type = `/catalogi/api/v1/informatieobjecttypen/${uuidOf(KIND.informatieobjecttype, 1)}`
-  const version = `/catalogi/api/v1/zaaktypen/${uuidOf(KIND.zaaktype, 1)}`
+  const version = `/catalogi/api/v1/zaaktypen/${uuidOf(KIND.zaaktype, 2)}`
   /** One side names one more version of a related type than the other. */
   const check = async (more?: 'there' | 'here') => {
     const found: Difference[] = []

@@ -30,6 +30,7 @@ export const KIND = {
   oio: 22,
   audit: 23,
   eigenschap: 24,
+  other: 32,
 } as const
 
 /** Makes the tables and fills them. Every second case is closed; every case has a document when `documents` is so many. */
@@ -133,6 +134,70 @@ export async function fillOpenZaak(
       insert into vng_api_common_jwtsecret (id, identifier, secret) values (1, 'portaal', 'geheim-van-het-portaal-1234567890abcdef'), (2, 'wees', 'x');
     `)
     await sql.unsafe('analyze')
+  } finally {
+    await sql.end()
+  }
+}
+
+/** One of every kind that `fillOpenZaak` leaves out, on its first cases and documents: it has to have made two of each. */
+export async function fillOtherKinds(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const uuid = (n: number) => `'${uuidOf(KIND.other, n)}'`
+  try {
+    await sql.unsafe(`
+      insert into catalogi_besluittype (id, uuid, catalogus_id, omschrijving, omschrijving_generiek, besluitcategorie,
+        reactietermijn, publicatie_indicatie, publicatietekst, toelichting, datum_begin_geldigheid, concept)
+        values (1, '${uuidOf(KIND.besluittype, 1)}', 1, 'Vergunning', '', '', 'P14D', false, '', '', '2020-01-01', false);
+      insert into catalogi_besluittype_informatieobjecttypen (id, besluittype_id, informatieobjecttype_id) values (1, 1, 1);
+      insert into catalogi_besluittype_zaaktypen (id, besluittype_id, zaaktype_id) values (1, 1, 1);
+      insert into catalogi_zaaktypeinformatieobjecttype (id, uuid, volgnummer, richting, informatieobjecttype_id, zaaktype_id)
+        values (1, ${uuid(1)}, 1, 'inkomend', 1, 1);
+      insert into catalogi_zaakobjecttype (id, uuid, ander_objecttype, objecttype, relatie_omschrijving, zaaktype_id,
+        datum_begin_geldigheid) values (1, ${uuid(2)}, false, 'pand', 'betreft', 1, '2020-01-01');
+      insert into catalogi_zaaktypenrelatie (id, gerelateerd_zaaktype, aard_relatie, toelichting, zaaktype_id)
+        values (1, '${OLD}/catalogi/api/v1/zaaktypen/${uuidOf(KIND.zaaktype, 2)}', 'vervolg', '', 1);
+      insert into documenten_gebruiksrechten (id, uuid, omschrijving_voorwaarden, startdatum, informatieobject_id)
+        values (1, ${uuid(3)}, 'Alleen intern', '2024-01-01 12:00+00', 1);
+      update documenten_enkelvoudiginformatieobject set indicatie_gebruiksrecht = true where id = 1;
+      insert into documenten_verzending (id, uuid, betrokkene, aard_relatie, telefoonnummer, faxnummer, emailadres,
+        mijn_overheid, toelichting, verzenddatum, contact_persoon, contactpersoonnaam,
+        buitenlands_correspondentieadres_adres_buitenland_1, buitenlands_correspondentieadres_adres_buitenland_2,
+        buitenlands_correspondentieadres_adres_buitenland_3, buitenlands_correspondentieadres_land_postadres,
+        informatieobject_id)
+        values (1, ${uuid(4)}, 'http://elders.example/personen/1', 'geadresseerde', '', '', 'wie@elders.example', false, '',
+          '2024-01-02', 'http://elders.example/personen/2', 'Wie', '', '', '', '', 1);
+      insert into documenten_reserveddocument (id, identificatie, bronorganisatie, date_created)
+        values (1, 'DOCUMENT-2024-0000000800', '${RSIN}', '2024-01-01 12:00+00');
+      update zaken_zaak set hoofdzaak_id = 1 where identificatie_ptr_id = 2;
+      insert into zaken_relevantezaakrelatie (id, aard_relatie, _relevant_zaak_id, zaak_id, overige_relatie, toelichting)
+        values (1, 'vervolg', 2, 1, '', '');
+      insert into zaken_zaakobject (id, uuid, object, relatieomschrijving, object_type, object_type_overige, zaak_id,
+        _zaakobjecttype_id) values (1, ${uuid(5)}, '', 'betreft', 'pand', '', 1, 1);
+      insert into zaken_pand (id, identificatie, zaakobject_id) values (1, '0363100012061234', 1);
+      insert into zaken_zaakeigenschap (id, uuid, _naam, waarde, _eigenschap_id, zaak_id)
+        values (1, ${uuid(6)}, 'kleur', 'rood', 1, 1);
+      insert into zaken_klantcontact (id, uuid, identificatie, datumtijd, kanaal, onderwerp, toelichting, zaak_id)
+        values (1, ${uuid(7)}, 'KC-1', '2024-01-03 12:00+00', 'balie', 'Vraag', '', 1);
+      insert into zaken_zaakcontactmoment (id, uuid, contactmoment, _objectcontactmoment, zaak_id)
+        values (1, ${uuid(8)}, 'http://elders.example/contactmomenten/1', '', 1);
+      insert into zaken_zaakverzoek (id, uuid, verzoek, _objectverzoek, zaak_id)
+        values (1, ${uuid(9)}, 'http://elders.example/verzoeken/1', '', 1);
+      insert into zaken_zaaknotitie (id, uuid, onderwerp, tekst, aangemaakt_door, notitie_type, status, aanmaakdatum,
+        wijzigingsdatum, gerelateerd_aan_id)
+        values (1, ${uuid(10)}, 'Let op', 'Bel terug', '', 'intern', 'concept', '2024-01-03 12:00+00', '2024-01-03 12:00+00', 1);
+      insert into zaken_substatus (id, uuid, tijdstip, omschrijving, doelgroep, status_id, zaak_id)
+        values (1, ${uuid(11)}, '2024-01-01 10:30+00', 'Wacht', 'betrokkenen', 1, 1);
+      insert into besluiten_besluit (id, uuid, identificatie, verantwoordelijke_organisatie, datum, toelichting, bestuursorgaan,
+        ingangsdatum, vervalreden, _zaakbesluit_url, _besluittype_id, _zaak_id)
+        values (1, ${uuid(12)}, 'BESLUIT-2024-0000000007', '${RSIN}', '2024-02-01', '', '', '2024-02-02', '', '', 1, 1);
+      insert into besluiten_besluitinformatieobject (id, uuid, _objectinformatieobject_url, _informatieobject_id, besluit_id)
+        values (1, ${uuid(13)}, '', 1, 1);
+      insert into documenten_objectinformatieobject (id, uuid, object_type, _besluit_id, informatieobject_id)
+        select max(id) + 1, ${uuid(14)}, 'besluit', 1, 1 from documenten_objectinformatieobject;
+      insert into zaken_zaakbesluit (id, uuid, _besluit_id, zaak_id) values (1, ${uuid(15)}, 1, 1);
+      insert into zaken_zaakidentificatie (id, identificatie, bronorganisatie)
+        select max(id) + 1, 'ZAAK-2023-0000000500', '${RSIN}' from zaken_zaakidentificatie;
+    `)
   } finally {
     await sql.end()
   }

@@ -191,7 +191,9 @@ t.test('what does not fit is taken with a mark, or listed with its reason, and s
   // Mended at the source: the next round takes it, and the report loses it.
   await old`update zaken_zaak set archiefstatus = 'gearchiveerd' where identificatie_ptr_id = 11`
   await round(test, source)
-  t.notOk((await remarks(test)).some((line) => line.startsWith('geweigerd zaak') || line.includes('verwijzing')))
+  const left = await remarks(test)
+  t.notOk(left.some((line) => line.startsWith('geweigerd zaak') || line.includes('verwijzing')))
+  t.ok(left.includes('gemarkeerd applicatie client-id-dubbel'), 'what did not change is still remarked on')
 })
 
 t.test('a client id in two applicaties has the rights of both, with the secret it had', async (t) => {
@@ -297,6 +299,40 @@ t.test('a step that two workers come to at once is done once', async (t) => {
   t.same(rows, { gelezen: ZAKEN })
 })
 
+t.test(
+  'a step that fails again and again stops the round, says no values, and goes on when it is asked to',
+  async (t) => {
+    const test = await testApp(t)
+    const source = await givenOpenZaak(t)
+    const { sql } = test.database
+    const given = {
+      ...{ soort: 'open-zaak' as const, url: source.url, secret: source.url, proef: false, alleenLezen: true },
+      settings: { oudeUrls: [], bestanden: source.files, bytes: 'kopieren' as const, naast: 2 },
+    }
+    const first = await beginRound(test.parts, given)
+    await source.old`alter table zaken_rol rename to weg`
+    for (let i = 0; i < 40 && (await first.state()).status === 'loopt'; i++) {
+      await sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`
+      await test.runJobs()
+    }
+    await first.release()
+    t.equal((await first.state()).status, 'gestopt')
+    const rol = (await progressOf(test.database, await first.state())).find(({ naam }) => naam === 'rol')
+    t.match(rol, { klaar: false, fout: 'PostgresError 42P01' })
+    const errors = await sql<{ last_error: string }[]>`
+    select last_error from graphile_worker._private_jobs where last_error is not null`
+    t.match(errors, [{ last_error: 'PostgresError 42P01' }])
+    await source.old`alter table weg rename to zaken_rol`
+    const second = await beginRound(test.parts, given)
+    t.ok(second.resumed)
+    for (let i = 0; i < 50 && (await second.state()).status === 'loopt'; i++) await test.runJobs()
+    await second.release()
+    t.equal((await second.state()).status, 'klaar')
+    const [rows] = await sql<{ n: number }[]>`select count(*) as n from rol`
+    t.equal(rows!.n, ZAKEN)
+  },
+)
+
 t.test('a dry run gives the report and keeps nothing', async (t) => {
   const test = await testApp(t)
   const source = await givenOpenZaak(t)
@@ -338,6 +374,8 @@ t.test(
     t.equal(await messages(), 0)
     t.equal((await change()).status, 200)
     t.equal(await messages(), 1)
+    await t.rejects(round(test, source), { name: 'SwitchedAlready' }, 'what is done here since is not undone')
+    t.equal((await change()).status, 200)
   },
 )
 

@@ -1,18 +1,30 @@
 // Requests to another installation through the APIs of the standard, as a client of it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, request } from 'undici'
+import { Agent, type Dispatcher, request } from 'undici'
 import { signToken } from '../../autorisaties/clients.ts'
 import { paced } from '../pace.ts'
+import { UnreadableContents } from '../source.ts'
 
 const TRIES = 5
 const HEADERS_MS = 120_000
-const BODY_MS = 300_000
+/** Between two pieces of a body, and for a whole answer: a source that drips must not hold a step. */
+const BODY_MS = 60_000
+const ANSWER_MS = 10 * 60_000
+const DOWNLOAD_MS = 6 * 3_600_000
+/** A page of 500 rows is a few MB. What is larger is asked row by row, as what the source cannot show. */
+const MAX_JSON = 64 * 2 ** 20
 
 export type Json = Record<string, unknown>
 export type ApiClient = {
-  /** The answer as JSON; `status` 200, or another that is an answer: 204, 400, 403, 404, 406, 410, 412, 500. */
+  /**
+   * The answer as JSON; `status` 200, or another that is an answer: 204, 400, 403, 404, 406, 410, 412, 500. What is no JSON, or
+   * too much of it, is a 500.
+   */
   get(path: string): Promise<{ status: number; body: unknown }>
-  /** Bytes, undefined when the source has none. */
+  /**
+   * Bytes, undefined when the source has none.
+   * @throws UnreadableContents when it shows all but these
+   */
   download(path: string): Promise<{ omvang?: number; stream: AsyncIterable<Uint8Array> } | undefined>
   close(): Promise<void>
 }
@@ -46,7 +58,8 @@ export function apiClient(options: {
   const agent = new Agent({ connections: options.connections, headersTimeout: HEADERS_MS, bodyTimeout: BODY_MS })
   const wait = paced(options.tempo)
 
-  async function ask(path: string) {
+  /** One request, again while the source asks for that or breaks off; `read` takes the answer. */
+  async function ask<T>(path: string, ms: number, read: (answer: Dispatcher.ResponseData) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       await wait(1)
       const last = attempt === TRIES
@@ -55,45 +68,67 @@ export function apiClient(options: {
         const token = signToken(options.clientId, options.secret, { id: 'overnemen', name: 'Zaakstroom overnemen' })
         const answer = await request(base + path, {
           dispatcher: agent,
+          signal: AbortSignal.timeout(ms),
           headers: { authorization: `Bearer ${token}`, accept: '*/*', 'accept-crs': 'EPSG:4326' },
         })
-        if (answer.statusCode !== 429 && answer.statusCode < 502) return answer
+        if (answer.statusCode !== 429 && answer.statusCode < 502) return await read(answer)
         await answer.body.dump()
         if (last) throw new SourceUnavailable(String(answer.statusCode))
         await sleep(Math.min(60, secondsIn(answer.headers['retry-after']) ?? 2 ** attempt) * 1000)
       } catch (error) {
-        if (last || error instanceof SourceUnavailable)
-          throw error instanceof SourceUnavailable
-            ? error
-            : new SourceUnavailable((error as { code?: string }).code ?? 'no answer')
+        if (error instanceof SourceUnavailable || error instanceof UnreadableContents) throw error
+        if (last) throw new SourceUnavailable((error as { code?: string }).code ?? 'no answer')
         await sleep(2 ** attempt * 250)
       }
     }
   }
 
   return {
-    async get(path) {
-      const { statusCode: status, headers, body } = await ask(path)
-      if (status === 401) {
-        await body.dump()
-        throw new SourceUnavailable('401: the client id or its secret is not accepted')
-      }
-      if (!String(headers['content-type'] ?? '').includes('json')) {
-        await body.dump()
+    get: (path) =>
+      ask(path, ANSWER_MS, async ({ statusCode: status, headers, body }) => {
+        if (status === 401) {
+          await body.dump()
+          throw new SourceUnavailable('401: the client id or its secret is not accepted')
+        }
+        const isJson = String(headers['content-type'] ?? '').includes('json')
+        const text = isJson ? await textOf(body) : undefined
+        if (!isJson) await body.dump()
+        const parsed = text === undefined ? undefined : parse(text)
+        if (parsed !== undefined) return { status, body: parsed }
         return { status: status === 200 ? 500 : status, body: undefined }
-      }
-      return { status, body: await body.json() }
-    },
-    async download(path) {
-      const { statusCode: status, headers, body } = await ask(path)
-      if (status === 200) {
-        const length = headers['content-length']
-        return { ...(length !== undefined && { omvang: Number(length) }), stream: body }
-      }
-      await body.dump()
-      if (status === 204 || status === 404 || status === 410) return undefined
-      throw new SourceUnavailable(String(status))
-    },
+      }),
+    download: (path) =>
+      ask(path, DOWNLOAD_MS, async ({ statusCode: status, headers, body }) => {
+        if (status === 200) {
+          const length = headers['content-length']
+          return { ...(length !== undefined && { omvang: Number(length) }), stream: body }
+        }
+        await body.dump()
+        if (status === 204 || status === 404 || status === 410) return undefined
+        if (status === 401) throw new SourceUnavailable('401')
+        throw new UnreadableContents(String(status))
+      }),
     close: () => agent.close(),
+  }
+}
+
+/** Undefined when it is too much. */
+async function textOf(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_JSON) return undefined // leaving the loop closes the connection
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** Undefined when it is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // not the fault itself: its message quotes the text
   }
 }

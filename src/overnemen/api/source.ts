@@ -5,13 +5,24 @@ import type postgres from 'postgres'
 import { inParallel } from '../../documenten/storage/migrate.ts'
 import { PATHS } from '../../http/links.ts'
 import type { Taken } from '../kinds.ts'
-import type { AuditRow, Melding, Portion, Source, Step, StepPlan } from '../source.ts'
+import {
+  type AuditRow,
+  type Melding,
+  type Portion,
+  type Source,
+  type Step,
+  type StepPlan,
+  UnreadableContents,
+} from '../source.ts'
 import { apiClient, type Json, SourceUnavailable } from './client.ts'
 import { applicatieFromApi, auditFromApi, documentFromApi, fromApi, uuidIn } from './shape.ts'
 
 const PAGE_SIZE = 500
 const BELOW_AT_ONCE = 4
 const PARENTS = 50
+/** What a source says of itself is believed up to here. */
+const MAX_PAGES = 1_000_000
+const MAX_VERSIONS = 10_000
 /** Before a page that failed is asked row by row. */
 const RETRY_MS = 1000
 
@@ -138,6 +149,12 @@ export function apiSource(options: Options): Source {
     return { status, results, next: next !== null }
   }
 
+  /** One object that cannot be shown, or a source that shows nothing at the moment? */
+  async function requireAnswers(fault: string): Promise<void> {
+    const { status } = await client.get(`${PATHS.catalogus}?page=1`)
+    if (status !== 200) throw new SourceUnavailable(fault)
+  }
+
   /** How the list is asked for, and its last page. Not every service takes every parameter. */
   async function measure(
     one: ListOf,
@@ -158,7 +175,9 @@ export function apiSource(options: Options): Source {
       if (status === 500) return { query, last: Math.ceil(count / PAGE_SIZE) || 1, size: PAGE_SIZE, count }
       if (next === null) return { query, last: 1, size: results.length, count: results.length }
       let last = Math.max(2, Math.ceil(count / results.length))
-      while ((await page(one, query, last)).next) last++ // a count may be a lower bound
+      // A count may be a lower bound; a source that always names a next page has no last one.
+      while ((await page(one, query, last)).next)
+        if (++last > MAX_PAGES) throw new SourceUnavailable(`pages of ${one.path}`)
       return { query, last, size: results.length, count }
     }
     return undefined
@@ -187,9 +206,7 @@ export function apiSource(options: Options): Source {
       if (status === 404) break
       if (status === 200) rows.push(...results)
       else {
-        // One row that cannot be shown, or a source that shows nothing at the moment?
-        const { status: other } = await client.get(`${PATHS.catalogus}?page=1`)
-        if (other !== 200) throw new SourceUnavailable(`${status} for ${one.path}`)
+        await requireAnswers(`${status} for ${one.path}`)
         faults.push({
           soort: one.naam,
           sleutel: `rij ${place}`,
@@ -203,7 +220,21 @@ export function apiSource(options: Options): Source {
   }
 
   async function readList(one: ListOf, step: Step): Promise<Portion> {
-    const [query, size, last] = JSON.parse(step.van!) as [string, number, number]
+    if (step.van === null)
+      return {
+        objects: [],
+        faults: [
+          {
+            soort: one.naam,
+            sleutel: one.path,
+            uitkomst: 'gemarkeerd',
+            code: 'lijst-ontbreekt',
+            tekst: 'De bron heeft deze lijst niet: er is niets van overgenomen.',
+          },
+        ],
+        next: null,
+      }
+    const [query, size, last] = JSON.parse(step.van) as [string, number, number]
     const number = Number(step.positie ?? (one.oldestFirst ? 1 : last))
     const faults: Melding[] = []
     const rows = await pageOrRows(one, query, number, size, faults)
@@ -223,7 +254,7 @@ export function apiSource(options: Options): Source {
     await inParallel(rows, BELOW_AT_ONCE, async (latest) => {
       const uuid = uuidIn(latest.url)
       const versions: Json[] = []
-      for (let versie = 1; versie < Number(latest.versie); versie++) {
+      for (let versie = 1; versie < Math.min(Number(latest.versie), MAX_VERSIONS); versie++) {
         const { status, body } = await client.get(`${PATHS.enkelvoudiginformatieobject}/${uuid}?versie=${versie}`)
         if (status === 200) versions.push(body as Json)
         else if (status !== 404) throw new SourceUnavailable(`${status} for a version of a document`)
@@ -265,7 +296,10 @@ export function apiSource(options: Options): Source {
         : options.sql``
     const parents = await options.sql<{ uuid: string }[]>`
       select uuid from ${table}
-      where overneming_id = ${id} and soort = ${of} and ${step.ronde} in (0, gewijzigd) and uuid > ${after}
+      where overneming_id = ${id} and soort = ${of} and uuid > ${after}
+        and (${step.ronde} in (0, gewijzigd) or uuid::text in (
+          select sleutel from overneming_melding
+          where overneming_id = ${id} and soort = ${of} and code = 'bron-fout' and ronde < ${step.ronde}))
       ${related}
       order by uuid limit ${PARENTS}`
     const portion: Portion = {
@@ -296,15 +330,39 @@ export function apiSource(options: Options): Source {
           })
       }
       const { status, body } = await client.get(`${trail}/${uuid}/audittrail`)
-      if (status === 200 && Array.isArray(body)) audit.push(...(body as Json[]).map(auditFromApi))
+      if (status === 200 && Array.isArray(body)) for (const json of body as Json[]) audit.push(auditFromApi(json))
+      else if (status !== 404)
+        portion.faults!.push({
+          soort: of,
+          sleutel: uuid,
+          uitkomst: 'geweigerd',
+          code: 'bron-fout',
+          veld: 'audittrail',
+          tekst: `De bron kan de audittrail van dit object niet tonen (${status}).`,
+        })
     })
     return portion
+  }
+
+  /** A list that is not there at the moment denies everything that was in it. */
+  const offered = new Map<string, boolean>()
+  async function offers(one: ListOf): Promise<boolean> {
+    const known = offered.get(one.path) ?? (await client.get(`${one.path}?page=1`)).status === 200
+    offered.set(one.path, known)
+    return known
   }
 
   return {
     ownUrls: [base],
     swept: [...listOf.values()].flatMap(({ soorten }) => soorten),
-    contents: (pad) => client.download(`${PATHS.enkelvoudiginformatieobject}/${pad}`),
+    async contents(pad) {
+      try {
+        return await client.download(`${PATHS.enkelvoudiginformatieobject}/${pad}`)
+      } catch (error) {
+        if (error instanceof UnreadableContents) await requireAnswers(error.code)
+        throw error
+      }
+    },
 
     async plan() {
       const consumer = await client.get(`${PATHS.applicatie}/consumer?clientId=${encodeURIComponent(options.clientId)}`)
@@ -317,7 +375,10 @@ export function apiSource(options: Options): Source {
       for (const [fase, lists] of LISTS.entries())
         for (const one of lists) {
           const measured = await measure(one)
-          if (!measured) continue
+          if (!measured) {
+            steps.push({ fase, naam: one.naam, verwacht: 0 })
+            continue
+          }
           const { query, size, last, count } = measured
           steps.push({ fase, naam: one.naam, van: JSON.stringify([query, size, last]), verwacht: count })
         }
@@ -336,7 +397,7 @@ export function apiSource(options: Options): Source {
       const one = LISTS.flat().find(({ soorten, naam }) => naam === soort || soorten.includes(soort))
       if (!one) return true
       const { status } = await client.get(`${one.path}/${uuid}`)
-      return status === 404 || status === 410
+      return (status === 404 || status === 410) && (await offers(one))
     },
 
     close: () => client.close(),

@@ -78,6 +78,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     },
   })
   const wait = paced(options.tempo)
+  let { momentopname } = options
   let schema: Schema | undefined
   let ownUrls: string[] = []
   try {
@@ -95,13 +96,23 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
   const known = schema
 
-  /** Work in the snapshot of the round; without it each portion sees its own moment. */
+  /** Work in the snapshot of the round; without it, or when its process is gone, each portion sees its own moment. */
   async function inSnapshot<T>(work: (sql: postgres.TransactionSql) => Promise<T>): Promise<T> {
-    const { momentopname } = options
-    return database.sql.begin('isolation level repeatable read read only', async (sql) => {
-      if (momentopname) await sql.unsafe(`set transaction snapshot '${momentopname.replaceAll("'", '')}'`)
-      return work(sql)
-    }) as Promise<T>
+    const begin = (snapshot: string | undefined) =>
+      database.sql.begin('isolation level repeatable read read only', async (sql) => {
+        if (snapshot)
+          await sql.unsafe(`set transaction snapshot '${snapshot.replaceAll("'", '')}'`).catch((error) => {
+            throw error instanceof database.sql.PostgresError ? new LostSnapshot() : error
+          })
+        return work(sql)
+      }) as Promise<T>
+    try {
+      return await begin(momentopname)
+    } catch (error) {
+      if (!(error instanceof LostSnapshot)) throw error
+      momentopname = undefined
+      return begin(undefined)
+    }
   }
 
   async function readKind(query: Query, step: Step): Promise<Portion> {
@@ -241,17 +252,25 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     })
   }
 
-  async function readReserveringen(): Promise<Portion> {
+  /** Of cases first, then of documents. */
+  async function readReserveringen(step: Step): Promise<Portion> {
+    const [soort, after] = (step.positie ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
     return inSnapshot(async (sql) => {
-      const zaken = await sql<Reservering[]>`
-        select 'zaak' as soort, i.identificatie, i.bronorganisatie, null as moment from zaken_zaakidentificatie i
-        where not exists (select from zaken_zaak z where z.identificatie_ptr_id = i.id) order by i.id`
-      const documenten = known.has('documenten_reserveddocument.id')
-        ? await sql<Reservering[]>`
-            select 'document' as soort, identificatie, bronorganisatie, date_created as moment
-            from documenten_reserveddocument order by id`
-        : []
-      return { objects: [], reserveringen: [...zaken, ...documenten], next: null }
+      const rows =
+        soort === 'zaak'
+          ? await sql<(Reservering & { sleutel: number })[]>`
+              select i.id as sleutel, 'zaak' as soort, i.identificatie, i.bronorganisatie, null as moment
+              from zaken_zaakidentificatie i
+              where i.id > ${after} and not exists (select from zaken_zaak z where z.identificatie_ptr_id = i.id)
+              order by i.id limit ${PORTION}`
+          : known.has('documenten_reserveddocument.id')
+            ? await sql<(Reservering & { sleutel: number })[]>`
+                select id as sleutel, 'document' as soort, identificatie, bronorganisatie, date_created as moment
+                from documenten_reserveddocument where id > ${after} order by id limit ${PORTION}`
+            : []
+      const last = rows.at(-1)?.sleutel
+      const next = rows.length === PORTION ? `${soort}:${last}` : soort === 'zaak' ? 'document:-1' : null
+      return { objects: [], reserveringen: rows.map(({ sleutel: _, ...row }) => row), next }
     })
   }
 
@@ -308,11 +327,16 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   function readStep(step: Step): Promise<Portion> {
     if (step.naam === 'applicatie') return readApplicaties()
     if (step.naam === 'audit') return readAudit(step)
-    if (step.naam === 'reservering') return readReserveringen()
+    if (step.naam === 'reservering') return readReserveringen(step)
     const query = QUERIES.find(({ kind }) => kind === step.naam)
     if (!query) throw new Error(`there is no step ${step.naam}`)
     return readKind(query, step)
   }
+}
+
+/** The process that held the snapshot of the round ended, and the snapshot with it. */
+class LostSnapshot extends Error {
+  override name = 'LostSnapshot'
 }
 
 /** The database that was named holds no Open Zaak. */
