@@ -8,7 +8,7 @@ import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
 import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
 import { fingerprint, isUuid, normalise } from './normalise.ts'
-import type { AuditRow, Melding, Source } from './source.ts'
+import { type AuditRow, type Contents, type Melding, type Source, UnreadableContents } from './source.ts'
 import { openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
 
 export type Difference = {
@@ -26,17 +26,29 @@ export type Compared = {
   verschillen: number
   bekend: number
 }
+/** How many objects there are of one type, and of how many that is the type here too. */
+export type OfType = { soort: string; type: string; daar: number; hier: number }
 export type Proof = {
   compared: Compared[]
+  types: OfType[]
   /** Of how many answers of both APIs, by kind. */
   answers: { soort: string; gevraagd: number; gelijk: number }[]
   differences: number
 }
+const PAGE = 5000
+const NIL = '00000000-0000-0000-0000-000000000000'
 /** Parts are read below every object, and not only below those that changed in one round. */
 const EVERY_ROUND = 0
 
 /** Remarks on what was taken that tell of a value other than it was there; all others are about values that both sides have. */
 const EXPLAINING = ['geometrie', 'slot-onbekend', 'client-id', 'type-elders', 'omvang-anders', 'zonder-inhoud']
+
+/** Kinds that are counted per type, too. */
+const TYPED: Record<string, (object: Taken) => unknown> = {
+  zaak: ({ zaaktype }) => zaaktype,
+  document: ({ versies }) => (versies as Taken[]).at(-1)?.informatieobjecttype,
+  besluit: ({ besluittype }) => besluittype,
+}
 
 export type CheckOptions = {
   /** How many files are read on both sides and compared; the sizes of all others are. */
@@ -87,12 +99,22 @@ export async function checkTakeover(
   options: CheckOptions,
 ): Promise<Proof> {
   const snapshot = await takeSnapshot(parts, takeover)
-  const source = await openSource(parts, takeover)
+  const source = await openSource(parts, takeover).catch(async (error) => {
+    await snapshot.release()
+    throw error
+  })
   const connection = await parts.database.sql.reserve()
   const compared = new Map<string, Compared>()
   const of = (soort: string) => {
     const found = compared.get(soort) ?? { soort, daar: 0, hier: 0, gelijk: 0, verschillen: 0, bekend: 0 }
     compared.set(soort, found)
+    return found
+  }
+  const types = new Map<string, OfType>()
+  const ofType = (soort: string, type: unknown) => {
+    const key = `${soort} ${String(type)}`
+    const found = types.get(key) ?? { soort, type: String(type), daar: 0, hier: 0 }
+    types.set(key, found)
     return found
   }
   const answers: Proof['answers'] = []
@@ -127,6 +149,8 @@ export async function checkTakeover(
     await connection`delete from overneming_melding where overneming_id = ${takeover.id} and uitkomst = 'verschil'`
     await connection`create temporary table gezien (soort text, uuid uuid)`
     const old = addresses([...source.ownUrls, ...takeover.instellingen.oudeUrls], takeover.instellingen.eigenUrl)
+    // Of these all was read that is there, also when there was nothing.
+    const looked = new Set(source.swept)
     for (const step of await source.plan(EVERY_ROUND)) {
       for (let positie: string | null = null; ; ) {
         const portion = await source.read({
@@ -149,6 +173,10 @@ export async function checkTakeover(
           of(soort).hier += here.size
           for (const object of there) {
             const mine = here.get(object.uuid)
+            if (TYPED[soort]) {
+              ofType(soort, TYPED[soort](object)).daar++
+              if (mine) ofType(soort, TYPED[soort](mine)).hier++
+            }
             if (!mine)
               await differ({
                 soort,
@@ -170,6 +198,7 @@ export async function checkTakeover(
           }
           options.progress?.(soort, of(soort).daar)
         }
+        for (const { soort } of portion.complete ?? []) looked.add(soort)
         if (portion.audit) await compareAudit(portion.audit)
         if (portion.applicaties) await compareApplicaties(portion.applicaties)
         if (portion.next === null) break
@@ -178,19 +207,24 @@ export async function checkTakeover(
     }
     // What is here and was not seen there.
     for (const { name, table, of: owner } of KINDS) {
-      if (owner || !compared.has(name)) continue
-      const extra = await connection<{ uuid: string }[]>`
-        select o.uuid from overneming_object o join ${connection(table)} x on x.uuid = o.uuid
-        where o.overneming_id = ${takeover.id} and o.soort = ${name}
-          and not exists (select from gezien g where g.soort = ${name} and g.uuid = o.uuid)`
-      for (const { uuid } of extra)
-        await differ({
-          soort: name,
-          sleutel: uuid,
-          code: 'te-veel',
-          veld: '',
-          tekst: 'Staat hier en niet meer in de bron.',
-        })
+      if (owner || !looked.has(name)) continue
+      for (let after = NIL; ; ) {
+        const extra = await connection<{ uuid: string }[]>`
+          select o.uuid from overneming_object o join ${connection(table)} x on x.uuid = o.uuid
+          where o.overneming_id = ${takeover.id} and o.soort = ${name} and o.uuid > ${after}
+            and not exists (select from gezien g where g.soort = ${name} and g.uuid = o.uuid)
+          order by o.uuid limit ${PAGE}`
+        for (const { uuid } of extra)
+          await differ({
+            soort: name,
+            sleutel: uuid,
+            code: 'te-veel',
+            veld: '',
+            tekst: 'Staat hier en niet meer in de bron.',
+          })
+        if (extra.length < PAGE) break
+        after = extra.at(-1)!.uuid
+      }
     }
     await compareFiles(source)
     if (options.answers) {
@@ -217,7 +251,7 @@ export async function checkTakeover(
     await source.close()
     await snapshot.release()
   }
-  return { compared: [...compared.values()], answers, differences }
+  return { compared: [...compared.values()], types: [...types.values()], answers, differences }
 
   async function compareAudit(rows: AuditRow[]): Promise<void> {
     const usable = rows.filter(({ hoofd_object }) => isUuid(hoofd_object.split('/').at(-1)!))
@@ -268,52 +302,68 @@ export async function checkTakeover(
 
   /** Bytes that are not here, and for a sample a second reading of both sides. */
   async function compareFiles(source: Source): Promise<void> {
-    const waiting = await connection<{ uuid: string; versie: number }[]>`
+    // Through a cursor on a connection of its own: they may be millions.
+    const waiting = parts.database.sql<{ uuid: string; versie: number }[]>`
       select e.uuid, i.versie from overneming_bestand b
       join overneming_inhoud i on i.overneming_bestand_id = b.id
       join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
-      where b.overneming_id = ${takeover.id} and b.staat <> 'klaar'`
-    for (const { uuid, versie } of waiting)
-      await differ({
-        soort: 'bestand',
-        sleutel: uuid,
-        code: 'ontbreekt',
-        veld: `versie ${versie}`,
-        tekst: 'De inhoud is niet hier.',
-      })
+      where b.overneming_id = ${takeover.id} and b.staat <> 'klaar'`.cursor(PAGE)
+    for await (const rows of waiting)
+      for (const { uuid, versie } of rows)
+        await differ({
+          soort: 'bestand',
+          sleutel: uuid,
+          code: 'ontbreekt',
+          veld: `versie ${versie}`,
+          tekst: 'De inhoud is niet hier.',
+        })
     const [counted] = await connection<{ daar: number; hier: number }[]>`
       select count(*)::bigint as daar, count(bestand_id)::bigint as hier from overneming_bestand b
       where b.overneming_id = ${takeover.id} and exists (select from overneming_inhoud i where i.overneming_bestand_id = b.id)`
     Object.assign(of('bestand'), counted)
     if (!source.contents) return
-    const sample = await connection<
-      { id: number; pad: string; sleutel: string; sha256: Buffer | null; uuid: string; versie: number }[]
-    >`
-      select b.id, b.pad, f.sleutel, f.sha256, e.uuid, i.versie from (
-        select * from overneming_bestand where overneming_id = ${takeover.id} and staat = 'klaar'
-        order by md5(id::text) limit ${options.files}) b
-      join bestand f on f.id = b.bestand_id
-      join lateral (select * from overneming_inhoud i where i.overneming_bestand_id = b.id limit 1) i on true
-      join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id`
-    for (const { pad, sleutel, uuid, versie } of sample) {
-      const [there, here] = [await source.contents(pad), await parts.store.read(sleutel)]
-      const [a, b] = [there && (await digest(there.stream)), here && (await digest(here.stream))]
-      if (a !== undefined && a === b) of('bestand').gelijk++
-      else
-        await differ({
-          soort: 'bestand',
-          sleutel: uuid,
-          code: 'verschilt',
-          veld: `versie ${versie}`,
-          tekst: 'De inhoud is in de bron anders dan hier.',
-        })
+    let [after, left] = ['', options.files]
+    for (; left > 0; ) {
+      const sample = await connection<{ plaats: string; pad: string; sleutel: string; uuid: string; versie: number }[]>`
+        select md5(b.id::text) as plaats, b.pad, f.sleutel, e.uuid, i.versie from (
+          select * from overneming_bestand
+          where overneming_id = ${takeover.id} and staat = 'klaar' and md5(id::text) > ${after}
+          order by md5(id::text) limit ${Math.min(left, PAGE)}) b
+        join bestand f on f.id = b.bestand_id
+        join lateral (select * from overneming_inhoud i where i.overneming_bestand_id = b.id limit 1) i on true
+        join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
+        order by plaats`
+      for (const { pad, sleutel, uuid, versie } of sample) {
+        const [a, b] = [
+          await digest(source.contents(pad)).catch((error) => {
+            if (!(error instanceof UnreadableContents)) throw error
+          }),
+          await digest(parts.store.read(sleutel)),
+        ]
+        if (a !== undefined && a === b) of('bestand').gelijk++
+        else
+          await differ({
+            soort: 'bestand',
+            sleutel: uuid,
+            code: 'verschilt',
+            veld: `versie ${versie}`,
+            tekst: 'De inhoud is in de bron anders dan hier.',
+          })
+      }
+      options.progress?.('bestand', of('bestand').gelijk)
+      if (sample.length === 0) break
+      after = sample.at(-1)!.plaats
+      left -= sample.length
     }
   }
 }
 
-async function digest(stream: AsyncIterable<Uint8Array>): Promise<string> {
+/** Undefined when there are no bytes. */
+async function digest(reading: ReturnType<Contents>): Promise<string | undefined> {
+  const found = await reading
+  if (!found) return undefined
   const hash = createHash('sha256')
-  for await (const chunk of stream) hash.update(chunk)
+  for await (const chunk of found.stream) hash.update(chunk)
   return hash.digest('hex')
 }
 

@@ -1,22 +1,22 @@
 // The subcommands that take over another installation. Jobs do the work: those of this process, and of every worker.
 
-import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { format } from 'fast-csv'
 import { takeoverStep } from '../../../tasks/takeover-step.ts'
 import type { Database } from '../../database/database.ts'
+import { csvStream, neutralizeCell } from '../../documenten/import/report.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { startWorker } from '../../jobs/worker.ts'
 import { apiClient, SourceUnavailable } from '../../overnemen/api/client.ts'
 import { TooFewRights } from '../../overnemen/api/source.ts'
-import { type Compared, checkTakeover } from '../../overnemen/check.ts'
+import { type Compared, checkTakeover, type OfType } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
 import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
 import { portionRunner } from '../../overnemen/portions.ts'
 import { beginRound, faultsOf, type Progress, progressOf } from '../../overnemen/round.ts'
-import { nameOf, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
+import { nameOf, SwitchedAlready, switchOver, type Takeover, type TakeoverParts } from '../../overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { databaseBox, withDatabase } from '../database.ts'
@@ -132,8 +132,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .action(async (bron: string, options: { json: boolean }) => {
       await withDatabase(async (database) => {
         const takeover = await requireTakeover(database, bron, false)
-        if (takeover.status === 'loopt')
-          throw new UsageError('its round is not complete: run `overnemen` to its end first')
+        if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run `overnemen` to its end first')
         const removed = await database.sql.begin((sql) => switchOver(sql, takeover))
         if (removed === undefined) throw new UsageError('the switch was made already')
         console.log(
@@ -201,7 +200,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       }
       if (options.controleer) {
         const takeover = await requireTakeover(database, from.url, false)
-        if (takeover.status === 'loopt') throw new UsageError('its round is not complete: run it to its end first')
+        if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run it to its end first')
         const there = oldApi && perKind > 0 ? apiClient({ ...oldApi, connections: 4, tempo }) : undefined
         const here = there && (await openOwnAnswers(config, database, box, stores, log))
         const proof = await checkTakeover({ ...parts, store }, takeover, {
@@ -229,6 +228,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
           console.log(
             [
               ...proof.compared.map(comparedLine),
+              ...proof.types.map(typeLine),
               ...proof.answers.map(answersLine),
               ...(there ? [] : ['The answers of the APIs were not compared: give --oude-api and --client.']),
               `${proof.differences} differences that were not listed before.`,
@@ -250,7 +250,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
           tempo,
         },
       }).catch((error) => {
-        throw error instanceof NotOpenZaak || error instanceof TooFewRights || error instanceof SourceUnavailable
+        throw [NotOpenZaak, SwitchedAlready, TooFewRights, SourceUnavailable].some((kind) => error instanceof kind)
           ? new UsageError(error.message)
           : error
       })
@@ -292,6 +292,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
 }
 
 const MANY = 1_000_000_000
+const isUnderWay = ({ status }: Takeover) => status === 'loopt' || status === 'gestopt'
 
 async function readOldApi({ oudeApi, client, secretStdin }: OpenZaakOptions): Promise<OldApi | undefined> {
   if (oudeApi === undefined) return undefined
@@ -367,8 +368,11 @@ const faultLine = ({ uitkomst, soort, code, aantal, voorbeeld }: Awaited<ReturnT
 const comparedLine = ({ soort, daar, hier, gelijk, verschillen, bekend }: Compared) =>
   `  ${soort.padEnd(30)}${daar} there, ${hier} here, ${gelijk} equal${verschillen ? `, ${verschillen} DIFFERENCES` : ''}${bekend ? `, ${bekend} known from the report` : ''}`
 
+const typeLine = ({ soort, type, daar, hier }: OfType) =>
+  `  ${`${soort} of one type`.padEnd(30)}${daar} there, ${hier} here${daar === hier ? '' : ', DIFFERENT'}: ${type}`
+
 const answersLine = ({ soort, gevraagd, gelijk }: { soort: string; gevraagd: number; gelijk: number }) =>
-  `  ${`${soort} (API)`.padEnd(30)}${gevraagd} answers of both, ${gelijk} equal`
+  `  ${`${soort} (API)`.padEnd(36)}${gevraagd} answers of both, ${gelijk} equal`
 
 let told = 0
 function tellCheck(soort: string, read: number): void {
@@ -390,20 +394,20 @@ function tell(steps: Progress[]): void {
 }
 
 async function writeReport(database: Database, takeover: Takeover, file: string): Promise<number> {
-  const out = format({ headers: ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst'] })
-  const stream = createWriteStream(file, { mode: 0o600 })
-  out.pipe(stream)
   let rows = 0
-  const cursor = database.sql<Record<string, string>[]>`
-    select soort, sleutel, uitkomst, code, veld, tekst from overneming_melding
-    where overneming_id = ${takeover.id} order by soort, code, id`.cursor(1000)
-  for await (const page of cursor) {
-    for (const row of page) {
-      rows++
-      if (!out.write(row)) await once(out, 'drain')
-    }
+  async function* records() {
+    yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
+    const pages = database.sql<MeldingRow[]>`
+      select soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
+      where overneming_id = ${takeover.id} order by soort, code, id`.cursor(1000)
+    for await (const page of pages)
+      for (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of page) {
+        rows++
+        yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
+      }
   }
-  out.end()
-  await once(stream, 'finish')
+  await pipeline(csvStream(records(), neutralizeCell), createWriteStream(file, { mode: 0o600 }))
   return rows
 }
+
+type MeldingRow = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'veld' | 'tekst', string> & { ronde: number }
