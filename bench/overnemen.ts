@@ -2,10 +2,13 @@
 //
 // What counts: a row is an object of any kind with all that is written for it. The kinds of one phase are read side by side and
 // share the processors, so the rate is that of the phase. Rows of cases are those of zaak, rol, zaakrelatie, resultaat and
-// status; those of documents their metadata with all versions. The server has the memory that a server of production has:
-// with the 128 MB that PostgreSQL takes by default, most of the time goes into waiting for the disk.
+// status; those of documents their metadata with all versions. The server has the memory that a server of production has.
+//
+// Beside the rate it says where the time went: how busy the processors were with this, with anything else and with nothing, and
+// what the backends were seen waiting for. A portion commits without waiting for the disk, so hardly any of it is input or output;
+// the rate is that of the processors, and that of a machine that does other things too is lower.
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -77,6 +80,7 @@ export async function bench(argv: string[]): Promise<void> {
       for (const title of [FIRST, 'second round, nothing changed']) {
         const [begun, cpu, backends] = [performance.now(), process.cpuUsage(), await backendSeconds(admin, names)]
         let highest = 0
+        const [backendsSeen, machine] = [watchBackends(admin, names), processorSeconds()]
         const round = await beginRound(parts, {
           soort: 'open-zaak',
           url: url(names.oud),
@@ -86,7 +90,8 @@ export async function bench(argv: string[]): Promise<void> {
           settings: { oudeUrls: [], bytes: 'kopieren', naast },
         })
         while ((await round.state()).status === 'loopt') {
-          await sleep(200)
+          await sleep(50)
+          await backendsSeen.look()
           highest = Math.max(highest, process.memoryUsage().rss)
         }
         const steps = await progressOf(parts.database, await round.state())
@@ -98,6 +103,12 @@ export async function bench(argv: string[]): Promise<void> {
         const micros = (seconds: number) => `${Math.round((seconds * 1e6) / rows)} µs`
         console.log(
           `${title}: ${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second), at most ${Math.round(highest / 2 ** 20)} MB; CPU per row ${micros((used.user + used.system) / 1e6)} here and ${micros(postgresSeconds)} in PostgreSQL`,
+        )
+        const [now, ours] = [processorSeconds(), (used.user + used.system) / 1e6 + postgresSeconds]
+        const [busy, idle] = [now.busy - machine.busy, now.idle - machine.idle]
+        const share = (seconds: number) => `${Math.round((100 * seconds) / (busy + idle))}%`
+        console.log(
+          `  processors: ${share(ours)} for this, ${share(busy - ours)} for other work, ${share(idle)} idle; backends: ${backendsSeen.told()}`,
         )
         for (const { names, rows, seconds } of phases)
           console.log(
@@ -142,4 +153,36 @@ async function backendSeconds(admin: postgres.Sql, names: Record<string, string>
     }),
   )
   return ticks.reduce((sum, one) => sum + one, 0) / 100
+}
+
+/** What the backends of both databases are seen doing, again and again: on a processor, or waiting for what. */
+function watchBackends(admin: postgres.Sql, names: Record<string, string>) {
+  const seen = new Map<string, number>()
+  let looks = 0
+  return {
+    async look() {
+      looks++
+      const rows = await admin<{ what: string }[]>`
+        select case when wait_event_type = 'Client' then 'waiting for this process'
+            else coalesce(wait_event_type || ' ' || wait_event, 'on a processor') end as what
+        from pg_stat_activity where datname = any(${Object.values(names)}) and state <> 'idle'
+          and application_name <> 'zaakstroom overnemen snapshot'`
+      for (const { what } of rows) seen.set(what, (seen.get(what) ?? 0) + 1)
+    },
+    /** How many of them at a time, on average. */
+    told: () =>
+      [...seen]
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, 5)
+        .map(([what, n]) => `${(n / looks).toFixed(2)} ${what}`)
+        .join(', '),
+  }
+}
+
+/** Seconds that all processors of the machine were busy, and were not. */
+function processorSeconds() {
+  const all = cpus().map(({ times }) => times)
+  const idle = all.reduce((sum, times) => sum + times.idle, 0) / 1000
+  const busy = all.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, 0) / 1000
+  return { idle, busy }
 }
