@@ -129,11 +129,14 @@ export async function runApi(
   log: Logger,
   { alone = false } = {},
 ): Promise<Running & { address: string }> {
-  const database = openDatabase(url, { max: given.databasePoolSize, name: 'api', pooler: given.databasePoolerUrl })
+  const opened = new AsyncDisposableStack()
   try {
+    const database = openDatabase(url, { max: given.databasePoolSize, name: 'api', pooler: given.databasePoolerUrl })
+    opened.defer(database.close)
     requireImportBaseDir(given, log)
     await checkSchema(database, log)
     const settings = await openLiveSettings(given, database, log)
+    opened.defer(settings.close)
     const { config } = settings
     await checkSession(database, log)
     const box = await usableBox(database.sql, givenBox, log)
@@ -147,11 +150,15 @@ export async function runApi(
     await prepareNrc(database, config)
     if (alone) await preferBuiltIn(database, config)
     const credentials = await openCredentialStore(database, box, log)
+    opened.defer(credentials.close)
     const services = openServices(database, box, config, log)
+    opened.defer(services.close)
     const stores = await openStore(config, database, log)
     const replica = openReplicaOf(config, database, log)
+    if (replica) opened.defer(replica.close)
     const parts: Parts = { config, settings, database, replica, ...stores, credentials, box, services, log }
     const app = await buildApp(parts)
+    opened.defer(() => app.close())
     const address = await app.listen({ host: config.host, port: config.port })
     return {
       address,
@@ -159,16 +166,11 @@ export async function runApi(
       stop: async () => {
         app.announceStop()
         await sleep(config.stopDelaySeconds * 1000)
-        await app.close()
-        await credentials.close()
-        await settings.close()
-        await services.close()
-        await replica?.close()
-        await database.close()
+        await opened.disposeAsync()
       },
     }
   } catch (error) {
-    await database.close()
+    await opened.disposeAsync()
     throw error
   }
 }
@@ -203,19 +205,25 @@ export async function runWorker(
   url: string,
   log: Logger,
 ): Promise<Running & { database: Database; store: Store; box: SecretBox; healthy(): boolean }> {
-  const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker' })
+  const opened = new AsyncDisposableStack()
   try {
+    const database = openDatabase(url, { max: given.databasePoolSize, name: 'worker' })
+    opened.defer(database.close)
     requireImportBaseDir(given, log)
     await checkSchema(database, log)
     const settings = await openLiveSettings(given, database, log)
+    opened.defer(settings.close)
     const { config } = settings
     const box = await findSecretBox(config, false)
     await requireKey(database.sql, box) // messages would use up their attempts
     const stores = await openStore(config, database, log)
     const { store } = stores
     const pool = openCopy(config, store)
+    opened.defer(pool.stop)
     const services = openServices(database, box, config, log)
+    opened.defer(services.close)
     const runner = portionRunner({ config, database, box, store, log })
+    opened.defer(runner.close)
     const tasks = taskList({ config, database, ...stores, copyFiles: pool.copyFiles, services, runner, log })
     const worker = await startWorker({
       databaseUrl: url,
@@ -225,24 +233,20 @@ export async function runWorker(
       log,
       checks: [(sql) => repairImports(kyselyOn(sql))],
     })
+    const stopping: (() => Promise<void>)[] = [worker.stop]
+    opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))
     const notifications = await startNotifications({ config, url, box, log })
+    stopping.push(notifications.stop) // side by side: each waits for what it has under way
     return {
       database,
       store,
       box,
       healthy: () => worker.healthy() && notifications.healthy(),
       failed: NEVER,
-      stop: async () => {
-        await Promise.all([worker.stop(), notifications.stop()])
-        await runner.close()
-        await settings.close()
-        await services.close()
-        await pool.stop()
-        await database.close()
-      },
+      stop: () => opened.disposeAsync(),
     }
   } catch (error) {
-    await database.close()
+    await opened.disposeAsync()
     throw error
   }
 }

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
@@ -86,6 +87,20 @@ t.test('another SECRET_KEY is said at the start, fails /readyz, and changes noth
   await second.stop()
   const other = await givenConfig(t, url, { SECRET_KEY: 'another key than that one, long enough' })
   await t.rejects(runWorker(other, url, openLog('silent')), /is not the key/, 'a worker does not start')
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(close)
+  const others = () => sql`
+    select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and application_name !~ '^zaakstroom (api|listen)$'`
+  const listening = () => sql`
+    select from pg_stat_activity where datname = current_database() and application_name = 'zaakstroom listen'`
+  const limit = performance.now() + 10_000
+  while ((await others()).length > 0 || (await listening()).length > 2) {
+    if (performance.now() > limit) break
+    await sleep(20)
+  }
+  t.equal((await others()).length, 0, 'and leaves no connection')
+  t.equal((await listening()).length, 2, 'those of the first process')
 
   t.equal((await get(first.address, CATALOGUSSEN)).status, 200)
   t.equal((await get(first.address, '/readyz')).status, 200)
