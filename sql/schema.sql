@@ -899,6 +899,7 @@ create table notificatie (
   kenmerken jsonb not null, -- Attributes on which subscribers filter.
   resource text not null, -- Kind of the changed object.
   resource_url text not null, -- URL of the changed object.
+  traceparent text, -- Trace context of the request that the message came from; empty: it was not traced.
   uuid uuid not null default gen_random_uuid(), -- Constant id of the message: goes along with every attempt.
   verzoek_id text not null default ''::text, -- Id of the request that the message came from.
   constraint notificatie_pkey PRIMARY KEY (id),
@@ -2123,7 +2124,7 @@ begin
   select v.id, v.receiver, t.hoofd_object_uuid, t.poging, t.herhalingen, t.replay,
     jsonb_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
-      'cloudevent', n.cloudevent, 'verzoekId', n.verzoek_id,
+      'cloudevent', n.cloudevent, 'verzoekId', n.verzoek_id, 'traceparent', n.traceparent,
       'aanmaakdatum', coalesce(n.aanmaakdatum_tekst, replace(rtrim(
         to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z'))),
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,

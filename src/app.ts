@@ -42,6 +42,7 @@ import type { Services } from './services/services.ts'
 import { plainLog } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
 import { REQUEST_ID, requestIdOf } from './telemetry/request-id.ts'
+import { traceRequests } from './telemetry/tracing.ts'
 import { events } from './zaken/events.ts'
 import { zakenApi } from './zaken/index.ts'
 
@@ -154,6 +155,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   countSmallRequests(app)
 
   followRequests(app)
+  traceRequests(app)
   app.addHook('onRequest', async (request, reply) => {
     request.base = requestBase(request, parts.config)
     reply.headers(SECURITY_HEADERS).header(REQUEST_ID, request.id)

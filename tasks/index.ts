@@ -8,6 +8,7 @@ import type { portionRunner } from '../src/overnemen/portions.ts'
 import { openRemoteRelations } from '../src/services/remote-relations.ts'
 import type { Services } from '../src/services/services.ts'
 import { underOrigin } from '../src/telemetry/request-id.ts'
+import { traced } from '../src/telemetry/tracing.ts'
 import { blockAbonnementen } from './block-abonnementen.ts'
 import { completeRelation } from './complete-relation.ts'
 import { foldCounts } from './fold-counts.ts'
@@ -30,7 +31,7 @@ type Tasks = Record<Exclude<keyof GraphileWorker.Tasks, 'verstuur-notificaties'>
 
 /**
  * Every kind of job, by the name under which it is queued, which is that of its file; but for `verstuur-notificaties`, which
- * has a worker of its own. Each goes on under the id of the request that it came from.
+ * has a worker of its own. Each goes on under the id of the request that it came from, and in its trace.
  */
 export function taskList(parts: TaskParts): Tasks {
   const mutate = mutator(parts.database, { announces: () => !parts.config.notificationsDisabled })
@@ -55,10 +56,17 @@ export function taskList(parts: TaskParts): Tasks {
 
 function underOrigins(tasks: Tasks): Tasks {
   const under =
-    (work: Task): Task =>
-    (payload, helpers) =>
-      underOrigin(payload, () => work(payload, helpers))
-  return Object.fromEntries(Object.entries(tasks).map(([name, work]) => [name, under(work)])) as Tasks
+    (name: string, work: Task): Task =>
+    (payload, helpers) => {
+      const { traceparent } = (payload ?? {}) as { traceparent?: string }
+      const attributes = { 'zaakstroom.task': name }
+      return underOrigin(payload, () =>
+        traced(`job ${name}`, { kind: 'CONSUMER', attributes, parent: traceparent }, async () =>
+          work(payload, helpers),
+        ),
+      )
+    }
+  return Object.fromEntries(Object.entries(tasks).map(([name, work]) => [name, under(name, work)])) as Tasks
 }
 
 /** What runs by the clock (UTC). A run that was missed because no worker was there is made up for within a day. */

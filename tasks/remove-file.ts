@@ -7,6 +7,7 @@ import type { Database } from '../src/database/database.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { readInput } from '../src/http/input.ts'
 import { belongsToSource } from '../src/overnemen/bytes.ts'
+import { withOrigin } from '../src/telemetry/request-id.ts'
 
 const Payload = Type.Object({ bestanden: Type.Array(Type.Integer()), kept: Type.Optional(Type.Boolean()) })
 declare global {
@@ -25,7 +26,9 @@ export function removeFile({ config, database, storeFor }: Parts): Task {
     const hours = config.documentenKeepDeletedHours
     if (hours > 0 && !kept) {
       // A crash after this adds it again: removing twice is harmless.
-      await addJob('remove-file', { bestanden, kept: true }, { runAt: new Date(Date.now() + hours * 3600_000) })
+      await addJob('remove-file', withOrigin({ bestanden, kept: true }), {
+        runAt: new Date(Date.now() + hours * 3600_000),
+      })
       return
     }
     for (const id of bestanden) {

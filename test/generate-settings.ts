@@ -19,6 +19,7 @@ function describeValues(setting: (typeof SETTINGS)[number] & Bounds): string {
   if (must) return `must ${must}`
   if (setting.enum) return setting.enum.map((one) => `\`${one}\``).join(', ')
   if (type === 'boolean') return '`true` or `false`'
+  if (type === 'number') return ['number', range(minimum, maximum)].filter(Boolean).join(', ')
   if (type === 'integer') return ['whole number', range(minimum, maximum)].filter(Boolean).join(', ')
   const length = range(minLength === 1 ? undefined : minLength, maxLength)
   return length && `${length} characters`

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { type Config, readConfig } from '../config.ts'
 import { isConnectionFault } from '../jobs/worker.ts'
 import { openLog } from '../telemetry/log.ts'
+import { openTracing } from '../telemetry/tracing.ts'
 import type { Running } from './processes.ts'
 
 const STOP_LIMIT_MS = 40_000
@@ -31,6 +32,7 @@ export async function runUntilSignal(
       })
     }
   })
+  const tracing = await openTracing(config, log)
   const running = await run(config, log)
   const failure = await Promise.race([
     signal.then(() => undefined),
@@ -39,6 +41,7 @@ export async function runUntilSignal(
   log.info(failure ? { err: failure } : {}, failure ? 'cannot go on: stopping' : 'stopping')
   setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref()
   await running.stop()
+  await tracing.close()
   log.info('stopped')
   log.flush(() => process.exit(failure ? 1 : 0))
 }

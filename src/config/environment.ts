@@ -56,6 +56,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): {
     if (text === undefined) return setting.default
     given.add(setting.env)
     if (setting.type === 'boolean') return BOOLEANS[text.toLowerCase()] ?? text
+    if (setting.type === 'number' && /^\d+(\.\d+)?$/.test(text)) return Number(text)
     return setting.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text
   }
   const values: unknown = compact(ENTRIES, (one) =>
@@ -134,6 +135,7 @@ function settingAt(path: string): Setting {
 function inWords({ type, must }: Setting, keyword: string, params: object, message: string): string {
   const { limit, allowedValues } = params as { limit?: number; allowedValues?: string[] }
   if (must) return `must ${must}`
+  if (keyword === 'type' && type === 'number') return 'must be a number'
   if (keyword === 'type') return type === 'integer' ? 'must be a whole number' : 'must be true or false'
   if (keyword === 'minimum') return `must be at least ${limit}`
   if (keyword === 'maximum') return `must be at most ${limit}`

@@ -633,6 +633,34 @@ export const Settings = Type.Object({
       description: 'metrics for Prometheus; unset: nowhere',
     }),
   ),
+  otelEndpoint: Type.Optional(
+    Type.String({
+      env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      must: 'begin with https:// or http://, and have no ? and no #',
+      pattern: '^https?://[^?#\\s]+$',
+      description: 'collector that traces are sent to (OTLP over HTTP, /v1/traces below it); unset: nothing is traced',
+    }),
+  ),
+  otelHeaders: Type.Optional(
+    Type.String({
+      env: 'OTEL_EXPORTER_OTLP_HEADERS',
+      secret: true,
+      description: 'headers for the collector, as name=value with commas, percent-encoded',
+    }),
+  ),
+  otelServiceName: Type.String({
+    env: 'OTEL_SERVICE_NAME',
+    default: 'zaakstroom',
+    minLength: 1,
+    description: 'name of this service in traces',
+  }),
+  otelSamplerArg: Type.Number({
+    env: 'OTEL_TRACES_SAMPLER_ARG',
+    default: 1,
+    minimum: 0,
+    maximum: 1,
+    description: 'part of the traces that is sent, from 0 to 1; a caller that sends traceparent decides for its own',
+  }),
   minUploadSize: Type.Integer({
     env: 'MIN_UPLOAD_SIZE',
     default: 4 * 1024 ** 3,

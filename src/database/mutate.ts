@@ -5,6 +5,7 @@ import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import { type CloudEvent, eventType } from '../notificaties/cloud-events.ts'
 import { planDeliveries } from '../notificaties/outbox.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
+import { currentTraceparent } from '../telemetry/tracing.ts'
 import { type Database, type Db, isConflict, kyselyOn, type ReadDb } from './database.ts'
 
 export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
@@ -190,8 +191,9 @@ async function writeRecords(
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
-        cloudevent, verzoek_id)
-      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent, ${requestId}
+        cloudevent, verzoek_id, traceparent)
+      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent, ${requestId},
+        ${currentTraceparent() ?? null}
       from wijziging where kanaal is not null and not stil order by volgnummer
       returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken, cloudevent
     )

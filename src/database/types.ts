@@ -1966,6 +1966,10 @@ export interface Notificatie {
    */
   resourceUrl: string;
   /**
+   * Trace context of the request that the message came from; empty: it was not traced.
+   */
+  traceparent: string | null;
+  /**
    * Constant id of the message: goes along with every attempt.
    */
   uuid: Generated<string>;

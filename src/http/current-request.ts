@@ -6,6 +6,8 @@ import { invalidAll, onObject, Problem } from './problem.ts'
 
 export type CurrentRequest = {
   id: string
+  /** Its trace context, when it is traced. */
+  traceparent?: string
   /** Questions to other services so far, and when the last may be asked. */
   questions: number
   until: number | undefined

@@ -8,6 +8,7 @@ import { openAgents, openTokens, type TokenRequest } from '../services/credentia
 import { openCaller, type RemoteService } from '../services/services.ts'
 import { type CallAnswer, failureKind, sendWithin } from '../services/transport.ts'
 import { REQUEST_ID } from '../telemetry/request-id.ts'
+import { currentTraceparent, TRACEPARENT } from '../telemetry/tracing.ts'
 import { CLOUD_EVENT, eventBody } from './cloud-events.ts'
 import type { Attempt, Claimed, Message, Subscriber } from './outbox.ts'
 
@@ -143,7 +144,11 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
   }
 }
 
-const requestHeader = ({ verzoekId }: Message): Record<string, string> => (verzoekId ? { [REQUEST_ID]: verzoekId } : {})
+/** What a receiver can find the request by: its id, and the trace that this attempt is in. */
+function requestHeader({ verzoekId }: Message): Record<string, string> {
+  const traceparent = currentTraceparent()
+  return { ...(verzoekId && { [REQUEST_ID]: verzoekId }), ...(traceparent && { [TRACEPARENT]: traceparent }) }
+}
 
 /** The message as the standard has it. `source` is ours, unless the message came from another publisher. */
 export function bericht(config: Config, message: Message): Bericht {

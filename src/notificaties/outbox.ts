@@ -62,6 +62,8 @@ export type Message = {
   cloudevent: string | null
   /** Of the request that it came from; empty: of none, or one of before ids were kept. */
   verzoekId: string
+  /** Trace context of that request. */
+  traceparent?: string | null
 }
 
 /** What sending to an abonnement takes. Secrets are still encrypted. */

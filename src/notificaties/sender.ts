@@ -19,6 +19,7 @@ import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { notificationAttempts, notificationDelay } from '../telemetry/metrics.ts'
+import { traced } from '../telemetry/tracing.ts'
 import { delayAfter } from './backoff.ts'
 import { type Deliver, openDelivery } from './deliver.ts'
 import {
@@ -297,7 +298,18 @@ export function openSender(parts: SenderParts): Sender {
 
   async function deliver(one: Claimed, freed = () => {}): Promise<void> {
     const { notificatieId, abonnementId, poging, message } = one
-    const attempt = await delivery.post(one)
+    const receiver = one.abonnement?.uuid ?? 'extern'
+    const about = { 'zaakstroom.message': message.uuid, 'zaakstroom.receiver': receiver, 'zaakstroom.attempt': poging }
+    const attempt = await traced(
+      'deliver',
+      { kind: 'CLIENT', attributes: about, parent: message.traceparent },
+      async (note) => {
+        const made = await delivery.post(one)
+        if (made.httpStatus !== null) note({ 'http.response.status_code': made.httpStatus })
+        note({ 'zaakstroom.outcome': made.outcome }, made.outcome !== 'delivered')
+        return made
+      },
+    )
     const isDelivered = attempt.outcome === 'delivered'
     // After a failure of an abonnement the next waits until that is recorded: it decides when the abonnement is tried again.
     if (isDelivered || abonnementId === EXTERNAL) open.delete(keyOf(one))

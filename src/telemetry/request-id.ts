@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { currentRequest } from '../http/current-request.ts'
+import { currentTraceparent } from './tracing.ts'
 
 export const REQUEST_ID = 'x-request-id'
 
@@ -18,10 +19,11 @@ const origin = new AsyncLocalStorage<string>()
 /** The id of the request that is being answered, or of the one that the running job came from; empty when there is none. */
 export const currentRequestId = (): string => currentRequest.getStore()?.id ?? origin.getStore() ?? ''
 
-/** The payload of a job that goes on under the id of what queues it. */
-export function withOrigin<P extends object>(payload: P): P & { verzoekId?: string } {
+/** The payload of a job that goes on under the id, and in the trace, of what queues it. */
+export function withOrigin<P extends object>(payload: P): P & { verzoekId?: string; traceparent?: string } {
   const verzoekId = currentRequestId()
-  return verzoekId ? { ...payload, verzoekId } : payload
+  const traceparent = currentTraceparent()
+  return { ...payload, ...(verzoekId && { verzoekId }), ...(traceparent && { traceparent }) }
 }
 
 /** Does a job under the id of the request that it came from. */
