@@ -44,7 +44,7 @@ const rowsOf = async ({ database }: TestApp) => {
         from enkelvoudiginformatieobject_versie v join enkelvoudiginformatieobject e on e.id = v.enkelvoudiginformatieobject_id
       union all select 'zio', x.uuid, to_jsonb(x) - 'id' - 'zaak_id' - 'enkelvoudiginformatieobject_id' - 'status_id' from zaakinformatieobject x
       union all select 'oio', x.uuid, to_jsonb(x) - 'id' - 'enkelvoudiginformatieobject_id' from objectinformatieobject x
-      union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'hoofd_object' - 'resource_url' from audit a
+      union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'hoofd_object' - 'resource_url' - 'verzoek_id' from audit a
         where a.bron = 'zrc' and a.hoofd_object_uuid in (select uuid from zaak)
     ) r order by t, uuid`
   return rows.map(({ rij }) => rij)
