@@ -76,12 +76,67 @@ const STEPS: Record<string, string> = words({
   afronden: 'Afronden',
 })
 
+const CODES: Record<string, string> = {
+  'identificatie-dubbel': 'identificatie komt vaker voor',
+  elfproef: 'haalt de elfproef niet',
+  'gearchiveerd-open': 'gearchiveerd en niet afgesloten',
+  'concept-in-gebruik': 'niet gepubliceerd en wel in gebruik',
+  'type-elders': 'type staat bij een andere dienst',
+  'zonder-inhoud': 'geen inhoud in de bron',
+  'bestand-ontbreekt': 'bestand ontbreekt in de bron',
+  'bestand-onleesbaar': 'bestand kan niet worden gelezen',
+  'bestand-naam': 'bestand kan hier niet zo heten',
+  'omvang-anders': 'bestand heeft een andere grootte',
+  'lijst-ontbreekt': 'de bron heeft deze lijst niet',
+  geometrie: 'geometrie kan niet worden gelezen',
+  'client-id': 'client-id kan hier niet',
+  'client-id-dubbel': 'client-id bij meer dan een applicatie',
+  'geheim-leeg': 'geen geheim in de bron',
+  'geheim-kort': 'geheim is makkelijk te raden',
+  'geheim-onbekend': 'de bron toont geen geheim',
+  'geheim-zonder-applicatie': 'geheim zonder applicatie',
+  'slot-onbekend': 'op slot, en het slot is onbekend',
+  'verwijzing-ontbreekt': 'verwijst naar iets dat er niet is',
+  'uuid-dubbel': 'uuid komt vaker voor',
+  'zonder-versie': 'document zonder versies',
+  'bron-fout': 'de bron kan het niet tonen',
+  hoofdobject: 'regel zonder hoofdobject',
+  waarde: 'waarde past niet bij het veld',
+  verplicht: 'verplicht veld is leeg',
+  regel: 'waarde is niet toegestaan',
+  'bestaat-al': 'bestaat hier al',
+  ontbreekt: 'ontbreekt hier',
+  'te-veel': 'niet meer in de bron',
+  verschilt: 'verschilt van de bron',
+  antwoord: 'API antwoordt anders',
+}
+/** What a code of the report says, in words. Behind a colon it names the rule of the database. */
+export const codeLabel = (code: string): string => CODES[code.replace(/:.*$/, '')] ?? code
+
 /** Kinds as people call them; one that is new shows as it is. */
 export const kindLabel = (soort: string): string => KINDS[soort] ?? soort
 export const stepLabel = (naam: string): string => STEPS[naam] ?? naam
 
 /** Silence after which the page asks whether anything runs. */
 const SILENT_SECONDS = 120
+
+/**
+ * The steps for a table: those with something to tell, and the columns that hold anything. Most of some forty steps have nothing to
+ * do in a round, or not yet.
+ */
+export function stepsToShow(steps: Progress[]) {
+  const hasBegun = ({ seconden, fout }: Progress) => seconden !== null || fout !== null
+  const told = steps.filter(
+    (step) => hasBegun(step) && (step.gelezen > 0 || step.verwijderd > 0 || step.fout !== null || !step.klaar),
+  )
+  const waiting = steps.filter((step) => !hasBegun(step) && !step.klaar)
+  const any = (name: 'ongewijzigd' | 'geweigerd' | 'verwijderd') => told.some((step) => step[name] > 0)
+  return {
+    stappen: told.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
+    kolommen: { ongewijzigd: any('ongewijzigd'), geweigerd: any('geweigerd'), verwijderd: any('verwijderd') },
+    wachtend: waiting.map(({ naam, verwacht }) => ({ naam: stepLabel(naam), verwacht })),
+  }
+}
 
 /** How far the round is, for the page and for the stream that keeps it up to date. */
 export function takeoverState(

@@ -11,7 +11,15 @@ import { keysetPage } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
 import { queryText, sortRows, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
-import { kindLabel, OUTCOMES, type Outcome, stepLabel, takeoverState, takeoverStatus } from './takeover-labels.ts'
+import {
+  codeLabel,
+  kindLabel,
+  OUTCOMES,
+  type Outcome,
+  stepsToShow,
+  takeoverState,
+  takeoverStatus,
+} from './takeover-labels.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const administrator = { access: 'beheer', rol: 'administrator' } as const
@@ -81,10 +89,12 @@ export function registerTakeovers(app: FastifyInstance): void {
       staat: takeoverStatus(row),
       loopt: runs,
       stand: runs ? state?.waarden : null,
-      stappen: steps.map((step) => ({ ...step, naam: stepLabel(step.naam) })),
+      ...stepsToShow(steps),
+      gestopt: row.status === 'gestopt',
       fouten: faults.map((fault) => ({
         ...fault,
         naam: kindLabel(fault.soort),
+        reden: codeLabel(fault.code),
         woorden: OUTCOMES[fault.uitkomst as Outcome],
       })),
       rondes: rounds,
@@ -130,12 +140,13 @@ export function registerTakeovers(app: FastifyInstance): void {
       gefilterd: Object.values(filter).some(Boolean),
       uitkomsten: [['', t('Alle')], ...Object.entries(OUTCOMES).map(([value, { tekst }]) => [value, tekst])],
       soorten: choices('soort', kindLabel),
-      codes: choices('code', (code) => code),
+      codes: choices('code', (code) => (code.includes(':') ? `${codeLabel(code)} (${code})` : codeLabel(code))),
       lijst: {
         ...lijst,
         rijen: lijst.rijen.map((one) => ({
           ...one,
           naam: kindLabel(one.soort),
+          reden: codeLabel(one.code),
           woorden: OUTCOMES[one.uitkomst],
           pagina: one.uitkomst === 'geweigerd' ? null : pageOf(one),
         })),

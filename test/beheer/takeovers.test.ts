@@ -75,6 +75,8 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     await pagina.click('text=postgres://oud.example/openzaak')
     t.match(await main(), /Gelezen: 37%.*150.000.*van 400.000.*rijen per seconde.*Verwacht einde.*over ongeveer/s)
     t.match(await main(), /Zaken: waarde.*Niet overgenomen.*60/s)
+    t.match(await main(), 'Zaken: waarde past niet bij het veld')
+    t.match(await main(), 'Nog niet begonnen: Inhoud van documenten (100.000).')
     t.match(await main(), 'de API’s antwoorden met 409')
     t.notMatch(await main(), 'nooit te zien')
     t.equal(await pagina.$('text="Omschakelen"'), null, 'not while a round runs')
@@ -104,6 +106,11 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
   })
 
   await t.test('an administrator allows changes and makes the switch, once; others only look', async (t) => {
+    await sql`update overneming set status = 'gestopt' where id = ${id}`
+    await sql`update overneming_stap set fout = 'PostgresError 42P01' where overneming_id = ${id} and naam = 'zaak'`
+    await pagina.goto(path)
+    t.match(await main(), /De ronde is gestopt.*Mislukt PostgresError 42P01/s)
+    t.notMatch(await main(), 'probeert opnieuw')
     await sql`update overneming set status = 'klaar' where id = ${id}`
     for (const rol of ['viewer', 'operator'] as const) {
       const { pagina, context } = await alsBeheerder(test, rol, { width: 390 })
