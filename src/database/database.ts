@@ -111,6 +111,14 @@ export function isUnavailable(error: unknown): boolean {
   return typeof code === 'string' && (UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('57P'))
 }
 
+/** The connection broke during a commit, and nobody could be asked what became of it. */
+export class OutcomeUnknown extends Error {
+  readonly code = '08007' // SQLSTATE: transaction resolution unknown
+  constructor() {
+    super('the connection broke during a commit and the database is away')
+  }
+}
+
 /** Concurrent transactions were in each other's way: a serialization failure or a deadlock. The same work may go through now. */
 export function isConflict(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
@@ -132,6 +140,7 @@ const UNAVAILABLE = new Set([
   '08001',
   '08003',
   '08006',
+  '08007',
   '25006', // read-only after a failover
   '25P03', // idle in transaction too long
   '55P03', // lock not available in time

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type postgres from 'postgres'
 import type { Actor, Component } from '../http/actor.ts'
@@ -6,7 +8,7 @@ import { type CloudEvent, eventType } from '../notificaties/cloud-events.ts'
 import { planDeliveries } from '../notificaties/outbox.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 import { currentTraceparent } from '../telemetry/tracing.ts'
-import { type Database, type Db, isConflict, kyselyOn, type ReadDb } from './database.ts'
+import { type Database, type Db, isConflict, isUnavailable, kyselyOn, OutcomeUnknown, type ReadDb } from './database.ts'
 
 export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
 
@@ -59,7 +61,9 @@ export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Pro
 /**
  * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
  * transaction; work that records nothing is rolled back. A deadlock or serialization failure runs the work again, at
- * most three times in all, so work does nothing outside the transaction that may not happen twice.
+ * most three times in all, so work does nothing outside the transaction that may not happen twice. When the connection breaks
+ * during the commit, the record of the change tells whether it was committed.
+ * @throws OutcomeUnknown when that cannot be asked either
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
  * @param options.cloudEvents true: cloud events are written too, unless nothing is announced
  * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
@@ -88,7 +92,9 @@ async function once<T>(
 ): Promise<T> {
   let components: Set<Component> | undefined
   let records: Promise<void> | undefined
-  const result = await database.sql.begin(async (connection) => {
+  let result: { value: T } | undefined
+  const mark = randomUUID()
+  const transaction = database.sql.begin(async (connection) => {
     let builder: Db | undefined // made when it is asked for: much is written without
     const trx = () => {
       builder ??= kyselyOn(connection)
@@ -115,30 +121,67 @@ async function once<T>(
       },
       enqueue: (name, payload, options) => enqueue(trx(), name, payload, options),
     }
-    const value = await work(m)
+    result = { value: await work(m) }
     if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
     // The commit follows it without waiting. When it fails, that commit is a rollback.
     records = writeRecords(
       connection,
       actor,
+      mark,
       announces() ? changes : changes.map((change) => ({ ...change, kanaal: null })),
       announces() ? [...events.values()] : [],
     )
     records.catch(() => {})
     components = accounted ? undefined : new Set(changes.map(({ component }) => component))
-    return { value }
   })
-  await records
+  try {
+    await transaction
+    await records
+  } catch (error) {
+    if (!records || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error
+  }
   committed(components)
-  return result.value as T
+  return result!.value
+}
+
+const ASK_MS = 3_000
+
+/** Whether the records of a change with this mark are there. A database that restarts is waited for. */
+async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new OutcomeUnknown()), ASK_MS)
+  let isOver = false
+  const ask = async (): Promise<boolean> => {
+    for (;;) {
+      try {
+        const [row] = await sql<{ committed: boolean | null }[]>`
+          select exists (select from audit where uuid = ${mark})
+            or exists (select from notificatie where uuid = ${mark}) as committed`
+        return row!.committed === true
+      } catch (error) {
+        if (!isUnavailable(error) || isOver) throw error
+        await sleep(100)
+      }
+    }
+  }
+  const asking = ask()
+  asking.catch(() => {}) // when it is too late, nobody listens
+  try {
+    return await Promise.race([asking, late.promise])
+  } finally {
+    isOver = true
+    clearTimeout(timer)
+  }
 }
 
 const RESULTAAT: Record<Actie, number> = { create: 201, update: 200, partial_update: 200, destroy: 204 }
 
 // One statement for all of it, through the driver so that it is planned once: every write of the API ends with this.
+// `mark` becomes the uuid of the first audit row and of the first message.
 async function writeRecords(
   sql: postgres.TransactionSql,
   actor: Actor,
+  mark: string,
   changes: Change[],
   events: CloudEvent[],
 ): Promise<void> {
@@ -184,16 +227,18 @@ async function writeRecords(
     spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
         hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw,
-        verzoek_id)
+        verzoek_id, uuid)
       select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
         resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
-        ${actor.logrecordId}, oud, nieuw, ${requestId}
+        ${actor.logrecordId}, oud, nieuw, ${requestId},
+        case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
-        cloudevent, verzoek_id, traceparent)
+        cloudevent, verzoek_id, traceparent, uuid)
       select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent, ${requestId},
-        ${currentTraceparent() ?? null}
+        ${currentTraceparent() ?? null},
+        case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end
       from wijziging where kanaal is not null and not stil order by volgnummer
       returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken, cloudevent
     )

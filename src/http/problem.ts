@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WrongKey } from '../autorisaties/wrong-key.ts'
-import { isConflict, isUnavailable } from '../database/database.ts'
+import { isConflict, isUnavailable, OutcomeUnknown } from '../database/database.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
 import { LIMITS } from './limits.ts'
 
@@ -157,7 +157,7 @@ export const KINDS: Record<number, { name: string; code: string; title: string; 
     code: 'service_unavailable',
     title: 'De dienst is even niet beschikbaar.',
     uitleg:
-      'De database of de opslag is niet bereikbaar. Er is niets gewijzigd; de header Retry-After zegt wanneer opnieuw.',
+      'De database of de opslag is niet bereikbaar. Er is niets gewijzigd, tenzij de code outcome_unknown is; de header Retry-After zegt wanneer opnieuw.',
   },
 }
 
@@ -263,6 +263,13 @@ export function toProblem(error: unknown): Problem {
     return new Problem(409, {
       code: 'overneming-alleen-lezen',
       detail: 'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.',
+    })
+  if (error instanceof OutcomeUnknown)
+    return new Problem(503, {
+      code: 'outcome_unknown',
+      detail:
+        'De verbinding met de database brak bij het vastleggen. Ga na of het is gelukt voordat u het opnieuw stuurt.',
+      headers: { 'retry-after': '5' },
     })
   if (isConflict(error)) return new Problem(409, { headers: { 'retry-after': '1' } })
   if (isUnavailable(error) || error instanceof WrongKey || error instanceof StoreUnavailable)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { type Change, mutator } from '../../src/database/mutate.ts'
@@ -98,4 +100,92 @@ t.test('mutate', async (t) => {
     await Promise.all([lock('D1', 'D2'), lock('D2', 'D1')])
     t.same(await sql`select naam from catalogus where domein in ('D1', 'D2')`, [{ naam: 'xx' }, { naam: 'xx' }])
   })
+
+  t.test('a commit whose answer is lost is found to have been made, or not', async (t) => {
+    const { url } = await testDatabase(t)
+    const proxy = await startProxy(url)
+    t.teardown(proxy.close)
+    const through = openDatabase(proxy.url, { max: 1, name: 'test' })
+    t.teardown(through.close)
+    const direct = openDatabase(url, { max: 1, name: 'test' })
+    t.teardown(direct.close)
+    const create = (domein: string, cut: () => void) =>
+      mutator(through)(actor, async (m) => {
+        await insert(m, domein)
+        m.record(change())
+        cut()
+        return domein
+      })
+    const saved = async (domein: string) =>
+      (await direct.sql`select from catalogus where domein = ${domein}`).length === 1
+
+    // Requests come through, answers do not: the server commits, and the program never hears of it. The first on a connection
+    // prepares the statements, for which it needs answers.
+    await create('EERS', () => {})
+    t.equal(await create('GEEN', () => proxy.loseAnswers()), 'GEEN', 'what was committed is told')
+    t.ok(await saved('GEEN'))
+    await t.rejects(
+      create('WEG', () => proxy.loseRequests()),
+      { code: 'CONNECTION_CLOSED' },
+      'and what was not',
+    )
+    t.notOk(await saved('WEG'))
+    await create('NOG', () => {})
+    await t.rejects(
+      create('STUK', () => proxy.loseAnswers(true)),
+      { code: '08007' },
+      'or that it cannot be known',
+    )
+  })
 })
+
+/** Between program and server: loses what goes one way, then ends the connections; new ones work, unless it is `closed`. */
+async function startProxy(url: string) {
+  const { hostname, port } = new URL(url)
+  const pairs = new Set<[client: Socket, server: Socket]>()
+  let isClosed = false
+  const listener = createServer((client) => {
+    if (isClosed) return void client.destroy()
+    const server = connect(Number(port), hostname)
+    const pair: [Socket, Socket] = [client, server]
+    pairs.add(pair)
+    for (const socket of pair) {
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        pairs.delete(pair)
+        for (const other of pair) other.destroy()
+      })
+    }
+    client.pipe(server)
+    server.pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const address = listener.address() as AddressInfo
+  return {
+    url: Object.assign(new URL(url), { host: `127.0.0.1:${address.port}` }).href,
+    loseAnswers(closed = false) {
+      isClosed = closed
+      for (const [client, server] of pairs) {
+        server.unpipe(client)
+        // The last of the answers is that of the commit.
+        let answers = ''
+        server.on('data', (data) => {
+          answers += data.toString('latin1')
+          if (answers.includes('COMMIT')) client.destroy()
+        })
+        server.resume()
+      }
+    },
+    loseRequests() {
+      for (const [client, server] of pairs) {
+        client.unpipe(server)
+        client.once('data', () => client.destroy())
+        client.resume()
+      }
+    },
+    close: () => {
+      for (const pair of pairs) for (const socket of pair) socket.destroy()
+      listener.close()
+    },
+  }
+}
