@@ -39,7 +39,7 @@ import { countSmallRequests, inSlices } from './http/turns.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
 import type { Services } from './services/services.ts'
-import { plainLog } from './telemetry/log.ts'
+import { plainLog, withoutNumbers } from './telemetry/log.ts'
 import { requestDuration } from './telemetry/metrics.ts'
 import { REQUEST_ID, requestIdOf } from './telemetry/request-id.ts'
 import { traceRequests } from './telemetry/tracing.ts'
@@ -243,17 +243,17 @@ function collectRoutes(app: FastifyInstance) {
   }
 }
 
-// The path without its parameters: they may hold a BSN.
+// The path without its parameters, and without numbers that may be a BSN: clients put one in the wrong place too.
 function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
   if (request.routeOptions.logLevel === 'warn' || !log.isLevelEnabled('info')) return
   log.info(
     {
       reqId: request.id,
       method: request.method,
-      path: request.url.split('?', 1)[0]!.slice(0, 500),
+      path: withoutNumbers(request.url.split('?', 1)[0]!.slice(0, 500)),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...(request.actor && { client_id: request.actor.clientId, user_id: request.actor.userId }),
+      ...(request.actor && { client_id: request.actor.clientId, user_id: withoutNumbers(request.actor.userId) }),
     },
     'request',
   )

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import { withoutNumbers } from '../telemetry/log.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 
 export type Line = {
@@ -77,7 +78,7 @@ export function coveredPath(url: URL): string {
     ([name, value]) => `${encodeURIComponent(name)}=${SECRET_NAME.test(name) ? '***' : encodeURIComponent(value)}`,
   )
   const text = `${url.pathname}${query.length > 0 ? `?${query.join('&')}` : ''}`
-  return text.replace(/(?<![0-9a-f-])\d{8,9}(?![0-9a-f-])/gi, '***').slice(0, 2000)
+  return withoutNumbers(text, '***').slice(0, 2000)
 }
 
 /** Removes lines that are older, a portion at a time. */

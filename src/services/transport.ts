@@ -53,7 +53,15 @@ async function sendUntil(signal: AbortSignal, agent: Dispatcher, call: Call): Pr
     size += chunk.length
     if (size > call.limit) break // which closes the connection
   }
-  return { status: statusCode, headers, body: Buffer.concat(chunks), truncated: size > call.limit }
+  const answer = withoutCredentials(Buffer.concat(chunks), call)
+  return { status: statusCode, headers, body: answer, truncated: size > call.limit }
+}
+
+// Who is called may give back what it was sent, and answers are kept: not with the credentials.
+function withoutCredentials(body: Buffer, { headers = {} }: Call): Buffer {
+  const sent = headers.authorization?.split(' ').at(-1)
+  if (!sent || !body.includes(sent)) return body
+  return Buffer.from(body.toString('latin1').replaceAll(sent, '***'), 'latin1')
 }
 
 /** Connections that are kept a short while for the next call, to addresses that may be called. */

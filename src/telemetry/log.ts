@@ -54,7 +54,13 @@ export function plainLog(log: Logger): Logger {
   return log.child({}, { redact: { paths: SECRETS, censor: CENSOR } })
 }
 
-/** Takes passwords out of connection addresses and nine-digit numbers (BSN, RSIN) out of messages. */
+/** Takes passwords out of connection addresses and numbers (BSN, RSIN) out of messages. */
 function scrub(text: string | undefined): string | undefined {
-  return text?.replace(/:\/\/[^@\s/]+@/g, '://[removed]@').replace(/\b\d{9}\b/g, '[number]')
+  return text && withoutNumbers(text.replace(/:\/\/[^@\s/]+@/g, '://[removed]@'))
 }
+
+const NUMBER_OR_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![\da-z])\d{8,9}(?![\da-z])/gi
+
+/** Takes out numbers of eight or nine digits, which may be a BSN or RSIN; what looks like one within a uuid stays. */
+export const withoutNumbers = (text: string, by = '[number]'): string =>
+  /\d{8}/.test(text) ? text.replace(NUMBER_OR_UUID, (found) => (found.length > 9 ? found : by)) : text
