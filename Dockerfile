@@ -18,6 +18,9 @@ COPY src src
 COPY tasks tasks
 COPY docs/handleiding docs/handleiding
 COPY docs/overnemen.md docs/
+# Compiled code lies beside the program, which may only read it: a process that was killed is back with half of the work.
+ENV NODE_COMPILE_CACHE=/app/.compiled
+RUN node src/main.ts --help >/dev/null
 USER node
 VOLUME /var/lib/zaakstroom
 EXPOSE 8000
