@@ -14,7 +14,7 @@ import { programEnv } from '../program-env.ts'
 import type { JudgeLike, StageLike } from '../stage.ts'
 import { CRS, ZAKEN, zaakBody } from './given.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** The exit code that says: the database is away, start me again. */
 const DATABASE_AWAY = 69
 /** No answer may take longer; a client then gives up. */
@@ -36,8 +36,16 @@ export type Proces = {
   faults: string[]
 }
 
-/** Runs a subcommand and does what a supervisor does: whenever it ends, it is started again. */
-export function supervise(t: StageLike, command: string, env: Record<string, string>): Proces {
+/**
+ * Runs a subcommand and does what a supervisor does: whenever it ends, it is started again.
+ * @param tell gets all that it writes
+ */
+export function supervise(
+  t: StageLike,
+  command: string,
+  env: Record<string, string>,
+  tell: (text: string) => void = () => {},
+): Proces {
   const lines: string[] = []
   let child: ChildProcess
   let isStopping = false
@@ -50,6 +58,7 @@ export function supervise(t: StageLike, command: string, env: Record<string, str
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (data) => {
         lines.push(String(data))
+        tell(String(data))
         if (lines.length > 1000) lines.shift()
       })
     child.once('exit', async (code, signal) => {
@@ -101,7 +110,22 @@ export type Service = {
   apis: (Proces & { address: string })[]
   workers: Proces[]
   zaaktype: string
+  /** The environment of its processes. */
+  settings: Record<string, string>
 }
+
+/** The environment of processes on the database and the files of a test. */
+export const processSettings = (test: TestApp, env: Record<string, string> = {}): Record<string, string> => ({
+  DATABASE_URL: test.databaseUrl,
+  DATA_DIR: test.config.dataDir,
+  IMPORT_DOCUMENTEN_BASE_DIR: test.importDir,
+  SECRET_KEY: test.config.secretKey!,
+  PUBLIC_URL: BASE,
+  DATABASE_POOL_SIZE: '5',
+  WORKER_CONCURRENCY: '2',
+  LOG_LEVEL: 'warn',
+  ...env,
+})
 
 /** So many api and worker processes on one database, a receiver of their notifications, and a published zaaktype. */
 export async function givenService(
@@ -115,17 +139,7 @@ export async function givenService(
   const zaaktype = await givenZaaktype(test)
   await configure(test, receiver.root, { backoff: 1, baseFactor: 1 })
   receiver.received.length = 0
-  const settings = {
-    DATABASE_URL: test.databaseUrl,
-    DATA_DIR: test.config.dataDir,
-    IMPORT_DOCUMENTEN_BASE_DIR: test.importDir,
-    SECRET_KEY: test.config.secretKey!,
-    PUBLIC_URL: BASE,
-    DATABASE_POOL_SIZE: '5',
-    WORKER_CONCURRENCY: '2',
-    LOG_LEVEL: 'warn',
-    ...env,
-  }
+  const settings = processSettings(test, env)
   const apis: Service['apis'] = []
   for (let n = 0; n < counts.apis; n++) {
     const port = await freePort()
@@ -138,7 +152,7 @@ export async function givenService(
   await until('the workers', async () => {
     return (await test.database.sql`select from worker`).length === 2 * counts.workers
   })
-  return { test, receiver, apis, workers, zaaktype }
+  return { test, receiver, apis, workers, zaaktype, settings }
 }
 
 export async function isReady(address: string): Promise<boolean> {
@@ -160,16 +174,20 @@ export type Antwoord = {
 }
 
 /** One connection to one api. */
-export function openClient(address: string) {
-  const client = new Client(address, { headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS, connectTimeout: ANSWER_MS })
+export function openClient(address: string, answerMs = ANSWER_MS) {
+  const client = new Client(address, { headersTimeout: answerMs, bodyTimeout: answerMs, connectTimeout: ANSWER_MS })
   const authorization = `Bearer ${signToken('beheer', SECRET, { id: 'gebruiker-1', name: 'Gebruiker Een' })}`
   return {
-    /** @param digest for an answer that is no JSON: what is kept of its bytes, as `url` of the body */
+    /**
+     * @param body a text is CSV, bytes are what `headers` say
+     * @param digest for an answer that is no JSON: what is kept of its bytes, as `url` of the body
+     */
     async call(
-      method: 'GET' | 'POST',
+      method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
       path: string,
-      body?: object,
+      body?: object | string | Buffer,
       digest?: (bytes: Uint8Array) => string,
+      headers: Record<string, string> = {},
     ): Promise<Antwoord> {
       const began = performance.now()
       const ms = () => performance.now() - began
@@ -177,15 +195,25 @@ export function openClient(address: string) {
         const answer = await client.request({
           method,
           path,
-          headers: { authorization, 'content-type': 'application/json', ...CRS.headers },
-          ...(body && { body: JSON.stringify(body) }),
+          headers: {
+            authorization,
+            'content-type': typeof body === 'string' ? 'text/csv' : 'application/json',
+            ...CRS.headers,
+            ...headers,
+          },
+          ...(body && { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
         })
         if (digest && answer.statusCode === 200) {
           const url = digest(await answer.body.bytes())
           return { status: 200, headers: answer.headers, body: { url }, ms: ms() }
         }
         const text = await answer.body.text()
-        return { status: answer.statusCode, headers: answer.headers, body: JSON.parse(text), ms: ms() }
+        return {
+          status: answer.statusCode,
+          headers: answer.headers,
+          body: text ? JSON.parse(text) : { url: '' },
+          ms: ms(),
+        }
       } catch (error) {
         const { code, message } = error as { code?: string; message: string }
         const refused = code === 'ECONNREFUSED' || error instanceof errors.ConnectTimeoutError

@@ -1,0 +1,27 @@
+// A few cells of `npm run faults`, which the seed chooses: FAULTS_SEED=… FAULTS_CELLS=… npm test -- test/faults/faults.test.ts. What
+// kill.test.ts, database-away.test.ts and others do at length is left out.
+// In a process of its own: it starts and kills the program.
+import t from 'tap'
+import { CELLS } from './cells.ts'
+import { runCell } from './faults.ts'
+import { openScene } from './scene.ts'
+
+const ELSEWHERE = /^an api is killed|everything|stopped|frozen|is killed$/
+
+const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const count = Number(process.env.FAULTS_CELLS ?? 2)
+t.setTimeout(300_000)
+t.comment(`FAULTS_SEED=${seed}`)
+
+t.test('nothing is lost, doubled or half there after a fault', { timeout: 300_000 }, async (t) => {
+  const scene = await openScene(t, seed)
+  const { random } = scene
+  const short = CELLS.filter(
+    ({ name, mounted, lasts }) => !ELSEWHERE.test(name) && lasts <= 8_000 && (!mounted || scene.mounted),
+  )
+  for (const cell of short.toSorted(() => random() - 0.5).slice(0, count)) {
+    const { violations, requests, seconds } = await runCell(scene, cell, () => {})
+    t.comment(`${cell.name}: ${requests} requests, back in ${seconds.toFixed(1)} s`)
+    t.same(violations, [], cell.name)
+  }
+})

@@ -1,0 +1,61 @@
+// One cell after the other on one scene, each judged by itself.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { collectViolations } from '../stage.ts'
+import { until } from '../zaken/processes.ts'
+import { type Cell, recover, type Scene, verifyAnswers, verifyScene } from './scene.ts'
+
+export type Outcome = { cell: string; seconds: number; requests: number; violations: string[] }
+
+const SHOWN_MS = 15_000 // I7
+const RECOVERED_MS = 60_000
+
+/**
+ * @param tell for what is worth knowing and no violation
+ * @param options.account false: what is left is not looked at yet, and the clients go on
+ */
+export async function runCell(
+  scene: Scene,
+  cell: Cell,
+  tell: (line: string) => void,
+  { account = true } = {},
+): Promise<Outcome> {
+  const { load, random } = scene
+  const judge = collectViolations(tell)
+  const from = load.answers.length
+  load.resume()
+  const start = performance.now()
+  await until('a good start', () => load.goodSince(start))
+  await sleep(random() * 1_000) // in the middle of something
+  const struck = performance.now()
+  const mend = await cell.strike(scene, judge).catch((error) => {
+    judge.violations.push(`the fault could not be made: ${error}`)
+    return async () => {}
+  })
+  if (cell.shows) {
+    const shown = () =>
+      load.answers.some(({ kind, began, status }) => kind === 'ready' && began > struck && status === 503)
+    await until('readyz says so', shown, SHOWN_MS).catch(({ message }) => judge.violations.push(`I7: ${message}`))
+  }
+  await sleep(cell.lasts * (0.6 + 0.4 * random()))
+  await mend()
+  // A fault that is over at once is recovered from when what it hit is back.
+  const mended = cell.lasts === 0 ? struck : performance.now()
+  let seconds = Number.NaN
+  try {
+    const { ms, last } = await recover(scene, mended, RECOVERED_MS)
+    seconds = ms / 1000
+    tell(`last back: ${last}`)
+  } catch (error) {
+    judge.violations.push(`I5: ${(error as Error).message}`)
+  }
+  if (account) await load.pause()
+  const answers = load.answers.slice(from)
+  try {
+    verifyAnswers(judge, answers, cell.allowed)
+    if (account) await verifyScene(judge, scene)
+  } catch (error) {
+    judge.violations.push((error as Error).message)
+  }
+  for (const proces of [...scene.apis, ...scene.workers]) judge.violations.push(...proces.faults.splice(0))
+  return { cell: cell.name, seconds, requests: answers.length, violations: judge.violations }
+}
