@@ -81,8 +81,8 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
   const pages = { views: root, cache: true }
   await app.register(view, { engine: { eta: new Eta(pages) }, root, viewExt: 'eta' })
   const english = new Eta({ ...pages, plugins: [templateLanguage((dutch) => ENGLISH.get(dutch))] })
-  const render: Render = (reply, template, shown) =>
-    language() === 'en' ? english.renderAsync(template, shown) : reply.viewAsync(`${template}.eta`, shown)
+  const render: Render = async (reply, template, shown) =>
+    language() === 'en' ? english.render(template, shown) : reply.viewAsync(`${template}.eta`, shown)
   app.addHook('onRequest', async (_request, reply) => {
     // Browsers leave the Origin out of forms under `no-referrer`.
     reply.headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' })
@@ -232,7 +232,11 @@ function frame(request: FastifyRequest, stijl: Stijl) {
     beheerder,
     versie: packageJson.version,
     taal: language(),
-    andereTaal: languageLink(request, language() === 'en' ? 'nl' : 'en'),
+    /** The language to change to, by its own name. */
+    andereTaal: {
+      ...(language() === 'en' ? { code: 'nl', naam: 'Nederlands' } : { code: 'en', naam: 'English' }),
+      adres: languageLink(request, language() === 'en' ? 'nl' : 'en'),
+    },
     hulp: request.sessie?.stap === 'ingelogd' ? manualPageFor(pad) : undefined,
     menu:
       request.sessie?.stap === 'ingelogd'
@@ -254,6 +258,7 @@ function frame(request: FastifyRequest, stijl: Stijl) {
     /** The address of this page with other parameters. */
     met: (change: Record<string, string | undefined>) => withQuery(request, change),
     // how templates write values
+    t,
     reason,
     lowerFirst,
     moment,

@@ -157,7 +157,7 @@ function choicesOf(setting: Changeable): [string, string][] | undefined {
 
 /** What a value has to be, by the bounds of the setting. */
 function mustBe({ type, minimum, maximum, pages }: Changeable): string {
-  if (type !== 'integer') return pages.moet ? t`Vul ${pages.moet} in.` : t('Kies een van de mogelijkheden.')
+  if (type !== 'integer') return pages.moet ? t`Vul ${t(pages.moet)} in.` : t('Kies een van de mogelijkheden.')
   const format = new Intl.NumberFormat(localeOf()).format
   const bounds =
     maximum === undefined

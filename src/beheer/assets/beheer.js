@@ -1,14 +1,16 @@
 // Conveniences only: every page works without it.
 
+const say = (dutch, english) => (document.documentElement.lang === 'en' ? english : dutch)
+
 // data-ververs="15": keeps a part of the page up to date. It has an id, by which it is found in the page asked anew. When
 // there is no answer it says that what stands there is old; data-stil does not say so.
 for (const part of document.querySelectorAll('[data-ververs]')) {
-  let last = new Date().toLocaleTimeString('nl-NL')
+  let last = new Date().toLocaleTimeString(say('nl-NL', 'en-GB'))
   let notice
   setInterval(async () => {
     if (document.hidden || part.querySelector('input:focus, select:focus, textarea:focus')) return
     const fresh = await replace(part, location.href).catch(() => false)
-    if (fresh) last = new Date().toLocaleTimeString('nl-NL')
+    if (fresh) last = new Date().toLocaleTimeString(say('nl-NL', 'en-GB'))
     if (fresh || 'stil' in part.dataset) {
       notice?.remove()
       notice = undefined
@@ -16,7 +18,10 @@ for (const part of document.querySelectorAll('[data-ververs]')) {
       notice = document.createElement('div')
       notice.className = 'bericht bericht-fout'
       notice.setAttribute('role', 'alert')
-      notice.textContent = `Deze pagina kan niet worden bijgewerkt: de dienst of de database antwoordt niet. Wat hieronder staat is van ${last}.`
+      notice.textContent = say(
+        `Deze pagina kan niet worden bijgewerkt: de dienst of de database antwoordt niet. Wat hieronder staat is van ${last}.`,
+        `This page cannot be kept up to date: the service or the database does not answer. What is below is of ${last}.`,
+      )
       part.before(notice)
     }
   }, Number(part.dataset.ververs) * 1000)
@@ -70,7 +75,7 @@ for (const button of document.querySelectorAll('button[data-kopieer]')) {
   button.addEventListener('click', async () => {
     const source = document.querySelector(button.dataset.kopieer)
     await navigator.clipboard.writeText(source.value ?? source.textContent)
-    button.textContent = 'Gekopieerd'
+    button.textContent = say('Gekopieerd', 'Copied')
   })
 }
 
@@ -127,8 +132,8 @@ for (const button of document.querySelectorAll('button[data-regel-erbij]')) {
 for (const list of document.querySelectorAll('[data-zoekbaar]')) {
   const box = document.createElement('input')
   box.type = 'search'
-  box.placeholder = 'Zoeken in de lijst'
-  box.setAttribute('aria-label', 'Zoeken in de lijst')
+  box.placeholder = say('Zoeken in de lijst', 'Search the list')
+  box.setAttribute('aria-label', box.placeholder)
   box.addEventListener('input', () => {
     const text = box.value.toLowerCase()
     for (const label of list.querySelectorAll('label'))
@@ -154,7 +159,11 @@ for (const form of document.querySelectorAll('[data-volgorde]')) {
       one.querySelector('[name=omlaag]').disabled = place === rows.length - 1
     }
     save.hidden = false
-    told.textContent = `${row.dataset.naam}, plaats ${rows.indexOf(row) + 1} van ${rows.length}. Nog niet opgeslagen.`
+    const [place, all] = [rows.indexOf(row) + 1, rows.length]
+    told.textContent = say(
+      `${row.dataset.naam}, plaats ${place} van ${all}. Nog niet opgeslagen.`,
+      `${row.dataset.naam}, place ${place} of ${all}. Not saved yet.`,
+    )
   }
   form.addEventListener('click', (event) => {
     const button = event.target.closest('[name=omhoog], [name=omlaag]')

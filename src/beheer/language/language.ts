@@ -62,18 +62,20 @@ export function words<T extends object>(table: T, ...names: string[]): T {
 /** Why the API refuses something, for a form: it says so in Dutch, and what has no English here stays so. */
 export function reason(dutch: string): string {
   if (language() === 'nl') return dutch
-  const exact = ENGLISH.get(dutch) ?? REASONS[dutch]
+  const exact = KNOWN.get(dutch)
   if (exact !== undefined) return exact
   for (const { pattern, english } of PATTERNS) {
     const found = pattern.exec(dutch)
     if (found) return fill(english, found.slice(1))
   }
-  return dutch
+  const [, field, why] = /^([\w.]+): (.+)$/s.exec(dutch) ?? [] // of a row of an import
+  return why === undefined ? dutch : `${field}: ${reason(why)}`
 }
 
-/** The sentences with values in them, the longest first. */
-const PATTERNS = Object.entries(REASONS)
-  .filter(([dutch]) => dutch.includes('{1}'))
+const KNOWN = new Map([...ENGLISH, ...Object.entries(REASONS)])
+/** The sentences with values in them, the longest first. Those of a word or two would fit too much. */
+const PATTERNS = [...KNOWN]
+  .filter(([dutch]) => dutch.includes('{1}') && dutch.replace(/\{\d+\}/g, '').length > 12)
   .sort(([one], [other]) => other.length - one.length)
   .map(([dutch, english]) => {
     const parts = dutch.split(/\{\d+\}/).map((part) => RegExp.escape(part))

@@ -95,6 +95,7 @@ function rewriteCode(code: string, shown: boolean, lookup: Lookup): string {
     let rewritten = ''
     let place = node.start
     for (const [part, child] of childrenOf(node)) {
+      if (child.start < place) continue // `{ naam }` is a name and its value at once
       rewritten +=
         code.slice(place, child.start) +
         (isName(node, part) ? sourceOf(child) : rewrite(child, isValue(node, part, isShown)))

@@ -1,5 +1,6 @@
 // The frame of the pages, and words that many of them have.
 export const common: Record<string, string> = {
+  'De handleiding is in het Nederlands.': 'The manual is in Dutch.',
   Opslaan: 'Save',
   Annuleren: 'Cancel',
   Kanaal: 'Channel',
@@ -154,7 +155,7 @@ export const common: Record<string, string> = {
   '{1}{2} | Zaakstroom': '{1}{2} | Zaakstroom',
   'Naar de inhoud': 'Skip to the content',
   Zaakstroom: 'Zaakstroom',
-  beheer: 'administration',
+  beheer: 'admin',
   'Zoeken in alles': 'Search everything',
   'Zoek een zaak of document': 'Find a case or document',
   Uitloggen: 'Sign out',

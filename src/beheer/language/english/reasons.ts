@@ -1,2 +1,59 @@
-/** Why the API refuses a value, where a form shows it. What is not here stays Dutch. */
-export const REASONS: Record<string, string> = {}
+/** Why the API refuses a value or an import a row, where the pages show it. What is not here stays Dutch. */
+export const REASONS: Record<string, string> = {
+  'Dit is geen geldige datum (JJJJ-MM-DD).': 'This is not a valid date (YYYY-MM-DD).',
+  'Dit is geen geldig moment (ISO 8601).': 'This is not a valid moment (ISO 8601).',
+  'Dit is geen geldige UUID.': 'This is not a valid UUID.',
+  'Dit is geen geldige URL.': 'This is not a valid URL.',
+  'Dit is geen geldig e-mailadres.': 'This is not a valid e-mail address.',
+  'Dit nummer heeft negen cijfers.': 'This number has nine digits.',
+  'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.':
+    'This is not a valid number: digits only, and it passes the eleven check.',
+  'Dit veld is verplicht.': 'This field is required.',
+  'Dit veld mag niet null zijn.': 'This field may not be null.',
+  'Dit veld mag niet leeg zijn.': 'This field may not be empty.',
+  'Dit veld heeft ten minste {1} tekens.': 'This field has at least {1} characters.',
+  'Dit veld heeft ten hoogste {1} tekens.': 'This field has at most {1} characters.',
+  'Deze waarde is ten minste {1}.': 'This value is at least {1}.',
+  'Deze waarde is ten hoogste {1}.': 'This value is at most {1}.',
+  'Deze lijst heeft ten hoogste {1} onderdelen.': 'This list has at most {1} items.',
+  'Deze lijst mag niet leeg zijn.': 'This list may not be empty.',
+  'Deze keuze bestaat niet. Mogelijk: {1}.': 'There is no such choice. Possible: {1}.',
+  'Hier hoort een lijst.': 'This has to be a list.',
+  'Deze waarde is niet van het juiste soort.': 'This value is not of the right kind.',
+  'Deze waarde is ongeldig.': 'This value is not valid.',
+  'Deze tekst bevat een teken dat niet is toegestaan.': 'This text contains a character that is not allowed.',
+  'Dit veld kan niet worden gewijzigd.': 'This field cannot be changed.',
+  'Je hebt geen toestemming om deze actie uit te voeren.': 'You have no permission to do this.',
+  'Niet gevonden.': 'Not found.',
+  'Ongeldige invoer.': 'The input is not valid.',
+  'Er is een conflict.': 'There is a conflict.',
+  'De aanvraag is te groot.': 'The request is too large.',
+  'Te veel aanvragen.': 'Too many requests.',
+  'Er is een serverfout opgetreden.': 'There was a fault in the server.',
+  'De dienst is even niet beschikbaar.': 'The service is not available for a moment.',
+  'Er is al een kanaal met deze naam.': 'There is a channel with this name already.',
+  'Deze identificatie bestaat al.': 'This identification exists already.',
+  'Deze identificatie bestaat al binnen de bronorganisatie.':
+    'This identification exists already within the source organisation.',
+  'Een andere applicatie heeft een van deze client-ids al.': 'Another application has one of these client IDs already.',
+  'Een andere dienst heeft deze API-root al.': 'Another service has this API root already.',
+  'De combinatie van domein en rsin bestaat al.': 'The combination of domain and RSIN exists already.',
+  'De combinatie van zaaktype en volgnummer bestaat al.':
+    'The combination of zaaktype and sequence number exists already.',
+  'De combinatie van zaaktype en omschrijving bestaat al.':
+    'The combination of zaaktype and description exists already.',
+  'De combinatie van zaaktype en naam bestaat al.': 'The combination of zaaktype and name exists already.',
+  'Wat hier wordt genoemd is net verwijderd.': 'What is named here has just been deleted.',
+  'De tekst bevat een teken dat niet kan worden bewaard.': 'The text contains a character that cannot be stored.',
+  'Een getal of datum is groter dan kan worden bewaard.': 'A number or date is larger than can be stored.',
+  'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.':
+    'This was taken over from another installation and can be changed here only after the switch-over.',
+  'Gepauzeerd door {1}.': 'Paused by {1}.',
+  'Er zijn al {1} kanalen.': 'There are {1} channels already.',
+  'Kanaal {1} bestaat niet.': 'Channel {1} does not exist.',
+  'Het bestand is groter of kleiner dan hier staat.': 'The file is larger or smaller than is stated here.',
+  "Het pad mag geen '..' bevatten.": "The path may not contain '..'.",
+  'Er bestaat al een document met deze uuid; dat blijft ongewijzigd.':
+    'There is a document with this uuid already; it stays unchanged.',
+  'Het bestand bestaat niet.': 'The file does not exist.',
+}

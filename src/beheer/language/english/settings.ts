@@ -1,5 +1,10 @@
 // Other services and the configuration.
 export const settings: Record<string, string> = {
+  omgeving: 'environment',
+  standaard: 'default',
+  Selectielijst: 'Selectielijst',
+  Bewaren: 'Keeping',
+  'Toegang tot de API’s': 'Access to the APIs',
   'Wat hier wordt gewijzigd geldt meteen, voor alle processen. Wat in de omgeving (environment) van de service staat wint: dat ligt hier vast. Elke wijziging staat in de':
     'What is changed here counts at once, for all processes. What is in the environment of the service wins: that is fixed here. Every change is in the',
   audit: 'audit',
