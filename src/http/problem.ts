@@ -302,9 +302,12 @@ export function problemBody(problem: Problem, base: string, instance: string): R
   }
 }
 
+/** Whether the connection ended before the request was here: no fault of ours, and nobody reads the answer. */
+const isGone = ({ raw }: FastifyRequest, error: unknown): boolean => error instanceof Error && raw.errored === error
+
 /** Answers a request with what went wrong, and logs it: as an error with its cause from 500 on. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const problem = toProblem(error)
+  const problem = isGone(request, error) ? new Problem(400, { code: 'parse_error' }) : toProblem(error)
   const instance = `urn:uuid:${randomUUID()}`
   const summary = { status: problem.status, code: problem.code, exception_id: instance.slice(9) }
   if (problem.status >= 500) request.log.error({ ...summary, err: error }, 'request failed')

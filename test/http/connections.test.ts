@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Fastify from 'fastify'
 import t from 'tap'
 import { drip, head } from '../../bench/attacks/attack.ts'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { sendProblem } from '../../src/http/problem.ts'
 import { givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
 
 type TestLike = { teardown(work: () => unknown): unknown }
@@ -230,4 +232,27 @@ t.test('a client that sends requests without waiting for answers is cut off', as
   const { socket, closed } = await open()
   socket.write(head('GET', '/readyz', { host: 'localhost' }).repeat(50))
   t.ok(((await closed).match(/^HTTP/gm) ?? []).length < 5)
+})
+
+t.test('a client that goes away before its request is here is no fault of ours', async (t) => {
+  const lines: { level: number; status?: number }[] = []
+  const logged = Promise.withResolvers<void>()
+  const write = (line: string) => {
+    lines.push(JSON.parse(line))
+    if (lines.at(-1)!.status !== undefined) logged.resolve()
+  }
+  const app = Fastify({ logger: { level: 'info', stream: { write } } })
+  t.teardown(() => app.close())
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.post('/', async () => ({}))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const socket = connect((app.server.address() as { port: number }).port, '127.0.0.1')
+  socket.write(head('POST', '/', { host: 'x', ...json(1000) }))
+  socket.end('{')
+  await logged.promise
+  t.match(
+    lines.filter(({ status }) => status !== undefined),
+    [{ status: 400 }],
+  )
+  t.notOk(lines.some(({ level }) => level >= 50))
 })
