@@ -7,9 +7,11 @@ import { NO_REMOTE_TYPES } from '../../catalogi/remote-types.ts'
 import type { Actie } from '../../database/mutate.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { invalid, notFound } from '../../http/problem.ts'
 import { sendWritten } from '../../http/stream.ts'
+import { largeTurn } from '../../http/turns.ts'
 import { zaakTree } from '../expand.ts'
 import { AANMAKEN, access, BIJWERKEN, LEZEN, mayDo, requireMay, VERWIJDEREN, type ZaaktypeOrigin } from '../rights.ts'
 import { changeZaak } from './change.ts'
@@ -56,7 +58,10 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       const more = uuid__in ? [sql`z.uuid = any(${uuid__in}::uuid[])`] : []
       const { counted, others } = zaakConditions(filter, request)
       const conditions = [...counted, ...others, ...more]
-      if (zaakgeometrie?.within) more.push(await within(app.read, zaakgeometrie.within, conditions))
+      if (zaakgeometrie?.within) {
+        if (Number(request.headers['content-length'] ?? Infinity) > LIMITS.smallBytes) await largeTurn(request)
+        more.push(await within(app.read, zaakgeometrie.within, conditions))
+      }
       const asked = (request.query as { expand?: unknown }).expand
       const paths = [...expandPaths(filter.expand), ...expandPaths(asked)]
       if (fields !== undefined && paths.length > 0)
