@@ -268,7 +268,10 @@ const SPECIAL: Record<string, string> = words({
   anpIdentificatie: 'nummer',
   kvkNummer: 'KVK-nummer',
 })
-const spaced = (name: string) => SPECIAL[name] ?? name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
+// Names may be those of a client: `constructor` is none of ours.
+const spaced = (name: string) =>
+  (Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined) ??
+  name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 function asText(value: unknown, key: string, names: Names): string {

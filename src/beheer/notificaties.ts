@@ -168,7 +168,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     ]
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.pagina('notificatie', {
-      titel: `Notificatie: ${resource} ${ACTIES[actie] ?? actie}`.slice(0, 150),
+      titel: `Notificatie: ${resource} ${ofOurs(ACTIES, actie)}`.slice(0, 150),
       kruimels: [{ pad: '/notificaties', naam: t('Notificaties') }],
       bericht: { ...bericht, ...rij! },
       ...inWords(rij!, instelling),
@@ -265,8 +265,8 @@ const ACTIES: Record<string, string> = words({
 function inWords(rij: Rij, stand: Awaited<ReturnType<typeof readState>>) {
   return {
     staat: stateOf(rij),
-    wat: rij.resource === 'zaakinformatieobject' ? t('Document bij zaak') : (NOUNS[rij.resource] ?? rij.resource),
-    actieTekst: ACTIES[rij.actie] ?? rij.actie,
+    wat: rij.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, rij.resource),
+    actieTekst: ofOurs(ACTIES, rij.actie),
     laatste: rij.pogingen > 0 ? outcomeOf(rij.uitkomst, rij.httpStatus) : null,
     wachtOp: waitsFor(rij, stand),
   }
@@ -280,6 +280,10 @@ const STATUSSEN: Record<string, NotificatieFilter['status']> = {
   bezorgd: 'afgeleverd',
   mislukt: 'mislukt',
 }
+
+/** What we call something that another publisher may have named. */
+const ofOurs = (words: Record<string, string>, name: string): string =>
+  (Object.hasOwn(words, name) ? words[name] : undefined) ?? name
 
 /** Read leniently: what is no date or state is no filter, with a word about it. */
 function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Velden; fouten: Fouten } {

@@ -38,21 +38,27 @@ export function changedMembers(
   own: ReadonlySet<string>,
 ): Pick<ImportChange, 'field' | 'given' | 'taken'>[] {
   return Object.entries(given).flatMap(([name, value]) => {
-    if (DERIVED.has(name) || (Array.isArray(value) && name in made && !own.has(name))) return []
-    return compare(name, value, made[name])
+    if (DERIVED.has(name) || (Array.isArray(value) && Object.hasOwn(made, name) && !own.has(name))) return []
+    return compare(name, value, memberOf(made, name))
   })
 }
 
 function compare(field: string, given: unknown, taken: unknown): Pick<ImportChange, 'field' | 'given' | 'taken'>[] {
   if (isEmpty(given) || isSame(given, taken)) return []
   if (isGroup(given) && isGroup(taken))
-    return Object.entries(given).flatMap(([name, value]) => compare(`${field}.${name}`, value, taken[name]))
+    return Object.entries(given).flatMap(([name, value]) => compare(`${field}.${name}`, value, memberOf(taken, name)))
   if (Array.isArray(given) && Array.isArray(taken)) {
-    const lost = given.filter((item) => !taken.some((other) => isSame(item, other)))
+    const there = new Set(taken.map(normal)) // lists of a thousand texts are compared too
+    const lost = given.filter(
+      (item) => !there.has(normal(item)) && !taken.some((other) => isGroup(other) && isSame(item, other)),
+    )
     return lost.length === 0 ? [] : [{ field, given: lost, taken: null }]
   }
   return [{ field, given, taken: taken ?? null }]
 }
+
+const memberOf = (of: Record<string, unknown>, name: string): unknown =>
+  Object.hasOwn(of, name) ? of[name] : undefined
 
 const isGroup = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -64,7 +70,7 @@ function isEmpty(value: unknown): boolean {
 
 function isSame(given: unknown, taken: unknown): boolean {
   if (isGroup(given) && isGroup(taken))
-    return Object.entries(given).every(([name, value]) => isEmpty(value) || isSame(value, taken[name]))
+    return Object.entries(given).every(([name, value]) => isEmpty(value) || isSame(value, memberOf(taken, name)))
   return normal(given) === normal(taken)
 }
 

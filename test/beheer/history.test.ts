@@ -25,3 +25,13 @@ t.test('a large value is told by its size, whatever it holds', async (t) => {
   t.equal(changed.length, 3)
   t.same(changedFields(before, structuredClone(before), new Map()), [])
 })
+
+t.test('a name that every object has is a name like others', async (t) => {
+  const after = {
+    objectIdentificatie: { overigeData: JSON.parse('{"constructor":"a","toString":"b","__proto__":"c"}') },
+  }
+  t.same(
+    changedFields(null, after, new Map()).map(({ nieuw }) => nieuw),
+    ['a', 'b', 'c'],
+  )
+})
