@@ -81,6 +81,7 @@ async function measure(service: Service, attack: Attack, metricsPort: number, se
     await attack.prepare?.(world, {
       sql: database.sql,
       scale,
+      client,
       call: async (...args) => {
         const text = await (await service.call(...args)).text()
         return text === '' ? {} : JSON.parse(text)

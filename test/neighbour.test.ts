@@ -55,7 +55,7 @@ t.test('an attack is answered within bounds, with a status that says what was wr
         ...(typeUuids[right.component] && { typeUuid: typeUuids[right.component]!, max: 'zeer_geheim' }),
       }))
       if (rights.length > 0) await givenClient(test, client, rights)
-      await attack.prepare?.(world, { sql: test.database.sql, call, scale: SCALE })
+      await attack.prepare?.(world, { sql: test.database.sql, call, scale: SCALE, client })
       const tally = newTally()
       const stop = new AbortController()
       // For those that go on for as long as they may; one that has to reach something ends by itself.

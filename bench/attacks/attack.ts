@@ -7,7 +7,7 @@ import type { Sql } from 'postgres'
 import { Agent, request } from 'undici'
 
 /** The rights of the bad client; where a component has types it is for the type of the world below. */
-export type Right = { component: 'zrc' | 'drc' | 'ztc' | 'brc' | 'ac'; scopes: string[] }
+export type Right = { component: 'zrc' | 'drc' | 'ztc' | 'brc' | 'ac' | 'nrc'; scopes: string[] }
 
 /** What every attack finds: a published zaaktype and informatieobjecttype, and one zaak. Plain data: it goes to a thread. */
 export type World = {
@@ -33,9 +33,9 @@ export type Attack = {
   maxBytes?: number
   /**
    * What has to be there beforehand.
-   * @param scale 1 in the benchmark, far below that in the test
+   * `scale` is 1 in the benchmark, far below that in the test; `client` is the id of the bad client.
    */
-  prepare?(world: World, means: { sql: Sql; call: Call; scale: number }): Promise<void>
+  prepare?(world: World, means: { sql: Sql; call: Call; scale: number; client: string }): Promise<void>
   /** Sends it once, with as many at the same time as hurts most; it is repeated until the time is over. */
   send(bad: Bad): Promise<void>
 }

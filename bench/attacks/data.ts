@@ -144,6 +144,29 @@ export const dataAttacks: Attack[] = [
     },
   },
   {
+    name: 'abonnementen with very many filters',
+    rights: [{ component: 'nrc', scopes: ['notificaties.consumeren'] }],
+    answers: [200],
+    maxBytes: 2 ** 31,
+    prepare: async (_world, { sql, scale, client }) => {
+      // As many as an applicatie may have, each as large as a body.
+      const filters = Object.fromEntries(times(100).map((n) => [`kenmerk${n}`, 'x'.repeat(1000)]))
+      await sql`
+        with made as (
+          insert into abonnement (applicatie_id, client_id, callback_url, auth)
+          select c.applicatie_id, c.client_id, 'https://elders.example/' || n, ''
+          from applicatie_client c, generate_series(1, ${Math.round(1000 * scale)}::int) n where c.client_id = ${client}
+          returning id),
+        kanaal_x as (insert into kanaal (naam) values (${client}) returning id)
+        insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
+        select m.id, k.id, ${JSON.stringify(filters)}::text::jsonb from made m, kanaal_x k, generate_series(1, 9)`
+      await sql`analyze abonnement, abonnement_kanaal`
+    },
+    send: async ({ send }) => {
+      await Promise.all(times(4).map(() => send('GET', '/notificaties/api/v1/abonnement')))
+    },
+  },
+  {
     name: 'content that is given again and again',
     rights: [{ component: 'drc', scopes: ['documenten.aanmaken', 'documenten.lezen'] }],
     answers: [400, 0],

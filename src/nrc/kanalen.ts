@@ -8,6 +8,7 @@ import type { Mutation } from '../database/mutate.ts'
 import { Patch, Text, Url, Uuid } from '../http/input.ts'
 import { link, ownAddress } from '../http/links.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
+import { sendAllById } from '../http/stream.ts'
 import { filters as filtersOf, KANALEN } from '../notificaties/kanalen.ts'
 import { sameName, unknownFilters } from './kenmerken.ts'
 import { UNRECORDED } from './records.ts'
@@ -28,7 +29,11 @@ export const kanalen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/kanaal',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Kanaal) } } },
-    async (request) => (await selectKanalen(app.read, request.query)).map((row) => toKanaal(row, request.base)),
+    async (request, reply) =>
+      sendAllById(request, reply, {
+        select: (after = 0, limit) => selectKanalen(app.read, { ...request.query, after }, limit),
+        toResources: (rows) => rows.map((row) => toKanaal(row, request.base)),
+      }),
   )
 
   app.post(
@@ -66,16 +71,21 @@ export const kanalen: FastifyPluginAsyncTypebox = async (app) => {
 type KanaalRow = { id: number; uuid: string; naam: string; documentatieLink: string; filters: string[]; eigen: boolean }
 
 const COLUMNS = ['id', 'uuid', 'naam', 'documentatieLink', 'filters', 'eigen'] as const
-const MAX_KANALEN = 1000 // a list that the standard does not page
+const MAX_KANALEN = 1000
 
-function selectKanalen(db: ReadDb, where: { naam?: string | undefined; uuid?: string }): Promise<KanaalRow[]> {
+function selectKanalen(
+  db: ReadDb,
+  where: { naam?: string | undefined; uuid?: string; after?: number },
+  limit = 1,
+): Promise<KanaalRow[]> {
   return db
     .selectFrom('kanaal')
     .select(COLUMNS)
     .$if(where.naam !== undefined, (query) => query.where('naam', '=', where.naam!))
     .$if(where.uuid !== undefined, (query) => query.where('uuid', '=', where.uuid!))
+    .$if(where.after !== undefined, (query) => query.where('id', '>', where.after!))
     .orderBy('id')
-    .limit(MAX_KANALEN)
+    .limit(limit)
     .execute()
 }
 

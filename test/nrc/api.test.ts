@@ -9,6 +9,7 @@ const test = await testApp(t)
 const { call } = test
 const consument = await givenClient(test, 'consument', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
 const ander = await givenClient(test, 'ander', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
+const veel = await givenClient(test, 'veel', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
 const uitgever = await givenClient(test, 'uitgever', [{ component: 'nrc', scopes: ['notificaties.publiceren'] }])
 await call('POST', `${API}/kanaal`, { naam: 'zaken', filters: ['bronorganisatie', 'zaaktype', 'zaaktype.catalogus'] })
 await call('POST', `${API}/kanaal`, { naam: 'documenten', filters: ['bronorganisatie'] })
@@ -105,6 +106,25 @@ t.test('abonnement', async (t) => {
       t.equal((await call(method, made.url, body, { as: ander })).status, 403, method)
     }
     t.equal((await call('POST', `${API}/abonnement`, abonnement, { as: uitgever })).status, 403)
+  })
+
+  t.test('is listed with all others, however large their filters are', async (t) => {
+    const filters = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, 'x'.repeat(900)]))
+    await test.database.sql`
+      with made as (
+        insert into abonnement (applicatie_id, client_id, callback_url, auth)
+        select applicatie_id, client_id, 'https://example.com/' || n, ''
+        from applicatie_client, generate_series(1, 30) n where client_id = 'veel' returning id)
+      insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
+      select m.id, k.id, ${JSON.stringify(filters)}::text::jsonb from made m, kanaal k where k.naam = 'zaken'`
+    const { status, body } = await call('GET', `${API}/abonnement`, undefined, { as: veel })
+    t.equal(status, 200)
+    t.same(
+      body.map(({ callbackUrl }: { callbackUrl: string }) => callbackUrl),
+      Array.from({ length: 30 }, (_, n) => `https://example.com/${n + 1}`),
+    )
+    t.ok(body.every(({ kanalen }: { kanalen: { filters: object }[] }) => 'k99' in kanalen[0]!.filters))
+    await test.database.sql`delete from abonnement where client_id = 'veel'`
   })
 
   t.test('names every fault before anybody is asked', async (t) => {

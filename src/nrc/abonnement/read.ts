@@ -1,10 +1,11 @@
 // Abonnementen as they are read: by the routes of the API, and by the pages.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
 import { link } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
+import { Written } from '../../http/stream.ts'
 
-export const MAX_ABONNEMENTEN = 1000 // of one applicatie; a list that the standard does not page
+export const MAX_ABONNEMENTEN = 1000 // of one applicatie
 
 export type Groep = { naam: string; filters: Record<string, string> }
 
@@ -25,25 +26,46 @@ export const KANALEN_OF_A = sql<Groep[]>`coalesce((
   select jsonb_agg(jsonb_build_object('naam', k.naam, 'filters', ak.filters) order by ak.id)
   from abonnement_kanaal ak join kanaal k on k.id = ak.kanaal_id where ak.abonnement_id = a.id), '[]')`
 
-/** @param kept a condition on abonnement `a` and its applicatie `p` */
-export async function selectAbonnementen(db: ReadDb, kept: ReturnType<typeof sql<boolean>>): Promise<AbonnementRow[]> {
+type Listed = Pick<AbonnementRow, 'id' | 'uuid' | 'callbackUrl' | 'cloudevents'> & { kanalen: string }
+
+/**
+ * Those after a number, in the order in which they were made. Their kanalen stay JSON: one may have a megabyte of filters, which
+ * need not be read to be written.
+ * @param kept a condition on abonnement `a` and its applicatie `p`
+ */
+export async function listAbonnementen(
+  db: ReadDb,
+  kept: RawBuilder<boolean>,
+  limit: number,
+  after = 0,
+): Promise<Listed[]> {
+  const { rows } = await sql<Listed>`
+    select a.id, a.uuid, a.callback_url, a.cloudevents, ${KANALEN_OF_A}::text as kanalen
+    from abonnement a left join applicatie p on p.id = a.applicatie_id
+    where a.verwijderd_op is null and ${kept} and a.id > ${after}::bigint order by a.id limit ${limit}`.execute(db)
+  return rows
+}
+
+/** The answer for one of a list. */
+export const writtenAbonnement = (row: Listed, base: string): Written =>
+  Written.object(toAbonnement({ ...row, kanalen: [] }, base), { kanalen: [row.kanalen] })
+
+/** @throws Problem 404 */
+export async function requireAbonnement(db: ReadDb, uuid: string): Promise<AbonnementRow> {
   const { rows } = await sql<AbonnementRow>`
     select a.id, a.uuid, p.uuid as applicatie_uuid, a.callback_url, a.authenticatie, a.auth, a.cloudevents, a.status,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
-    where a.verwijderd_op is null and ${kept} order by a.id limit ${MAX_ABONNEMENTEN}`.execute(db)
-  return rows
-}
-
-/** @throws Problem 404 */
-export async function requireAbonnement(db: ReadDb, uuid: string): Promise<AbonnementRow> {
-  const [row] = await selectAbonnementen(db, sql<boolean>`a.uuid = ${uuid}::uuid`)
-  if (!row) throw notFound()
-  return row
+    where a.verwijderd_op is null and a.uuid = ${uuid}::uuid`.execute(db)
+  if (!rows[0]) throw notFound()
+  return rows[0]
 }
 
 /** `auth` is never shown: some receivers take what they are shown for their own key. */
-export const toAbonnement = ({ uuid, callbackUrl, kanalen, cloudevents }: AbonnementRow, base: string) => ({
+export const toAbonnement = (
+  { uuid, callbackUrl, kanalen, cloudevents }: Pick<AbonnementRow, 'uuid' | 'callbackUrl' | 'kanalen' | 'cloudevents'>,
+  base: string,
+) => ({
   url: link(base, 'abonnement', uuid),
   callbackUrl,
   kanalen,

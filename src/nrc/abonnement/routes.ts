@@ -5,13 +5,15 @@ import Type, { type Static } from 'typebox'
 import type { Mutation } from '../../database/mutate.ts'
 import { documentedAs } from '../../http/documented.ts'
 import { Patch, Text, Url, Uuid } from '../../http/input.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { throwFaults } from '../../http/problem.ts'
+import { sendAllById } from '../../http/stream.ts'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
 import { openAgent } from '../../services/transport.ts'
 import { readAccess, requireOwner, subscribeAccess } from '../rights.ts'
 import { probeCallback } from './callback.ts'
 import { judge, MAX_AUTH, MAX_KANALEN } from './judge.ts'
-import { requireAbonnement, selectAbonnementen, toAbonnement } from './read.ts'
+import { listAbonnementen, requireAbonnement, toAbonnement, writtenAbonnement } from './read.ts'
 import { isStopped, resumeAbonnement } from './state.ts'
 import { changeAbonnement, createAbonnement, deleteAbonnement } from './write.ts'
 
@@ -46,10 +48,14 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/abonnement',
     { config: readAccess, schema: { response: { 200: Type.Array(Abonnement) } } },
-    async (request) => {
+    async (request, reply) => {
       const { actor, base } = request
       const own = actor.alleAutorisaties ? sql<boolean>`true` : sql<boolean>`p.uuid = ${actor.applicatieUuid}::uuid`
-      return (await selectAbonnementen(app.read, own)).map((row) => toAbonnement(row, base))
+      return sendAllById(request, reply, {
+        first: LIMITS.firstLarge, // one may have a megabyte of filters
+        select: (after, limit) => listAbonnementen(app.read, own, limit, after),
+        toResources: (rows) => rows.map((row) => writtenAbonnement(row, base)),
+      })
     },
   )
 
