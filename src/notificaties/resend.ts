@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { type NotificatieFilter, voldoetAan } from './filter.ts'
+import { EXTERNAL } from './outbox.ts'
 
 const PORTION = 1000
 
@@ -67,10 +68,14 @@ export async function sendNow(m: Mutation, uuids: string[]): Promise<number> {
   return new Set(rows.map((row) => row.notificatie_id)).size
 }
 
-/** Messages that wait for no receiver any more, and are older than so many days. On table `notificatie`. */
+/**
+ * Messages that wait for no receiver any more, and are older than so many days. On table `notificatie`. For an external service that
+ * nobody has named a message waits no longer than that.
+ */
 export function isOld(days: number): RawBuilder<boolean> {
   return sql`notificatie.aanmaakdatum < now() - make_interval(days => ${days}::int)
-    and not exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
+    and not exists (select from levering l where l.notificatie_id = notificatie.id and l.status = 'gepland'
+      and (l.abonnement_id <> ${EXTERNAL} or exists (select from notificatie_instelling where ingestelde_dienst_id is not null)))`
 }
 
 /** Forgets events that came in (/events) more than so many days ago: one that comes again after that is acted on again. */

@@ -254,6 +254,22 @@ t.test('delivered and failed messages go after their days, waiting ones stay', a
   t.equal((await sql`select from notificatie where uuid = ${waiting}`).length, 1)
 })
 
+t.test(
+  'what waits for a service that nobody has named goes after its days too, and not while sending is paused',
+  async (t) => {
+    const test = await givenNotificaties(t)
+    const { sql } = test.database
+    await givenWijziging(test)
+    await sql`update notificatie set aanmaakdatum = now() - interval '61 days'`
+    await sql`update notificatie_instelling set gepauzeerd_op = now()`
+    t.equal(await removeOldMessages(test.database.db, 60), 0)
+    await sql`update notificatie_instelling set gepauzeerd_op = null, ingestelde_dienst_id = null`
+    t.equal(await removeOldMessages(test.database.db, 60), 1)
+    t.equal((await sql`select from notificatie`).length, 0)
+    t.equal((await sql`select from levering`).length, 0)
+  },
+)
+
 async function givenMislukte(test: Given): Promise<string> {
   test.receiver.answer = (response) => response.writeHead(500).end()
   const uuid = await givenWijziging(test)
