@@ -56,7 +56,15 @@ t.test('the chart asks the settings that the program knows', async (t) => {
     'templates/migrate.yaml',
   ]
   const chart = (await Promise.all(files.map((file) => read(`deploy/helm/zaakstroom/${file}`)))).join('\n')
-  for (const name of ['DATABASE_URL', 'SECRET_KEY', 'METRICS_PORT', 'STOP_DELAY_SECONDS', 'WORKER_HEALTH_PORT']) {
+  for (const name of [
+    'DATABASE_URL',
+    'DATABASE_DIRECT_URL',
+    'DATABASE_READ_URL',
+    'SECRET_KEY',
+    'METRICS_PORT',
+    'STOP_DELAY_SECONDS',
+    'WORKER_HEALTH_PORT',
+  ]) {
     t.match(chart, name)
     t.ok(
       SETTINGS.some(({ env }) => env === name),

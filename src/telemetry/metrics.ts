@@ -125,12 +125,34 @@ const connections = new Gauge({
   labelNames: ['name', 'state'],
   registers: [register],
 })
+const contentMissing = new Gauge({
+  name: 'zaakstroom_content_missing',
+  help: 'Documents of which the bytes were not found in the store, and are not back.',
+  registers: [register],
+})
+const tableBytes = new Gauge({
+  name: 'zaakstroom_table_bytes',
+  help: 'Size of the tables that grow, with their indexes.',
+  labelNames: ['table'],
+  registers: [register],
+})
 const databaseUp = new Gauge({
   name: 'zaakstroom_database_up',
   help: 'Whether the database answered; without it the values that come from it are left out.',
   registers: [register],
 })
 
+const GROWING = [
+  'audit',
+  'notificatie',
+  'notificatie_poging',
+  'levering',
+  'zaak',
+  'rol',
+  'enkelvoudiginformatieobject_versie',
+  'import_regel',
+  'uitgaand_verzoek',
+]
 const SUBSCRIPTIONS = 100 // abonnementen with series of their own
 const DELIVERED_LIVES_MS = 60_000 // counting what was delivered is the one question that grows with the table
 
@@ -162,6 +184,8 @@ export async function startMetrics(options: {
       importRows,
       leaseAge,
       connections,
+      contentMissing,
+      tableBytes,
     ])
       gauge.reset()
     try {
@@ -199,6 +223,12 @@ export async function startMetrics(options: {
         where datname = current_database() and application_name like 'zaakstroom %' group by 1, 2`
       for (const { name, state, count } of backends)
         connections.set({ name: name.slice('zaakstroom '.length), state }, count)
+      const [content] = await sql<{ count: number }[]>`
+        select count(*) as count from bestand where vermist_sinds is not null`
+      contentMissing.set(content!.count)
+      const tables = await sql<{ name: string; bytes: number }[]>`
+        select name, coalesce(pg_total_relation_size(to_regclass(name)), 0) as bytes from unnest(${GROWING}::text[]) name`
+      for (const { name, bytes } of tables) tableBytes.set({ table: name }, bytes)
       databaseUp.set(1)
     } catch (error) {
       log.debug({ err: error }, 'metrics without the database')

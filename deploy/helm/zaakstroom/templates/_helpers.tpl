@@ -37,6 +37,12 @@ capabilities: { drop: [ALL] }
 {{- define "zaakstroom.env" -}}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: {{ .Values.secrets.databaseUrl.name }}, key: {{ .Values.secrets.databaseUrl.key }} } }
+{{- range $name, $secret := dict "DATABASE_DIRECT_URL" .Values.secrets.directDatabaseUrl "DATABASE_READ_URL" .Values.secrets.readDatabaseUrl }}
+{{- if $secret.name }}
+- name: {{ $name }}
+  valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $secret.key }} } }
+{{- end }}
+{{- end }}
 - name: SECRET_KEY
   valueFrom: { secretKeyRef: { name: {{ .Values.secrets.secretKey.name }}, key: {{ .Values.secrets.secretKey.key }} } }
 {{- range $name, $value := .Values.env }}
