@@ -47,7 +47,7 @@ export const GENERIEK = {
   Afgebroken: 'ce8cf476-0b59-496f-8eee-957a7c6e2506',
   Afgewezen: 'e6a0c939-3404-45b0-88e3-76c94fb80ea7',
   Gegrond: '3a0a9c3c-0847-4e7e-b7d9-765b9434094c',
-  Refused: '1f750958-431c-4916-bc01-af5d3a753b41',
+  Geweigerd: '1f750958-431c-4916-bc01-af5d3a753b41',
   Ingetrokken: 'a6a0bd73-262a-401a-b629-9c4a908c69b5',
   Toegekend: 'fb65d251-1518-4185-865f-b8bdcfad07b1',
   Vastgesteld: '43ac0469-e0c0-4985-a6ce-8ec285d2df47',

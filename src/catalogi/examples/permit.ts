@@ -177,8 +177,8 @@ export const PERMIT: Example = {
           archiefactietermijn: 'P1Y',
         },
         {
-          omschrijving: 'Refused',
-          generiek: 'Refused',
+          omschrijving: 'Geweigerd',
+          generiek: 'Geweigerd',
           klasse: 'f572cb0e-244a-4682-b57e-0c044c468387',
           archiefnominatie: 'vernietigen',
           archiefactietermijn: 'P1Y',

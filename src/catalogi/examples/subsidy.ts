@@ -109,8 +109,8 @@ export const SUBSIDY: Example = {
           archiefactietermijn: 'P10Y',
         },
         {
-          omschrijving: 'Refused',
-          generiek: 'Refused',
+          omschrijving: 'Geweigerd',
+          generiek: 'Geweigerd',
           archiefnominatie: 'vernietigen',
           archiefactietermijn: 'P5Y',
         },
