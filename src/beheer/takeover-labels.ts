@@ -76,7 +76,7 @@ const STEPS: Record<string, string> = words({
   afronden: 'Afronden',
 })
 
-const CODES: Record<string, string> = {
+const CODES: Record<string, string> = words({
   'identificatie-dubbel': 'identificatie komt vaker voor',
   elfproef: 'haalt de elfproef niet',
   'gearchiveerd-open': 'gearchiveerd en niet afgesloten',
@@ -109,7 +109,7 @@ const CODES: Record<string, string> = {
   'te-veel': 'niet meer in de bron',
   verschilt: 'verschilt van de bron',
   antwoord: 'API antwoordt anders',
-}
+})
 /** What a code of the report says, in words. Behind a colon it names the rule of the database. */
 export const codeLabel = (code: string): string => CODES[code.replace(/:.*$/, '')] ?? code
 

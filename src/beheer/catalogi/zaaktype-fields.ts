@@ -1,6 +1,6 @@
 // What a zaaktype holds of its own, group by group, in the order in which people think of it.
 import { words } from '../language/language.ts'
-import type { Field, Group } from './fields.ts'
+import type { Choice, Field, Group } from './fields.ts'
 import { VERTROUWELIJKHEID } from './labels.ts'
 
 const OMSCHRIJVING: Field = words(
@@ -50,10 +50,14 @@ const BASIS: Group = {
       name: 'indicatieInternOfExtern',
       label: 'Wie begint de zaak',
       kind: 'radio',
-      choices: [
-        ['extern', 'Iemand van buiten', 'een inwoner, een bedrijf; ook als beide kan'],
-        ['intern', 'Iemand van de eigen organisatie'],
-      ],
+      choices: words<Choice[]>(
+        [
+          ['extern', 'Iemand van buiten', 'een inwoner, een bedrijf; ook als beide kan'],
+          ['intern', 'Iemand van de eigen organisatie'],
+        ],
+        '1',
+        '2',
+      ),
     },
     {
       name: 'trefwoorden',

@@ -190,4 +190,7 @@ export const catalogiTables: Record<string, string> = {
   'Nieuw besluittype': 'New besluittype',
   'Een besluittype zegt wat voor besluiten er worden genomen, en hoe lang men bezwaar kan maken.':
     'A besluittype says what kind of decisions are taken, and how long one can object.',
+  'Iemand van buiten': 'Somebody from outside',
+  'een inwoner, een bedrijf; ook als beide kan': 'a resident, a company; also if both are possible',
+  'Iemand van de eigen organisatie': 'Somebody of our own organisation',
 }
