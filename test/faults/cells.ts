@@ -66,7 +66,7 @@ export const CELLS: Cell[] = [
   {
     name: 'an api is frozen',
     lasts: 6_000,
-    allowed: { refused: 'all' },
+    allowed: { refused: 'all', within: 15_000 },
     strike: async (s) => freeze([pick(s, s.apis).pid()!]),
   },
   {
@@ -110,7 +110,7 @@ export const CELLS: Cell[] = [
   {
     name: 'PostgreSQL is frozen',
     lasts: 6_000,
-    allowed: { refused: 'all', cut: true },
+    allowed: { refused: 'all', cut: true, within: 15_000 },
     strike: async ({ server }) => freeze(await server.pids()),
   },
   {

@@ -175,4 +175,18 @@ export const CRASHES: Mutant[] = [
     replace: '',
     tests: ['test/documenten/storage-filesystem.test.ts'],
   },
+  {
+    what: 'a commit whose connection broke is looked for',
+    file: 'src/database/mutate.ts',
+    search: 'if (!records || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error',
+    replace: 'throw error',
+    tests: ['test/database/mutate.test.ts'],
+  },
+  {
+    what: 'a delivery has the id of the request that its message came from',
+    file: 'src/notificaties/deliver.ts',
+    search: '...(verzoekId && { [REQUEST_ID]: verzoekId }), ',
+    replace: '',
+    tests: ['test/telemetry/request-id.test.ts'],
+  },
 ]
