@@ -229,9 +229,23 @@ export const SHARED: Mutant[] = [
   {
     what: 'a client that is not alone has a bound on its requests at work',
     file: 'src/http/places.ts',
-    search: 'if (client.working < most || !hasOthers(client)) client.working++',
-    replace: 'if (client.working < 1_000_000 || !hasOthers(client)) client.working++',
+    search: 'if (client.working < most || !hasOthers(client)) {',
+    replace: 'if (client.working < 1_000_000 || !hasOthers(client)) {',
     tests: ['test/http/places.test.ts'],
+  },
+  {
+    what: 'a request whose client has gone while it waited is not worked on',
+    file: 'src/http/places.ts',
+    search: "raw.once('close', giveUp)",
+    replace: 'void giveUp',
+    tests: ['test/http/places.test.ts'],
+  },
+  {
+    what: 'questions of one request to other services are counted',
+    file: 'src/http/current-request.ts',
+    search: 'if (++request.questions > LIMITS.questions) {',
+    replace: 'if (++request.questions > 1_000_000) {',
+    tests: ['test/http/current-request.test.ts'],
   },
   {
     what: 'wrong passwords of a name from one address have to wait',
