@@ -54,6 +54,11 @@ export async function whileStanding(work: (stage: Stage) => Promise<void>): Prom
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => clean().finally(() => process.exit(130)))
+  // A client that fails by itself leaves no processes and file systems behind either.
+  process.once('uncaughtException', (error) => {
+    console.error(error)
+    void clean().finally(() => process.exit(1))
+  })
   try {
     await work(stage)
   } catch (error) {
