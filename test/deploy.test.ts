@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { SETTINGS } from '../src/config/environment.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { startMetrics } from '../src/telemetry/metrics.ts'
+import { freePort } from './free-port.ts'
 import { testDatabase } from './setup.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -23,7 +24,7 @@ const dashboard = JSON.parse(await read('deploy/grafana/zaakstroom.json')) as {
 
 t.test('alerts and dashboard ask for metrics that exist', async (t) => {
   const { url } = await testDatabase(t)
-  const port = 20_000 + Math.floor(Math.random() * 20_000)
+  const port = await freePort()
   const metrics = await startMetrics({ port, host: '127.0.0.1', databaseUrl: url, log: openLog('silent') })
   t.teardown(() => metrics.close())
   const text = await (await fetch(metrics.address)).text()
@@ -71,6 +72,27 @@ t.test('the chart asks the settings that the program knows', async (t) => {
       name,
     )
   }
+})
+
+t.test('the image runs as an ordinary user, who owns nothing but the places for data', async (t) => {
+  const text = await read('Dockerfile')
+  const last = text.slice(text.lastIndexOf('\nFROM ')).replaceAll('\\\n', ' ').split('\n')
+  const user = last.findIndex((line) => /^USER /.test(line))
+  t.match(last[user], /^USER (?!root|0)/)
+  t.strictSame(
+    last.slice(user + 1).filter((line) => /^(USER|RUN|COPY|ADD) /.test(line)),
+    [],
+    'nothing is made after that',
+  )
+  t.notOk(
+    last.some((line) => /^(COPY|ADD) .*--chown/.test(line)),
+    'what is copied is of root',
+  )
+  const owned = last.flatMap((line) =>
+    [...line.matchAll(/chown \S+ ([^&|;]+)/g)].flatMap(([, paths]) => paths!.trim().split(/\s+/)),
+  )
+  t.strictSame(owned.sort(), ['/import-data', '/var/lib/zaakstroom'])
+  for (const line of text.split('\n').filter((line) => line.includes('npm ci'))) t.match(line, '--ignore-scripts')
 })
 
 const helm = process.env.HELM ?? 'helm'
