@@ -145,24 +145,35 @@ async function once<T>(
 }
 
 const ASK_MS = 3_000
+type Found = { committed: boolean | null; ended: boolean | null; next: string | null }
 
-/** Whether the records of a change with this mark are there. A database that restarts is waited for. */
+/**
+ * Whether the records of a change with this mark are there. Its transaction may still be at its commit: that they are not there
+ * counts when all that was under way has ended. A database that restarts is waited for.
+ */
 async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new OutcomeUnknown()), ASK_MS)
   let isOver = false
   const ask = async (): Promise<boolean> => {
-    for (;;) {
+    /** The number of our own first question: a transaction that was at its commit then has a lower one. */
+    let next: string | null = null
+    while (!isOver) {
       try {
-        const [row] = await sql<{ committed: boolean | null }[]>`
+        const [row]: Found[] = await sql<Found[]>`
           select exists (select from audit where uuid = ${mark})
-            or exists (select from notificatie where uuid = ${mark}) as committed`
-        return row!.committed === true
+              or exists (select from notificatie where uuid = ${mark}) as committed,
+            pg_snapshot_xmin(snapshot) >= coalesce(${next}::text::xid8, pg_current_xact_id()) as ended,
+            coalesce(${next}::text, pg_current_xact_id()::text) as next
+          from pg_current_snapshot() snapshot`
+        if (row!.committed || row!.ended) return row!.committed === true
+        next = row!.next
       } catch (error) {
-        if (!isUnavailable(error) || isOver) throw error
-        await sleep(100)
+        if (!isUnavailable(error)) throw error
       }
+      await sleep(20)
     }
+    throw new OutcomeUnknown()
   }
   const asking = ask()
   asking.catch(() => {}) // when it is too late, nobody listens

@@ -137,6 +137,35 @@ t.test('mutate', async (t) => {
       'or that it cannot be known',
     )
   })
+
+  t.test('a commit that goes on after its connection broke is waited for', async (t) => {
+    const { url } = await testDatabase(t)
+    const proxy = await startProxy(url)
+    t.teardown(proxy.close)
+    const through = openDatabase(proxy.url, { max: 1, name: 'test' })
+    t.teardown(through.close)
+    const direct = openDatabase(url, { max: 1, name: 'test' })
+    t.teardown(direct.close)
+    await direct.sql`
+      create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.5); return null; end'`
+    await direct.sql`
+      create constraint trigger slow after insert on catalogus deferrable initially deferred for each row
+      execute function slow()`
+    const made = mutator(through)(actor, async (m) => {
+      await insert(m, 'TRAAG')
+      m.record(change())
+      return 'made'
+    })
+    const limit = performance.now() + 10_000
+    const asleep = () => direct.sql`
+      select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`
+    while ((await asleep()).length === 0) {
+      if (performance.now() > limit) throw new Error('the commit did not begin')
+    }
+    proxy.endClients()
+    t.equal(await made, 'made')
+    t.equal((await direct.sql`select from catalogus where domein = 'TRAAG'`).length, 1)
+  })
 })
 
 /** Between program and server: loses what goes one way, then ends the connections; new ones work, unless it is `closed`. */
@@ -175,6 +204,9 @@ async function startProxy(url: string) {
         })
         server.resume()
       }
+    },
+    endClients() {
+      for (const [client] of pairs) client.destroy()
     },
     loseRequests() {
       for (const [client, server] of pairs) {

@@ -183,6 +183,13 @@ export const CRASHES: Mutant[] = [
     tests: ['test/database/mutate.test.ts'],
   },
   {
+    what: 'a commit that goes on after its connection broke is waited for',
+    file: 'src/database/mutate.ts',
+    search: 'if (row!.committed || row!.ended) return',
+    replace: 'if (row!.committed || row!.next) return',
+    tests: ['test/database/mutate.test.ts'],
+  },
+  {
     what: 'a delivery has the id of the request that its message came from',
     file: 'src/notificaties/deliver.ts',
     search: '...(verzoekId && { [REQUEST_ID]: verzoekId }), ',
