@@ -244,9 +244,10 @@ export function openSender(parts: SenderParts): Sender {
     await database.sql`delete from notificatie_zender where worker_id not in (select id from worker)`
   }
 
+  /** The number of a transaction of ours: whoever may still count on us has a lower one. */
   async function goToSleep(worker: number): Promise<string> {
     await database.sql`delete from notificatie_zender where worker_id = ${worker}`
-    const [row] = await database.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`
+    const [row] = await database.sql<{ next: string }[]>`select pg_current_xact_id()::text as next`
     return row!.next
   }
 

@@ -48,31 +48,51 @@ t.test(
     const running = sender.run(pool)
     await until(async () => (await sql`select from notificatie_zender`).length === 1)
     await emptyQueue(sql)
-    const { promise: go, resolve } = Promise.withResolvers<void>()
-    const recorded = Promise.withResolvers<void>()
-    const slow = sql.begin(async (trx) => {
-      await trx`
-      with n as (
-        insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
-        select kanaal, hoofd_object, gen_random_uuid(), resource, resource_url, actie, kenmerken from notificatie
-        returning id, hoofd_object_uuid
-      )
-      insert into levering (notificatie_id, hoofd_object_uuid) select id, hoofd_object_uuid from n`
-      await trx`select wek_zender()`
-      recorded.resolve()
-      await go
-    })
-    await recorded.promise
+    const { committed, commit } = await openMessage(sql)
     t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
     await until(async () => (await sql`select from notificatie_zender`).length === 0)
     t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
-    resolve()
-    await slow
+    commit()
+    await committed
     await running
     t.equal((await sql`select from levering`).length, 0)
     t.equal(test.receiver.received.length, 2)
   },
 )
+
+t.test('so is one of a transaction that began while the sender was going to sleep', async (t) => {
+  const test = await givenNotificaties(t)
+  const { sql } = test.database
+  await sql`
+    create function hold() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(7); return null; end'`
+  await sql`
+    create constraint trigger hold after delete on notificatie_zender deferrable initially deferred for each row
+    execute function hold()`
+  const holder = openSenderDatabase(test.databaseUrl)
+  t.teardown(holder.close)
+  await holder.sql`select pg_advisory_lock(7)`
+  const { sender, pool } = await givenSender(t, test)
+  await givenWijziging(test)
+  const running = sender.run(pool)
+  const isAtCommit = async () =>
+    (
+      await sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event = 'advisory' and query ~ 'delete from notificatie_zender'`
+    ).length === 1
+  await until(isAtCommit)
+  await emptyQueue(sql)
+  const { committed, commit } = await openMessage(sql)
+  t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
+  await holder.sql`select pg_advisory_unlock(7)`
+  await until(async () => (await sql`select from notificatie_zender`).length === 0)
+  t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
+  commit()
+  await committed
+  await running
+  t.equal((await sql`select from levering`).length, 0)
+  t.equal(test.receiver.received.length, 2)
+})
 
 t.test('before it sleeps the sender plans a job for the moment of the next retry', async (t) => {
   const test = await givenNotificaties(t, { backoff: 100 })
@@ -111,6 +131,26 @@ t.test('a rolled back change wakes nobody and leaves nothing to deliver', async 
   t.equal((await sql`select from levering`).length, 0)
   t.equal((await sql`select from graphile_worker.jobs`).length, 0)
 })
+
+/** A transaction that has written a message, as another was, and waits for `commit`. */
+async function openMessage(sql: Given['database']['sql']): Promise<{ committed: Promise<unknown>; commit(): void }> {
+  const { promise: go, resolve: commit } = Promise.withResolvers<void>()
+  const recorded = Promise.withResolvers<void>()
+  const committed = sql.begin(async (trx) => {
+    await trx`
+      with n as (
+        insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken)
+        select kanaal, hoofd_object, gen_random_uuid(), resource, resource_url, actie, kenmerken from notificatie
+        returning id, hoofd_object_uuid
+      )
+      insert into levering (notificatie_id, hoofd_object_uuid) select id, hoofd_object_uuid from n`
+    await trx`select wek_zender()`
+    recorded.resolve()
+    await go
+  })
+  await recorded.promise
+  return { committed, commit }
+}
 
 async function givenSender(t: TestLike, test: Given): Promise<{ sender: Sender; pool: string }> {
   const pool = randomUUID()

@@ -190,6 +190,13 @@ export const CRASHES: Mutant[] = [
     tests: ['test/database/mutate.test.ts'],
   },
   {
+    what: 'a sender that goes to sleep waits for who may still count on it',
+    file: 'src/notificaties/sender.ts',
+    search: 'select pg_current_xact_id()::text as next',
+    replace: 'select pg_snapshot_xmax(pg_current_snapshot())::text as next',
+    tests: ['test/notificaties/sender.test.ts'],
+  },
+  {
     what: 'a delivery has the id of the request that its message came from',
     file: 'src/notificaties/deliver.ts',
     search: '...(verzoekId && { [REQUEST_ID]: verzoekId }), ',
