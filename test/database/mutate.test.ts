@@ -102,13 +102,7 @@ t.test('mutate', async (t) => {
   })
 
   t.test('a commit whose answer is lost is found to have been made, or not', async (t) => {
-    const { url } = await testDatabase(t)
-    const proxy = await startProxy(url)
-    t.teardown(proxy.close)
-    const through = openDatabase(proxy.url, { max: 1, name: 'test' })
-    t.teardown(through.close)
-    const direct = openDatabase(url, { max: 1, name: 'test' })
-    t.teardown(direct.close)
+    const { proxy, through, direct } = await givenProxy(t)
     const create = (domein: string, cut: () => void) =>
       mutator(through)(actor, async (m) => {
         await insert(m, domein)
@@ -139,13 +133,7 @@ t.test('mutate', async (t) => {
   })
 
   t.test('a commit that goes on after its connection broke is waited for', async (t) => {
-    const { url } = await testDatabase(t)
-    const proxy = await startProxy(url)
-    t.teardown(proxy.close)
-    const through = openDatabase(proxy.url, { max: 1, name: 'test' })
-    t.teardown(through.close)
-    const direct = openDatabase(url, { max: 1, name: 'test' })
-    t.teardown(direct.close)
+    const { proxy, through, direct } = await givenProxy(t)
     await direct.sql`
       create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.5); return null; end'`
     await direct.sql`
@@ -167,6 +155,18 @@ t.test('mutate', async (t) => {
     t.equal((await direct.sql`select from catalogus where domein = 'TRAAG'`).length, 1)
   })
 })
+
+/** A database that is reached through a proxy, and directly. */
+async function givenProxy(t: { teardown(work: () => unknown): unknown }) {
+  const { url } = await testDatabase(t)
+  const proxy = await startProxy(url)
+  t.teardown(proxy.close)
+  const through = openDatabase(proxy.url, { max: 1, name: 'test' })
+  t.teardown(through.close)
+  const direct = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(direct.close)
+  return { proxy, through, direct }
+}
 
 /** Between program and server: loses what goes one way, then ends the connections; new ones work, unless it is `closed`. */
 async function startProxy(url: string) {

@@ -53,10 +53,8 @@ t.test(
     await until(async () => (await sql`select from notificatie_zender`).length === 0)
     t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
     commit()
-    await committed
-    await running
-    t.equal((await sql`select from levering`).length, 0)
-    t.equal(test.receiver.received.length, 2)
+    await Promise.all([committed, running])
+    t.same(await leftAndReceived(test), [0, 2])
   },
 )
 
@@ -88,10 +86,8 @@ t.test('so is one of a transaction that began while the sender was going to slee
   await until(async () => (await sql`select from notificatie_zender`).length === 0)
   t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
   commit()
-  await committed
-  await running
-  t.equal((await sql`select from levering`).length, 0)
-  t.equal(test.receiver.received.length, 2)
+  await Promise.all([committed, running])
+  t.same(await leftAndReceived(test), [0, 2])
 })
 
 t.test('before it sleeps the sender plans a job for the moment of the next retry', async (t) => {
@@ -131,6 +127,12 @@ t.test('a rolled back change wakes nobody and leaves nothing to deliver', async 
   t.equal((await sql`select from levering`).length, 0)
   t.equal((await sql`select from graphile_worker.jobs`).length, 0)
 })
+
+/** How many deliveries are left, and how many messages the receiver got. */
+const leftAndReceived = async ({ database, receiver }: Given) => [
+  (await database.sql`select from levering`).length,
+  receiver.received.length,
+]
 
 /** A transaction that has written a message, as another was, and waits for `commit`. */
 async function openMessage(sql: Given['database']['sql']): Promise<{ committed: Promise<unknown>; commit(): void }> {
