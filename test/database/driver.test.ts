@@ -1,5 +1,7 @@
 // In a process of its own: it starts and stops databases.
+import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -50,6 +52,40 @@ t.test(
       await t.rejects(lost, { code: /CONNECTION_CLOSED|57P01/ })
       t.same(await sql`select 1 as one`, [{ one: 1 }])
     }
+  },
+)
+
+t.test(
+  'a server that takes a connection and closes it before it is ready is an error, and is tried again',
+  async (t) => {
+    const { url } = await testDatabase(t)
+    let isAway = true
+    const proxy = createServer((client) => {
+      client.on('error', () => {})
+      if (isAway) return void client.end()
+      const server = connect(Number(new URL(url).port), new URL(url).hostname)
+      server.on('error', () => {})
+      client.pipe(server).pipe(client)
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    t.teardown(() => proxy.close())
+    const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const { sql, db, close } = openDatabase(Object.assign(new URL(url), { host }).href, { max: 2, name: 'test' })
+    t.teardown(close)
+    const asked = Array.from({ length: 5 }, () => sql`select 1 as one`)
+    for (const one of asked) await t.rejects(one, { code: 'CONNECTION_CLOSED' })
+    await t.rejects(
+      statement`select 1`.execute(db),
+      { code: 'CONNECTION_CLOSED' },
+      'also one that reserves a connection',
+    )
+    isAway = false
+    t.same(await sql`select 1 as one`, [{ one: 1 }])
+    const several = `${host},${new URL(url).host}`
+    isAway = true
+    const both = openDatabase(url.replace(new URL(url).host, several), { max: 1, name: 'test' })
+    t.teardown(both.close)
+    t.same(await both.sql`select 1 as one`, [{ one: 1 }], 'of several hosts the next is tried')
   },
 )
 
