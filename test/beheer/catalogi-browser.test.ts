@@ -1,5 +1,8 @@
 // The catalogue in a browser: an example taken, its order changed with the keyboard, published; and every page accessible.
-import t from 'tap'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
 import { givenCatalogus, givenZaaktype, uuidOf } from '../app.ts'
 import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
 
@@ -61,20 +64,64 @@ t.test(
   },
 )
 
-t.test('the selectielijst fills in how long a dossier is kept, and says why', await needsBrowser(), async (t) => {
-  const procestype = 'https://selectielijst.example/procestypen/8'
-  const klasse = {
-    url: 'https://selectielijst.example/resultaten/81',
-    procesType: procestype,
-    nummer: 1,
-    volledigNummer: '8.1',
-    naam: 'Verleend',
-    herkomst: 'Risicoanalyse',
-    waardering: 'vernietigen',
-    procestermijn: 'nihil',
-    bewaartermijn: 'P5Y',
-  }
-  const lijst = [
+for (const source of ['a file', 'its API'])
+  t.test(
+    `the selectielijst, from ${source}, fills in how long a dossier is kept, and says why`,
+    await needsBrowser(),
+    async (t) => {
+      const { settings, procestype, klasse, omschrijving } = await givenSelectielijst(t, source)
+      const test = await opstelling(t, settings)
+      const catalogus = await givenCatalogus(test)
+      const zaaktype = await givenZaaktype(test, { catalogus, concept: true })
+      const path = `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}`
+      const { pagina } = await alsBeheerder(test, 'administrator')
+      await pagina.goto(`${path}/gegevens/archief`)
+      await pagina.selectOption('#veld-selectielijstProcestype', procestype)
+      await pagina.click('main .knop')
+      await pagina.waitForSelector('.bericht-goed')
+      await pagina.goto(`${path}/resultaattypen/nieuw`)
+      await pagina.selectOption('#veld-selectielijstklasse', klasse)
+      t.equal(
+        await pagina.textContent('[data-klasse-uitleg]'),
+        'Volgens klasse 8.1 wordt het dossier vernietigd na 5 jaar. De termijn telt vanaf de einddatum van de zaak. Herkomst: Risicoanalyse.',
+      )
+      const value = (name: string) => pagina.locator(`[name="${name}"]`).inputValue()
+      t.equal(await value('archiefnominatie'), 'vernietigen')
+      t.equal(await value('archiefactietermijn.aantal'), '5')
+      t.equal(await value('archiefactietermijn.eenheid'), 'Y')
+      t.equal(await value('brondatumArchiefprocedure.afleidingswijze'), 'afgehandeld')
+      t.same(await toegankelijkheid(pagina), [])
+      await pagina.fill('[name=omschrijving]', 'Verleend')
+      await pagina.selectOption('[name=resultaattypeomschrijving]', omschrijving)
+      await pagina.click('main .knop')
+      await pagina.waitForSelector('.bericht-goed')
+      t.match(
+        (await test.database.sql`select archiefactietermijn::text as termijn, archiefnominatie from resultaattype`)[0],
+        { termijn: 'P5Y', archiefnominatie: 'vernietigen' },
+      )
+    },
+  )
+
+/** A selectielijst of one procestype and one klasse, in a file or behind an API that answers in pages. */
+async function givenSelectielijst(t: Test, source: string) {
+  const server = createServer((request, response) => {
+    const { origin, pathname, searchParams } = new URL(request.url ?? '', root)
+    const one = all.find(({ url }) => url === `${origin}${pathname}`)
+    const listed = all.filter(
+      ({ url, procesType }) =>
+        url.startsWith(`${origin}${pathname}/`) && [null, procesType].includes(searchParams.get('procesType')),
+    )
+    const page = { count: listed.length, next: null, previous: null, results: listed }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(one ?? (pathname.endsWith('/resultaten') ? page : listed)))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
+  const procestype = `${root}/procestypen/8`
+  const klasse = `${root}/resultaten/81`
+  const omschrijving = `${root}/resultaattypeomschrijvingen/1`
+  const all: { url: string; procesType?: string; [member: string]: unknown }[] = [
     {
       url: procestype,
       nummer: 8,
@@ -84,28 +131,23 @@ t.test('the selectielijst fills in how long a dossier is kept, and says why', aw
       toelichting: '',
       procesobject: '',
     },
-    klasse,
+    {
+      url: klasse,
+      procesType: procestype,
+      nummer: 1,
+      volledigNummer: '8.1',
+      naam: 'Verleend',
+      herkomst: 'Risicoanalyse',
+      waardering: 'vernietigen',
+      procestermijn: 'nihil',
+      bewaartermijn: 'P5Y',
+    },
+    { url: omschrijving, omschrijving: 'Verleend', definitie: 'Wat gevraagd is mag.' },
   ]
-  const folder = t.testdir({ 'selectielijst.json': JSON.stringify(lijst) })
-  const test = await opstelling(t, { SELECTIELIJST_BESTAND: `${folder}/selectielijst.json` })
-  const catalogus = await givenCatalogus(test)
-  const zaaktype = await givenZaaktype(test, { catalogus, concept: true })
-  const path = `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}`
-  const { pagina } = await alsBeheerder(test, 'administrator')
-  await pagina.goto(`${path}/gegevens/archief`)
-  await pagina.selectOption('#veld-selectielijstProcestype', procestype)
-  await pagina.click('main .knop')
-  await pagina.waitForSelector('.bericht-goed')
-  await pagina.goto(`${path}/resultaattypen/nieuw`)
-  await pagina.selectOption('#veld-selectielijstklasse', klasse.url)
-  t.equal(
-    await pagina.textContent('[data-klasse-uitleg]'),
-    'Volgens klasse 8.1 wordt het dossier vernietigd na 5 jaar. De termijn telt vanaf de einddatum van de zaak. Herkomst: Risicoanalyse.',
-  )
-  const value = (name: string) => pagina.locator(`[name="${name}"]`).inputValue()
-  t.equal(await value('archiefnominatie'), 'vernietigen')
-  t.equal(await value('archiefactietermijn.aantal'), '5')
-  t.equal(await value('archiefactietermijn.eenheid'), 'Y')
-  t.equal(await value('brondatumArchiefprocedure.afleidingswijze'), 'afgehandeld')
-  t.same(await toegankelijkheid(pagina), [])
-})
+  const folder = t.testdir({ 'selectielijst.json': JSON.stringify(all) })
+  const settings: Record<string, string> =
+    source === 'a file'
+      ? { SELECTIELIJST_BESTAND: `${folder}/selectielijst.json` }
+      : { SELECTIELIJST_API_ROOT: `${root}/` }
+  return { settings, procestype, klasse, omschrijving }
+}
