@@ -75,7 +75,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
   })
 
   await t.test('the failed rows of an import that stopped include those that were never tried', async (t) => {
-    const rows = Array.from({ length: 25 }, (_, n) => good({ titel: n === 3 ? '' : `Rij ${n}` }))
+    const rows = Array.from({ length: 1000 }, (_, n) => good({ titel: n === 3 ? '' : `Rij ${n}` }))
     const uuid = await givenImport(test)
     await call('POST', `${API}/${uuid}/upload`, csvText(rows))
     const running = test.runJobs()
