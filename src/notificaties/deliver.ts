@@ -84,6 +84,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         ...(isEvent && { 'content-type': CLOUD_EVENT }),
       },
       limit: MAX_ANSWER,
+      kept: true,
     })
   }
 
@@ -110,6 +111,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         ...(signature.length > 0 && { 'webhook-signature': signature.join(' ') }),
       },
       limit: MAX_ANSWER,
+      kept: true,
     })
     if (answer.status === 401 && to.authenticatie === 'oauth2') tokens.forget(tokenRequest(to))
     return answer

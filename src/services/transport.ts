@@ -12,6 +12,8 @@ export type Call = {
   body?: string
   headers?: Record<string, string>
   limit: number
+  /** The answer is kept or shown to people: without the credentials that were sent, which a server may give back. */
+  kept?: boolean
 }
 export type CallAnswer = { status: number; body: Buffer; truncated: boolean; headers: Record<string, unknown> }
 
@@ -53,11 +55,11 @@ async function sendUntil(signal: AbortSignal, agent: Dispatcher, call: Call): Pr
     size += chunk.length
     if (size > call.limit) break // which closes the connection
   }
-  const answer = withoutCredentials(Buffer.concat(chunks), call)
-  return { status: statusCode, headers, body: answer, truncated: size > call.limit }
+  const answer = Buffer.concat(chunks)
+  const shown = call.kept ? withoutCredentials(answer, call) : answer
+  return { status: statusCode, headers, body: shown, truncated: size > call.limit }
 }
 
-// Who is called may give back what it was sent, and answers are kept: not with the credentials.
 function withoutCredentials(body: Buffer, { headers = {} }: Call): Buffer {
   const sent = headers.authorization?.split(' ').at(-1)
   if (!sent || !body.includes(sent)) return body

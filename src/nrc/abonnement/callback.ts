@@ -100,6 +100,7 @@ async function ask(agent: Dispatcher, url: string, headers: Record<string, strin
       body: JSON.stringify(TEST_MESSAGE),
       headers,
       limit: 4096,
+      kept: true,
     })
     const body = answer.body
       .toString('utf8')
