@@ -51,6 +51,9 @@ const SECRETS = {
   cookie: 'kanarie-cookie-7c8d',
 }
 
+/** By itself, and not as the last digits of a sum of seconds in the metrics. */
+const isNumberIn = (bsn: string, text: string) => new RegExp(`(?<![\\d.])${bsn}(?!\\d)`).test(text)
+
 t.test('no secret, token or BSN is left where it does not belong', { timeout: 240_000 }, async (t) => {
   const test = await testApp(t)
   const { sql } = test.database
@@ -248,14 +251,15 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 24
     'a receiver gave back the secret that it was sent',
   )
   for (const [name, secret] of Object.entries(SECRETS)) t.same(where(secret), [], `secret: ${name}`)
+  const people = (bsn: string) => places.filter(([, text]) => isNumberIn(bsn, text)).map(([place]) => place)
   for (const token of tokens) t.same(where(token), [], 'a token')
   for (const value of session) t.same(where(decodeURIComponent(value)), [], 'a cookie')
   for (const [name, bsn] of Object.entries(BSN) as [keyof typeof BSN, string][])
     t.same(
-      where(bsn).filter((place) => !PLACES[name]?.test(place)),
+      people(bsn).filter((place) => !PLACES[name]?.test(place)),
       [],
       `BSN: ${name}`,
     )
   for (const name of Object.keys(PLACES) as (keyof typeof BSN)[])
-    t.ok(where(BSN[name]).length > 0, `${name} is found where it belongs`)
+    t.ok(people(BSN[name]).length > 0, `${name} is found where it belongs`)
 })

@@ -160,6 +160,30 @@ t.test('what hangs on a case', async (t) => {
     t.equal((await call('DELETE', informatieobject)).status, 204)
   })
 
+  await t.test('gezetdoor of a status is a rol of the same case', async (t) => {
+    const [zaak, other] = [await givenZaak(test, { zaaktype }), await givenZaak(test, { zaaktype })]
+    const rolOf = async ({ url }: { url: string }) =>
+      (
+        await call('POST', `${ZAKEN}/rollen`, {
+          zaak: url,
+          betrokkeneType: 'medewerker',
+          betrokkeneIdentificatie: { identificatie: '8' },
+          roltype: roltype('behandelaar'),
+        })
+      ).body.url
+    const statustypen = await call('GET', `/catalogi/api/v1/statustypen?zaaktype=${encodeURIComponent(zaaktype)}`)
+    const status = async (gezetdoor: string) =>
+      call('POST', `${ZAKEN}/statussen`, {
+        zaak: zaak.url,
+        statustype: statustypen.body.results.find((one: { isEindstatus: boolean }) => !one.isEindstatus).url,
+        datumStatusGezet: '2026-01-01T00:00:00Z',
+        gezetdoor,
+      })
+    t.same(faultsOf(await status(await rolOf(other))), ['nonFieldErrors: zaak-mismatch'])
+    const own = await rolOf(zaak)
+    t.match(await status(own), { status: 201, body: { gezetdoor: own } })
+  })
+
   await t.test('zrc-018: a zaakeigenschap stands below its case, and only its waarde changes', async (t) => {
     const zaak = await givenZaak(test, { zaaktype })
     const eigenschap = await givenEigenschap(test, zaaktype, 'kleur')
