@@ -35,7 +35,7 @@ export const SHARED: Mutant[] = [
     file: 'src/http/problem.ts',
     search: '  klantcontact_identificatie_uniek: ',
     replace: '  klantcontact_identificatie_uniek_not: ',
-    tests: ['test/zaken/parts.test.ts'],
+    tests: ['test/zaken/other.test.ts'],
   },
   {
     what: 'besluit_identificatie_uniek is answered with its rule',
