@@ -34,14 +34,14 @@ export const CRASHES: Mutant[] = [
   },
   {
     what: 'a lost attempt is recorded',
-    file: 'sql/0261-open-requests.sql',
+    file: 'sql/0350-request-id.sql',
     search: '    where l.genomen_door is not null and not coalesce(v.id = any(blocked), false)\n',
     replace: '    where false\n',
     tests: ['test/notificaties/resend.test.ts', 'test/notificaties/deliver.test.ts'],
   },
   {
     what: 'messages of one object go in order',
-    file: 'sql/0261-open-requests.sql',
+    file: 'sql/0350-request-id.sql',
     search:
       "and e.hoofd_object_uuid = l.hoofd_object_uuid and e.status = 'gepland'\n        and e.notificatie_id < v.id",
     replace:

@@ -177,7 +177,7 @@ export const DOCUMENTEN: Mutant[] = [
     file: 'src/documenten/rules.ts',
     search: 'if (content && content.omvang !== stated)',
     replace: 'if (Math.random() > 2)',
-    tests: ['test/documenten/documenten.test.ts'],
+    tests: ['test/documenten/bestandsdelen.test.ts'],
   },
   {
     what: 'a verzending has one address',

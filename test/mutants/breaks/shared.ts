@@ -112,7 +112,7 @@ export const SHARED: Mutant[] = [
     file: 'src/http/access.ts',
     search: 'access.scopes.some((scope) => scopes.has(scope))',
     replace: 'access.scopes.length >= 0',
-    tests: ['test/conformance.test.ts'],
+    tests: ['test/authorisation.test.ts'],
   },
   {
     what: 'a migration that breaks older programs stops them',
