@@ -25,6 +25,30 @@ const HOOFDTYPEN = [
   { path: 'informatieobjecttypen', body: iotBody, change: { informatieobjectcategorie: 'anders' } },
 ]
 
+t.test('ztc-016: of two versions that are published at the same moment one is refused', async (t) => {
+  const { sql } = test.database
+  const catalogus = await givenCatalogus(test)
+  const versions = [
+    await post(test, 'zaaktypen', { ...zaaktypeBody(catalogus), beginGeldigheid: '2024-01-01' }),
+    await post(test, 'zaaktypen', { ...zaaktypeBody(catalogus), beginGeldigheid: '2025-01-01' }),
+  ]
+  // Who has judged waits before it writes.
+  await sql`
+    create function hold() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(16); return new; end'`
+  await sql`create trigger hold before update on zaaktype for each row execute function hold()`
+  const holder = await sql.reserve()
+  await holder`select pg_advisory_lock(16)`
+  const answers = Promise.all(versions.map((url) => publish(test, url)))
+  const waiting = () =>
+    sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  for (const limit = performance.now() + 10_000; (await waiting()).length < 2; )
+    if (performance.now() > limit) throw new Error('they did not wait')
+  await holder`select pg_advisory_unlock(16)`
+  holder.release()
+  t.same((await answers).map(({ status }) => status).sort(), [200, 400])
+  await sql`drop trigger hold on zaaktype`
+})
+
 for (const { path, body, change } of HOOFDTYPEN) {
   t.test(`ztc-009: published ${path} are not changed or deleted without the forced scopes`, async (t) => {
     const url = await post(test, path, body(await givenCatalogus(test)))
