@@ -67,6 +67,16 @@ t.test('headers that do not come are refused with 408, and so is a body', async 
     t.match(answer, /^HTTP\/1\.1 408 Request Timeout.*application\/problem\+json.*"code":"request_timeout"/s, what)
 })
 
+t.test('a connection may have a few requests that wait for their answers, and no more', async (t) => {
+  const { open, bearer } = await listening(t, {})
+  const few = await open()
+  few.socket.write(head('GET', CATALOGUSSEN, bearer()).repeat(3))
+  t.match(await few.received(/(HTTP\/1\.1 200.*){3}/s), /(HTTP\/1\.1 200.*){3}/s)
+  const many = await open()
+  many.socket.write(head('GET', CATALOGUSSEN, bearer()).repeat(20))
+  t.notMatch(await Promise.race([many.closed, many.received(/(HTTP\/1\.1 200.*){20}/s)]), /(HTTP\/1\.1 200.*){20}/s)
+})
+
 t.test('content has a least rate in place of a total time', async (t) => {
   const { test, open, bearer, signal } = await listening(t, { HTTP_REQUEST_TIMEOUT: '1', HTTP_MIN_RATE: '1000' })
   const informatieobjecttype = await givenInformatieobjecttype(test)
