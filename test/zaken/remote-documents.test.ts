@@ -1,4 +1,4 @@
-// zrc-007 and zrc-022 look at documents elsewhere as they do at ours.
+// zrc-003, zrc-007 and zrc-022 look at documents elsewhere as they do at ours.
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { givenElders } from '../other-server.ts'
@@ -91,4 +91,14 @@ t.test('zrc-022: a case is not archived while a document elsewhere is not', asyn
   t.same(await patch(), ['archiefstatus: documents-not-archived'])
   elders.resources['/drc/documenten/1'] = document
   t.same(await patch(), [])
+})
+
+t.test('zrc-003: a document elsewhere that is not there is not linked', async (t) => {
+  const { test, zaak, elders } = await givenZaakMetDocumentElders(t)
+  const link = (path: string) =>
+    test.call('POST', `${ZAKEN}/zaakinformatieobjecten`, { zaak, informatieobject: `${elders.root}${path}` })
+  t.same(faultsOf(await link('/drc/documenten/weg')), ['informatieobject: bad-url'])
+  elders.resources['/drc/documenten/anders'] = { naam: 'geen document' }
+  t.same(faultsOf(await link('/drc/documenten/anders')), ['informatieobject: invalid-resource'])
+  t.equal((await test.database.sql`select from zaakinformatieobject`).length, 1)
 })

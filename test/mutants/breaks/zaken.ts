@@ -408,7 +408,7 @@ export const ZAKEN: Mutant[] = [
     file: 'src/zaken/zaak/rules.ts',
     search: "and v.status <> 'gearchiveerd' limit 1",
     replace: 'and v.status <> v.status limit 1',
-    tests: ['test/zaken/zaken.test.ts', 'test/zaken/parts.test.ts'],
+    tests: ['test/zaken/type-relations.test.ts'],
   },
   {
     what: 'zrc-023 the trail of a case goes with it',
