@@ -93,12 +93,15 @@ t.test('zrc-022: a case is not archived while a document elsewhere is not', asyn
   t.same(await patch(), [])
 })
 
-t.test('zrc-003: a document elsewhere that is not there is not linked', async (t) => {
-  const { test, zaak, elders } = await givenZaakMetDocumentElders(t)
+t.test('zrc-003, zrc-017: a document elsewhere is there, and of a type of the zaaktype', async (t) => {
+  const { test, zaak, document, elders } = await givenZaakMetDocumentElders(t)
   const link = (path: string) =>
     test.call('POST', `${ZAKEN}/zaakinformatieobjecten`, { zaak, informatieobject: `${elders.root}${path}` })
   t.same(faultsOf(await link('/drc/documenten/weg')), ['informatieobject: bad-url'])
   elders.resources['/drc/documenten/anders'] = { naam: 'geen document' }
   t.same(faultsOf(await link('/drc/documenten/anders')), ['informatieobject: invalid-resource'])
+  elders.resources['/drc/documenten/2'] = { ...document, informatieobjecttype: await givenInformatieobjecttype(test) }
+  const relation = 'nonFieldErrors: missing-zaaktype-informatieobjecttype-relation'
+  t.same(faultsOf(await link('/drc/documenten/2')), [relation])
   t.equal((await test.database.sql`select from zaakinformatieobject`).length, 1)
 })
