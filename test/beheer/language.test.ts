@@ -7,7 +7,7 @@ import { REASONS } from '../../src/beheer/language/english/reasons.ts'
 import { inLanguage, reason, t as say, words } from '../../src/beheer/language/language.ts'
 import { templateLanguage } from '../../src/beheer/language/templates.ts'
 import { givenZaaktype } from '../app.ts'
-import { opstelling, WACHTWOORD } from './browser.ts'
+import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
 import { type Klant, klant } from './browser-client.ts'
 import { givenZaak } from './given.ts'
 import { collectMessages } from './messages.ts'
@@ -17,6 +17,34 @@ const textOf = (body: string) =>
     .replace(/<(code|pre)\b[\s\S]*?<\/\1>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
+/** Pages that a fresh installation has. */
+const PAGES = [
+  '/beheer/',
+  '/beheer/imports',
+  '/beheer/imports/nieuw',
+  '/beheer/notificaties',
+  '/beheer/abonnementen',
+  '/beheer/abonnementen/nieuw',
+  '/beheer/taken',
+  '/beheer/zaken',
+  '/beheer/documenten',
+  '/beheer/catalogi',
+  '/beheer/catalogi/nieuw',
+  '/beheer/configuratie/notificaties',
+  '/beheer/kanalen',
+  '/beheer/diensten',
+  '/beheer/diensten/nieuw',
+  '/beheer/applicaties',
+  '/beheer/applicaties/nieuw',
+  '/beheer/accounts',
+  '/beheer/accounts/nieuw',
+  '/beheer/configuratie',
+  '/beheer/audit',
+  '/beheer/overnemen',
+  '/beheer/bewaartermijnen',
+  '/beheer/uitgaand',
+  '/beheer/mijn-account',
+]
 const inEnglish = <T>(work: () => T) => inLanguage('en', work)
 t.test('every sentence of the pages has English, and no English is left over', async (t) => {
   const messages = collectMessages()
@@ -161,35 +189,8 @@ t.test('pages in both languages', async (t) => {
   const zaak = await givenZaak(test, zaaktype, { omschrijving: 'Zaken', toelichting: 'Opslaan' })
   const browser = klant(test.app)
   await browser.login('administrator', WACHTWOORD)
-  const PAGES = [
-    '/beheer/',
-    '/beheer/imports',
-    '/beheer/imports/nieuw',
-    '/beheer/notificaties',
-    '/beheer/abonnementen',
-    '/beheer/abonnementen/nieuw',
-    '/beheer/taken',
-    '/beheer/zaken',
-    `/beheer/zaken/${zaak.uuid}`,
-    '/beheer/documenten',
-    '/beheer/catalogi',
-    '/beheer/catalogi/nieuw',
-    '/beheer/configuratie/notificaties',
-    '/beheer/kanalen',
-    '/beheer/diensten',
-    '/beheer/diensten/nieuw',
-    '/beheer/applicaties',
-    '/beheer/applicaties/nieuw',
-    '/beheer/accounts',
-    '/beheer/accounts/nieuw',
-    '/beheer/configuratie',
-    '/beheer/audit',
-    '/beheer/overnemen',
-    '/beheer/bewaartermijnen',
-    '/beheer/uitgaand',
-    '/beheer/mijn-account',
-  ]
-  for (const url of PAGES) {
+  const pages = [...PAGES, `/beheer/zaken/${zaak.uuid}`]
+  for (const url of pages) {
     await browser.get('/beheer/?taal=nl')
     const dutch = await browser.get(url)
     t.match(dutch, { statusCode: 200, body: '<html lang="nl"' }, url)
@@ -206,6 +207,20 @@ t.test('pages in both languages', async (t) => {
   t.match(body, 'zaak-omschrijving">Zaken<', 'what somebody typed stays')
   t.match(body, '<dd class="regels">Opslaan</dd>')
   t.match(body, '1 November 2026')
+})
+
+t.test('pages in English are accessible and fit a narrow screen (WCAG 2.1 AA)', await needsBrowser(), async (t) => {
+  const test = await opstelling(t)
+  const { pagina, context, klachten } = await alsBeheerder(test, 'administrator', { width: 390 })
+  await pagina.goto('/beheer/?taal=en')
+  for (const url of PAGES) {
+    await pagina.goto(url)
+    t.equal(await pagina.locator('html').getAttribute('lang'), 'en', url)
+    t.same(await toegankelijkheid(pagina), [], url)
+    t.same(await teBreed(pagina), [], url)
+  }
+  t.same(klachten, [])
+  await context.close()
 })
 
 t.test('what is recorded is Dutch, in whichever language the pages are', async (t) => {
