@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import t from 'tap'
 import { parse } from 'yaml'
 import { SETTINGS } from '../src/config/environment.ts'
@@ -97,40 +98,128 @@ t.test('the image runs as an ordinary user, who owns nothing but the places for 
 
 const helm = process.env.HELM ?? 'helm'
 const hasHelm = spawnSync(helm, ['version', '--short']).status === 0
+const chart = join(ROOT, 'deploy/helm/zaakstroom')
+/** Schemas of the kinds that the chart renders; `test/generate-kubernetes.ts` made them. */
+const kubernetes = JSON.parse(await read('test/kubernetes.json')) as {
+  version: string
+  kinds: Record<string, object>
+  definitions: object
+}
 
-t.test(
-  'the chart passes helm lint and renders',
-  { skip: !hasHelm && 'no helm here: set HELM to its path' },
-  async (t) => {
-    const chart = join(ROOT, 'deploy/helm/zaakstroom')
-    const lint = spawnSync(helm, ['lint', '--strict', chart], { encoding: 'utf8' })
-    t.equal(lint.status, 0, lint.stdout + lint.stderr)
-    const everything = [
-      'api.autoscaling.enabled',
-      'worker.autoscaling.enabled',
-      'ingress.enabled',
-      'metrics.serviceMonitor.enabled',
-    ]
-    for (const settings of [[], everything]) {
-      const set = settings.flatMap((name) => ['--set', `${name}=true`])
-      const { stdout, stderr, status } = spawnSync(helm, ['template', 'proef', chart, ...set], { encoding: 'utf8' })
-      t.equal(status, 0, stderr)
-      const objects = stdout.split(/^---$/m).flatMap((text) => parse(text) ?? [])
-      t.ok(objects.length > 5)
-      for (const { kind, spec } of objects as { kind: string; spec: { template: { spec: Record<string, never> } } }[]) {
-        if (kind !== 'Deployment' && kind !== 'Job') continue
-        const { securityContext, containers } = spec.template.spec as unknown as {
-          securityContext: { runAsNonRoot: boolean }
-          containers: { securityContext: { readOnlyRootFilesystem: boolean } }[]
-        }
-        t.equal(securityContext.runAsNonRoot, true)
-        for (const container of containers) t.equal(container.securityContext.readOnlyRootFilesystem, true)
-      }
-    }
-    const refused = spawnSync(helm, ['template', 'proef', chart, '--set', 'api.replicas=0'], { encoding: 'utf8' })
-    t.not(refused.status, 0, 'values are checked by their schema')
+type Container = { name: string; resources?: object; securityContext: Record<string, unknown>; env: { name: string }[] }
+type Rendered = {
+  apiVersion: string
+  kind: string
+  metadata: { name: string }
+  spec: { template: { spec: { securityContext: Record<string, unknown>; containers: Container[] } } }
+}
+
+const PLAIN = {}
+const EVERYTHING = {
+  imagePullSecrets: [{ name: 'register' }],
+  secrets: {
+    directDatabaseUrl: { name: 'direct', key: 'DATABASE_URL' },
+    readDatabaseUrl: { name: 'replica', key: 'DATABASE_URL' },
+    migrateDatabaseUrl: { name: 'owner', key: 'DATABASE_URL' },
   },
-)
+  env: { PUBLIC_URL: 'https://zaken.example.nl', HTTP_MAX_CONNECTIONS: 100, NOTIFICATIONS_DISABLED: true },
+  envFrom: [{ secretRef: { name: 'meer' } }],
+  api: { autoscaling: { enabled: true } },
+  worker: { autoscaling: { enabled: true } },
+  service: { type: 'LoadBalancer' },
+  ingress: { enabled: true, className: 'nginx', annotations: { a: 'b' }, tls: { enabled: true, secretName: 'tls' } },
+  persistence: { documenten: { storageClass: 'nfs' }, importData: { enabled: true, existingClaim: 'uitwisseling' } },
+  metrics: { podMonitor: { enabled: true } },
+  networkPolicy: {
+    ingressFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+    databasePorts: [5432, 6432],
+    extraEgress: [{ ports: [{ port: 4318, protocol: 'TCP' }] }],
+  },
+  serviceAccount: { name: 'zaken', annotations: { a: 'b' } },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'zaken', operator: 'Exists' }],
+  affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone' }] } },
+  podAnnotations: { a: 'b' },
+}
+
+function runHelm(...args: string[]): (values: object) => { stdout: string; status: number | null; said: string } {
+  return (values) => {
+    const { stdout, stderr, status } = spawnSync(helm, [...args, '--values', '-'], {
+      encoding: 'utf8',
+      input: JSON.stringify(values),
+    })
+    return { stdout, status, said: stdout + stderr }
+  }
+}
+const template = runHelm('template', 'proef', chart, '--kube-version', kubernetes.version)
+const render = (values: object): Rendered[] => {
+  const { stdout, status, said } = template(values)
+  if (status !== 0) throw new Error(said)
+  return stdout.split(/^---$/m).flatMap((text) => parse(text) ?? [])
+}
+
+t.test('the chart, rendered by helm', { skip: !hasHelm && 'no helm here: set HELM to its path' }, async (t) => {
+  t.test('passes helm lint, with and without everything', async (t) => {
+    for (const values of [PLAIN, EVERYTHING]) {
+      const { status, said } = runHelm('lint', '--strict', chart)(values)
+      t.equal(status, 0, said)
+    }
+  })
+
+  t.test('is what Kubernetes takes: each object follows its schema, without unknown names', async (t) => {
+    const { version, kinds, definitions } = kubernetes
+    const ajv = new Ajv({ allErrors: true, allowUnionTypes: true })
+    const seen = new Set<string>()
+    for (const values of [PLAIN, EVERYTHING])
+      for (const object of render(values)) {
+        const kind = `${object.apiVersion} ${object.kind}`
+        seen.add(kind)
+        if (kind === 'monitoring.coreos.com/v1 PodMonitor') continue // of Prometheus' operator, not of Kubernetes
+        const isValid = ajv.compile({ ...kinds[kind], definitions })
+        t.ok(kinds[kind] && isValid(object), `${kind} ${object.metadata.name} of Kubernetes ${version}`, {
+          faults: isValid.errors?.map(({ instancePath, message, params }) => ({ instancePath, message, params })),
+        })
+      }
+    t.strictSame([...seen].sort(), [...Object.keys(kinds), 'monitoring.coreos.com/v1 PodMonitor'].sort())
+  })
+
+  t.test('runs without root on a file system that it cannot write, with bounds on what it takes', async (t) => {
+    for (const values of [PLAIN, EVERYTHING])
+      for (const { kind, spec } of render(values)) {
+        if (kind !== 'Deployment' && kind !== 'Job') continue
+        const { securityContext, containers } = spec.template.spec
+        t.match(securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+        for (const container of containers) {
+          t.match(container.securityContext, {
+            readOnlyRootFilesystem: true,
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'] },
+          })
+          t.match(container.resources, { requests: { cpu: /\d/, memory: /\d/ }, limits: { memory: /\d/ } })
+        }
+      }
+  })
+
+  t.test('migrates over a direct connection, as the owner of the schema when there is one', async (t) => {
+    const url = (secrets: object) => {
+      const job = render({ secrets }).find(({ kind }) => kind === 'Job')!
+      return job.spec.template.spec.containers[0]!.env
+    }
+    const of = (name: string) => [{ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name, key: 'URL' } } }]
+    const given = (name: string) => ({ name, key: 'URL' })
+    t.strictSame(url({ databaseUrl: given('a') }), of('a'))
+    t.strictSame(url({ databaseUrl: given('a'), directDatabaseUrl: given('b') }), of('b'))
+    t.strictSame(
+      url({ databaseUrl: given('a'), directDatabaseUrl: given('b'), migrateDatabaseUrl: given('c') }),
+      of('c'),
+    )
+  })
+
+  t.test('refuses values that it does not know or that cannot be', async (t) => {
+    for (const values of [{ api: { replicas: 0 } }, { api: { replica: 2 } }, { secrets: { secretKey: { name: '' } } }])
+      t.not(template(values).status, 0, JSON.stringify(values))
+  })
+})
 
 /** The names under which Prometheus stores a metric. */
 function namesOf(name: string, type: string): string[] {
