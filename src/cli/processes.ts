@@ -20,7 +20,7 @@ import { findEmbedded, startEmbedded } from '../database/embedded.ts'
 import { awaitSchema } from '../database/migrate.ts'
 import { openReplica, type Replica } from '../database/replica.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
-import { copyPool, copyToStore } from '../documenten/import/copy.ts'
+import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
 import { openStores, prepareNewStore, type Stores } from '../documenten/storage/choose.ts'
 import { type Store, StoreUnavailable } from '../documenten/storage/index.ts'
@@ -99,9 +99,10 @@ export function openCopy(config: Config, store: Store): ReturnType<typeof copyPo
     return copyPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
   const stopped = new AbortController()
   const running = new Set<Promise<unknown>>()
+  const places = writePlaces()
   return {
     copyFiles: (bestanden) => {
-      const options = { signal: stopped.signal }
+      const options = { places, signal: stopped.signal }
       const copying = copyToStore(store, config.importBaseDir, bestanden, options)
       const done = copying.then(
         () => {},

@@ -191,7 +191,7 @@ function isKey(pad: string): boolean {
 async function copy(store: Store, contents: Contents, { pad }: Waiting) {
   const found = await contents(pad)
   if (!found) return undefined
-  return { backend: store.backend, ...(await store.write(newKey(), wholly(found))) }
+  return { backend: store.backend, ...(await store.write(newKey(), wholly(found), { fresh: true })) }
 }
 
 /** The bytes of the source, whose faults are told from those of our store. */

@@ -33,7 +33,7 @@ import {
   checkPath,
   openBeneath,
 } from '../../src/documenten/import/bestandspad.ts'
-import { copyPool, copyToStore } from '../../src/documenten/import/copy.ts'
+import { copyPool, copyToStore, writePlaces } from '../../src/documenten/import/copy.ts'
 import type { Copied, FileToCopy } from '../../src/documenten/import/source-file.ts'
 import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
@@ -634,7 +634,7 @@ t.test('a stream copy can be called off', async (t) => {
     },
   }
   const files = Array.from({ length: 20 }, (_, i) => ({ nummer: i, bestandspad: `${i}`, sleutel: `map/${i}` }))
-  const copying = copyToStore(counting, base, files, { concurrency: 2, signal: abort.signal })
+  const copying = copyToStore(counting, base, files, { places: writePlaces({ writes: 2 }), signal: abort.signal })
   await t.rejects(copying, { message: 'afgebroken' })
   t.ok(written <= 6)
   t.strictSame(temps(root), [])

@@ -67,7 +67,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
         if (part.type === 'file' && part.fieldname === 'inhoud') {
           await discard(store, bytes)
           bytes = null
-          bytes = await store.write(newKey(), exactly(part.file, omvang))
+          bytes = await store.write(newKey(), exactly(part.file, omvang), { fresh: true })
         } else if (part.type === 'file') part.file.resume()
         else if (part.fieldname === 'lock') lock = fieldText(part)
         else if (part.fieldname === 'inhoud' && fieldText(part) !== '') throw noFile()

@@ -20,7 +20,7 @@ export async function receivedBytes(
   given: DocumentPatch,
 ): Promise<StoredBytes | null> {
   if (typeof given.inhoud !== 'string' && given.bestandsomvang === 0) {
-    request.ontvangen.bytes = await parts.store.write(newKey(), nothing())
+    request.ontvangen.bytes = await parts.store.write(newKey(), nothing(), { fresh: true })
   }
   return request.ontvangen.bytes
 }

@@ -292,7 +292,7 @@ async function storeText(
   try {
     const first = await decoded.next()
     if (first.done) return { bytes: null, fault: null }
-    return { bytes: await store.write(newKey(), startingWith(first.value, decoded)), fault: null }
+    return { bytes: await store.write(newKey(), startingWith(first.value, decoded), { fresh: true }), fault: null }
   } catch (error) {
     if (!(error instanceof Base64Fault)) throw error
     for await (const _ of text.pieces); // on to the end of the string, for the faults of the other fields

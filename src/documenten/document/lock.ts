@@ -154,7 +154,7 @@ async function joinParts({ read, parts }: FastifyInstance, uuid: string): Promis
   if (delen.length === 0 || delen.some(({ sleutel }) => sleutel === null)) return undefined // the next pass says what of it
   return {
     bestanden: delen.map(({ bestandId }) => bestandId!),
-    bytes: await parts.store.write(newKey(), concatenated(parts, delen)),
+    bytes: await parts.store.write(newKey(), concatenated(parts, delen), { fresh: true }),
   }
 }
 

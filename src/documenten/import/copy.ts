@@ -4,6 +4,7 @@ import { closeSync, read } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { PART, PARTS_AT_ONCE } from '../storage/blob.ts'
 import { type Store, StoreUnavailable } from '../storage/index.ts'
 import { beneath, type OpenedSource, type PathFault, type Refused } from './bestandspad.ts'
 import type { Order, Placement, Reply, Threaddata } from './copy-messages.ts'
@@ -63,7 +64,7 @@ export function copyPool(options: { baseDir: string; opslagRoot: string; threads
   function startThread(): Worker {
     const workerData: Threaddata = { baseDir, opslagRoot, stop }
     // Without the flags of the process: some of them (--input-type, -e) do not go with a file to run.
-    const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 } // it only moves buffers
+    const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 } // it only moves buffers
     const worker = new Worker(new URL('./copy-thread.ts', import.meta.url), {
       workerData,
       execArgv: [],
@@ -140,6 +141,42 @@ function done(reply: Reply): { results: Copied[]; placements: Placement[] } {
 
 // ---- any other backend: streams ----
 
+// A write to a blob store is mostly waiting for its answer: at 20 ms each, 1,000 a second are 20 at once and more. Below the 50
+// connections that the SDK of S3 keeps.
+const WRITES_AT_ONCE = 48
+/** What the writes under way may hold in memory together; a large file counts for the parts that are held of it. */
+const BYTES_AT_ONCE = 64 * 1024 * 1024
+
+/** Shares out places for writes, first come, first served, among all calls of `copyToStore` that are given it. */
+export type WritePlaces = ReturnType<typeof writePlaces>
+
+export function writePlaces({ writes = WRITES_AT_ONCE, bytes = BYTES_AT_ONCE } = {}) {
+  const waiting: { held: number; enter: () => void }[] = []
+  let free = { writes, bytes }
+  function admit() {
+    for (let first = waiting[0]; first && free.writes > 0 && first.held <= free.bytes; first = waiting[0]) {
+      waiting.shift()
+      free = { writes: free.writes - 1, bytes: free.bytes - first.held }
+      first.enter()
+    }
+  }
+  return {
+    writes,
+    /** Waits for a place. @returns what gives it back */
+    async enter(size: number): Promise<() => void> {
+      const held = Math.min(size, (PARTS_AT_ONCE + 1) * PART, bytes)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.push({ held, enter: resolve })
+      admit()
+      await promise
+      return () => {
+        free = { writes: free.writes + 1, bytes: free.bytes + held }
+        admit()
+      }
+    },
+  }
+}
+
 /**
  * The same through `opslag.write`, on this thread. Files written by a call that is rejected stay until the sweep: the
  * keys are not known to be this call's alone.
@@ -148,9 +185,9 @@ export async function copyToStore(
   store: Store,
   baseDir: string,
   files: FileToCopy[],
-  options: { concurrency?: number; signal?: AbortSignal } = {},
+  options: { places?: WritePlaces; signal?: AbortSignal } = {},
 ): Promise<Copied[]> {
-  const { concurrency = 4, signal } = options
+  const { places = writePlaces(), signal } = options
   const source = beneath(baseDir)
   const failed = new AbortController()
   const either = AbortSignal.any(signal ? [failed.signal, signal] : [failed.signal])
@@ -160,12 +197,18 @@ export async function copyToStore(
   async function work() {
     for (const [index, bestand] of queue) {
       either.throwIfAborted()
-      results[index] = await copyThrough(store, source.open(bestand.bestandspad), bestand, either)
+      const opened = source.open(bestand.bestandspad)
+      const leave = await places.enter('fout' in opened ? 0 : opened.size)
+      try {
+        results[index] = await copyThrough(store, opened, bestand, either)
+      } finally {
+        leave()
+      }
     }
   }
 
   try {
-    await Promise.all(Array.from({ length: concurrency }, () => work().catch((error) => failed.abort(error))))
+    await Promise.all(Array.from({ length: places.writes }, () => work().catch((error) => failed.abort(error))))
     failed.signal.throwIfAborted()
     return results
   } finally {
@@ -197,7 +240,7 @@ async function copyThrough(
 
   const stream = bytes()
   try {
-    const written = await store.write(sleutel, stream, { signal })
+    const written = await store.write(sleutel, stream, { signal, fresh: true })
     return { nummer, ...written, ...(controle && { controle: controle.digest() }) }
   } catch (error) {
     if (fout) return { nummer, fout }

@@ -67,10 +67,10 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
   return {
     backend: 'azure_blob_storage',
 
-    async write(asked, bytes, { signal } = {}) {
+    async write(asked, bytes, { signal, fresh } = {}) {
       requireKey(asked)
       signal?.throwIfAborted()
-      const sleutel = await unusedKey(asked, exists)
+      const sleutel = fresh ? asked : await unusedKey(asked, exists)
       const id = randomUUID()
       const measured = measure(bytes, signal)
       try {

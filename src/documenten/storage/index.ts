@@ -11,13 +11,16 @@ export type StoredBytes = { sleutel: string; omvang: number; sha256: string }
 export const BACKENDS = ['filesystem', 's3_storage', 'azure_blob_storage'] as const
 export type Backend = (typeof BACKENDS)[number]
 
+/** `fresh`: `newKey` just made the key, so that nothing can stand under it and blob stores need not ask. */
+export type WriteOptions = { signal?: AbortSignal; fresh?: boolean }
+
 export type Store = {
   backend: Backend
   /**
    * Writes the whole stream. Nothing is visible under the key before all bytes are durable. An error of `bytes` itself
    * (or the reason of an aborted signal) comes out as it is, and then nothing has been stored.
    */
-  write(sleutel: string, bytes: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<StoredBytes>
+  write(sleutel: string, bytes: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<StoredBytes>
   /**
    * Undefined when there is nothing under the key. `end` is inclusive, `omvang` is the size of the whole.
    * The caller reads the stream to its end or destroys it: an abandoned one keeps a handle open.

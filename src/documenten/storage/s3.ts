@@ -76,10 +76,10 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
   return {
     backend: 's3_storage',
 
-    async write(asked, bytes, { signal } = {}) {
+    async write(asked, bytes, { signal, fresh } = {}) {
       requireKey(asked)
       signal?.throwIfAborted()
-      const sleutel = await unusedKey(asked, async (key) => (await head(key)) !== undefined)
+      const sleutel = fresh ? asked : await unusedKey(asked, async (key) => (await head(key)) !== undefined)
       const id = randomUUID()
       const measured = measure(bytes, signal)
       const body = Readable.from(measured.stream, { objectMode: false, highWaterMark: 256 * 1024 })
