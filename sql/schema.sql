@@ -789,6 +789,18 @@ CREATE INDEX import_resultaat_mislukt ON import_resultaat USING btree (import_id
 CREATE INDEX import_resultaat_reden ON import_resultaat USING btree (import_id, hashtextextended(import_reden(opmerking), (0)::bigint), nummer) WHERE (NOT geslaagd);
 CREATE TRIGGER import_foutsoort_tellen AFTER INSERT ON import_resultaat REFERENCING NEW TABLE AS nieuw FOR EACH STATEMENT EXECUTE FUNCTION import_foutsoort_tellen();
 
+-- Batches of the active import that a worker prepares, or has prepared, before they are written.
+create unlogged table import_vooruit (
+  claim uuid not null, -- Id of the claim: who prepares it, and whose files these are.
+  gezien_op timestamp with time zone not null default now(), -- Last sign of life of who prepares it; when it was ready.
+  import_id bigint not null, -- The import.
+  inhoud json, -- What was prepared: rows that failed, and rows with their copied file; empty: not ready.
+  rijen integer not null, -- How many rows it has.
+  vanaf integer not null, -- How many rows lie before its first one.
+  constraint import_vooruit_pkey PRIMARY KEY (import_id, vanaf),
+  constraint import_vooruit_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
+
 -- A version of a document type (Catalogi API, InformatieObjectType).
 create table informatieobjecttype (
   begin_geldigheid date not null, -- First day of validity.

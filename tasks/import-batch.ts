@@ -3,7 +3,9 @@
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import { isUnavailable } from '../src/database/database.ts'
-import { type BatchParts, openReadAhead, processBatch } from '../src/documenten/import/batch.ts'
+import { type Ahead, openAhead } from '../src/documenten/import/ahead.ts'
+import { processBatch } from '../src/documenten/import/batch.ts'
+import type { BatchParts } from '../src/documenten/import/prepare.ts'
 import { stopImport } from '../src/documenten/import/progress.ts'
 import { readInput } from '../src/http/input.ts'
 
@@ -20,8 +22,9 @@ declare global {
   }
 }
 
-export function importBatch(parts: BatchParts): Task {
-  const ahead = openReadAhead(parts)
+/** @param parts.ahead what prepares batches in this process; it may be shared with whoever calls its `look` */
+export function importBatch(parts: BatchParts & { ahead?: Ahead }): Task {
+  const { ahead = openAhead(parts) } = parts
   return async (payload, { job }) => {
     const batch = readInput(Payload, payload)
     try {

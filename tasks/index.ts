@@ -1,7 +1,8 @@
 import type { Task } from 'graphile-worker'
 import type { Config } from '../src/config.ts'
 import { mutator } from '../src/database/mutate.ts'
-import type { BatchParts } from '../src/documenten/import/batch.ts'
+import type { Ahead } from '../src/documenten/import/ahead.ts'
+import type { BatchParts } from '../src/documenten/import/prepare.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { CRON } from '../src/jobs/retention.ts'
 import type { portionRunner } from '../src/overnemen/portions.ts'
@@ -25,7 +26,7 @@ import { retention } from './retention.ts'
 import { takeoverStep } from './takeover-step.ts'
 
 export type TaskParts = BatchParts &
-  Stores & { config: Config; services: Services; runner: ReturnType<typeof portionRunner> }
+  Stores & { ahead?: Ahead; config: Config; services: Services; runner: ReturnType<typeof portionRunner> }
 
 type Tasks = Record<Exclude<keyof GraphileWorker.Tasks, 'verstuur-notificaties'>, Task>
 

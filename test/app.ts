@@ -13,6 +13,7 @@ import { openCopy, openReplicaOf } from '../src/cli/processes.ts'
 import { openLiveSettings } from '../src/config/stored.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
+import { openAhead } from '../src/documenten/import/ahead.ts'
 import { openStores } from '../src/documenten/storage/choose.ts'
 import { prepareFilesystemStore } from '../src/documenten/storage/filesystem.ts'
 import { openSender } from '../src/notificaties/sender.ts'
@@ -90,10 +91,11 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
   })
   const app = await buildApp(parts)
   const copying = openCopy(config, parts.store)
+  const ahead = openAhead({ ...parts, copyFiles: copying.copyFiles })
   const runner = portionRunner(parts)
   t.teardown(async () => {
     await app.close()
-    await copying.stop()
+    await Promise.all([ahead.stop(), copying.stop()])
     await runner.close()
     await credentials.close()
     await settings.close()
@@ -136,7 +138,7 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        const tasks = taskList({ ...parts, copyFiles: copying.copyFiles, runner })
+        const tasks = taskList({ ...parts, copyFiles: copying.copyFiles, ahead, runner })
         const wake = { 'verstuur-notificaties': async () => {} }
         await runTaskListOnce({ logger: QUIET }, { ...tasks, ...wake }, client as never)
         await openSender({ ...parts, open: () => database }).once()

@@ -19,6 +19,7 @@ import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
 import { findEmbedded, startEmbedded } from '../database/embedded.ts'
 import { awaitSchema } from '../database/migrate.ts'
 import { openReplica, type Replica } from '../database/replica.ts'
+import { openAhead } from '../documenten/import/ahead.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
@@ -220,19 +221,20 @@ export async function runWorker(
     const stores = await openStore(config, database, log)
     const { store } = stores
     const pool = openCopy(config, store)
-    opened.defer(pool.stop)
+    const ahead = openAhead({ config, database, store, copyFiles: pool.copyFiles, log })
+    opened.defer(async () => void (await Promise.all([ahead.stop(), pool.stop()])))
     const services = openServices(database, box, config, log)
     opened.defer(services.close)
     const runner = portionRunner({ config, database, box, store, log })
     opened.defer(runner.close)
-    const tasks = taskList({ config, database, ...stores, copyFiles: pool.copyFiles, services, runner, log })
+    const tasks = taskList({ config, database, ...stores, copyFiles: pool.copyFiles, ahead, services, runner, log })
     const worker = await startWorker({
       databaseUrl: url,
       taskList: tasks,
       cron: CRONTAB,
       concurrency: config.workerConcurrency,
       log,
-      checks: [(sql) => repairImports(kyselyOn(sql))],
+      checks: [(sql) => repairImports(kyselyOn(sql)), ahead.look],
     })
     const stopping: (() => Promise<void>)[] = [worker.stop]
     opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))

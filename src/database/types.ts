@@ -1734,6 +1734,33 @@ export interface ImportResultaat {
   opmerking: Generated<string>;
 }
 
+export interface ImportVooruit {
+  /**
+   * Id of the claim: who prepares it, and whose files these are.
+   */
+  claim: string;
+  /**
+   * Last sign of life of who prepares it; when it was ready.
+   */
+  gezienOp: Generated<string>;
+  /**
+   * The import.
+   */
+  importId: number;
+  /**
+   * What was prepared: rows that failed, and rows with their copied file; empty: not ready.
+   */
+  inhoud: unknown | null;
+  /**
+   * How many rows it has.
+   */
+  rijen: number;
+  /**
+   * How many rows lie before its first one.
+   */
+  vanaf: number;
+}
+
 export interface Informatieobjecttype {
   /**
    * First day of validity.
@@ -4049,6 +4076,7 @@ export interface DB {
   importOverzicht: ImportOverzicht;
   importRegel: ImportRegel;
   importResultaat: ImportResultaat;
+  importVooruit: ImportVooruit;
   informatieobjecttype: Informatieobjecttype;
   instelling: Instelling;
   kanaal: Kanaal;

@@ -123,7 +123,9 @@ t.test('the number of queries for a batch does not depend on its rows', async (t
     const uuid = await givenImport(app)
     await app.call('POST', `${API}/${uuid}/upload`, csvText(rijen))
     const queries: string[] = []
-    app.database.sql.options.debug = (_connection, query) => queries.push(query)
+    app.database.sql.options.debug = (_connection, query) => {
+      if (!query.includes('set gezien_op')) queries.push(query) // a sign of life, once a second
+    }
     await app.runJobs()
     app.database.sql.options.debug = false
     t.match((await outcome(app, uuid)).status, { status: 'finished', processedInvalid: rows / 5 })

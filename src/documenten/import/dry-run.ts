@@ -12,7 +12,6 @@ import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { judgeZaken } from '../../zaken/import-links.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import { FIRST_ROW } from './batch.ts'
 import { beneath, type OpenedSource, type Refused } from './bestandspad.ts'
 import { bytesOf } from './copy.ts'
 import {
@@ -27,6 +26,7 @@ import {
   type TypedRow,
   withZaak,
 } from './judge.ts'
+import { FIRST_ROW } from './prepare.ts'
 import { checksumOf, SourceFault } from './source-file.ts'
 import { nameTypes } from './type-names.ts'
 

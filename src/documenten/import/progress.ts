@@ -19,7 +19,26 @@ export function enqueueBatch(trx: Db, batch: Batch, runAt?: Date): Promise<void>
   })
 }
 
-/** Ends the import when every row is handled. @returns whether it did */
+/** Moves the position behind a batch, which ends the import when it was the last. @returns whether it did */
+export async function advance(trx: Db, id: number, batch: { handled: number; made: number }): Promise<boolean> {
+  const isDone = sql<boolean>`verwerkt + ${batch.handled} >= totaal`
+  const { status } = await trx
+    .updateTable('import')
+    .set((eb) => ({
+      verwerkt: eb('verwerkt', '+', batch.handled),
+      geslaagd: eb('geslaagd', '+', batch.made),
+      status: sql`case when ${isDone} then 'finished' else status end`,
+      beeindigdOp: sql`case when ${isDone} then now() end`,
+      bijgewerktOp: sql`now()`,
+      reden: null,
+    }))
+    .where('id', '=', id)
+    .returning('status')
+    .executeTakeFirstOrThrow()
+  return status === 'finished'
+}
+
+/** Ends an import that has no rows to handle. @returns whether it did */
 export async function finishWhenDone(trx: Db, id: number): Promise<boolean> {
   const done = await trx
     .updateTable('import')

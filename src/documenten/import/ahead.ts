@@ -1,0 +1,290 @@
+// Batches are written in the order of the file, by the one job of the import (batch.ts). Preparing them takes the most time, and any
+// worker may do that before it is their turn. Who does so has a claim: a row in `import_vooruit`.
+//
+//   claim     inserted, or taken over from an owner who gave no sign of life; `inhoud` is empty
+//   prepare   rows judged and files copied, with a sign of life every second
+//   store     `inhoud` is filled; when the claim is gone, the files are removed
+//   write     the transaction of the batch deletes the claim: who deletes it owns the files
+//
+// The job of a batch whose claim is not ready waits for it, and takes it over when its owner has gone silent. Claims follow upon each
+// other without gaps, so that batches begin where claims do. One whose owner died stays until the job comes to it: a row that kills
+// its worker has to do so during its own job, which counts the crashes, and helpers leave it alone meanwhile.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type postgres from 'postgres'
+import type { Candidate } from './judge.ts'
+import {
+  type ActiveImport,
+  activeImport,
+  type BatchParts,
+  discard,
+  FIRST_ROW,
+  type Prepared,
+  prepare,
+} from './prepare.ts'
+import { withSmallHeap } from './small-heap.ts'
+
+/** Batches that one process prepares, or has prepared and not seen written: what it may hold in memory. */
+const HELD = 3
+/** A batch ends with the row that fills it to this size: a record may be a thousand times as large as most. */
+const BATCH_BYTES = 4 * 1024 * 1024
+const LOOK_MS = 50
+const BEAT_MS = 1_000
+const SILENT = '4 seconds'
+// Longer ago its files may be about to be swept away: the import was paused, or the database comes from a backup.
+const EXPIRED = '10 minutes'
+
+export type Claimed = { claim: string; prepared: Prepared }
+/** How `inhoud` holds what was prepared. */
+type Stored = { fouten: [number, string][]; candidates: Candidate[] }
+type Held = { claim: string; importId: number; vanaf: number; ready: Promise<Claimed>; done: boolean }
+
+export type Ahead = {
+  /** What was prepared for the batch behind the first `vanaf` rows: here, by another worker, or now. */
+  take(row: ActiveImport, vanaf: number): Promise<Claimed>
+  /** A batch was written, or cannot be: this process forgets it, and has room for another. */
+  forget(claim: string): void
+  /** Gives up a claim for good, and removes its files, unless somebody else has it now. */
+  drop(claimed: Claimed): Promise<void>
+  /** Keeps the batch behind the first `vanaf` rows from helpers; how many rows it has. */
+  reserve(row: ActiveImport, vanaf: number): Promise<number>
+  /** Does work while this process prepares nothing else. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+  /** Helps with the import that runs, if there is one, and removes what others left behind. To be called now and then. */
+  look(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Ends a claim in the transaction that writes its batch, which owns the files from then on.
+ * @returns false when somebody else has it now, or its files may be gone
+ */
+export async function endClaim(connection: postgres.TransactionSql, id: number, claim: string): Promise<boolean> {
+  const ended = await connection<{ claim: string }[]>`
+    delete from import_vooruit
+    where import_id = ${id} and claim = ${claim} and gezien_op > now() - ${EXPIRED}::interval returning claim`
+  return ended.length > 0
+}
+
+export function openAhead(parts: BatchParts): Ahead {
+  const { database, log } = parts
+  const held = new Map<string, Held>()
+  let helping: Promise<void> | undefined
+  let beating: NodeJS.Timeout | undefined
+  let wake = Promise.withResolvers<void>()
+  let stopped = false
+  let alone = 0
+
+  /** Prepares what was claimed, and stores it. */
+  function hold(row: ActiveImport, claim: string, { vanaf, rows }: { vanaf: number; rows: number }): Held {
+    const work = async (): Promise<Claimed> => {
+      let prepared: Prepared = { rows, fouten: new Map(), candidates: [] }
+      try {
+        prepared = await prepare(parts, row, { vanaf, rows })
+        const inhoud: Stored = { fouten: [...prepared.fouten], candidates: prepared.candidates }
+        const stored = await database.sql<{ vanaf: number }[]>`
+          update import_vooruit set inhoud = ${JSON.stringify(inhoud)}::text::json, gezien_op = now()
+          where claim = ${claim} returning vanaf`
+        if (stored.length === 0) await discard(parts, prepared.candidates)
+        item.done = true
+        return { claim, prepared }
+      } catch (error) {
+        await drop({ claim, prepared }).catch(() => {}) // it goes silent then, and its files stay for the sweep
+        throw error
+      }
+    }
+    const item: Held = { claim, importId: row.id, vanaf, ready: Promise.resolve().then(work), done: false }
+    item.ready.catch(() => {}) // whoever takes it sees the failure
+    held.set(claim, item)
+    beating ??= setInterval(() => void beat(), BEAT_MS).unref()
+    return item
+  }
+
+  async function beat(): Promise<void> {
+    const claims = [...held.values()].filter(({ done }) => !done).map(({ claim }) => claim)
+    if (claims.length > 0)
+      await database.sql`update import_vooruit set gezien_op = now() where claim = any(${claims}::uuid[])`.catch(
+        () => {},
+      )
+    else if (held.size === 0) {
+      clearInterval(beating)
+      beating = undefined
+    }
+  }
+
+  async function take(row: ActiveImport, vanaf: number): Promise<Claimed> {
+    for (;;) {
+      const own = [...held.values()].find((item) => item.importId === row.id && item.vanaf === vanaf)
+      if (own) return own.ready
+      const claim = randomUUID()
+      const rows = await claimAt(row, vanaf, claim)
+      if (rows !== undefined) return hold(row, claim, { vanaf, rows }).ready
+      const ready = await readStored(row, vanaf)
+      if (ready) return ready
+      await sleep(LOOK_MS / 2)
+    }
+  }
+
+  /** How many rows were claimed; undefined when somebody else has them. */
+  async function claimAt(
+    { id, batchgrootte }: ActiveImport,
+    vanaf: number,
+    claim: string,
+  ): Promise<number | undefined> {
+    const [claimed] = await database.sql<{ rijen: number }[]>`
+      with omvang as (${countRows(id, database.sql`${vanaf}::int`, batchgrootte)}), scheef as (
+        -- Claims that begin or end elsewhere, as when a worker of an older version wrote a batch.
+        delete from import_vooruit v using omvang o
+        where v.import_id = ${id} and v.vanaf <> ${vanaf} and v.vanaf < ${vanaf} + o.rijen and v.vanaf + v.rijen > ${vanaf}
+      )
+      insert into import_vooruit (import_id, vanaf, rijen, claim) select ${id}::bigint, ${vanaf}::int, rijen, ${claim}::uuid from omvang
+      on conflict (import_id, vanaf) do update set claim = excluded.claim, rijen = excluded.rijen, gezien_op = now(), inhoud = null
+      where import_vooruit.gezien_op < now() - case when import_vooruit.inhoud is null then ${SILENT} else ${EXPIRED} end::interval
+      returning rijen`
+    return claimed?.rijen
+  }
+
+  /** Claims the next rows that nobody has. */
+  async function claimNext({ id, batchgrootte }: ActiveImport, claim: string) {
+    const [claimed] = await database.sql<{ vanaf: number; rows: number }[]>`
+      with plaats as (
+        select greatest(i.verwerkt, (select max(v.vanaf + v.rijen) from import_vooruit v where v.import_id = i.id)) as vanaf
+        from import i where i.id = ${id} and i.status = 'active' and i.gepauzeerd_op is null
+      )
+      insert into import_vooruit (import_id, vanaf, rijen, claim)
+      select ${id}::bigint, vanaf, rijen, ${claim}::uuid from plaats, lateral (${countRows(id, database.sql`vanaf`, batchgrootte)}) o where rijen > 0
+      on conflict do nothing returning vanaf, rijen as rows`
+    return claimed
+  }
+
+  /** How many rows the batch from there has: at most the size of batches, and fewer when they are large. */
+  function countRows(id: number, vanaf: ReturnType<typeof database.sql>, batchgrootte: number) {
+    return database.sql<{ rijen: number }[]>`
+      select count(*)::int as rijen from (
+        select sum(omvang) over (order by nummer) - omvang as ervoor from import_regel
+        where import_id = ${id} and nummer >= ${vanaf} + ${FIRST_ROW}::int and nummer < ${vanaf} + ${FIRST_ROW + batchgrootte}::int
+      ) r where ervoor < ${BATCH_BYTES}`
+  }
+
+  async function readStored({ id }: ActiveImport, vanaf: number): Promise<Claimed | undefined> {
+    const [row] = await database.sql<{ claim: string; rijen: number; inhoud: unknown }[]>`
+      select claim, rijen, inhoud from import_vooruit where import_id = ${id} and vanaf = ${vanaf} and inhoud is not null`
+    if (!row) return undefined
+    const { fouten, candidates } = row.inhoud as Stored
+    return { claim: row.claim, prepared: { rows: row.rijen, fouten: new Map(fouten), candidates } }
+  }
+
+  async function drop({ claim, prepared }: Claimed): Promise<void> {
+    held.delete(claim)
+    const [dropped] = await database.sql<{ vanaf: number }[]>`
+      delete from import_vooruit where claim = ${claim} returning vanaf`
+    if (dropped) await discard(parts, prepared.candidates)
+  }
+
+  /** Prepares batches of this import as long as it runs and there is room. */
+  async function help(uuid: string): Promise<void> {
+    while (!stopped && alone === 0) {
+      const row = await activeImport(database.db, uuid)
+      if (!row) return
+      await forgetWritten(row)
+      while (held.size < HELD) {
+        const claim = randomUUID()
+        const claimed = await claimNext(row, claim)
+        if (!claimed) break
+        hold(row, claim, claimed)
+      }
+      const preparing = [...held.values()].filter(({ done }) => !done).map(({ ready }) => ready)
+      await Promise.race([...preparing, wake.promise, sleep(LOOK_MS, undefined, { ref: false })])
+    }
+  }
+
+  /** Others write what was prepared here. */
+  async function forgetWritten({ id }: ActiveImport): Promise<void> {
+    if (held.size === 0) return
+    const rows = await database.sql<{ claim: string }[]>`select claim from import_vooruit where import_id = ${id}`
+    const left = new Set(rows.map(({ claim }) => claim))
+    for (const { claim, done } of held.values()) if (done && !left.has(claim)) held.delete(claim)
+  }
+
+  function startHelping(uuid: string): void {
+    if (helping || stopped || alone > 0) return
+    helping = withSmallHeap(() => help(uuid))
+      .catch((error) => log.debug({ import: uuid, err: error }, 'preparing ahead stopped')) // its own batch tells what is wrong
+      .then(settle)
+      .then(removeAbandoned)
+      .catch(() => {})
+      .finally(() => {
+        helping = undefined
+      })
+  }
+
+  /** Waits until nothing is being prepared. What is ready need not be kept in memory as well. */
+  async function settle(): Promise<void> {
+    await Promise.allSettled([...held.values()].map(({ ready }) => ready))
+    for (const { claim, done } of held.values()) if (done) held.delete(claim)
+  }
+
+  /** Batches that will not be written: of an import that ended, or behind its position. */
+  async function removeAbandoned(): Promise<void> {
+    const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
+      delete from import_vooruit v using import i
+      where i.id = v.import_id and (i.status <> 'active' or v.vanaf + v.rijen <= i.verwerkt)
+        and (v.inhoud is not null or v.gezien_op < now() - ${SILENT}::interval)
+      returning v.claim, v.inhoud`
+    for (const { claim, inhoud } of rows) {
+      held.delete(claim)
+      await discard(parts, (inhoud as Stored | null)?.candidates)
+    }
+  }
+
+  return {
+    async take(row, vanaf) {
+      const taking = take(row, vanaf)
+      if (vanaf + row.batchgrootte < row.totaal) startHelping(row.uuid)
+      return taking
+    },
+    forget(claim) {
+      held.delete(claim)
+      wake.resolve()
+      wake = Promise.withResolvers()
+    },
+    drop,
+    async reserve({ id, batchgrootte }, vanaf) {
+      const rows = await database.sql<{ claim: string; inhoud: unknown }[]>`
+        delete from import_vooruit where import_id = ${id} and vanaf = ${vanaf} returning claim, inhoud`
+      for (const { claim, inhoud } of rows) {
+        held.delete(claim)
+        await discard(parts, (inhoud as Stored | null)?.candidates)
+      }
+      const [reserved] = await database.sql<{ rijen: number }[]>`
+        insert into import_vooruit (import_id, vanaf, rijen, claim)
+        select ${id}::bigint, ${vanaf}::int, rijen, ${randomUUID()}::uuid from (${countRows(id, database.sql`${vanaf}::int`, batchgrootte)}) o
+        returning rijen`
+      return reserved!.rijen
+    },
+    async alone(work) {
+      alone++
+      try {
+        wake.resolve()
+        await helping
+        await settle()
+        return await work()
+      } finally {
+        alone--
+      }
+    },
+    async look() {
+      await removeAbandoned()
+      const [open] = await database.sql<{ uuid: string }[]>`
+        select uuid from import where status = 'active' and gepauzeerd_op is null`
+      if (open) startHelping(open.uuid)
+    },
+    async stop() {
+      stopped = true
+      wake.resolve()
+      await helping
+      await settle()
+      clearInterval(beating)
+    },
+  }
+}

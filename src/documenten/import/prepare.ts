@@ -1,0 +1,120 @@
+// The first half of a batch: its rows are read and judged, and their files copied. What comes of it depends on the rows alone, so
+// any worker may do it at any time, and nothing is written to the tables of documents.
+import { sql } from 'kysely'
+import type { Logger } from 'pino'
+import type { Config } from '../../config.ts'
+import type { Database, Db } from '../../database/database.ts'
+import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
+import { importBaseDirFault } from './base-dir.ts'
+import {
+  type Candidate,
+  conflict,
+  contentFaults,
+  existing,
+  hasFile,
+  judgeTypes,
+  readRow,
+  type TypedRow,
+} from './judge.ts'
+import type { Copied, FileToCopy } from './source-file.ts'
+import { nameTypes } from './type-names.ts'
+
+export type BatchParts = {
+  config: Config
+  database: Database
+  store: Store
+  copyFiles(bestanden: FileToCopy[]): Promise<Copied[]>
+  log: Logger
+}
+
+/** `fouten` are those of the cells themselves: they do not depend on other rows. */
+export type Prepared = { rows: number; fouten: Map<number, string>; candidates: Candidate[] }
+
+/** Row number of the first row; the header is row 1. */
+export const FIRST_ROW = 2
+
+export async function activeImport(db: Db, uuid: string) {
+  const row = await db
+    .selectFrom('import')
+    .where('uuid', '=', uuid)
+    .where('status', '=', 'active')
+    .where('gepauzeerdOp', 'is', null)
+    .select(['id', 'uuid', 'kop', 'basisUrl', 'batchgrootte', 'totaal', 'verwerkt'])
+    .executeTakeFirst()
+  return (
+    row && { ...row, kop: row.kop as string[], basisUrl: row.basisUrl ?? '', batchgrootte: row.batchgrootte ?? 500 }
+  )
+}
+export type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
+
+/**
+ * Judges `rows` rows behind the first `vanaf` and copies the files of those that pass.
+ * @throws StoreUnavailable when storage or the import directory is away: that is no row's fault
+ */
+export async function prepare(
+  parts: BatchParts,
+  row: ActiveImport,
+  { vanaf, rows }: { vanaf: number; rows: number },
+): Promise<Prepared> {
+  const { fouten, typed } = await judge(parts, row, vanaf, rows)
+  return { rows, fouten, candidates: await copyContents(parts, typed) }
+}
+
+async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, rows: number) {
+  const fault = importBaseDirFault(parts.config)
+  if (fault) throw new StoreUnavailable(fault.code, 'import directory')
+  const { db } = parts.database
+  const { rows: staged } = await sql<{ nummer: number; cellen: string[] }>`
+    select nummer, cellen from import_regel
+    where import_id = ${row.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + rows}
+    order by nummer`.execute(db)
+  if (staged.length !== rows) throw new Error('the rows of this import are gone')
+  const fouten = new Map<number, string>()
+  await nameTypes(db, row.basisUrl, row.kop, staged)
+  const readRows = staged.flatMap(({ nummer, cellen }) => {
+    const result = readRow(row.kop, cellen, nummer)
+    if ('fout' in result) fouten.set(nummer, result.fout)
+    return 'fout' in result ? [] : [result]
+  })
+  return { fouten, typed: await judgeTypes(db, parts.config, row.basisUrl, readRows, fouten) }
+}
+
+/** Copies the files of the rows, and holds them against the size and checksum that the row states. */
+async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candidate[]> {
+  if (rows.length === 0) return []
+  // Only saves copying: an earlier batch may not be written yet, so that the decision falls when this one is.
+  const taken = await existing(parts.database.db, rows)
+  const map = newKey() // one directory for the whole batch: it is synced once
+  const wanted = rows
+    .filter((row) => !conflict(row, taken))
+    .map(({ nummer, bestandspad, input }) => ({
+      nummer,
+      bestandspad,
+      sleutel: `${map}/${nummer}`,
+      ...(input.integriteit && { algoritme: input.integriteit.algoritme }),
+    }))
+  const copied = new Map((await parts.copyFiles(wanted)).map((result) => [result.nummer, result]))
+  const candidates: Candidate[] = []
+  const mismatched: Candidate[] = []
+  for (const row of rows) {
+    const result = copied.get(row.nummer)
+    if (!result) candidates.push({ ...row, bestand: { fout: conflict(row, taken)! } })
+    else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.tekst}` } })
+    else {
+      const { sleutel, omvang, sha256 } = result
+      const faults = contentFaults(row.input, result)
+      if (faults.length > 0) mismatched.push({ ...row, bestand: { sleutel, omvang, sha256 } })
+      candidates.push({
+        ...row,
+        bestand: faults.length > 0 ? { fout: faults.join(' ') } : { sleutel, omvang, sha256 },
+      })
+    }
+  }
+  await discard(parts, mismatched)
+  return candidates
+}
+
+/** Removes the files of rows that do not become documents. What stays behind when this fails is swept away later. */
+export async function discard({ store }: Pick<BatchParts, 'store'>, rows: Candidate[] = []): Promise<void> {
+  await Promise.all(rows.filter(hasFile).map(({ bestand }) => store.remove(bestand.sleutel).catch(() => {})))
+}
