@@ -1,7 +1,12 @@
 // How fast is an import, beside what the machine can do at all: the same files copied, hashed and synced one after the
 // other, and the same rows brought into the same indexed tables with COPY, without any check.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import fs from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -11,7 +16,8 @@ import postgres from 'postgres'
 import { migrate } from '../src/database/migrate.ts'
 import { KOLOMMEN } from '../src/documenten/import/columns.ts'
 import { figure } from './figures.ts'
-import { givenType, type Service, startService } from './service.ts'
+import { givenType, peakMemory, type Service, startService } from './service.ts'
+import { cpuTimes } from './stack.ts'
 
 const FILE_BYTES = 4096
 const TABLES = [
@@ -22,42 +28,110 @@ const TABLES = [
   'enkelvoudiginformatieobject_versie',
 ]
 
-/** `--rows 10000,100000`: sizes, one after the other. */
+/**
+ * `--rows 10000,100000`: sizes, one after the other. `--as start,worker`: one process, or an api and a worker. `--blob 4000`: so many
+ * rows into a blob store that takes 20 ms for each call, with one worker and with two; 0: not. `--latency 20`: another time.
+ */
 export async function bench(argv: string[]): Promise<void> {
-  const { values } = parseArgs({ args: argv, options: { rows: { type: 'string', default: '10000' } } })
-  for (const rows of values.rows.split(',').map(Number)) await benchRows(rows)
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      rows: { type: 'string', default: '10000' },
+      as: { type: 'string', default: 'start' },
+      blob: { type: 'string', default: '4000' },
+      latency: { type: 'string', default: '20' },
+    },
+  })
+  // As in the image: what is compiled at each start stays in memory, 80 MB of it. The first import fills the cache.
+  const compiled = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-compiled-'))
+  const env = { NODE_COMPILE_CACHE: compiled }
+  try {
+    for (const way of values.as.split(',')) {
+      await benchRows(100, way, env, () => {})
+      for (const rows of values.rows.split(',').map(Number).filter(Boolean)) await benchRows(rows, way, env)
+    }
+    if (Number(values.blob) > 0) await benchBlob(Number(values.blob), Number(values.latency), env)
+  } finally {
+    await rm(compiled, { recursive: true, force: true })
+  }
 }
 
-async function benchRows(rows: number): Promise<void> {
-  const service = await startService()
+async function benchRows(rows: number, way: string, env: Record<string, string>, print = console.log): Promise<void> {
+  const apart = way === 'worker'
+  const service = await startService(env, [], apart ? 1 : 0)
   try {
     const type = await givenType(service)
     writeFiles(service.importDir, rows)
     const csv = join(service.directory, 'import.csv')
     await writeCsv(csv, rows, type)
 
+    const pids = { node: service.workers[0] ?? service.pid, postgres: await service.postgres() }
+    const before = await cpuTimes({ pids })
     const { seconds, upload, succeeded } = await runImport(service, csv)
-    const memory = await service.peakMemory()
+    const after = await cpuTimes({ pids })
+    const memory = await peakMemory(pids.node)
+    const perRow = (part: 'node' | 'postgres') => ((after[part] - before[part]) / rows).toFixed(2)
     const files = copyFiles(service.importDir, join(service.directory, 'copies'), rows)
     const copy = await copyRows(service)
     const limit = rows / (files + copy)
     const rate = rows / seconds
-    console.log(
+    const what = `import of ${rows} rows (${apart ? 'api and worker' : 'start'})`
+    print(
       [
-        `import of ${rows} rows with files of ${FILE_BYTES} bytes: ${Math.round(rate)} rows/s (${seconds.toFixed(1)} s, upload ${upload.toFixed(1)} s), ${succeeded} documents`,
+        `${what} with files of ${FILE_BYTES} bytes: ${Math.round(rate)} rows/s (${seconds.toFixed(1)} s, upload ${upload.toFixed(1)} s), ${succeeded} documents`,
         `limit: ${Math.round(limit)} rows/s (copy, hash and sync ${files.toFixed(1)} s; COPY ${copy.toFixed(1)} s)`,
         `ratio ${(rate / limit).toFixed(2)} of the limit; peak memory ${memory} MB`,
       ].join('\n'),
     )
-    figure(
-      `import of ${rows} rows`,
-      `${Math.round(rate)} rows/s, ${(rate / limit).toFixed(2)} of the limit`,
-      '4,000 rows/s',
-    )
-    figure(`memory of an import of ${rows} rows`, `${memory} MB`, '256 MB')
+    if (print !== console.log) return
+    figure(what, `${Math.round(rate)} rows/s, ${(rate / limit).toFixed(2)} of the limit`, '4,000 rows/s')
+    figure(`CPU a row, ${what}`, `${perRow('node')} ms, PostgreSQL ${perRow('postgres')} ms`)
+    figure(`memory of ${apart ? 'the worker' : 'the process'}, ${what}`, `${memory} MB`, apart ? '200 MB' : '256 MB')
   } finally {
     await service.stop()
   }
+}
+
+/** Into a store where each call takes a while. It is a server in this process that keeps nothing, so that it costs little CPU. */
+async function benchBlob(rows: number, latency: number, compiled: Record<string, string>): Promise<void> {
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      setTimeout(() => response.writeHead(200, { etag: '"bench"' }).end(), latency)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const env = {
+    ...compiled,
+    DOCUMENTEN_API_BACKEND: 's3_storage',
+    S3_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    S3_ACCESS_KEY_ID: 'bench',
+    S3_SECRET_ACCESS_KEY: 'bench',
+    S3_STORAGE_BUCKET_NAME: 'bench',
+  }
+  for (const workers of [1, 2]) {
+    const service = await startService(env, [], workers)
+    try {
+      const type = await givenType(service)
+      writeFiles(service.importDir, rows)
+      const csv = join(service.directory, 'import.csv')
+      await writeCsv(csv, rows, type)
+      const pids = { ...Object.fromEntries(service.workers.entries()), postgres: await service.postgres() }
+      const before = Object.values(await cpuTimes({ pids }))
+      const { seconds, upload } = await runImport(service, csv)
+      const cpu = Object.values(await cpuTimes({ pids })).reduce((sum, ms, part) => sum + ms - before[part]!, 0)
+      const peaks = await Promise.all(service.workers.map(peakMemory))
+      figure(
+        `import of ${rows} rows into S3 at ${latency} ms a call, ${workers} ${workers > 1 ? 'workers' : 'worker'}`,
+        `${Math.round(rows / (seconds - upload))} rows/s, ${(cpu / rows).toFixed(2)} ms of CPU a row, ${Math.max(...peaks)} MB`,
+        workers > 1 ? 'more than one worker' : '1,000 rows/s',
+      )
+    } finally {
+      await service.stop()
+    }
+  }
+  server.closeAllConnections()
+  server.close()
 }
 
 const folderOf = (place: number) => String(Math.floor(place / 500))

@@ -1,4 +1,4 @@
-// A service to measure: `start` as a process of its own, on an embedded database in a temporary directory.
+// A service to measure: `start` as a process of its own, or `api` and workers, on an embedded database in a temporary directory.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,8 +7,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
 import { signToken } from '../src/autorisaties/clients.ts'
-import { findEmbedded } from '../src/database/embedded.ts'
+import { findEmbedded, startEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
 
 export const CLIENT = 'bench'
 
@@ -22,12 +24,23 @@ export type Service = {
   token(): string
   /** Highest resident memory of the process so far, in MB. */
   peakMemory(): Promise<number>
+  /** What ran apart from `pid`: the workers. */
+  workers: number[]
+  /** The first process of PostgreSQL. */
+  postgres(): Promise<number>
   alive(): boolean
   stop(): Promise<void>
 }
 
-/** Starts the service and waits until it is ready. `env` goes on top of the settings made here. */
-export async function startService(env: Record<string, string> = {}, nodeArgs: string[] = []): Promise<Service> {
+/**
+ * Starts the service and waits until it is ready. `env` goes on top of the settings made here.
+ * @param workers 0: one process as `start`; else `api` and so many of `worker`
+ */
+export async function startService(
+  env: Record<string, string> = {},
+  nodeArgs: string[] = [],
+  workers = 0,
+): Promise<Service> {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
   await chmod(directory, 0o711)
   const importDir = join(directory, 'import-data')
@@ -36,31 +49,41 @@ export async function startService(env: Record<string, string> = {}, nodeArgs: s
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
   const dataDir = env.DATA_DIR ?? join(directory, 'data')
-  const child = spawn(
-    process.execPath,
-    ['--max-semi-space-size=8', ...nodeArgs, join(import.meta.dirname, '../src/main.ts'), 'start'],
-    {
-      env: {
-        ...process.env,
-        DATABASE_URL: '',
-        DATA_DIR: dataDir,
-        PORT: String(port),
-        IMPORT_DOCUMENTEN_BASE_DIR: importDir,
-        BOOTSTRAP_CLIENT_ID: CLIENT,
-        BOOTSTRAP_CLIENT_SECRET: secret,
-        LOG_LEVEL: 'error',
-        ...env,
+  const embedded = workers > 0 ? await startEmbedded(dataDir) : undefined
+  if (embedded) await migrate(embedded.url)
+  const run = (command: string) =>
+    spawn(
+      process.execPath,
+      ['--max-semi-space-size=8', ...nodeArgs, join(import.meta.dirname, '../src/main.ts'), command],
+      {
+        env: {
+          ...process.env,
+          DATABASE_URL: embedded?.url ?? '',
+          SECRET_KEY: secret,
+          DATA_DIR: dataDir,
+          PORT: String(port),
+          IMPORT_DOCUMENTEN_BASE_DIR: importDir,
+          BOOTSTRAP_CLIENT_ID: CLIENT,
+          BOOTSTRAP_CLIENT_SECRET: secret,
+          LOG_LEVEL: 'error',
+          ...env,
+        },
+        stdio: ['ignore', 'inherit', 'inherit'],
       },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    },
-  )
+    )
+  const child = run(workers > 0 ? 'api' : 'start')
   await ready(child, address)
+  const others = Array.from({ length: workers }, () => run('worker'))
+  const databaseUrl = embedded?.url ?? (await findEmbedded(dataDir))!
+  if (workers > 0) await allRegistered(databaseUrl, workers)
   const token = () => signToken(CLIENT, secret)
   return {
     address,
     directory,
     importDir,
-    databaseUrl: (await findEmbedded(dataDir))!,
+    databaseUrl,
+    workers: others.map(({ pid }) => pid!),
+    postgres: async () => Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]),
     pid: child.pid!,
     token,
     call: async (method, url, body, headers = {}) => {
@@ -77,17 +100,29 @@ export async function startService(env: Record<string, string> = {}, nodeArgs: s
       if (!response.ok) throw new Error(`${method} ${url} gave ${response.status}: ${await response.text()}`)
       return response
     },
-    peakMemory: async () => {
-      const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${child.pid}/status`, 'utf8')) ?? []
-      return Math.round(Number(kilobytes) / 1024)
-    },
+    peakMemory: () => peakMemory(child.pid!),
     alive: () => child.exitCode === null && child.signalCode === null,
     stop: async () => {
-      child.kill('SIGTERM')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      for (const one of [...others, child]) {
+        one.kill('SIGTERM')
+        if (one.exitCode === null && one.signalCode === null) await once(one, 'exit')
+      }
+      await embedded?.stop()
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Highest resident memory of a process so far, in MB. */
+export async function peakMemory(pid: number): Promise<number> {
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kilobytes) / 1024)
+}
+
+async function allRegistered(databaseUrl: string, workers: number): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  while ((await sql`select from worker where naam = 'worker'`).length < workers) await sleep(100)
+  await sql.end()
 }
 
 async function ready(child: ChildProcess, address: string): Promise<void> {

@@ -91,7 +91,11 @@ export async function startStack(receiverRoot: string, env: Record<string, strin
 }
 
 /** Milliseconds of CPU used so far, by part. Zero where there is no /proc. */
-export async function cpuTimes({ pids }: Stack): Promise<Record<keyof Stack['pids'], number>> {
+export async function cpuTimes<Part extends string>({
+  pids,
+}: {
+  pids: Record<Part | 'postgres', number>
+}): Promise<Record<Part | 'postgres', number>> {
   const all = await readdir('/proc').catch(() => [])
   const times = new Map<number, { parent: number; ms: number }>()
   for (const pid of all.map(Number).filter(Boolean)) {
@@ -102,9 +106,9 @@ export async function cpuTimes({ pids }: Stack): Promise<Record<keyof Stack['pid
   }
   const own = (pid: number) => times.get(pid)?.ms ?? 0
   const family = [...times.values()].filter(({ parent }) => parent === pids.postgres)
+  const parts = Object.entries<number>(pids).map(([part, pid]) => [part, own(pid)])
   return {
-    api: own(pids.api),
-    worker: own(pids.worker),
+    ...Object.fromEntries(parts),
     postgres: own(pids.postgres) + family.reduce((sum, { ms }) => sum + ms, 0),
   }
 }
