@@ -14,8 +14,15 @@ import { holdZaak } from '../zaken/lock.ts'
 import { zaaktypeLink } from '../zaken/types.ts'
 import { archivering, createBesluit } from './besluiten.ts'
 import { createBesluitinformatieobject } from './besluitinformatieobjecten.ts'
-import { Besluit, BesluitInput, Besluitinformatieobject, BesluitinformatieobjectInput } from './columns.ts'
-import { AANMAKEN, access, type BesluitRow, besluitenKanaal, toBesluit } from './read.ts'
+import {
+  Besluit,
+  BesluitInput,
+  Besluitinformatieobject,
+  BesluitinformatieobjectInput,
+  type BesluitRow,
+  toBesluit,
+} from './columns.ts'
+import { AANMAKEN, access, besluitenKanaal } from './read.ts'
 import { fetchBesluittypeElsewhere, fetchDocumenttypen, fetchZaakElsewhere } from './rules.ts'
 
 const Verwerken = Type.Object({

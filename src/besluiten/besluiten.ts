@@ -22,12 +22,11 @@ import {
   requireSettled,
 } from '../services/remote-relations.ts'
 import { holdZaak, requireOpenZaak, type ZaakCore } from '../zaken/lock.ts'
-import { Besluit, BesluitInput, BesluitPatch, Params } from './columns.ts'
+import { Besluit, BesluitInput, BesluitPatch, type BesluitRow, Params, toBesluit, toColumns, toRow } from './columns.ts'
 import { besluitTree } from './expand.ts'
 import {
   AANMAKEN,
   access,
-  type BesluitRow,
   BIJWERKEN,
   besluitenKanaal,
   countBesluiten,
@@ -37,7 +36,6 @@ import {
   reached,
   requireBesluit,
   requireMay,
-  toBesluit,
   VERWIJDEREN,
 } from './read.ts'
 import {
@@ -209,7 +207,7 @@ export async function createBesluit(
   ])
   if (zaak) requireOpenZaak(zaak, m.actor)
   const uuid = await insertBesluit(m, {
-    ...toColumns(input),
+    ...toRow(input),
     besluittypeId: type.id,
     besluittypeUrl: type.besluittypeUrl,
     besluittypeCatalogusUrl: type.id === null ? type.catalogusUrl : '',
@@ -226,22 +224,7 @@ export async function createBesluit(
   return row
 }
 
-function toColumns(input: BesluitInput) {
-  return {
-    identificatie: input.identificatie ?? '',
-    verantwoordelijkeOrganisatie: input.verantwoordelijkeOrganisatie,
-    datum: input.datum,
-    toelichting: input.toelichting ?? '',
-    bestuursorgaan: input.bestuursorgaan ?? '',
-    ingangsdatum: input.ingangsdatum,
-    vervaldatum: input.vervaldatum ?? null,
-    vervalreden: input.vervalreden ?? '',
-    publicatiedatum: input.publicatiedatum ?? null,
-    verzenddatum: input.verzenddatum ?? null,
-    uiterlijkeReactiedatum: input.uiterlijkeReactiedatum ?? null,
-  }
-}
-type NieuwBesluit = ReturnType<typeof toColumns> & {
+type NewBesluit = ReturnType<typeof toRow> & {
   besluittypeId: number | null
   besluittypeUrl: string | null
   besluittypeCatalogusUrl: string
@@ -258,7 +241,7 @@ const zaakbesluitElders = (zaak: string, uuid: string, base: string): RemoteRela
 })
 
 /** brc-002: with the number of the client, or the next free one. */
-async function insertBesluit(m: Mutation, values: NieuwBesluit): Promise<string> {
+async function insertBesluit(m: Mutation, values: NewBesluit): Promise<string> {
   if (values.identificatie !== '')
     return (await m.trx.insertInto('besluit').values(values).returning('uuid').executeTakeFirstOrThrow()).uuid
   for (let attempt = 1; attempt <= 10; attempt++) {
@@ -313,14 +296,8 @@ async function changeBesluit(
     ...(await zaaktypeFaults(m.read, { id: before.besluittypeId, zaaktypen }, known ? null : asked.zaak)), // brc-007
   ])
   for (const zaak of [current, asked.zaak]) if (zaak) requireOpenZaak(zaak, m.actor)
-  const {
-    identificatie: _,
-    verantwoordelijkeOrganisatie: __,
-    ...columns
-  } = toColumns({
-    ...(actie === 'partial_update' ? oud : {}),
-    ...given,
-  } as BesluitInput)
+  const { identificatie, verantwoordelijkeOrganisatie, ...columns } =
+    actie === 'update' ? toRow(given) : toColumns(given)
   const zaak = given.zaak === undefined ? current : asked.zaak
   const was = naar ? await bothSides(m, uuid, current) : null
   await m.trx

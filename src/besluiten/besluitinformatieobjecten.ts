@@ -13,12 +13,11 @@ import { type InvalidParam, invalid, Problem, throwFaults } from '../http/proble
 import { sendAllById } from '../http/stream.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import { lockBesluit } from './besluiten.ts'
-import { Besluitinformatieobject, BesluitinformatieobjectInput, Params } from './columns.ts'
+import { Besluitinformatieobject, BesluitinformatieobjectInput, type BesluitRow, Params } from './columns.ts'
 import { besluitinformatieobjectTree } from './expand.ts'
 import {
   AANMAKEN,
   access,
-  type BesluitRow,
   besluitenKanaal,
   besluitinformatieobjecten as besluitinformatieobjectRows,
   findBesluit,

@@ -7,7 +7,8 @@ import { zaakTree } from '../zaken/expand.ts'
 import { LEZEN as ZAKEN_LEZEN } from '../zaken/rights.ts'
 import { toZaak } from '../zaken/zaak/columns.ts'
 import { findReadable as findReadableZaken } from '../zaken/zaak/read.ts'
-import { findReadable, LEZEN, toBesluit } from './read.ts'
+import { toBesluit } from './columns.ts'
+import { findReadable, LEZEN } from './read.ts'
 
 const zaak = alsoElsewhere({
   component: 'zrc',

@@ -6,7 +6,7 @@ import { isAllowed, reach, type Subject } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { link } from '../http/links.ts'
 import { forbidden, notFound } from '../http/problem.ts'
-import { type Besluit, type Besluitinformatieobject, VERVALREDENEN, type Vervalreden } from './columns.ts'
+import { type Besluitinformatieobject, type BesluitRow, besluittypeLink } from './columns.ts'
 
 // ---- rights ----
 
@@ -57,7 +57,6 @@ function besluiten(db: ReadDb) {
     .selectAll('b')
     .select(['t.uuid as besluittypeUuid', 'c.uuid as catalogusUuid', 'z.uuid as zaakUuid'])
 }
-export type BesluitRow = Awaited<ReturnType<ReturnType<typeof besluiten>['executeTakeFirstOrThrow']>>
 
 export function findBesluit(db: ReadDb, uuid: string): Promise<BesluitRow | undefined> {
   return besluiten(db).where('b.uuid', '=', uuid).executeTakeFirst()
@@ -100,30 +99,6 @@ const NEWEST_FIRST = [{ column: sql`b.id`, descending: true }]
 const rowsOf = rowsById<BesluitRow>(
   ({ db }) => besluiten(db).where(sql<boolean>`b.id = any(${[]}::bigint[])`).compile().sql,
 )
-
-export function toBesluit(row: BesluitRow, base: string): Besluit {
-  const vervalreden = row.vervalreden as Vervalreden
-  return {
-    url: link(base, 'besluit', row.uuid),
-    identificatie: row.identificatie,
-    verantwoordelijkeOrganisatie: row.verantwoordelijkeOrganisatie,
-    besluittype: besluittypeLink(row, base),
-    zaak: row.zaakUuid ? link(base, 'zaak', row.zaakUuid) : (row.zaakUrl ?? ''),
-    datum: row.datum,
-    toelichting: row.toelichting,
-    bestuursorgaan: row.bestuursorgaan,
-    ingangsdatum: row.ingangsdatum,
-    vervaldatum: row.vervaldatum,
-    vervalreden,
-    vervalredenWeergave: vervalreden === '' ? '' : VERVALREDENEN[vervalreden],
-    publicatiedatum: row.publicatiedatum,
-    verzenddatum: row.verzenddatum,
-    uiterlijkeReactiedatum: row.uiterlijkeReactiedatum,
-  }
-}
-
-export const besluittypeLink = (row: Getypeerd, base: string): string =>
-  row.besluittypeUuid ? link(base, 'besluittype', row.besluittypeUuid) : row.besluittypeUrl!
 
 /** Where changes of a besluit and of its documents are announced. */
 export function besluitenKanaal(row: BesluitRow, base: string) {

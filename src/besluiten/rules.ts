@@ -9,8 +9,7 @@ import { link, resolveLink } from '../http/links.ts'
 import { fault, type InvalidParam, invalidAll, onObject } from '../http/problem.ts'
 import type { Services } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from '../zaken/lock.ts'
-import type { BesluitInput, BesluitPatch } from './columns.ts'
-import { type BesluitRow, besluittypeLink } from './read.ts'
+import { type BesluitInput, type BesluitPatch, type BesluitRow, besluittypeLink } from './columns.ts'
 
 // ---- the type ----
 

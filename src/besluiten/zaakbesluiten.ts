@@ -4,7 +4,7 @@ import type { Mutation } from '../database/mutate.ts'
 import { touchZaak, type ZaakCore } from '../zaken/lock.ts'
 import { announceGemuteerd } from '../zaken/records.ts'
 import { changeLinkedBesluit, linkBesluit, unlinkBesluit } from '../zaken/zaakbesluiten.ts'
-import type { BesluitRow } from './read.ts'
+import type { BesluitRow } from './columns.ts'
 
 /** A besluit with its case, which is locked by the caller. */
 type Kant = { row: BesluitRow; zaak: ZaakCore | null }
