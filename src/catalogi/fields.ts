@@ -1,7 +1,9 @@
-// Kinds of fields that the types share.
+// Fields that the types share, and kinds of them.
 import Type from 'typebox'
+import { fieldsOf } from '../database/fields.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import { Url, Uuid } from '../http/input.ts'
+import { OptionalDate, Reference, Url, Uuid } from '../http/input.ts'
+import { link } from '../http/links.ts'
 import { DatumGeldigheid } from './rules.ts'
 
 export const Params = Type.Object({ uuid: Uuid })
@@ -24,3 +26,32 @@ export const NullableDate = Type.Unsafe<string | null>({ type: ['string', 'null'
 export const NullableUrl = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri', maxLength: 1000, default: null }),
 )
+
+// ---- what the parts of a zaaktype share ----
+
+type Period = { beginGeldigheid: string | null; eindeGeldigheid: string | null }
+type OfZaaktype = { zaaktypeUuid: string; zaaktypeIdentificatie: string; catalogusUuid: string }
+const period = fieldsOf<Period, Period>()
+const part = fieldsOf<unknown, OfZaaktype>()
+
+/** The zaaktype that a part belongs to. */
+export const ZAAKTYPE = {
+  zaaktype: part.apart(Reference(), (row, base) => link(base, 'zaaktype', row.zaaktypeUuid)),
+}
+/** What answers tell of that zaaktype. */
+export const OF_ZAAKTYPE = {
+  zaaktypeIdentificatie: part.shown(Type.String(), (row) => row.zaaktypeIdentificatie),
+  catalogus: part.shown(Url(), (row, base) => link(base, 'catalogus', row.catalogusUuid)),
+}
+/** From when to when a part can be used. */
+export const GELDIGHEID = {
+  beginGeldigheid: period.kept(OptionalDate, 'beginGeldigheid', null),
+  eindeGeldigheid: period.kept(OptionalDate, 'eindeGeldigheid', null),
+}
+/** The same period, as that of the part in all its versions: parts have no versions of their own. */
+export const OBJECT_PERIODE = {
+  beginObject: period.shown(NullableDate, (row) => row.beginGeldigheid),
+  eindeObject: period.shown(NullableDate, (row) => row.eindeGeldigheid),
+}
+/** Columns of a part that its code writes. */
+export type OwnOfPart = 'id' | 'uuid' | 'zaaktypeId'

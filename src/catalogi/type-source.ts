@@ -25,7 +25,7 @@ export type TypeSource<Row extends { uuid: string }, Shape extends { url: string
 }
 
 /** What every part of a zaaktype `z`, in a catalogue `c`, shows of it. */
-export const OF_ZAAKTYPE = [
+export const ZAAKTYPE_COLUMNS = [
   'z.uuid as zaaktypeUuid',
   'z.identificatie as zaaktypeIdentificatie',
   'z.concept',

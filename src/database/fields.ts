@@ -58,7 +58,24 @@ export function fieldsOf<Table, From>() {
       write: put(column),
       read: (row: From) => row[column],
     }),
-    /** The same, where a new row has something better than an empty value when it is left out. */
+    /** The same, in the form that `form` gives what is not empty. */
+    formed: <S extends TSchema, N extends Holding<Table, S> & keyof From>(
+      schema: S,
+      column: N,
+      empty: Value<Table, N>,
+      form: (value: NonNullable<Static<S>>) => Value<Table, N>,
+    ) => ({
+      input: schema,
+      answer: schema,
+      columns: [column] as readonly N[],
+      empty: { [column]: empty },
+      always: true as const,
+      write: (row: Row, value: unknown) => {
+        row[column] = value ? form(value as NonNullable<Static<S>>) : empty
+      },
+      read: (row: From) => row[column],
+    }),
+    /** A column that holds the value as it is, where a new row has something better than an empty value when it is left out. */
     stated: <S extends TSchema, N extends Holding<Table, S> & keyof From>(schema: S, column: N) => ({
       input: schema,
       answer: schema,

@@ -2,13 +2,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { Eigenschap as EigenschapTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
+import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { Detail, NullableDate, NullableUrl, Params, Teksten } from '../fields.ts'
+import {
+  Detail,
+  GELDIGHEID,
+  NullableUrl,
+  OBJECT_PERIODE,
+  OF_ZAAKTYPE,
+  type OwnOfPart,
+  Params,
+  Teksten,
+  ZAAKTYPE,
+} from '../fields.ts'
 import {
   dateFaults,
   deleteAccess,
@@ -23,12 +35,12 @@ import {
 import {
   deletePart,
   expandableSource,
-  OF_ZAAKTYPE,
   partForChange,
   recordType,
   sendType,
   sendTypes,
   type TypeSource,
+  ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 
 const Specificatie = Type.Object({
@@ -38,24 +50,55 @@ const Specificatie = Type.Object({
   kardinaliteit: Type.String({ minLength: 1, maxLength: 3, pattern: '^([1-9][0-9]*|N)?$' }),
   waardenverzameling: Teksten(100),
 })
-export const EigenschapInput = Type.Object({
-  naam: Text(20, { minLength: 1 }),
-  definitie: Text(255, { minLength: 1 }),
-  specificatie: Specificatie,
-  toelichting: OptionalText(1000),
-  zaaktype: Reference(),
-  statustype: NullableUrl,
-  beginGeldigheid: OptionalDate,
-  eindeGeldigheid: OptionalDate,
-})
-const Eigenschap = Type.Object({
-  url: Url(),
-  ...EigenschapInput.properties,
-  zaaktypeIdentificatie: Type.String(),
-  catalogus: Url(),
-  beginObject: NullableDate,
-  eindeObject: NullableDate,
-})
+
+const { kept, spread, apart, shown } = fieldsOf<EigenschapTable, EigenschapRow>()
+
+/** The fields of an eigenschap, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'eigenschap', row.uuid)),
+  naam: kept(Text(20, { minLength: 1 }), 'naam'),
+  definitie: kept(Text(255, { minLength: 1 }), 'definitie'),
+  specificatie: spread({
+    input: Specificatie,
+    columns: {
+      specificatieGroep: '',
+      specificatieFormaat: '',
+      specificatieLengte: '',
+      specificatieKardinaliteit: '',
+      specificatieWaardenverzameling: [],
+    },
+    write: (value) => ({
+      specificatieGroep: value.groep ?? '',
+      specificatieFormaat: value.formaat,
+      specificatieLengte: value.lengte,
+      specificatieKardinaliteit: value.kardinaliteit,
+      specificatieWaardenverzameling: value.waardenverzameling ?? [],
+    }),
+    read: (row) => ({
+      groep: row.specificatieGroep,
+      formaat: row.specificatieFormaat as Static<typeof Specificatie>['formaat'],
+      lengte: row.specificatieLengte,
+      kardinaliteit: row.specificatieKardinaliteit,
+      waardenverzameling: row.specificatieWaardenverzameling,
+    }),
+  }),
+  toelichting: kept(OptionalText(1000), 'toelichting', ''),
+  ...ZAAKTYPE,
+  statustype: apart(NullableUrl, (row, base) => row.statustypeUuid && link(base, 'statustype', row.statustypeUuid)),
+  ...GELDIGHEID,
+  ...OF_ZAAKTYPE,
+  ...OBJECT_PERIODE,
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<keyof EigenschapTable, ColumnsOf<typeof FIELDS> | OwnOfPart | 'statustypeId'>,
+  never
+>
+
+export const EigenschapInput = Type.Object(inputsOf(FIELDS))
+const Eigenschap = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<EigenschapTable, typeof FIELDS>(FIELDS)
+const toEigenschap = answerReader<EigenschapRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...OnderZaaktypeFilter })
 const EigenschapPatch = Patch(EigenschapInput)
 type Input = Static<typeof EigenschapInput>
@@ -158,22 +201,6 @@ function specificatieFaults({ formaat, lengte }: Input['specificatie']): Invalid
   ]
 }
 
-function toRow(input: Input) {
-  const { specificatie } = input
-  return {
-    naam: input.naam,
-    definitie: input.definitie,
-    toelichting: input.toelichting ?? '',
-    specificatieGroep: specificatie.groep ?? '',
-    specificatieFormaat: specificatie.formaat,
-    specificatieLengte: specificatie.lengte,
-    specificatieKardinaliteit: specificatie.kardinaliteit,
-    specificatieWaardenverzameling: specificatie.waardenverzameling ?? [],
-    beginGeldigheid: input.beginGeldigheid ?? null,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-  }
-}
-
 function allEigenschappen(db: ReadDb) {
   return db
     .selectFrom('eigenschap as t')
@@ -189,35 +216,11 @@ function listEigenschappen(db: ReadDb, filter: Static<typeof Filter>, base: stri
 function selectEigenschap(query: Eigenschappen) {
   return query
     .selectAll('t')
-    .select(OF_ZAAKTYPE)
+    .select(ZAAKTYPE_COLUMNS)
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
     .select('s.uuid as statustypeUuid')
 }
 type EigenschapRow = Awaited<ReturnType<ReturnType<typeof selectEigenschap>['executeTakeFirstOrThrow']>>
-
-function toEigenschap(row: EigenschapRow, base: string): Static<typeof Eigenschap> {
-  return {
-    url: link(base, 'eigenschap', row.uuid),
-    naam: row.naam,
-    definitie: row.definitie,
-    specificatie: {
-      groep: row.specificatieGroep,
-      formaat: row.specificatieFormaat as Input['specificatie']['formaat'],
-      lengte: row.specificatieLengte,
-      kardinaliteit: row.specificatieKardinaliteit,
-      waardenverzameling: row.specificatieWaardenverzameling,
-    },
-    toelichting: row.toelichting,
-    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
-    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    statustype: row.statustypeUuid ? link(base, 'statustype', row.statustypeUuid) : null,
-    beginGeldigheid: row.beginGeldigheid,
-    eindeGeldigheid: row.eindeGeldigheid,
-    beginObject: row.beginGeldigheid,
-    eindeObject: row.eindeGeldigheid,
-  }
-}
 
 const source: TypeSource<EigenschapRow, Static<typeof Eigenschap>, Static<typeof Filter>> = {
   resource: 'eigenschap',

@@ -3,21 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { Resultaattype as ResultaattypeTable } from '../../database/types.ts'
 import { alias } from '../../http/documented.ts'
 import { isDuration, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import {
-  Nullable,
-  OptionalChoice,
-  OptionalDate,
-  OptionalText,
-  Patch,
-  Reference,
-  readInput,
-  Text,
-  Url,
-} from '../../http/input.ts'
+import { Nullable, OptionalChoice, OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
@@ -28,7 +20,18 @@ import {
   brondatumFaults,
   procestypeFaults,
 } from '../archive.ts'
-import { Detail, NullableDate, NullableUrl, OptionalDuur, Params, TypeRelatie } from '../fields.ts'
+import {
+  Detail,
+  GELDIGHEID,
+  NullableUrl,
+  OBJECT_PERIODE,
+  OF_ZAAKTYPE,
+  OptionalDuur,
+  type OwnOfPart,
+  Params,
+  TypeRelatie,
+  ZAAKTYPE,
+} from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
   catalogusFaults,
@@ -52,44 +55,88 @@ import {
   deletePart,
   expandableSource,
   findType,
-  OF_ZAAKTYPE,
   partForChange,
   recordType,
   sendType,
   sendTypes,
   type TypeSource,
+  ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 
-export const ResultaattypeInput = Type.Object({
-  zaaktype: Reference(),
-  omschrijving: Text(30, { minLength: 1 }),
-  resultaattypeomschrijving: Url(),
-  selectielijstklasse: Url(),
-  toelichting: OptionalText(),
-  archiefnominatie: OptionalChoice(['blijvend_bewaren', 'vernietigen']),
-  archiefactietermijn: OptionalDuur,
-  brondatumArchiefprocedure: Type.Optional(Nullable(BrondatumArchiefprocedure)),
-  procesobjectaard: OptionalText(200),
-  indicatieSpecifiek: Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], default: null })),
-  procestermijn: OptionalDuur,
-  besluittypen: Type.Optional(Type.Array(TypeRelatie(), { default: [] })),
-  informatieobjecttypen: Type.Optional(Type.Array(TypeRelatie(), { default: [] })),
-  beginGeldigheid: OptionalDate,
-  eindeGeldigheid: OptionalDate,
-})
+const { kept, formed, spread, apart, shown } = fieldsOf<ResultaattypeTable, ResultaattypeRow>()
+
+/** The fields of a resultaattype, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'resultaattype', row.uuid)),
+  ...ZAAKTYPE,
+  omschrijving: kept(Text(30, { minLength: 1 }), 'omschrijving'),
+  resultaattypeomschrijving: kept(Url(), 'resultaattypeomschrijving'),
+  selectielijstklasse: kept(Url(), 'selectielijstklasse'),
+  toelichting: kept(OptionalText(), 'toelichting', ''),
+  archiefnominatie: kept(OptionalChoice(['blijvend_bewaren', 'vernietigen']), 'archiefnominatie', ''),
+  archiefactietermijn: formed(OptionalDuur, 'archiefactietermijn', null, isoDuration),
+  brondatumArchiefprocedure: spread({
+    input: Type.Optional(Nullable(BrondatumArchiefprocedure)),
+    columns: {
+      brondatumAfleidingswijze: null,
+      brondatumDatumkenmerk: '',
+      brondatumEinddatumBekend: false,
+      brondatumObjecttype: '',
+      brondatumRegistratie: '',
+      brondatumProcestermijn: null,
+    },
+    write: (value) => ({
+      brondatumAfleidingswijze: value?.afleidingswijze ?? null,
+      brondatumDatumkenmerk: value?.datumkenmerk ?? '',
+      brondatumEinddatumBekend: value?.einddatumBekend ?? false,
+      brondatumObjecttype: value?.objecttype ?? '',
+      brondatumRegistratie: value?.registratie ?? '',
+      brondatumProcestermijn: value?.procestermijn ? isoDuration(value.procestermijn) : null,
+    }),
+    read: (row) =>
+      row.brondatumAfleidingswijze === null
+        ? null
+        : ({
+            afleidingswijze: row.brondatumAfleidingswijze,
+            datumkenmerk: row.brondatumDatumkenmerk,
+            einddatumBekend: row.brondatumEinddatumBekend,
+            objecttype: row.brondatumObjecttype,
+            registratie: row.brondatumRegistratie,
+            procestermijn: row.brondatumProcestermijn,
+          } as Brondatum),
+  }),
+  procesobjectaard: kept(OptionalText(200), 'procesobjectaard', ''),
+  indicatieSpecifiek: kept(
+    Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], default: null })),
+    'indicatieSpecifiek',
+    null,
+  ),
+  procestermijn: formed(OptionalDuur, 'procestermijn', null, isoDuration),
+  besluittypen: apart(Type.Optional(Type.Array(TypeRelatie(), { default: [] })), (row, base) =>
+    row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
+  ),
+  informatieobjecttypen: apart(Type.Optional(Type.Array(TypeRelatie(), { default: [] })), (row, base) =>
+    row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
+  ),
+  ...GELDIGHEID,
+  ...OF_ZAAKTYPE,
+  omschrijvingGeneriek: shown(Type.String(), (row) => row.omschrijvingGeneriek),
+  besluittypeOmschrijving: shown(Type.Array(Type.String()), (row) => row.besluittypeOmschrijving),
+  informatieobjecttypeOmschrijving: shown(Type.Array(Type.String()), (row) => row.informatieobjecttypeOmschrijving),
+  ...OBJECT_PERIODE,
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<keyof ResultaattypeTable, ColumnsOf<typeof FIELDS> | OwnOfPart | 'omschrijvingGeneriek'>,
+  never
+>
+
+export const ResultaattypeInput = Type.Object(inputsOf(FIELDS))
 /** What clients send; imports leave the catalogus to the zaaktype. */
 const ResultaattypeBody = Type.Object({ ...ResultaattypeInput.properties, catalogus: NullableUrl })
-const Resultaattype = Type.Object({
-  url: Url(),
-  ...ResultaattypeInput.properties,
-  zaaktypeIdentificatie: Type.String(),
-  catalogus: Url(),
-  omschrijvingGeneriek: Type.String(),
-  besluittypeOmschrijving: Type.Array(Type.String()),
-  informatieobjecttypeOmschrijving: Type.Array(Type.String()),
-  beginObject: NullableDate,
-  eindeObject: NullableDate,
-})
+const Resultaattype = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<ResultaattypeTable, typeof FIELDS>(FIELDS)
+const toResultaattype = answerReader<ResultaattypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
@@ -384,31 +431,6 @@ function generiek({ omschrijving }: Bronnen): string | undefined {
   return omschrijving.kind === 'ok' ? String(omschrijving.body.omschrijving).slice(0, 20) : undefined
 }
 
-const duration = (text: string | null | undefined) => (text ? isoDuration(text) : null)
-
-function toRow(input: Input) {
-  const brondatum = input.brondatumArchiefprocedure
-  return {
-    omschrijving: input.omschrijving,
-    resultaattypeomschrijving: input.resultaattypeomschrijving,
-    selectielijstklasse: input.selectielijstklasse,
-    toelichting: input.toelichting ?? '',
-    archiefnominatie: input.archiefnominatie ?? '',
-    archiefactietermijn: duration(input.archiefactietermijn),
-    brondatumAfleidingswijze: brondatum?.afleidingswijze ?? null,
-    brondatumDatumkenmerk: brondatum?.datumkenmerk ?? '',
-    brondatumEinddatumBekend: brondatum?.einddatumBekend ?? false,
-    brondatumObjecttype: brondatum?.objecttype ?? '',
-    brondatumRegistratie: brondatum?.registratie ?? '',
-    brondatumProcestermijn: duration(brondatum?.procestermijn),
-    procesobjectaard: input.procesobjectaard ?? '',
-    indicatieSpecifiek: input.indicatieSpecifiek ?? null,
-    procestermijn: duration(input.procestermijn),
-    beginGeldigheid: input.beginGeldigheid ?? null,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-  }
-}
-
 function allResultaattypen(db: ReadDb) {
   return db
     .selectFrom('resultaattype as t')
@@ -435,7 +457,7 @@ function listResultaattypen(db: ReadDb, filter: Static<typeof Filter>, base: str
 function selectResultaattype(query: Resultaattypen) {
   return query
     .selectAll('t')
-    .select(OF_ZAAKTYPE)
+    .select(ZAAKTYPE_COLUMNS)
     .select([
       shownVersions('besluittype', BESLUITTYPEN, null).as('besluittypen'),
       shownVersions('besluittype', BESLUITTYPEN, null, 'omschrijving').as('besluittypeOmschrijving'),
@@ -446,44 +468,6 @@ function selectResultaattype(query: Resultaattypen) {
     ])
 }
 type ResultaattypeRow = Awaited<ReturnType<ReturnType<typeof selectResultaattype>['executeTakeFirstOrThrow']>>
-
-function toResultaattype(row: ResultaattypeRow, base: string): Static<typeof Resultaattype> {
-  return {
-    url: link(base, 'resultaattype', row.uuid),
-    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
-    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    omschrijving: row.omschrijving,
-    resultaattypeomschrijving: row.resultaattypeomschrijving,
-    omschrijvingGeneriek: row.omschrijvingGeneriek,
-    selectielijstklasse: row.selectielijstklasse,
-    toelichting: row.toelichting,
-    archiefnominatie: row.archiefnominatie as 'blijvend_bewaren' | 'vernietigen' | '',
-    archiefactietermijn: row.archiefactietermijn,
-    brondatumArchiefprocedure:
-      row.brondatumAfleidingswijze === null
-        ? null
-        : ({
-            afleidingswijze: row.brondatumAfleidingswijze,
-            datumkenmerk: row.brondatumDatumkenmerk,
-            einddatumBekend: row.brondatumEinddatumBekend,
-            objecttype: row.brondatumObjecttype,
-            registratie: row.brondatumRegistratie,
-            procestermijn: row.brondatumProcestermijn,
-          } as Brondatum),
-    procesobjectaard: row.procesobjectaard,
-    indicatieSpecifiek: row.indicatieSpecifiek,
-    procestermijn: row.procestermijn,
-    besluittypen: row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
-    besluittypeOmschrijving: row.besluittypeOmschrijving,
-    informatieobjecttypen: row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
-    informatieobjecttypeOmschrijving: row.informatieobjecttypeOmschrijving,
-    beginGeldigheid: row.beginGeldigheid,
-    eindeGeldigheid: row.eindeGeldigheid,
-    beginObject: row.beginGeldigheid,
-    eindeObject: row.eindeGeldigheid,
-  }
-}
 
 const source: TypeSource<ResultaattypeRow, Static<typeof Resultaattype>, Static<typeof Filter>> = {
   resource: 'resultaattype',

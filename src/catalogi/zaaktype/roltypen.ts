@@ -3,13 +3,24 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { Roltype as RoltypeTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import { OptionalDate, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
+import { Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { contains, Page, PageQuery } from '../../http/page.ts'
 import { throwFaults } from '../../http/problem.ts'
-import { Detail, NullableDate, NullableUrl, Params } from '../fields.ts'
+import {
+  Detail,
+  GELDIGHEID,
+  NullableUrl,
+  OBJECT_PERIODE,
+  OF_ZAAKTYPE,
+  type OwnOfPart,
+  Params,
+  ZAAKTYPE,
+} from '../fields.ts'
 import {
   catalogusFaults,
   dateFaults,
@@ -24,12 +35,12 @@ import {
 import {
   deletePart,
   expandableSource,
-  OF_ZAAKTYPE,
   partForChange,
   recordType,
   sendType,
   sendTypes,
   type TypeSource,
+  ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 
 export const ROLLEN = [
@@ -42,23 +53,28 @@ export const ROLLEN = [
   'zaakcoordinator',
   'mede_initiator',
 ] as const
-export const RoltypeInput = Type.Object({
-  zaaktype: Reference(),
-  omschrijving: Text(100, { minLength: 1 }),
-  omschrijvingGeneriek: Type.Enum(ROLLEN),
-  beginGeldigheid: OptionalDate,
-  eindeGeldigheid: OptionalDate,
-})
+
+const { kept, shown } = fieldsOf<RoltypeTable, RoltypeRow>()
+
+/** The fields of a roltype, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'roltype', row.uuid)),
+  ...ZAAKTYPE,
+  omschrijving: kept(Text(100, { minLength: 1 }), 'omschrijving'),
+  omschrijvingGeneriek: kept(Type.Enum(ROLLEN), 'omschrijvingGeneriek'),
+  ...GELDIGHEID,
+  ...OF_ZAAKTYPE,
+  ...OBJECT_PERIODE,
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<Exclude<keyof RoltypeTable, ColumnsOf<typeof FIELDS> | OwnOfPart>, never>
+
+export const RoltypeInput = Type.Object(inputsOf(FIELDS))
 /** What clients send; imports leave the catalogus to the zaaktype. */
 const RoltypeBody = Type.Object({ ...RoltypeInput.properties, catalogus: NullableUrl })
-const Roltype = Type.Object({
-  url: Url(),
-  ...RoltypeInput.properties,
-  zaaktypeIdentificatie: Type.String(),
-  catalogus: Url(),
-  beginObject: NullableDate,
-  eindeObject: NullableDate,
-})
+const Roltype = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<RoltypeTable, typeof FIELDS>(FIELDS)
+const toRoltype = answerReader<RoltypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
@@ -151,15 +167,6 @@ export async function changeRoltype(
 
 export const deleteRoltype = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'roltype', uuid)
 
-function toRow(input: Input) {
-  return {
-    omschrijving: input.omschrijving,
-    omschrijvingGeneriek: input.omschrijvingGeneriek,
-    beginGeldigheid: input.beginGeldigheid ?? null,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-  }
-}
-
 function allRoltypen(db: ReadDb) {
   return db
     .selectFrom('roltype as t')
@@ -181,24 +188,9 @@ function listRoltypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
 }
 
 function selectRoltype(query: Roltypen) {
-  return query.selectAll('t').select(OF_ZAAKTYPE)
+  return query.selectAll('t').select(ZAAKTYPE_COLUMNS)
 }
 type RoltypeRow = Awaited<ReturnType<ReturnType<typeof selectRoltype>['executeTakeFirstOrThrow']>>
-
-function toRoltype(row: RoltypeRow, base: string): Static<typeof Roltype> {
-  return {
-    url: link(base, 'roltype', row.uuid),
-    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
-    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    omschrijving: row.omschrijving,
-    omschrijvingGeneriek: row.omschrijvingGeneriek as (typeof ROLLEN)[number],
-    beginGeldigheid: row.beginGeldigheid,
-    eindeGeldigheid: row.eindeGeldigheid,
-    beginObject: row.beginGeldigheid,
-    eindeObject: row.eindeGeldigheid,
-  }
-}
 
 const source: TypeSource<RoltypeRow, Static<typeof Roltype>, Static<typeof Filter>> = {
   resource: 'roltype',

@@ -3,14 +3,34 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
-import { json, type Mutation } from '../../database/mutate.ts'
+import {
+  answerReader,
+  answersOf,
+  type ColumnsOf,
+  fieldsOf,
+  inputsOf,
+  rowEncoder,
+  rowWriter,
+} from '../../database/fields.ts'
+import { json as encodeJson, type Mutation } from '../../database/mutate.ts'
+import type { Statustype as StatustypeTable } from '../../database/types.ts'
 import { inDays, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import { OptionalDate, OptionalText, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
+import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link, localUuid } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, invalid, throwFaults } from '../../http/problem.ts'
-import { Detail, NullableDate, OptionalDuur, Params, Urls } from '../fields.ts'
+import {
+  Detail,
+  GELDIGHEID,
+  OBJECT_PERIODE,
+  OF_ZAAKTYPE,
+  OptionalDuur,
+  type OwnOfPart,
+  Params,
+  Urls,
+  ZAAKTYPE,
+} from '../fields.ts'
 import {
   dateFaults,
   deleteAccess,
@@ -24,13 +44,13 @@ import {
 import {
   deletePart,
   expandableSource,
-  OF_ZAAKTYPE,
   partForChange,
   recordRow,
   recordType,
   sendType,
   sendTypes,
   type TypeSource,
+  ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 
 const Checklistitem = Type.Object({
@@ -39,19 +59,43 @@ const Checklistitem = Type.Object({
   verplicht: Type.Optional(Type.Boolean({ default: false })),
   toelichting: OptionalText(1000),
 })
-export const StatustypeInput = Type.Object({
-  omschrijving: Text(80, { minLength: 1 }),
-  omschrijvingGeneriek: OptionalText(80),
-  statustekst: OptionalText(1000),
-  zaaktype: Reference(),
-  volgnummer: Type.Integer({ minimum: 1, maximum: 9999 }),
-  informeren: Type.Optional(Type.Boolean({ default: false })),
-  doorlooptijd: OptionalDuur,
-  toelichting: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 1000, default: null })),
-  checklistitemStatustype: Type.Optional(Type.Array(Checklistitem, { default: [] })),
-  beginGeldigheid: OptionalDate,
-  eindeGeldigheid: OptionalDate,
-})
+
+const { kept, formed, json, shown } = fieldsOf<StatustypeTable, StatustypeRow>()
+
+/** The fields of a statustype, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'statustype', row.uuid)),
+  omschrijving: kept(Text(80, { minLength: 1 }), 'omschrijving'),
+  omschrijvingGeneriek: kept(OptionalText(80), 'omschrijvingGeneriek', ''),
+  statustekst: kept(OptionalText(1000), 'statustekst', ''),
+  ...ZAAKTYPE,
+  volgnummer: kept(Type.Integer({ minimum: 1, maximum: 9999 }), 'volgnummer'),
+  informeren: kept(Type.Optional(Type.Boolean({ default: false })), 'informeren', false),
+  doorlooptijd: formed(OptionalDuur, 'doorlooptijd', null, isoDuration),
+  toelichting: kept(
+    Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 1000, default: null })),
+    'toelichting',
+    null,
+  ),
+  checklistitemStatustype: json(
+    Type.Optional(Type.Array(Checklistitem, { default: [] })),
+    'checklistitemStatustype',
+    [],
+  ),
+  ...GELDIGHEID,
+  ...OF_ZAAKTYPE,
+  isEindstatus: shown(Type.Boolean(), (row) => row.isEindstatus),
+  eigenschappen: shown(Urls, (row, base) => row.eigenschappen.map((uuid) => link(base, 'eigenschap', uuid))),
+  zaakobjecttypen: shown(Urls, (row, base) => row.zaakobjecttypen.map((uuid) => link(base, 'zaakobjecttype', uuid))),
+  ...OBJECT_PERIODE,
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<keyof StatustypeTable, ColumnsOf<typeof FIELDS> | OwnOfPart>,
+  never
+>
+
+export const StatustypeInput = Type.Object(inputsOf(FIELDS))
 /** What clients send; imports leave the eigenschappen to themselves, which come later. */
 const StatustypeBody = Type.Object({
   ...StatustypeInput.properties,
@@ -61,17 +105,10 @@ const StatustypeBody = Type.Object({
     }),
   ),
 })
-const Statustype = Type.Object({
-  url: Url(),
-  ...StatustypeInput.properties,
-  zaaktypeIdentificatie: Type.String(),
-  catalogus: Url(),
-  isEindstatus: Type.Boolean(),
-  eigenschappen: Urls,
-  zaakobjecttypen: Urls,
-  beginObject: NullableDate,
-  eindeObject: NullableDate,
-})
+const Statustype = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<StatustypeTable, typeof FIELDS>(FIELDS)
+const toStatustype = answerReader<StatustypeRow, typeof FIELDS>(FIELDS)
+const encoded = rowEncoder(FIELDS)
 const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...OnderZaaktypeFilter })
 const StatustypePatch = Patch(StatustypeBody)
 type Input = Static<typeof StatustypeInput> & { eigenschappen?: (string | null)[] }
@@ -125,7 +162,7 @@ export async function createStatustype(m: Mutation, input: Input, own: { uuid?: 
   throwFaults([...zaaktypeFaults(m, [zaaktype]), ...dateFaults(input)])
   const { id, uuid } = await m.trx
     .insertInto('statustype')
-    .values({ ...own, ...toRow(input), zaaktypeId: zaaktype.id })
+    .values({ ...own, ...encoded(toRow(input), encodeJson), zaaktypeId: zaaktype.id })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await linkEigenschappen(m, id, zaaktype.id, input.eigenschappen)
@@ -146,7 +183,7 @@ export async function changeStatustype(
   throwFaults([...zaaktypeFaults(m, [before, zaaktype]), ...dateFaults(input)])
   await m.trx
     .updateTable('statustype')
-    .set({ ...toRow(input), zaaktypeId: zaaktype.id })
+    .set({ ...encoded(toRow(input), encodeJson), zaaktypeId: zaaktype.id })
     .where('id', '=', before.id)
     .execute()
   await linkEigenschappen(m, before.id, zaaktype.id, body.eigenschappen)
@@ -235,21 +272,6 @@ function doorlooptijdFaults(doorlooptijd: string | null | undefined): InvalidPar
   return days > 999 ? fault('max_value', 'De doorlooptijd is ten hoogste 999 dagen (P999D).') : []
 }
 
-function toRow(input: Input) {
-  return {
-    omschrijving: input.omschrijving,
-    omschrijvingGeneriek: input.omschrijvingGeneriek ?? '',
-    statustekst: input.statustekst ?? '',
-    volgnummer: input.volgnummer,
-    informeren: input.informeren ?? false,
-    doorlooptijd: input.doorlooptijd ? isoDuration(input.doorlooptijd) : null,
-    toelichting: input.toelichting ?? null,
-    checklistitemStatustype: json(input.checklistitemStatustype ?? []),
-    beginGeldigheid: input.beginGeldigheid ?? null,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-  }
-}
-
 function allStatustypen(db: ReadDb) {
   return db
     .selectFrom('statustype as t')
@@ -265,7 +287,7 @@ function listStatustypen(db: ReadDb, filter: Static<typeof Filter>, base: string
 function selectStatustype(query: Statustypen) {
   return query
     .selectAll('t')
-    .select(OF_ZAAKTYPE)
+    .select(ZAAKTYPE_COLUMNS)
     .select([
       // recomputed at every read: a statustype that is added or removed moves the end
       sql<boolean>`not exists (select 1 from statustype o where o.zaaktype_id = t.zaaktype_id
@@ -279,30 +301,6 @@ function selectStatustype(query: Statustypen) {
     ])
 }
 type StatustypeRow = Awaited<ReturnType<ReturnType<typeof selectStatustype>['executeTakeFirstOrThrow']>>
-
-function toStatustype(row: StatustypeRow, base: string): Static<typeof Statustype> {
-  return {
-    url: link(base, 'statustype', row.uuid),
-    omschrijving: row.omschrijving,
-    omschrijvingGeneriek: row.omschrijvingGeneriek,
-    statustekst: row.statustekst,
-    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
-    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    volgnummer: row.volgnummer,
-    isEindstatus: row.isEindstatus,
-    informeren: row.informeren,
-    doorlooptijd: row.doorlooptijd,
-    toelichting: row.toelichting,
-    checklistitemStatustype: row.checklistitemStatustype as Static<typeof Checklistitem>[],
-    eigenschappen: row.eigenschappen.map((uuid) => link(base, 'eigenschap', uuid)),
-    zaakobjecttypen: row.zaakobjecttypen.map((uuid) => link(base, 'zaakobjecttype', uuid)),
-    beginGeldigheid: row.beginGeldigheid,
-    eindeGeldigheid: row.eindeGeldigheid,
-    beginObject: row.beginGeldigheid,
-    eindeObject: row.eindeGeldigheid,
-  }
-}
 
 const source: TypeSource<StatustypeRow, Static<typeof Statustype>, Static<typeof Filter>> = {
   resource: 'statustype',

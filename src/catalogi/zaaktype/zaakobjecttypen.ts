@@ -2,13 +2,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { Zaakobjecttype as ZaakobjecttypeTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import { DateOnly, OptionalDate, Patch, Reference, readInput, Text, Url } from '../../http/input.ts'
+import { DateOnly, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { throwFaults } from '../../http/problem.ts'
-import { Detail, NullableDate, NullableUrl, Params, Urls } from '../fields.ts'
+import {
+  Detail,
+  GELDIGHEID,
+  NullableUrl,
+  OBJECT_PERIODE,
+  OF_ZAAKTYPE,
+  type OwnOfPart,
+  Params,
+  Urls,
+  ZAAKTYPE,
+} from '../fields.ts'
 import {
   catalogusFaults,
   dateFaults,
@@ -25,36 +37,43 @@ import {
 import {
   deletePart,
   expandableSource,
-  OF_ZAAKTYPE,
   partForChange,
   recordType,
   sendType,
   sendTypes,
   type TypeSource,
+  ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 
-export const ZaakobjecttypeInput = Type.Object({
-  anderObjecttype: Type.Boolean(),
-  objecttype: Url(200),
-  relatieOmschrijving: Text(80, { minLength: 1 }),
-  zaaktype: Reference(),
-  statustype: NullableUrl,
-  beginGeldigheid: OptionalDate,
-  eindeGeldigheid: OptionalDate,
-})
+const { kept, apart, shown } = fieldsOf<ZaakobjecttypeTable, ZaakobjecttypeRow>()
+
+/** The fields of a zaakobjecttype, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'zaakobjecttype', row.uuid)),
+  anderObjecttype: kept(Type.Boolean(), 'anderObjecttype'),
+  objecttype: kept(Url(200), 'objecttype'),
+  relatieOmschrijving: kept(Text(80, { minLength: 1 }), 'relatieOmschrijving'),
+  ...ZAAKTYPE,
+  statustype: apart(NullableUrl, (row, base) => row.statustypeUuid && link(base, 'statustype', row.statustypeUuid)),
+  ...GELDIGHEID,
+  ...OF_ZAAKTYPE,
+  resultaattypen: shown(Urls, () => []), // no resultaattype can name one
+  resultaattypeOmschrijving: shown(Type.Array(Type.String()), () => []),
+  statustypen: shown(Urls, (row, base) => (row.statustypeUuid ? [link(base, 'statustype', row.statustypeUuid)] : [])),
+  ...OBJECT_PERIODE,
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<keyof ZaakobjecttypeTable, ColumnsOf<typeof FIELDS> | OwnOfPart | 'statustypeId'>,
+  never
+>
+
+export const ZaakobjecttypeInput = Type.Object(inputsOf(FIELDS))
 /** What clients send; imports leave the catalogus to the zaaktype. */
 const ZaakobjecttypeBody = Type.Object({ ...ZaakobjecttypeInput.properties, catalogus: NullableUrl })
-const Zaakobjecttype = Type.Object({
-  url: Url(),
-  ...ZaakobjecttypeInput.properties,
-  zaaktypeIdentificatie: Type.String(),
-  catalogus: Url(),
-  resultaattypen: Urls,
-  resultaattypeOmschrijving: Type.Array(Type.String()),
-  statustypen: Urls,
-  beginObject: NullableDate,
-  eindeObject: NullableDate,
-})
+const Zaakobjecttype = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<ZaakobjecttypeTable, typeof FIELDS>(FIELDS)
+const toZaakobjecttype = answerReader<ZaakobjecttypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
@@ -149,16 +168,6 @@ export async function changeZaakobjecttype(
 export const deleteZaakobjecttype = (m: Mutation, uuid: string): Promise<void> =>
   deletePart(m, source, 'zaakobjecttype', uuid)
 
-function toRow(input: Input) {
-  return {
-    anderObjecttype: input.anderObjecttype,
-    objecttype: input.objecttype,
-    relatieOmschrijving: input.relatieOmschrijving,
-    beginGeldigheid: input.beginGeldigheid ?? null,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-  }
-}
-
 function allZaakobjecttypen(db: ReadDb) {
   return db
     .selectFrom('zaakobjecttype as t')
@@ -192,31 +201,11 @@ function listZaakobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: st
 function selectZaakobjecttype(query: Zaakobjecttypen) {
   return query
     .selectAll('t')
-    .select(OF_ZAAKTYPE)
+    .select(ZAAKTYPE_COLUMNS)
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
     .select('s.uuid as statustypeUuid')
 }
 type ZaakobjecttypeRow = Awaited<ReturnType<ReturnType<typeof selectZaakobjecttype>['executeTakeFirstOrThrow']>>
-
-function toZaakobjecttype(row: ZaakobjecttypeRow, base: string): Static<typeof Zaakobjecttype> {
-  return {
-    url: link(base, 'zaakobjecttype', row.uuid),
-    anderObjecttype: row.anderObjecttype,
-    objecttype: row.objecttype,
-    relatieOmschrijving: row.relatieOmschrijving,
-    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
-    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    resultaattypen: [], // no resultaattype can name one
-    resultaattypeOmschrijving: [],
-    statustype: row.statustypeUuid ? link(base, 'statustype', row.statustypeUuid) : null,
-    statustypen: row.statustypeUuid ? [link(base, 'statustype', row.statustypeUuid)] : [],
-    beginGeldigheid: row.beginGeldigheid,
-    eindeGeldigheid: row.eindeGeldigheid,
-    beginObject: row.beginGeldigheid,
-    eindeObject: row.eindeGeldigheid,
-  }
-}
 
 const source: TypeSource<ZaakobjecttypeRow, Static<typeof Zaakobjecttype>, Static<typeof Filter>> = {
   resource: 'zaakobjecttype',

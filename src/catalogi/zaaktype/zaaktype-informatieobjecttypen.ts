@@ -3,13 +3,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { ZaaktypeInformatieobjecttype as ZaaktypeInformatieobjecttypeTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
-import { Patch, Reference, readInput, Url } from '../../http/input.ts'
+import { Patch, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { Detail, NullableUrl, Params, TypeRelatie } from '../fields.ts'
+import { Detail, NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelatie, ZAAKTYPE } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
   deleteAccess,
@@ -30,28 +32,40 @@ import {
 } from '../rules.ts'
 import {
   expandableSource,
-  OF_ZAAKTYPE,
   partForChange,
   recordDeleted,
   recordType,
   sendType,
   sendTypes,
   type TypeSource,
+  ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
 
-export const ZaaktypeInformatieobjecttypeInput = Type.Object({
-  zaaktype: Reference(),
-  informatieobjecttype: TypeRelatie(),
-  volgnummer: Type.Integer({ minimum: 1, maximum: 999 }),
-  richting: Type.Enum(['inkomend', 'intern', 'uitgaand']),
-  statustype: NullableUrl,
-})
-const ZaaktypeInformatieobjecttype = Type.Object({
-  url: Url(),
-  ...ZaaktypeInformatieobjecttypeInput.properties,
-  zaaktypeIdentificatie: Type.String(),
-  catalogus: Url(),
-})
+const { kept, apart, shown } = fieldsOf<ZaaktypeInformatieobjecttypeTable, ZaaktypeInformatieobjecttypeRow>()
+
+/** The fields of the relation, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'zaaktypeinformatieobjecttype', row.uuid)),
+  ...ZAAKTYPE,
+  informatieobjecttype: apart(TypeRelatie(), (row, base) => link(base, 'informatieobjecttype', linkedVersion(row))),
+  volgnummer: kept(Type.Integer({ minimum: 1, maximum: 999 }), 'volgnummer'),
+  richting: kept(Type.Enum(['inkomend', 'intern', 'uitgaand']), 'richting'),
+  statustype: apart(NullableUrl, (row, base) => row.statustypeUuid && link(base, 'statustype', row.statustypeUuid)),
+  ...OF_ZAAKTYPE,
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<
+    keyof ZaaktypeInformatieobjecttypeTable,
+    ColumnsOf<typeof FIELDS> | OwnOfPart | 'informatieobjecttypeId' | 'byUrl' | 'statustypeId'
+  >,
+  never
+>
+
+export const ZaaktypeInformatieobjecttypeInput = Type.Object(inputsOf(FIELDS))
+const ZaaktypeInformatieobjecttype = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<ZaaktypeInformatieobjecttypeTable, typeof FIELDS>(FIELDS)
+const toZaaktypeInformatieobjecttype = answerReader<ZaaktypeInformatieobjecttypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
@@ -149,8 +163,7 @@ export async function createZaaktypeInformatieobjecttype(m: Mutation, input: Inp
       zaaktypeId: zaaktype.id,
       informatieobjecttypeId: informatieobjecttype.id,
       byUrl: informatieobjecttype.byUrl,
-      volgnummer: input.volgnummer,
-      richting: input.richting,
+      ...toRow(input),
       statustypeId,
     })
     .returning('uuid')
@@ -187,8 +200,7 @@ export async function changeZaaktypeInformatieobjecttype(
       zaaktypeId: zaaktype.id,
       informatieobjecttypeId: informatieobjecttype.id,
       byUrl: informatieobjecttype.byUrl,
-      volgnummer: input.volgnummer,
-      richting: input.richting,
+      ...toRow(input),
       statustypeId,
     })
     .where('id', '=', before.id)
@@ -262,7 +274,7 @@ function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string) {
 function selectZaaktypeInformatieobjecttype(query: Relaties) {
   return query
     .selectAll('t')
-    .select(OF_ZAAKTYPE)
+    .select(ZAAKTYPE_COLUMNS)
     .leftJoin('statustype as s', 's.id', 't.statustypeId')
     .select([
       's.uuid as statustypeUuid',
@@ -283,22 +295,6 @@ type ZaaktypeInformatieobjecttypeRow = Awaited<
 /** The version that was linked; where a concept was found by its omschrijving, the best one of the type. */
 function linkedVersion(row: ZaaktypeInformatieobjecttypeRow): string {
   return row.byUrl || !row.informatieobjecttypeConcept ? row.informatieobjecttypeUuid : row.informatieobjecttypen[0]!
-}
-
-function toZaaktypeInformatieobjecttype(
-  row: ZaaktypeInformatieobjecttypeRow,
-  base: string,
-): Static<typeof ZaaktypeInformatieobjecttype> {
-  return {
-    url: link(base, 'zaaktypeinformatieobjecttype', row.uuid),
-    zaaktype: link(base, 'zaaktype', row.zaaktypeUuid),
-    zaaktypeIdentificatie: row.zaaktypeIdentificatie,
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    informatieobjecttype: link(base, 'informatieobjecttype', linkedVersion(row)),
-    volgnummer: row.volgnummer,
-    richting: row.richting as Input['richting'],
-    statustype: row.statustypeUuid ? link(base, 'statustype', row.statustypeUuid) : null,
-  }
 }
 
 const source: TypeSource<
