@@ -2,18 +2,11 @@
 
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { exportCatalogus, exportZaaktype } from '../../catalogi/package/export.ts'
+import { PackageFault } from '../../catalogi/package/files.ts'
+import { type Imported, type ImportOptions, importPackage, typeKey } from '../../catalogi/package/import.ts'
+import { PAGE_PACKAGE_BYTES, readPackage } from '../../catalogi/package/read.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
-import {
-  exportCatalogus,
-  exportZaaktype,
-  type Imported,
-  type ImportOptions,
-  importPackage,
-  PAGE_PACKAGE_BYTES,
-  PackageFault,
-  readPackage,
-  typeKey,
-} from '../../catalogi/zip.ts'
 import type { Change, Mutate } from '../../database/mutate.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { largeTurn } from '../../http/turns.ts'

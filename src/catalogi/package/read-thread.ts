@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { parentPort, workerData } from 'node:worker_threads'
 import yauzl from 'yauzl'
-import { countJson } from '../http/json.ts'
-import { LIMITS } from '../http/limits.ts'
-import { standBack } from '../jobs/background-thread.ts'
+import { countJson } from '../../http/json.ts'
+import { LIMITS } from '../../http/limits.ts'
+import { standBack } from '../../jobs/background-thread.ts'
 
 /** `mostBytes`: of all JSON together. */
 export type PackageOrder = { bytes: Uint8Array; names: readonly string[]; mostBytes: number }

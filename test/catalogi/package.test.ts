@@ -6,15 +6,10 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import yauzl from 'yauzl'
 import { ZipFile } from 'yazl'
+import { exportCatalogus, exportZaaktype } from '../../src/catalogi/package/export.ts'
+import { type ImportOptions, importPackage, typeKey } from '../../src/catalogi/package/import.ts'
+import { readPackage } from '../../src/catalogi/package/read.ts'
 import { openSelectielijst } from '../../src/catalogi/selectielijst.ts'
-import {
-  exportCatalogus,
-  exportZaaktype,
-  type ImportOptions,
-  importPackage,
-  readPackage,
-  typeKey,
-} from '../../src/catalogi/zip.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { BASE, givenCatalogus, type TestApp, testApp, uuidOf } from '../app.ts'
 import { programEnv } from '../program-env.ts'

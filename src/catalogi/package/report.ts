@@ -1,5 +1,5 @@
 // What an import of types changed or left out: each object of the file beside what was made of it.
-import { isDuration, isoDuration } from '../http/duration.ts'
+import { isDuration, isoDuration } from '../../http/duration.ts'
 
 /** One member of one object of the file that was not taken over as it stood. */
 export type ImportChange = {

@@ -1,0 +1,272 @@
+// Taking over what a package holds.
+import { sql } from 'kysely'
+import type { Static, TObject } from 'typebox'
+import type { Mutate, Mutation } from '../../database/mutate.ts'
+import type { Actor } from '../../http/actor.ts'
+import { readInput } from '../../http/input.ts'
+import { link, type Resource } from '../../http/links.ts'
+import { type InvalidParam, toProblem } from '../../http/problem.ts'
+import { BesluittypeInput, createBesluittype } from '../besluittypen.ts'
+import { CatalogusInput, createCatalogus } from '../catalogussen.ts'
+import { createInformatieobjecttype, InformatieobjecttypeInput } from '../informatieobjecttypen.ts'
+import { type Hoofdtype, SLEUTEL } from '../rules.ts'
+import type { Selectielijst } from '../selectielijst.ts'
+import { createEigenschap, EigenschapInput } from '../zaaktype/eigenschappen.ts'
+import { ZaaktypeInput } from '../zaaktype/read.ts'
+import { setZaaktypeRelaties } from '../zaaktype/relations.ts'
+import { askSelectielijst, type Bronnen, createResultaattype, ResultaattypeInput } from '../zaaktype/resultaattypen.ts'
+import { createRoltype, RoltypeInput } from '../zaaktype/roltypen.ts'
+import { createZaaktype, procestypeFaults } from '../zaaktype/routes.ts'
+import { createStatustype, StatustypeInput } from '../zaaktype/statustypen.ts'
+import { createZaakobjecttype, ZaakobjecttypeInput } from '../zaaktype/zaakobjecttypen.ts'
+import {
+  createZaaktypeInformatieobjecttype,
+  ZaaktypeInformatieobjecttypeInput,
+} from '../zaaktype/zaaktype-informatieobjecttypen.ts'
+import { moveTo, ownRoot, rootsOf } from './addresses.ts'
+import { FILES, type Name, type Package, PackageFault, uuidOf } from './files.ts'
+import type { PackageItem as Item } from './read-thread.ts'
+import { changedMembers, type ImportChange } from './report.ts'
+
+export type ImportOptions = {
+  /** Keep the uuids of the file; otherwise everything gets a new one. */
+  keepUuids?: boolean
+  /** The catalogue that takes what is in the file; unset, that of the file is made. */
+  catalogusUuid?: string
+  /** Put before the identificatie of every zaaktype, with an underscore. */
+  identificatiePrefix?: string
+  /**
+   * Make the informatieobjecttypen and besluittypen of the file, also where the catalogue has one of that name: all of them, or
+   * those with these keys (`typeKey`).
+   */
+  newTypes?: boolean | ReadonlySet<string>
+  /** Zaaktypen (`typeKey`) that stay as the catalogue has them; the file gives them no next version. */
+  keepZaaktypen?: ReadonlySet<string>
+}
+/** By what a type of the file is told from the others: its resource, and its identificatie or omschrijving. */
+export const typeKey = (resource: Resource, key: string) => `${resource}:${key}`
+/** A type of the file that the catalogue has already, under which key, and whether it is used as it is. */
+export type Known = { resource: Resource; key: string; omschrijving: string; used: boolean }
+export type Imported = {
+  made: Partial<Record<Resource, number>>
+  /** URLs of the catalogue, or of the zaaktypen when they went into an existing one. */
+  urls: string[]
+  /** What was changed or left out, object by object. That all arrive as concepts is not told. */
+  changes: ImportChange[]
+  /** Types of the file that the catalogue had. */
+  known: Known[]
+}
+
+/**
+ * Takes what a ZIP holds over, as concepts, in one transaction: the first thing that cannot be taken undoes all.
+ * @throws PackageFault
+ */
+export async function importPackage(
+  mutate: Mutate,
+  actor: Actor,
+  selectielijst: Selectielijst,
+  pakket: Package,
+  options: ImportOptions = {},
+): Promise<Imported> {
+  if (!pakket.has('Catalogus') && !options.catalogusUuid)
+    throw new PackageFault('in dit bestand staat geen catalogus: noem er een om het in op te nemen')
+  const roots = rootsOf(pakket)
+  const moved = await moveTo(actor.base, pakket, roots, options)
+  // Into a catalogue that is there: that of the file stays behind.
+  if (options.catalogusUuid) moved.delete('Catalogus')
+  const bronnen = new Map<string, Bronnen>()
+  for (const item of moved.get('ResultaatType') ?? [])
+    bronnen.set(item.url, await askSelectielijst(selectielijst, readBody('ResultaatType', ResultaattypeInput, item)))
+  const procestypen = new Map<string, InvalidParam[]>()
+  for (const item of moved.get('ZaakType') ?? []) {
+    const { selectielijstProcestype } = readBody('ZaakType', ZaaktypeInput, item)
+    procestypen.set(item.url, await procestypeFaults(selectielijst, selectielijstProcestype))
+  }
+  const imported = await mutate(actor, async (m) => {
+    const written = await writePackage(m, moved, { bronnen, procestypen }, options)
+    // A transaction that changes nothing is not kept, so that nothing is recorded of it either.
+    if (Object.keys(written.made).length === 0) throw new NothingMade(written)
+    return written
+  }).catch((error: unknown) => {
+    if (error instanceof NothingMade) return error.imported
+    throw error
+  })
+  return { ...imported, changes: imported.changes.map((change) => ({ ...change, given: movedBack(change.given) })) }
+
+  /** As the file says it: addresses are those of who wrote it. */
+  function movedBack(given: unknown): unknown {
+    if (roots.size !== 1) return given
+    return JSON.parse(JSON.stringify(given).replaceAll(ownRoot(actor.base), [...roots][0]!))
+  }
+}
+
+class NothingMade extends Error {
+  imported: Imported
+  constructor(imported: Imported) {
+    super('everything stays as it is')
+    this.imported = imported
+  }
+}
+
+function readBody<T extends Parameters<typeof readInput>[0]>(name: Name, schema: T, item: Item) {
+  return explained(name, item, () => readInput<T>(schema, item))
+}
+
+function explained<R>(name: Name, item: Item, work: () => R): R {
+  const explain = (error: unknown): never => {
+    const label = labelOf(item)
+    const { invalidParams } = toProblem(error)
+    if (invalidParams) throw new PackageFault(`${name} ${label} kan niet worden opgenomen:`, invalidParams)
+    if ((error as { code?: string }).code === '23505')
+      throw new PackageFault(`${name} ${label} bestaat hier al met deze uuid: geef alles een nieuwe.`)
+    throw error
+  }
+  try {
+    const result = work()
+    return result instanceof Promise ? (result.catch(explain) as R) : result
+  } catch (error) {
+    return explain(error)
+  }
+}
+
+const labelOf = (item: Item) =>
+  String(item.identificatie || item.omschrijving || item.naam || item.domein || uuidOf(item.url)).slice(0, 100)
+
+type Asked = { bronnen: Map<string, Bronnen>; procestypen: Map<string, InvalidParam[]> }
+
+async function writePackage(m: Mutation, pakket: Package, asked: Asked, options: ImportOptions): Promise<Imported> {
+  const imported: Imported = { made: {}, urls: [], changes: [], known: [] }
+  const { base } = m.actor
+  /** Types of the file for which one that exists is used. */
+  const existing = new Map<string, string>()
+  const own = (item: Item) => ({ uuid: uuidOf(item.url) })
+  const catalogus = (name: Name, item: Item) =>
+    options.catalogusUuid && WITH_CATALOGUS.has(name)
+      ? { ...item, catalogus: link(base, 'catalogus', options.catalogusUuid) }
+      : item
+  const tell = (name: Name, item: Item, changes: Omit<ImportChange, 'resource' | 'label' | 'url'>[]) => {
+    for (const change of changes)
+      imported.changes.push({
+        resource: FILES[name],
+        label: labelOf(item),
+        url: existing.get(item.url) ?? item.url,
+        ...change,
+      })
+  }
+  const each = async <S extends TObject>(
+    name: Name,
+    schema: S,
+    work: (input: Static<S>, item: Item) => Promise<object>,
+  ) => {
+    const own = new Set(Object.keys(schema.properties).filter((member) => !LATER.has(member)))
+    for (const item of pakket.get(name) ?? []) {
+      if (existing.has(item.url) || existing.has(String(item.zaaktype))) continue
+      const given = withExisting(catalogus(name, item), existing)
+      const made = await explained(name, item, () => work(readInput(schema, given), item))
+      tell(name, item, changedMembers(camelKeys(given) as Item, made as Item, own))
+      imported.made[FILES[name]] = (imported.made[FILES[name]] ?? 0) + 1
+      if (name === (options.catalogusUuid ? 'ZaakType' : 'Catalogus')) imported.urls.push(item.url)
+    }
+  }
+  if (options.catalogusUuid)
+    for (const name of ['InformatieObjectType', 'BesluitType', 'ZaakType'] as const)
+      for (const item of pakket.get(name) ?? []) {
+        const resource = FILES[name]
+        const key = keyOf(resource, item, options)
+        const found = await findVersion(m, resource, key, item, options.catalogusUuid)
+        if (!found) continue
+        const { newTypes, keepZaaktypen } = options
+        const chosen = typeKey(resource, key)
+        const used =
+          resource === 'zaaktype'
+            ? (keepZaaktypen?.has(chosen) ?? false)
+            : !(typeof newTypes === 'object' ? newTypes.has(chosen) : newTypes)
+        imported.known.push({ resource, key, omschrijving: String(item.omschrijving ?? ''), used })
+        if (!used) continue
+        existing.set(item.url, link(base, resource, found))
+        tell(name, item, [{ field: 'url', given: item.url, taken: existing.get(item.url) }])
+      }
+  await each('Catalogus', CatalogusInput, (input, item) => createCatalogus(m, input, own(item)))
+  await each('InformatieObjectType', InformatieobjecttypeInput, (input, item) =>
+    createInformatieobjecttype(m, input, own(item)),
+  )
+  await each('BesluitType', BesluittypeInput, (input, item) => createBesluittype(m, input, own(item)))
+  await each('ZaakType', ZaaktypeInput, (input, item) => {
+    const identificatie = prefixed(input.identificatie ?? '', options)
+    const relaties = { identificatie, deelzaaktypen: [], gerelateerdeZaaktypen: [] }
+    return createZaaktype(m, { ...input, ...relaties }, asked.procestypen.get(item.url), own(item))
+  })
+  // Now that all zaaktypen are there, the relations between them.
+  for (const item of pakket.get('ZaakType') ?? []) {
+    if (existing.has(item.url)) continue
+    const input = readInput(ZaaktypeInput, withExisting(catalogus('ZaakType', item), existing))
+    const missing = await explained('ZaakType', item, () => setZaaktypeRelaties(m, uuidOf(item.url), input))
+    tell(
+      'ZaakType',
+      item,
+      missing.map((relation) => ({ ...relation, taken: null })),
+    )
+  }
+  await each('StatusType', StatustypeInput, (input, item) => createStatustype(m, input, own(item)))
+  await each('ZaakTypeInformatieObjectType', ZaaktypeInformatieobjecttypeInput, (input, item) =>
+    createZaaktypeInformatieobjecttype(m, input, own(item)),
+  )
+  await each('ResultaatType', ResultaattypeInput, (input, item) =>
+    createResultaattype(m, input, asked.bronnen.get(item.url)!, {
+      ...own(item),
+      omschrijvingGeneriek: String(item.omschrijving_generiek ?? item.omschrijvingGeneriek ?? '').slice(0, 20),
+    }),
+  )
+  await each('RolType', RoltypeInput, (input, item) => createRoltype(m, input, own(item)))
+  await each('Eigenschap', EigenschapInput, (input, item) => createEigenschap(m, input, own(item)))
+  await each('ZaakObjectType', ZaakobjecttypeInput, (input, item) => createZaakobjecttype(m, input, own(item)))
+  return imported
+}
+
+const WITH_CATALOGUS = new Set<Name>(['InformatieObjectType', 'BesluitType', 'ZaakType'])
+/** Relations that are set after all zaaktypen were made. */
+const LATER = new Set(['deelzaaktypen', 'gerelateerdeZaaktypen'])
+
+const prefixed = (identificatie: string, { identificatiePrefix: prefix }: ImportOptions) =>
+  prefix ? `${prefix}_${identificatie}` : identificatie
+
+/** An object of the file with its relations to the types that are used instead of those in the file. */
+function withExisting<T extends object>(item: T, existing: Map<string, string>): T {
+  const replaced = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(replaced)
+      : typeof value === 'string'
+        ? (existing.get(value) ?? value)
+        : value !== null && typeof value === 'object'
+          ? withExisting(value, existing)
+          : value
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, replaced(value)])) as T
+}
+
+function keyOf(resource: Hoofdtype, item: Item, options: ImportOptions): string {
+  const key = String(item[SLEUTEL[resource]] ?? '')
+  return resource === 'zaaktype' && key !== '' ? prefixed(key, options) : key
+}
+
+/** The version in a catalogue of what a type of the file is called: the one that begins with it, or else last. */
+async function findVersion(
+  m: Mutation,
+  type: Hoofdtype,
+  key: string,
+  item: Item,
+  catalogusUuid: string,
+): Promise<string | undefined> {
+  const begin = String(item.begin_geldigheid ?? item.beginGeldigheid ?? '')
+  const { rows } = await sql<{ uuid: string }>`
+    select t.uuid from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
+    where c.uuid = ${catalogusUuid} and t.${sql.ref(SLEUTEL[type])} = ${key} and ${key} <> ''
+    order by t.begin_geldigheid::text = ${begin} desc, t.begin_geldigheid desc, t.id desc limit 1`.execute(m.trx)
+  return rows[0]?.uuid
+}
+
+function camelKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelKeys)
+  if (value === null || typeof value !== 'object') return value
+  const camel = (key: string) => key.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [camel(key), camelKeys(member)]))
+}
