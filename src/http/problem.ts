@@ -179,8 +179,6 @@ const CONSTRAINTS: Record<string, () => Problem> = {
       'Deze identificatie bestaat al binnen de verantwoordelijke organisatie.',
     ),
   besluitinformatieobject_uniek: () => invalid('nonFieldErrors', 'unique', 'Het document hoort al bij dit besluit.'),
-  applicatie_client_id_uniek: () =>
-    invalid('clientIds', 'clientId-exists', 'Een andere applicatie heeft een van deze client-ids al.'),
   dienst_api_root_uniek: () => invalid('apiRoot', 'unique', 'Een andere dienst heeft deze API-root al.'),
   catalogus_domein_rsin_uniek: () =>
     invalid('nonFieldErrors', 'unique', 'De combinatie van domein en rsin bestaat al.'),

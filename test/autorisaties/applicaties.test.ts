@@ -124,6 +124,23 @@ t.test('applicaties', async (t) => {
     t.strictSame(race.map(({ status }) => status).sort(), [201, ...Array(7).fill(400)])
   })
 
+  t.test('ac-001: a client id that another application takes while this one is being made is refused', async (t) => {
+    const { sql } = test.database
+    const other = (await call('POST', URL, applicatie())).body
+    const late = await sql.begin(async (trx) => {
+      const [{ pid } = { pid: 0 }] = await trx`select pg_backend_pid() as pid`
+      await trx`insert into applicatie_client (client_id, applicatie_id) select 'gelijktijdig', id from applicatie where uuid = ${uuidOf(other.url)}`
+      const answer = call('POST', URL, applicatie({ clientIds: ['gelijktijdig'], label: 'Te laat' }))
+      const waits = () => sql`select from pg_stat_activity where ${pid!} = any(pg_blocking_pids(pid))`
+      while ((await waits()).length === 0) await new Promise(setImmediate)
+      return { answer }
+    })
+    const refused = await late.answer
+    t.match(refused, { status: 400 })
+    t.strictSame(codes(refused), ['clientIds: clientId-exists'])
+    t.equal((await sql`select from applicatie where label = 'Te laat'`).length, 0)
+  })
+
   t.test('ac-002: all rights or a list of them', async (t) => {
     const both = await call('POST', URL, applicatie({ heeftAlleAutorisaties: true }))
     t.strictSame(codes(both), ['nonFieldErrors: ambiguous-authorizations-specified'])

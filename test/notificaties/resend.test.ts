@@ -172,7 +172,16 @@ t.test('a claim of which the answer was lost is claimed again by the same worker
   const mine = { ...nobody, worker: worker!.id }
   const first = await claim(test.database, mine)
   t.equal((await claim(test.database, { ...mine, busy: first.claimed })).found, 0, 'not what it has in hand')
-  t.match((await claim(test.database, mine)).claimed, [{ poging: 2 }])
+  const again = await claim(test.database, mine)
+  t.match(again.claimed, [{ poging: 2 }])
+  const delivered = (claimed: typeof first.claimed) =>
+    record(
+      test.database,
+      claimed.map((one) => ({ ...one, outcome: 'delivered', httpStatus: 201, answer: '', ms: 1, wait: null })),
+    )
+  t.same(await delivered(first.claimed), [false], 'the lost attempt does not end the one that is under way')
+  t.equal((await test.database.sql`select from levering`).length, 1)
+  t.same(await delivered(again.claimed), [true])
 })
 
 t.test('workers that claim at once never get the same message, nor two of one main object', async (t) => {

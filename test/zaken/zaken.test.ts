@@ -172,6 +172,15 @@ t.test('cases', async (t) => {
     const raised = await call('PATCH', open.url, { vertrouwelijkheidaanduiding: 'geheim' }, options)
     t.equal(raised.status, 403, 'nobody raises a case above what he may touch')
     t.equal((await call('POST', `${ZAKEN}/zaken`, body, options)).status, 403)
+    const reader = (typeUrl: string) => ({ scopes: ['zaken.lezen'], typeUuid: uuidOf(typeUrl), typeUrl })
+    const writer = (typeUrl: string) => ({ scopes: ['zaken.bijwerken'], typeUuid: uuidOf(typeUrl), typeUrl })
+    const twoRights = await givenClient(
+      test,
+      'twee-rechten',
+      [reader(andere), writer(zaaktype)].map((right) => ({ component: 'zrc', max: 'openbaar', ...right })),
+    )
+    const change = await call('PATCH', open.url, { omschrijving: 'x' }, { ...CRS, as: twoRights })
+    t.equal(change.status, 403, 'a scope on one type is none on another')
     const onlyWrite = await givenClient(test, 'schrijver', [
       { component: 'zrc', scopes: ['zaken.aanmaken'], typeUuid: uuidOf(andere), typeUrl: andere, max: 'openbaar' },
     ])

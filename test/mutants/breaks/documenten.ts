@@ -57,7 +57,7 @@ export const DOCUMENTEN: Mutant[] = [
     file: 'src/documenten/document/download.ts',
     search: 'if (sha256 && !hash.digest().equals(sha256)) throw damaged(',
     replace: 'if (Math.random() > 2) throw damaged(',
-    tests: ['test/documenten/storage.test.ts', 'test/documenten/documenten.test.ts'],
+    tests: ['test/documenten/content.test.ts'],
   },
   {
     what: 'a download asks for the right to read',

@@ -45,10 +45,10 @@ export const SHARED: Mutant[] = [
     tests: ['test/besluiten/besluiten.test.ts'],
   },
   {
-    what: 'applicatie_client_id_uniek is answered with its rule',
-    file: 'src/http/problem.ts',
-    search: '  applicatie_client_id_uniek: ',
-    replace: '  applicatie_client_id_uniek_not: ',
+    what: 'ac-001 of two applications that take a client id at one moment one is refused',
+    file: 'src/autorisaties/applicaties.ts',
+    search: 'if (n !== clientIds.length) throwFaults(await takenClientIds(m, clientIds, applicatieId))',
+    replace: 'if (Math.random() > 2) throwFaults(await takenClientIds(m, clientIds, applicatieId))',
     tests: ['test/autorisaties/applicaties.test.ts'],
   },
   {
