@@ -7,6 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { one } from '../database/rows.ts'
 import { alias } from '../http/documented.ts'
 import { Patch, snakeCase, Text, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
@@ -81,7 +82,7 @@ export const applicaties: FastifyPluginAsyncTypebox = async (app) => {
         reply,
         {
           count: async () =>
-            (await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read)).rows[0]!
+            one((await sql<{ n: number }>`select count(*) as n from applicatie a where ${kept}`.execute(app.read)).rows)
               .n,
           rows: (limit, offset) => selectApplicaties(app.read, kept, limit, offset),
         },

@@ -27,7 +27,7 @@ import { basePath } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
 import { keysetByNumber, sortsOf } from './lookup.ts'
 import { redirectWith } from './page.ts'
-import { addNotice, endSessions, ROLLEN, seal, unseal } from './session.ts'
+import { addNotice, endSessions, ROLLEN, seal, sessionOf, signedIn, unseal } from './session.ts'
 import { endWait } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'administrator' } as const
@@ -127,7 +127,7 @@ export function registerAccounts(app: FastifyInstance): void {
     const account = await requireAccount(app, request)
     try {
       const form = readForm(Gewijzigd, request.body)
-      if (account.id === request.beheerder!.id && !form.actief)
+      if (account.id === signedIn(request).id && !form.actief)
         throwFormFaults({
           actief: t('U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.'),
         })
@@ -140,7 +140,7 @@ export function registerAccounts(app: FastifyInstance): void {
           nieuw: form,
         })
       })
-      const self = account.id === request.beheerder!.id && form.rol !== 'administrator'
+      const self = account.id === signedIn(request).id && form.rol !== 'administrator'
       return await redirectWith(
         request,
         reply,
@@ -171,9 +171,9 @@ export function registerAccounts(app: FastifyInstance): void {
     try {
       const { wijze, wachtwoord } = readForm(Wachtwoord, request.body, passwordFaults)
       const gekozen = choosePassword(wijze, wachtwoord)!
-      const own = account.id === request.beheerder!.id
+      const own = account.id === signedIn(request).id
       await mutateFromPage(request, async (m) => {
-        await setPassword(m.trx, account.id, gekozen, { keep: own ? request.sessie!.id : null, given: !own })
+        await setPassword(m.trx, account.id, gekozen, { keep: own ? sessionOf(request).id : null, given: !own })
         m.vastleggen(recordOf(account, 'wachtwoord-wijzigen'))
       })
       const text = t`Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
@@ -204,7 +204,7 @@ export function registerAccounts(app: FastifyInstance): void {
     app.post<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
       const account = await requireAccount(app, request)
       try {
-        if (naam === 'verwijderen' && account.id === request.beheerder!.id)
+        if (naam === 'verwijderen' && account.id === signedIn(request).id)
           throwFormFaults({ '': t('U kunt uw eigen account niet verwijderen. Vraag een andere administrator.') })
         await mutateFromPage(request, async (m) => {
           await actie.doe(m.trx, account, request)
@@ -253,7 +253,7 @@ const ACTIES: Record<string, Actie> = words(
       knop: 'Sessies beëindigen',
       handeling: 'sessies-beeindigen',
       doe: (trx, { id }, request) =>
-        endSessions(trx, id, { behalve: id === request.beheerder!.id ? request.sessie!.id : null }),
+        endSessions(trx, id, { behalve: id === signedIn(request).id ? sessionOf(request).id : null }),
       gedaan: (name) => t`De sessies van ${name} zijn beëindigd.`,
     },
     codes: {
@@ -302,7 +302,7 @@ const accountPage = (request: FastifyRequest, account: Account) => ({
   titel: account.gebruikersnaam,
   kruimels: ACCOUNTS,
   account,
-  zelf: account.id === request.beheerder!.id,
+  zelf: account.id === signedIn(request).id,
   ...KEUZES,
 })
 const passwordPage = (account: Account) => ({ titel: t('Nieuw wachtwoord'), kruimels: breadcrumbsOf(account), account })

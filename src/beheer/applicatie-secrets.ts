@@ -14,7 +14,7 @@ import { formFaultsOf, readForm } from './form.ts'
 import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
-import { addNotice } from './session.ts'
+import { addNotice, signedIn } from './session.ts'
 
 const Geheim = Type.Object({
   client: Text(50, { minLength: 1 }),
@@ -227,7 +227,7 @@ function exampleCommand(
   scopes: 'alle' | string[],
 ): { curl: string; later: string } {
   const [, path, header] = PROEVEN.find(([scope]) => scopes === 'alle' || scopes.includes(scope)) ?? PROEVEN[0]!
-  const { gebruikersnaam, naam } = request.beheerder!
+  const { gebruikersnaam, naam } = signedIn(request)
   const token = signToken(clientId, geheim, { id: gebruikersnaam, name: naam })
   const rest = `${header ? ` -H ${quote(header)}` : ''} ${quote(`${request.base}${path}`)}`
   return {

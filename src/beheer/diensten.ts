@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import { invalid, notFound } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
 import { type Probe, probeService } from '../services/probe.ts'
@@ -105,7 +106,7 @@ export function registerDiensten(app: FastifyInstance): void {
         const known = await m.trx.selectFrom('dienst').where('slug', '=', slug).select('id').executeTakeFirst()
         if (known) throw invalid('slug', 'unique', t('Een andere dienst heeft deze naam al.'))
         await saveService(m, box, toInput(form, slug))
-        const made = (await readDienst(m.read, { slug }))!
+        const made = expected(await readDienst(m.read, { slug }))
         m.vastleggen({
           handeling: 'dienst-maken',
           soort: 'dienst',
@@ -174,7 +175,7 @@ export function registerDiensten(app: FastifyInstance): void {
           weergave: form.label,
           oud: toAudit(dienst),
           nieuw: {
-            ...toAudit((await readDienst(m.read, { uuid: dienst.uuid }))!),
+            ...toAudit(expected(await readDienst(m.read, { uuid: dienst.uuid }))),
             ...(form.secret !== undefined && { secret: 'gewijzigd' }),
             ...(form.clientKey !== undefined && { clientKey: 'gewijzigd' }),
           },

@@ -11,6 +11,7 @@ import { historyOf } from './history.ts'
 import { t } from './language/language.ts'
 import { keysetByNumber, queryText, requireVisible, type Sorts, uuidIn, uuidParam, visible } from './lookup.ts'
 import { CSP } from './page.ts'
+import { signedIn } from './session.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
 
 type Regel = {
@@ -102,7 +103,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       { soort: string; uuid: string | null; url: string | null; naam: string | null; zichtbaar: boolean | null }[]
     >`
       select r.object_type as soort, r.object_uuid as uuid, r.object_url as url, coalesce(z.identificatie, b.identificatie) as naam,
-        z.vertrouwelijkheidaanduiding <= ${request.beheerder!.maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as zichtbaar
+        z.vertrouwelijkheidaanduiding <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding as zichtbaar
       from objectinformatieobject r left join zaak z on z.uuid = r.object_uuid left join besluit b on b.uuid = r.object_uuid
       where r.enkelvoudiginformatieobject_id = ${document.id} order by r.id desc limit 50`
     const asked = versionIn(request, 'bekijken')

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.ts'
 import { language } from './language/language.ts'
-import { liveSessions } from './session.ts'
+import { liveSessions, sessionOf } from './session.ts'
 
 /** What a page shows of something that goes on, by the names of its places (`data-waarde`). */
 export type StreamState = {
@@ -84,7 +84,7 @@ export function openEventStreams(app: FastifyInstance) {
     bronnen.set(key, bron)
     const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()
     const kijker: Viewer = {
-      sessie: request.sessie!.id,
+      sessie: sessionOf(request).id,
       stream,
       gesprokenOp: Date.now(),
       gezien: String(request.headers['last-event-id'] ?? ''),

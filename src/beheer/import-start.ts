@@ -28,6 +28,7 @@ import { keysetPage } from './keyset-list.ts'
 import { reason, t, words } from './language/language.ts'
 import { queryText, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
+import { signedIn } from './session.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
@@ -186,7 +187,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       const started = await mutateFromPage(request, async (m) => {
         const { import: made, concept } = await startDraft(m, uuid, {
           config,
-          gestartDoor: request.beheerder!.gebruikersnaam,
+          gestartDoor: signedIn(request).gebruikersnaam,
         })
         m.vastleggen({
           handeling: 'import-starten',
@@ -262,7 +263,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       const { uuid, totaal, omvang } = await createDraft(m, part.file, {
         bestandsnaam,
         basisUrl: request.base,
-        gemaaktDoor: request.beheerder!.gebruikersnaam,
+        gemaaktDoor: signedIn(request).gebruikersnaam,
       })
       if (part.file.truncated)
         throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)

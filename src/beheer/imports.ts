@@ -26,6 +26,7 @@ import { keysetPage } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
 import { keysetByNumber, queryText, sortsOf, uuidParam } from './lookup.ts'
 import { redirectWith } from './page.ts'
+import { signedIn } from './session.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
@@ -185,7 +186,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await vind(request)
     if (!hasReport(row)) throw notFound(t('Dit kan pas als de import is gestopt.'))
     const uuid = await mutateFromPage(request, async (m) => {
-      const made = await createDraftOfRest(m, row, request.beheerder!.gebruikersnaam)
+      const made = await createDraftOfRest(m, row, signedIn(request).gebruikersnaam)
       await requestDryRun(m, made.uuid)
       m.vastleggen({ handeling: 'import-opnieuw', ...object(row), nieuw: { rijen: made.totaal } })
       return made.uuid

@@ -9,6 +9,7 @@ import { notFound } from '../http/problem.ts'
 import { UUID_PATTERN } from '../http/uuid.ts'
 import { type Bladzij, type Cursor, keysetPage } from './keyset-list.ts'
 import { t } from './language/language.ts'
+import { signedIn } from './session.ts'
 
 const UUID = new RegExp(UUID_PATTERN, 'i')
 
@@ -40,13 +41,13 @@ export function queryDay(request: FastifyRequest, name: string): string | undefi
 
 /** Whether what somebody looks at is not above what he may see. */
 export function visible(request: FastifyRequest, column: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`${column} <= ${request.beheerder!.maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding`
+  return sql<boolean>`${column} <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding`
 }
 
 /** @throws Problem 404 when it is above what he may see: for him it does not exist */
 export function requireVisible(request: FastifyRequest, vertrouwelijkheidaanduiding: string): void {
   const levels: readonly string[] = VERTROUWELIJKHEIDAANDUIDINGEN
-  const max = request.beheerder!.maxVertrouwelijkheidaanduiding
+  const max = signedIn(request).maxVertrouwelijkheidaanduiding
   if (levels.indexOf(vertrouwelijkheidaanduiding) > levels.indexOf(max)) throw notFound(t('Deze pagina bestaat niet.'))
 }
 

@@ -10,7 +10,7 @@ import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, W
 import { formatDuration } from './format.ts'
 import { t, words } from './language/language.ts'
 import { redirectWith } from './page.ts'
-import { endSessions, startSession } from './session.ts'
+import { endSessions, sessionOf, signedIn, startSession } from './session.ts'
 import { ownCounters } from './sign-in-attempts.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
@@ -34,7 +34,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
   const { box } = app.parts
   /** Runs a check of a password or a code, so many times. @throws Problem 429 */
   const beproef = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
-    const { id } = request.beheerder!
+    const { id } = signedIn(request)
     const counters = ownCounters(id)
     const seconds = await app.own.attempts.claim(counters)
     if (seconds > 0)
@@ -51,12 +51,12 @@ export function registerMijnAccount(app: FastifyInstance): void {
   app.get('/mijn-account', { config }, async (request, reply) => show(app, request, reply))
 
   app.get('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
-    if (!request.beheerder!.wachtwoordGegeven) return redirectWith(request, reply, '/mijn-account')
+    if (!signedIn(request).wachtwoordGegeven) return redirectWith(request, reply, '/mijn-account')
     return reply.pagina('mijn-account-wachtwoord', { ...FIRST_PASSWORD, fouten: {} })
   })
 
   app.post('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
-    const { id, gebruikersnaam, wachtwoord, wachtwoordGegeven, uuid } = request.beheerder!
+    const { id, gebruikersnaam, wachtwoord, wachtwoordGegeven, uuid } = signedIn(request)
     try {
       if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
       const form = readForm(Wachtwoord, request.body, newPasswordFaults)
@@ -65,7 +65,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
       )
       if (!right) throwFormFaults({ oud: t('Dit is niet uw huidige wachtwoord.') })
       await mutateFromPage(request, async (m) => {
-        await setPassword(m.trx, id, form.nieuw, { keep: request.sessie!.id, given: false })
+        await setPassword(m.trx, id, form.nieuw, { keep: sessionOf(request).id, given: false })
         m.vastleggen({ handeling: 'wachtwoord-wijzigen', soort: 'account', id: uuid, weergave: gebruikersnaam })
       })
     } catch (error) {
@@ -85,12 +85,12 @@ export function registerMijnAccount(app: FastifyInstance): void {
   app.get('/mijn-account/codes', { config: instellen }, async (request, reply) => showCodes(app, request, reply))
 
   app.post('/mijn-account/codes/nieuw', { config: instellen }, async (request, reply) => {
-    await app.own.codes.begin(box, request.beheerder!)
+    await app.own.codes.begin(box, signedIn(request))
     return redirectWith(request, reply, '/mijn-account/codes')
   })
 
   app.post('/mijn-account/codes/bevestigen', { config: instellen }, async (request, reply) => {
-    const beheerder = request.beheerder!
+    const beheerder = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
       if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code, true))))
@@ -98,7 +98,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
           code: t('Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.'),
         })
       await mutateFromPage(request, async (m) => {
-        await endSessions(m.trx, beheerder.id, { behalve: request.sessie!.id })
+        await endSessions(m.trx, beheerder.id, { behalve: sessionOf(request).id })
         m.vastleggen({
           handeling: 'codes-instellen',
           soort: 'account',
@@ -114,12 +114,12 @@ export function registerMijnAccount(app: FastifyInstance): void {
   })
 
   app.get('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
-    if (!request.beheerder!.totp) return redirectWith(request, reply, '/mijn-account')
+    if (!signedIn(request).totp) return redirectWith(request, reply, '/mijn-account')
     return reply.pagina('mijn-account-codes-weg', { ...CODES_WEG, vereist: app.parts.config.beheerTotpRequired })
   })
 
   app.post('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
-    const beheerder = request.beheerder!
+    const beheerder = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
       if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code))))
@@ -145,9 +145,9 @@ export function registerMijnAccount(app: FastifyInstance): void {
   })
 
   app.post<{ Body: { sessie?: string } }>('/mijn-account/sessies', { config }, async (request, reply) => {
-    const { id, uuid, gebruikersnaam } = request.beheerder!
+    const { id, uuid, gebruikersnaam } = signedIn(request)
     const sessie = String(request.body?.sessie ?? '')
-    const which = isUuid(sessie) ? { uuid: sessie } : { behalve: request.sessie!.id }
+    const which = isUuid(sessie) ? { uuid: sessie } : { behalve: sessionOf(request).id }
     const count = await mutateFromPage(request, async (m) => {
       const ended = await endSessions(m.trx, id, which)
       m.vastleggen({
@@ -193,7 +193,7 @@ async function show(
   reply: FastifyReply,
   fouten: Record<string, string> = {},
 ): Promise<FastifyReply> {
-  const { id } = request.beheerder!
+  const { id } = signedIn(request)
   const { sql } = app.reader
   const [account] = await sql<
     {
@@ -211,7 +211,7 @@ async function show(
       totp_sinds, oidc_subject is not null as oidc
     from beheer_account where id = ${id}`
   const sessies = await sql<Sessie[]>`
-    select uuid, adres, browser, gemaakt_op as "gemaaktOp", gezien_op as "gezienOp", id = ${request.sessie!.id} as deze
+    select uuid, adres, browser, gemaakt_op as "gemaaktOp", gezien_op as "gezienOp", id = ${sessionOf(request).id} as deze
     from beheer_sessie
     where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'
     order by deze desc, gezien_op desc limit 100`
@@ -234,8 +234,8 @@ async function showCodes(
   return reply.pagina('mijn-account-codes', {
     titel: t('Eenmalige codes instellen'),
     kruimels: [{ pad: '/mijn-account', naam: t('Mijn account') }],
-    vereist: settings.beheerTotpRequired && !request.beheerder!.totp && request.beheerder!.wachtwoord,
-    nieuw: await app.own.codes.running(box, request.beheerder!, `Zaakstroom ${host}`.replaceAll(':', ' ')),
+    vereist: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
+    nieuw: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
     fouten,
   })
 }

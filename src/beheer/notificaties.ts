@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { one } from '../database/rows.ts'
 import { notFound } from '../http/problem.ts'
 import { isUuid, UUID_PATTERN } from '../http/uuid.ts'
 import { CAUSE, type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
@@ -429,11 +430,11 @@ async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promi
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal
     from (select from notificatie where ${voldoetAan(filter)} limit ${TOT + 1}) gevonden`.execute(app.read)
-  return rows[0]!.aantal
+  return one(rows).aantal
 }
 
 async function countMessages(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal from notificatie where ${voldoetAan(filter)}`.execute(app.read)
-  return rows[0]!.aantal
+  return one(rows).aantal
 }

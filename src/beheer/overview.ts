@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Reader } from '../database/database.ts'
+import { one } from '../database/rows.ts'
 import type { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
 import { EXTERNAL } from '../notificaties/outbox.ts'
@@ -395,7 +396,8 @@ type Notificaties = {
 async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
   // In each place, and not once before: the planner then knows how few messages are of today.
   const begin = sql`date_trunc('day', now() at time zone 'Europe/Amsterdam') at time zone 'Europe/Amsterdam'`
-  const [row] = await sql<Notificaties[]>`
+  return one(
+    await sql<Notificaties[]>`
     select
       (select count(*)::int from (select from levering where status = 'gepland' limit ${TOT + 1}) n) as gepland,
       (select extract(epoch from now() - n.aanmaakdatum)::float8 from notificatie n
@@ -405,8 +407,8 @@ async function countNotificaties({ sql }: Reader): Promise<Notificaties> {
         where l.status = 'mislukt' and n.aanmaakdatum >= ${begin} limit ${TOT + 1}) n) as "misluktVandaag",
       (select count(*)::int from (select from notificatie n where aanmaakdatum >= ${begin}
         and not exists (select from levering l where l.notificatie_id = n.id) limit ${TOT + 1}) n) as "bezorgdVandaag",
-      (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`
-  return row!
+      (now() at time zone 'Europe/Amsterdam')::date::text as vandaag`,
+  )
 }
 
 function reportNotificaties({ misluktVandaag, vandaag }: Notificaties, storingen: Storing[]): void {

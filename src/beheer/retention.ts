@@ -5,6 +5,7 @@ import { toRemove, volgendeRun } from '../jobs/retention.ts'
 import { mutateFromPage } from './change.ts'
 import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
+import { signedIn } from './session.ts'
 
 const PAD = '/bewaartermijnen'
 const TAAK = 'retention'
@@ -41,7 +42,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
 
   app.post(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     await mutateFromPage(request, async (m) => {
-      await m.enqueue(TAAK, { door: request.beheerder!.gebruikersnaam }, { jobKey: TAAK })
+      await m.enqueue(TAAK, { door: signedIn(request).gebruikersnaam }, { jobKey: TAAK })
       m.vastleggen({
         handeling: 'bewaartermijnen-uitvoeren',
         soort: 'bewaartermijnen',

@@ -217,7 +217,7 @@ export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice)
 
 /** The page of this request has said it. */
 export async function removeNotice(request: FastifyRequest, { key }: { key: string }): Promise<void> {
-  await request.server.own.sessions.removeNotice(request.sessie!.id, key)
+  await request.server.own.sessions.removeNotice(sessionOf(request).id, key)
 }
 
 export async function deleteNotice({ sql }: Sql, id: number, key: string): Promise<void> {
@@ -255,7 +255,19 @@ export function unseal(request: FastifyRequest): string | undefined {
   return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
 }
 
-const owner = (request: FastifyRequest) => `sessie:${request.sessie!.uuid}`
+const owner = (request: FastifyRequest) => `sessie:${sessionOf(request).uuid}`
+
+/** Who is signed in, on a page that is not for everybody. */
+export function signedIn({ beheerder }: FastifyRequest): Beheerder {
+  if (!beheerder) throw new Error('nobody is signed in')
+  return beheerder
+}
+
+/** The session of who is signed in, on a page that is not for everybody. */
+export function sessionOf({ sessie }: FastifyRequest): Session {
+  if (!sessie) throw new Error('there is no session')
+  return sessie
+}
 
 /** Whether the one who is signed in has this role, or a higher one. */
 export function hasRole(beheerder: Beheerder | undefined, rol: Toegang): boolean {
@@ -265,7 +277,7 @@ export function hasRole(beheerder: Beheerder | undefined, rol: Toegang): boolean
 
 /** The one who is signed in, as the API's functions and their audit records know him. */
 export function beheerActor(request: FastifyRequest): Actor {
-  const { gebruikersnaam, naam } = request.beheerder!
+  const { gebruikersnaam, naam } = signedIn(request)
   return {
     clientId: '',
     userId: gebruikersnaam,

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { findDocument } from '../documenten/document/read.ts'
 import { documentenKanaal } from '../documenten/kanaal.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
@@ -65,7 +66,11 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
         // Refused by one server, all of it did not happen.
         elders.rijen.unshift({ tabel: 'besluit', uuid: row.uuid })
         if (was && zaakUuid)
-          elders.rijen.push({ tabel: 'zaak', uuid: zaakUuid, ...difference(was, (await archivering(m, zaakUuid))!) })
+          elders.rijen.push({
+            tabel: 'zaak',
+            uuid: zaakUuid,
+            ...difference(was, expected(await archivering(m, zaakUuid))),
+          })
         const besluit = toBesluit(row, base)
         if (config.enableCloudEvents) m.announce(await verwerkt(m, row, zaakUuid, documenten))
         return { besluit, besluitinformatieobjecten }

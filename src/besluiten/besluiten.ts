@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Condition, Conditions } from '../database/list.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { unlinkAllOf } from '../documenten/object-links.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
@@ -218,7 +219,7 @@ export async function createBesluit(
     context.elders.rijen.push({ tabel: 'besluit', uuid })
     context.elders.spiegels.push(zaakbesluitElders(elders.url, uuid, base)) // brc-006
   }
-  const row = (await findBesluit(m.read, uuid))!
+  const row = expected(await findBesluit(m.read, uuid))
   recordBesluit(m, 'create', row, null, toBesluit(row, base))
   await syncZaakbesluit(m, null, { row, zaak }) // brc-006
   return row
@@ -309,7 +310,7 @@ async function changeBesluit(
     })
     .where('id', '=', before.id)
     .execute()
-  const row = (await findBesluit(m.read, uuid))!
+  const row = expected(await findBesluit(m.read, uuid))
   const nieuw = toBesluit(row, base)
   recordBesluit(m, actie, row, oud, nieuw)
   await syncZaakbesluit(m, { row: before, zaak: current }, { row, zaak }) // brc-006
@@ -341,11 +342,13 @@ type Kanten = { besluit: Json; zaakbesluit: Json | null; zaak: Json | null }
 /** A besluit and its place in a case of ours, as they stand in the database. */
 async function bothSides(m: Mutation, uuid: string, zaak: ZaakCore | null): Promise<Kanten> {
   const id = zaak?.id ?? null
-  const [row] = await m.sql<Omit<Kanten, 'zaak'>[]>`
+  const row = one(
+    await m.sql<Omit<Kanten, 'zaak'>[]>`
     select to_jsonb(b) as besluit,
       (select to_jsonb(x) from zaakbesluit x where x.zaak_id = ${id} and x.besluit_uuid = b.uuid) as zaakbesluit
-    from besluit b where b.uuid = ${uuid}`
-  return { ...row!, zaak: await archivering(m, zaak?.uuid ?? null) }
+    from besluit b where b.uuid = ${uuid}`,
+  )
+  return { ...row, zaak: await archivering(m, zaak?.uuid ?? null) }
 }
 
 /** What archiving of a case of ours is: a besluit may change it. */
@@ -369,7 +372,7 @@ function undone(uuid: string, zaak: ZaakCore | null, was: Kanten, nu: Kanten): R
 export async function lockBesluit(m: Mutation, uuid: string): Promise<BesluitRow> {
   const found = await m.trx.selectFrom('besluit').where('uuid', '=', uuid).select('id').forUpdate().executeTakeFirst()
   if (!found) throw notFound()
-  return (await findBesluit(m.read, uuid))!
+  return expected(await findBesluit(m.read, uuid))
 }
 
 /** The case of a besluit, held too: it does not close meanwhile. */

@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { announceType, revokeType } from '../autorisaties/types.ts'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { isoDuration } from '../http/duration.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url } from '../http/input.ts'
@@ -148,7 +149,7 @@ export async function createBesluittype(m: Mutation, input: Input, own: { uuid?:
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, related)
-  const row = (await findType(m.read, source, uuid))!
+  const row = expected(await findType(m.read, source, uuid))
   const besluittype = recordRow(m, source, 'create', row, null)
   await announceType(m, 'brc', null, placeOf(row))
   return besluittype
@@ -180,7 +181,7 @@ export async function changeBesluittype(
     .where('id', '=', before.id)
     .execute()
   if (body.informatieobjecttypen) await writeRelaties(m, before.id, related)
-  const row = (await findType(m.read, source, uuid))!
+  const row = expected(await findType(m.read, source, uuid))
   if (!row.concept)
     await requireNoOverlap(
       m,
@@ -198,7 +199,7 @@ export async function publishBesluittype(m: Mutation, uuid: string) {
   const before = await besluittypeForChange(m, uuid)
   await requireNoOverlap(m, 'besluittype', { ...before, sleutel: before.omschrijving })
   await m.trx.updateTable('besluittype').set({ concept: false }).where('id', '=', before.id).execute()
-  const row = (await findType(m.read, source, uuid))!
+  const row = expected(await findType(m.read, source, uuid))
   const besluittype = recordRow(m, source, 'update', row, toBesluittype(before, m.actor.base))
   return besluittype
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -114,7 +115,7 @@ export async function createCatalogus(m: Mutation, input: Input, own: { uuid?: s
     .values({ ...own, ...input })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  const row = (await findCatalogus(m.read, uuid))!
+  const row = expected(await findCatalogus(m.read, uuid))
   const catalogus = toCatalogus(row, m.actor.base)
   recordChange(m, 'create', 'catalogus', named(row), null, catalogus)
   return catalogus
@@ -130,7 +131,7 @@ export async function changeCatalogus(
   const oud = toCatalogus(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(CatalogusInput, { ...oud, ...body })
   await m.trx.updateTable('catalogus').set(input).where('id', '=', before.id).execute()
-  const row = (await findCatalogus(m.read, uuid))!
+  const row = expected(await findCatalogus(m.read, uuid))
   const catalogus = toCatalogus(row, m.actor.base)
   recordChange(m, actie, 'catalogus', named(row), oud, catalogus)
   return catalogus

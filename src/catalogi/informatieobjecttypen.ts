@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { announceType, revokeType } from '../autorisaties/types.ts'
 import type { ReadDb } from '../database/database.ts'
 import { json, type Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import {
   DateOnly,
@@ -165,7 +166,7 @@ export async function createInformatieobjecttype(m: Mutation, input: Input, own:
     .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  const row = (await findType(m.read, source, uuid))!
+  const row = expected(await findType(m.read, source, uuid))
   const type = recordRow(m, source, 'create', row, null)
   await announceType(m, 'drc', null, placeOf(row))
   return type
@@ -192,7 +193,7 @@ export async function changeInformatieobjecttype(
     .set({ ...toRow(input), catalogusId: catalogus.id })
     .where('id', '=', before.id)
     .execute()
-  const row = (await findType(m.read, source, uuid))!
+  const row = expected(await findType(m.read, source, uuid))
   const period = { ...row, sleutel: row.omschrijving }
   if (!row.concept) await requireNoOverlap(m, 'informatieobjecttype', period, onlyEinde ? 'eindeGeldigheid' : undefined)
   const type = recordRow(m, source, actie, row, oud)
@@ -205,7 +206,7 @@ export async function publishInformatieobjecttype(m: Mutation, uuid: string) {
   const before = await typeForChange(m, uuid)
   await requireNoOverlap(m, 'informatieobjecttype', { ...before, sleutel: before.omschrijving })
   await m.trx.updateTable('informatieobjecttype').set({ concept: false }).where('id', '=', before.id).execute()
-  const row = (await findType(m.read, source, uuid))!
+  const row = expected(await findType(m.read, source, uuid))
   const type = recordRow(m, source, 'update', row, toInformatieobjecttype(before, m.actor.base))
   return type
 }

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import type { Resource } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
@@ -44,7 +45,7 @@ export function sendTypes<Row extends { uuid: string }, Shape extends { url: str
   const list = {
     count: async () => {
       const { rows } = await sql<{ count: number }>`select count(*) as count from ${listed} as l`.execute(read)
-      return rows[0]!.count
+      return one(rows).count
     },
     rows: (limit: number, offset: number) => {
       const page = sql`(select l.id from ${listed} as l order by l.id desc limit ${limit} offset ${offset})`
@@ -95,7 +96,7 @@ export async function partForChange<Row extends { uuid: string }, Shape extends 
   uuid: string,
 ): Promise<Row> {
   await holdOnderdeel(m, table, uuid)
-  return (await findType(m.read, source, uuid))!
+  return expected(await findType(m.read, source, uuid))
 }
 
 /** Records what was made or changed. @returns it, as clients see it */
@@ -106,7 +107,7 @@ export async function recordType<Row extends { uuid: string }, Shape extends { u
   uuid: string,
   oud: Shape | null,
 ): Promise<Shape> {
-  return recordRow(m, source, actie, (await findType(m.read, source, uuid))!, oud)
+  return recordRow(m, source, actie, expected(await findType(m.read, source, uuid)), oud)
 }
 
 /** The same, of a row that was read already. */

@@ -14,6 +14,7 @@ import { type Config, readConfig } from '../config.ts'
 import { openDatabase, type ReadDb } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { mutator } from '../database/mutate.ts'
+import { one } from '../database/rows.ts'
 import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
 import { systemActor } from '../http/access.ts'
 import { SETS } from '../notificaties/backoff.ts'
@@ -65,7 +66,7 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
     say(`Zaakstroom runs on ${service.address}, its data in ${directory}.`)
     const { rows, type, catalogus } = await prepare(call, config.importBaseDir)
     const good = await importDocuments(call, rows)
-    const same = await compareOne(call, config.importBaseDir, rows[0]!)
+    const same = await compareOne(call, config.importBaseDir, one(rows))
     const told = await notify(call, subscriber, auth, catalogus)
     const all = good && same && told
     say(all ? '\nAll as expected.' : '\nNOT as expected.')

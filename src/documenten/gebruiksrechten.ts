@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Moment, Patch, Reference, Text, Url } from '../http/input.ts'
@@ -155,7 +156,7 @@ async function createGebruiksrecht(
     .returning('uuid')
     .executeTakeFirstOrThrow()
   if (document.indicatieGebruiksrecht !== true) await setIndicatie(m, document, true)
-  return record(m, 'create', catalogus, document, null, (await findGebruiksrecht(m.read, uuid))!)
+  return record(m, 'create', catalogus, document, null, expected(await findGebruiksrecht(m.read, uuid)))
 }
 
 async function changeGebruiksrecht(
@@ -172,7 +173,7 @@ async function changeGebruiksrecht(
   requireSameDocument(same === true || same === document.uuid)
   if (Object.keys(values).length > 0)
     await m.trx.updateTable('gebruiksrecht').set(values).where('id', '=', before.id).execute()
-  return record(m, actie, catalogus, document, before, (await findGebruiksrecht(m.read, uuid))!)
+  return record(m, actie, catalogus, document, before, expected(await findGebruiksrecht(m.read, uuid)))
 }
 
 async function deleteGebruiksrecht(m: Mutation, uuid: string, catalogus: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Reference, Url } from '../http/input.ts'
@@ -90,7 +91,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
         const row = await holdNamedDocument(m, documentUuid)
         requireMay(m.actor, SCOPES_AANMAKEN, row)
         const uuid = await insertRelatie(m, { documentId: row.id, objectType: input.objectType, object })
-        return toRelatie((await findRelatie(m.read, uuid))!, m.actor.base)
+        return toRelatie(expected(await findRelatie(m.read, uuid)), m.actor.base)
       })
       return reply.code(201).header('location', made.url).send(made)
     },

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { fetchTypes } from '../catalogi/remote-types.ts'
+import { expected } from '../database/rows.ts'
 import { Url, Uuid } from '../http/input.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import { zaakForChange } from '../zaken/lock.ts'
@@ -72,7 +73,7 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
             const catalogus = elsewhere && 'catalogus' in elsewhere ? elsewhere.catalogus : ''
             const { url } = document
             const uuid = url.slice(-36)
-            const { kenmerken } = documentenKanaal((await findDocument(m.read, uuid))!, request.base, catalogus)
+            const { kenmerken } = documentenKanaal(expected(await findDocument(m.read, uuid)), request.base, catalogus)
             const data = { ...kenmerken, 'zaak.zaaktype': zaaktypeLink(request.base, zaak) }
             m.announce({ kanaal: 'documenten', resource: 'document', actie: 'geregistreerd', url, uuid, data })
           }

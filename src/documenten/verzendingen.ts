@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb, Reader } from '../database/database.ts'
 import { type Actie, json, type Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
@@ -197,7 +198,7 @@ async function createVerzending(m: Mutation, input: VerzendingInput, catalogus: 
     .values({ ...toColumns(input), enkelvoudiginformatieobjectId: document.id })
     .returning('uuid')
     .executeTakeFirstOrThrow()
-  return record(m, 'create', catalogus, document, null, (await findVerzending(m.read, uuid))!)
+  return record(m, 'create', catalogus, document, null, expected(await findVerzending(m.read, uuid)))
 }
 
 async function changeVerzending(
@@ -220,7 +221,7 @@ async function changeVerzending(
     .set({ ...toColumns(input), enkelvoudiginformatieobjectId: target.id })
     .where('id', '=', before.id)
     .execute()
-  return record(m, actie, catalogus, target, before, (await findVerzending(m.read, uuid))!)
+  return record(m, actie, catalogus, target, before, expected(await findVerzending(m.read, uuid)))
 }
 
 async function deleteVerzending(m: Mutation, uuid: string, catalogus: string): Promise<void> {

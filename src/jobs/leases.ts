@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { clientClass } from '../database/hosts.ts'
+import { one } from '../database/rows.ts'
 import { isConnectionFault } from './pool.ts'
 
 /*
@@ -169,7 +170,7 @@ async function register(client: pg.Client, { naam, versie, poolId }: Registratio
      select id, pg_try_advisory_lock($6, id) as locked from registered`,
     [naam, versie, hostname(), process.pid, poolId, LOCK_CLASS],
   )
-  return rows[0]!
+  return one(rows)
 }
 
 async function tryLock(client: pg.Client, id: number): Promise<boolean> {
@@ -308,7 +309,7 @@ async function countCrash(client: pg.ClientBase, jobId: string): Promise<number>
      returning aantal`,
     [jobId],
   )
-  return rows[0]!.aantal
+  return one(rows).aantal
 }
 
 async function tryTransactionLock(client: pg.ClientBase, id: number): Promise<boolean> {

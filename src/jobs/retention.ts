@@ -3,6 +3,7 @@ import { parseCrontab } from 'graphile-worker'
 import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
+import { one } from '../database/rows.ts'
 import { isOld } from '../notificaties/resend.ts'
 
 /** When the clean-up runs by the clock (UTC). */
@@ -21,7 +22,7 @@ export async function toRemove(db: ReadDb, config: Termijnen): Promise<{ imports
   const { rows } = await sql<{ imports: number; notificaties: number }>`select
     (select count(*)::int from import where ${isOldImport(config)}) as imports,
     (select count(*)::int from notificatie where ${isOld(config.notificationDaysRetained)}) as notificaties`.execute(db)
-  return rows[0]!
+  return one(rows)
 }
 
 /** The next moment at which the clock starts a run. */

@@ -13,6 +13,7 @@
 import type postgres from 'postgres'
 import { jsonOf } from '../database/driver-values.ts'
 import type { Change, Mutate, Mutation } from '../database/mutate.ts'
+import { one } from '../database/rows.ts'
 import { systemActor } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
@@ -143,14 +144,16 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       ...{ applicatieUuid: m.actor.applicatieUuid, applicatieLabel: m.actor.applicatieLabel },
       ...{ userId: m.actor.userId, userRepresentation: m.actor.userRepresentation, logrecordId: m.actor.logrecordId },
     }
-    const [made] = await m.sql<{ id: number }[]>`
+    const made = one(
+      await m.sql<{ id: number }[]>`
       insert into spiegeling (soort, actor, wijzigingen, rijen)
       values (${soort}, ${m.sql.json(actor)}, ${jsonOf(m.sql, given.wijzigingen)}, ${jsonOf(m.sql, given.rijen)})
-      returning id`
-    const { id } = made!
+      returning id`,
+    )
+    const { id } = made
     // Not before whoever began it can have ended it himself: a call, and a look when it was refused, for each.
-    const [longest] = await m.sql<{ ms: number }[]>`select coalesce(max(termijn_ms), 0) as ms from dienst`
-    const runAt = new Date(Date.now() + 60_000 + 3 * longest!.ms * given.spiegels.length)
+    const longest = one(await m.sql<{ ms: number }[]>`select coalesce(max(termijn_ms), 0) as ms from dienst`)
+    const runAt = new Date(Date.now() + 60_000 + 3 * longest.ms * given.spiegels.length)
     await m.enqueue('complete-relation', { id }, { runAt, jobKey: `spiegeling-${id}` })
     return id
   }
@@ -160,10 +163,12 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     const rows: Row[] = []
     for (const spiegel of spiegels) {
       const { soort, bron, bronUuid, lijst, inhoud } = spiegel
-      const [made] = await m.sql<{ id: number }[]>`
+      const made = one(
+        await m.sql<{ id: number }[]>`
         insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, spiegeling_id)
-        values (${soort}, ${bron}, ${bronUuid}, ${lijst}, ${m.sql.json(inhoud)}, ${spiegelingId}) returning id`
-      rows.push({ ...spiegel, id: made!.id, url: '', weg: false })
+        values (${soort}, ${bron}, ${bronUuid}, ${lijst}, ${m.sql.json(inhoud)}, ${spiegelingId}) returning id`,
+      )
+      rows.push({ ...spiegel, id: made.id, url: '', weg: false })
     }
     return rows
   }
@@ -293,10 +298,10 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       const found = await mutate(systemActor('spiegels'), async (m) => {
         const begun = await take(m, id)
         if (!begun) return undefined
-        const [row] = await m.sql<{ actor: Partial<Actor> }[]>`select actor from spiegeling where id = ${id}`
+        const row = one(await m.sql<{ actor: Partial<Actor> }[]>`select actor from spiegeling where id = ${id}`)
         const rows = await rowsOf(m, id)
         const there = await Promise.all(rows.map((one) => isThere(m, one)))
-        return { ...begun, rows, actor: { ...systemActor('spiegels'), ...row!.actor }, there: there.every(Boolean) }
+        return { ...begun, rows, actor: { ...systemActor('spiegels'), ...row.actor }, there: there.every(Boolean) }
       })
       if (!found) return
       const { soort, rows, actor, there } = found

@@ -5,6 +5,7 @@ import { sql as order } from 'kysely'
 import type { Logger } from 'pino'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Database, openDatabase, type ReadDb } from '../database/database.ts'
+import { one } from '../database/rows.ts'
 import { readFigures } from '../nrc/abonnement/figures.ts'
 
 const register = new Registry()
@@ -190,20 +191,24 @@ export async function startMetrics(options: {
       gauge.reset()
     try {
       if (performance.now() > delivered.until) {
-        const [row] = await sql<{ count: number }[]>`
-          select (select count(*) from notificatie) - (select count(distinct notificatie_id) from levering) as count`
-        delivered = { count: Math.max(0, Number(row!.count)), until: performance.now() + DELIVERED_LIVES_MS }
+        const row = one(
+          await sql<{ count: number }[]>`
+          select (select count(*) from notificatie) - (select count(distinct notificatie_id) from levering) as count`,
+        )
+        delivered = { count: Math.max(0, Number(row.count)), until: performance.now() + DELIVERED_LIVES_MS }
       }
-      const [waiting] = await sql<{ gepland: number; mislukt: number; oldest: number }[]>`
+      const waiting = one(
+        await sql<{ gepland: number; mislukt: number; oldest: number }[]>`
         select count(distinct notificatie_id) filter (where status = 'gepland') as gepland,
           count(distinct notificatie_id) filter (where status = 'mislukt') as mislukt,
           coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
             where id = min(notificatie_id) filter (where status = 'gepland'))), 0)::float8 as oldest
-        from levering`
-      notifications.set({ status: 'gepland' }, Number(waiting!.gepland))
-      notifications.set({ status: 'mislukt' }, Number(waiting!.mislukt))
+        from levering`,
+      )
+      notifications.set({ status: 'gepland' }, Number(waiting.gepland))
+      notifications.set({ status: 'mislukt' }, Number(waiting.mislukt))
       notifications.set({ status: 'afgeleverd' }, delivered.count)
-      oldestWaiting.set(waiting!.oldest)
+      oldestWaiting.set(waiting.oldest)
       await collectSubscriptions(database)
       const states = await sql<{ task: string; count: number; state: string }[]>`
         select task_identifier as task, count(*)::int as count,
@@ -211,21 +216,27 @@ export async function startMetrics(options: {
             when run_at > now() then 'planned' else 'waiting' end as state
         from graphile_worker.jobs group by 1, 3`
       for (const { task, state, count } of states) jobs.set({ task, state }, count)
-      const [rows] = await sql<{ geslaagd: number; mislukt: number }[]>`
-        select coalesce(sum(geslaagd), 0)::int as geslaagd, coalesce(sum(mislukt), 0)::int as mislukt from import`
-      importRows.set({ result: 'geslaagd' }, rows!.geslaagd)
-      importRows.set({ result: 'mislukt' }, rows!.mislukt)
-      const [lease] = await sql<{ seconds: number }[]>`
-        select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds from worker`
-      leaseAge.set(lease!.seconds)
+      const rows = one(
+        await sql<{ geslaagd: number; mislukt: number }[]>`
+        select coalesce(sum(geslaagd), 0)::int as geslaagd, coalesce(sum(mislukt), 0)::int as mislukt from import`,
+      )
+      importRows.set({ result: 'geslaagd' }, rows.geslaagd)
+      importRows.set({ result: 'mislukt' }, rows.mislukt)
+      const lease = one(
+        await sql<{ seconds: number }[]>`
+        select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds from worker`,
+      )
+      leaseAge.set(lease.seconds)
       const backends = await sql<{ name: string; state: string; count: number }[]>`
         select application_name as name, coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
         where datname = current_database() and application_name like 'zaakstroom %' group by 1, 2`
       for (const { name, state, count } of backends)
         connections.set({ name: name.slice('zaakstroom '.length), state }, count)
-      const [content] = await sql<{ count: number }[]>`
-        select count(*) as count from bestand where vermist_sinds is not null`
-      contentMissing.set(content!.count)
+      const content = one(
+        await sql<{ count: number }[]>`
+        select count(*) as count from bestand where vermist_sinds is not null`,
+      )
+      contentMissing.set(content.count)
       const tables = await sql<{ name: string; bytes: number }[]>`
         select name, coalesce(pg_total_relation_size(to_regclass(name)), 0) as bytes from unnest(${GROWING}::text[]) name`
       for (const { name, bytes } of tables) tableBytes.set({ table: name }, bytes)

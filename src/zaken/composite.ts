@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { fetchTypes, type RemoteTypes, type SoortElders } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
 import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
@@ -129,7 +130,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       )
       const answer = await spiegels.create(request.actor, async (m, elders) => {
         const zaak = await within('zaak', () => createZaak(m, input, settings(), [], zaaktypen))
-        const kern = (await holdZaak(m, zaak.uuid))!
+        const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)
         const status = await setStatus(m, kern, body.status, 'mag', typen)
         const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol), typen))
@@ -276,7 +277,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       throw forbidden(undefined, 'De zaak is afgesloten.')
     const { faults, zaaktypen, typen } = asked
     await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings(), faults, zaaktypen))
-    const kern = (await holdZaak(m, uuid))!
+    const kern = expected(await holdZaak(m, uuid))
     await between(kern)
     const set = await setStatus(m, kern, status, einde, typen, asked)
     const after = await zaakOf(m, kern)
@@ -314,7 +315,7 @@ type Gevraagd = {
 
 /** The case as it is at the end of it all. */
 async function zaakOf(m: Mutation, { uuid }: ZaakCore) {
-  return { zaak: toZaak((await findZaak(m.read, uuid))!, m.actor.base) }
+  return { zaak: toZaak(expected(await findZaak(m.read, uuid)), m.actor.base) }
 }
 
 /** The cloud event of a combined endpoint, beside those of what it changed. */
@@ -366,11 +367,11 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Vrij[], typen: 
     select uuid from rol where zaak_id = ${kern.id} limit ${2 * LIMITS.items + 1}`
   if (there.length > 2 * LIMITS.items)
     throw invalid('rollen', 'max_items', `De zaak heeft meer dan ${2 * LIMITS.items} rollen. Wijzig ze een voor een.`)
-  for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, (await findRol(m, uuid))!)
+  for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, expected(await findRol(m, uuid)))
   await each('rollen', given, async ({ uuid, ...rol }) => {
     const input = readInput(RolDeel, rol)
     if (uuid === undefined) return createRol(m, kern, input, typen)
-    return changeRol(m, kern, (await findRol(m, String(uuid)))!, input)
+    return changeRol(m, kern, expected(await findRol(m, String(uuid))), input)
   })
 }
 

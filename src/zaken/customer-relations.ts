@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { fault, type InvalidParam, throwFaults } from '../http/problem.ts'
@@ -127,9 +128,11 @@ async function judge(services: Services, veld: Relatie['veld'], url: string, bas
 
 async function create(m: Mutation, relatie: Relatie, zaak: ZaakCore, url: string, elders: RemoteChange) {
   const { naam, veld } = relatie
-  const [made] = await m.sql<{ uuid: string }[]>`
-    insert into ${m.sql(naam)} (zaak_id, ${m.sql(veld)}) values (${zaak.id}, ${url}) returning uuid`
-  const { uuid } = made!
+  const made = one(
+    await m.sql<{ uuid: string }[]>`
+    insert into ${m.sql(naam)} (zaak_id, ${m.sql(veld)}) values (${zaak.id}, ${url}) returning uuid`,
+  )
+  const { uuid } = made
   elders.rijen.push({ tabel: naam, uuid })
   elders.spiegels.push({
     soort: relatie.elders,
@@ -139,7 +142,7 @@ async function create(m: Mutation, relatie: Relatie, zaak: ZaakCore, url: string
     inhoud: { [veld]: url, object: link(m.actor.base, 'zaak', zaak.uuid), objectType: 'zaak' },
   })
   const bron = sourceOf(relatie)
-  const nieuw = bron.toResource((await findOne(m.read, bron, uuid))!, m.actor.base)
+  const nieuw = bron.toResource(expected(await findOne(m.read, bron, uuid)), m.actor.base)
   recordBelow(m, zaak, { actie: 'create', resource: naam, url: nieuw.url, uuid, detail: url, oud: null, nieuw })
   return nieuw
 }

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { isFuture, Moment, OptionalText, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
@@ -86,8 +87,8 @@ async function createKlantcontact(m: Mutation, zaak: ZaakCore, input: Static<typ
     onderwerp: input.onderwerp ?? '',
     toelichting: input.toelichting ?? '',
   }
-  const [made] = await m.sql<{ uuid: string }[]>`insert into klantcontact ${m.sql(values)} returning uuid`
-  const row = (await findOne(m.read, source, made!.uuid))!
+  const made = one(await m.sql<{ uuid: string }[]>`insert into klantcontact ${m.sql(values)} returning uuid`)
+  const row = expected(await findOne(m.read, source, made.uuid))
   const nieuw = toKlantcontact(row, m.actor.base)
   const detail = row.identificatie
   const { uuid } = row

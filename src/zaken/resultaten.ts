@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
 import { jsonOf, rowOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -123,16 +124,18 @@ export async function createResultaat(
   const { id, elders } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
   throwFaults([...(await uniqueFaults(m, zaak)), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
-  const [made] = await m.sql<{ uuid: string }[]>`
+  const made = one(
+    await m.sql<{ uuid: string }[]>`
     insert into resultaat ${rowOf(m.sql, 'resultaat', {
       zaakId: zaak.id,
       resultaattypeId: id,
       ...(elders && { resultaattypeUrl: elders.url, resultaattypeElders: jsonOf(m.sql, regeling(elders)) }),
       toelichting: input.toelichting ?? '',
-    })} returning uuid`
+    })} returning uuid`,
+  )
   await rederiveArchivering(m, zaak.id, undefined, objects)
   await touchZaak(m, zaak.id)
-  return record(m, zaak, 'create', null, made!.uuid)
+  return record(m, zaak, 'create', null, made.uuid)
 }
 
 /** Told before a closed case is, as clients and suites expect. The lock on the case keeps it so. */
@@ -204,7 +207,7 @@ async function record(
   oud: object | null,
   uuid: string,
 ) {
-  const row = (await findOne(m.read, source, uuid))!
+  const row = expected(await findOne(m.read, source, uuid))
   const nieuw = toResultaat(row, m.actor.base)
   recordBelow(m, zaak, { actie, resource: 'resultaat', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
   return nieuw

@@ -6,6 +6,7 @@ import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { ReadDb } from '../database/database.ts'
 import { changesOf, jsonOf, rowOf } from '../database/driver-values.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
@@ -174,10 +175,12 @@ export async function createRol(m: Mutation, zaak: ZaakCore, input: RolDeel, typ
   throwFaults([...(await onceFaults(m, zaak, roltype)), ...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const values = { ...toRow(m, input, parts), zaakId: zaak.id, ...roltype }
-  const [made] = await m.sql<{ uuid: string; there: number }[]>`insert into rol ${rowOf(m.sql, 'rol', values)}
-    returning uuid, ${countUpTo(m, 'rol', 'zaak_id', zaak.id, LIMITS.related)} as there`
-  requireRoom(made!.there, 'rollen')
-  return record(m, zaak, 'create', null, made!.uuid)
+  const made = one(
+    await m.sql<{ uuid: string; there: number }[]>`insert into rol ${rowOf(m.sql, 'rol', values)}
+    returning uuid, ${countUpTo(m, 'rol', 'zaak_id', zaak.id, LIMITS.related)} as there`,
+  )
+  requireRoom(made.there, 'rollen')
+  return record(m, zaak, 'create', null, made.uuid)
 }
 
 /** A PUT replaces the whole rol; who is involved is written anew. */
@@ -253,9 +256,11 @@ async function roltypeOf(m: Mutation, url: string, zaak: ZaakCore, typen: Remote
       omschrijving: elders.omschrijving,
       omschrijvingGeneriek: elders.omschrijvingGeneriek,
     }
-  const [roltype] = await m.sql<{ roltypeId: number; omschrijving: string; omschrijvingGeneriek: string }[]>`
-    select id as "roltypeId", omschrijving, omschrijving_generiek as "omschrijvingGeneriek" from roltype where id = ${id}`
-  return roltype!
+  const roltype = one(
+    await m.sql<{ roltypeId: number; omschrijving: string; omschrijvingGeneriek: string }[]>`
+    select id as "roltypeId", omschrijving, omschrijving_generiek as "omschrijvingGeneriek" from roltype where id = ${id}`,
+  )
+  return roltype
 }
 
 /** A case has one initiator and one zaakcoordinator. The lock on the case keeps it so. */
@@ -282,7 +287,7 @@ function toRow(m: Mutation, input: RolDeel, { identificatie, context }: Parts) {
 }
 
 async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, source, uuid))!
+  const row = expected(await findOne(m.read, source, uuid))
   const nieuw = toRol(row, m.actor.base)
   recordBelow(m, zaak, { actie, resource: 'rol', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
   return nieuw

@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import { rowOf } from '../database/driver-values.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { isFuture, Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
@@ -164,7 +165,8 @@ export async function createStatus(
   const closing = closed ? await deriveArchivering(m, closed, { objects }) : undefined
   requireMayAdd(m, zaak, eerder > 0)
 
-  const [made] = await m.sql<{ uuid: string }[]>`
+  const made = one(
+    await m.sql<{ uuid: string }[]>`
     insert into status ${rowOf(m.sql, 'status', {
       zaakId: zaak.id,
       statustypeId: statustype.id,
@@ -176,10 +178,11 @@ export async function createStatus(
       datumStatusGezet: input.datumStatusGezet,
       statustoelichting: input.statustoelichting ?? '',
       gezetdoorId: gezetdoor,
-    })} returning uuid`
+    })} returning uuid`,
+  )
   if (eind) await close(m, zaak, day, closing)
   else await open(m, zaak)
-  const row = (await findOne(m.read, source, made!.uuid))!
+  const row = expected(await findOne(m.read, source, made.uuid))
   const status = toStatus(row, base)
   recordBelow(m, zaak, {
     actie: 'create',
@@ -199,9 +202,11 @@ async function judgePlaats(m: Mutation, zaak: ZaakCore, { id, elders }: TypeOfZa
     ? m.sql`${elders.isEindstatus}::boolean`
     : m.sql`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
         and o.volgnummer > y.volgnummer where y.id = ${id})`
-  const [found] = await m.sql<{ eind: boolean; eerder: number }[]>`
-    select ${laatste} as eind, ${countUpTo(m, 'status', 'zaak_id', zaak.id, LIMITS.statussen)} as eerder`
-  return found!
+  const found = one(
+    await m.sql<{ eind: boolean; eerder: number }[]>`
+    select ${laatste} as eind, ${countUpTo(m, 'status', 'zaak_id', zaak.id, LIMITS.statussen)} as eerder`,
+  )
+  return found
 }
 
 /** Who may make a case may give it its first status; more, and opening again, are rights of their own. */
@@ -222,9 +227,10 @@ async function findGezetDoor(m: Mutation, url: string, zaak: ZaakCore, faults: I
 
 /** zrc-007: what has to be in order before a case closes. */
 async function closingFaults(m: Mutation, zaak: ZaakCore, documenten: InvalidParam[]): Promise<InvalidParam[]> {
-  const [found] = await m.sql<
-    { vergrendeld: boolean; gebruiksrecht: boolean; open: boolean; resultaat: boolean; deelresultaat: boolean }[]
-  >`
+  const found = one(
+    await m.sql<
+      { vergrendeld: boolean; gebruiksrecht: boolean; open: boolean; resultaat: boolean; deelresultaat: boolean }[]
+    >`
     with documenten as (
       select e.lock, v.indicatie_gebruiksrecht from zaakinformatieobject i
       join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id
@@ -239,10 +245,11 @@ async function closingFaults(m: Mutation, zaak: ZaakCore, documenten: InvalidPar
         from status s left join statustype y on y.id = s.statustype_id where s.zaak_id = d.id
         order by s.datum_status_gezet desc limit 1), true)) as open,
       not exists (select from resultaat r where r.zaak_id = ${zaak.id}) as resultaat,
-      exists (select from delen d where not exists (select from resultaat r where r.zaak_id = d.id)) as deelresultaat`
+      exists (select from delen d where not exists (select from resultaat r where r.zaak_id = d.id)) as deelresultaat`,
+  )
   const faults: InvalidParam[] = []
-  if (found!.vergrendeld) faults.push(onObject('informatieobject-locked', 'Een document bij de zaak is vergrendeld.'))
-  if (found!.gebruiksrecht)
+  if (found.vergrendeld) faults.push(onObject('informatieobject-locked', 'Een document bij de zaak is vergrendeld.'))
+  if (found.gebruiksrecht)
     faults.push(
       onObject(
         'indicatiegebruiksrecht-unset',
@@ -250,9 +257,9 @@ async function closingFaults(m: Mutation, zaak: ZaakCore, documenten: InvalidPar
       ),
     )
   faults.push(...documenten.filter((one) => !faults.some(({ code }) => code === one.code)))
-  if (found!.open) faults.push(onObject('deelzaken-not-closed', 'Niet alle deelzaken zijn afgesloten.'))
-  if (found!.resultaat) faults.push(onObject('resultaat-does-not-exist', 'De zaak heeft nog geen resultaat.'))
-  if (found!.deelresultaat)
+  if (found.open) faults.push(onObject('deelzaken-not-closed', 'Niet alle deelzaken zijn afgesloten.'))
+  if (found.resultaat) faults.push(onObject('resultaat-does-not-exist', 'De zaak heeft nog geen resultaat.'))
+  if (found.deelresultaat)
     faults.push(onObject('deelzaak-resultaat-does-not-exist', 'Niet elke deelzaak heeft een resultaat.'))
   return faults
 }
@@ -268,8 +275,10 @@ async function openFaults(m: Mutation, zaak: ZaakCore): Promise<InvalidParam[]> 
 }
 
 async function bewaartermijn(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, 'id' | 'hoofdzaakId'>) {
-  const [row] = await m.sql<{ dag: string | null }[]>`select startdatum_bewaartermijn as dag from zaak where id = ${id}`
-  return { id, hoofdzaakId, startdatumBewaartermijn: row!.dag }
+  const row = one(
+    await m.sql<{ dag: string | null }[]>`select startdatum_bewaartermijn as dag from zaak where id = ${id}`,
+  )
+  return { id, hoofdzaakId, startdatumBewaartermijn: row.dag }
 }
 
 async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering: Archivering | undefined) {

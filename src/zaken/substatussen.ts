@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { isFuture, Moment, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
@@ -102,12 +103,14 @@ async function createSubstatus(m: Mutation, zaak: ZaakCore, input: Static<typeof
   if (input.tijdstip && isFuture(input.tijdstip, leeway))
     throwFaults([fault('tijdstip', 'date-in-future', 'Dit moment ligt in de toekomst.')])
   const statusId = await findStatus(m, zaak, input.status)
-  const [made] = await m.sql<{ uuid: string }[]>`
+  const made = one(
+    await m.sql<{ uuid: string }[]>`
     insert into substatus (zaak_id, status_id, omschrijving, tijdstip, doelgroep)
     values (${zaak.id}, ${statusId}, ${input.omschrijving}, coalesce(${input.tijdstip ?? null}::timestamptz, now()),
-      ${input.doelgroep ?? 'betrokkenen'}) returning uuid`
+      ${input.doelgroep ?? 'betrokkenen'}) returning uuid`,
+  )
   await touchZaak(m, zaak.id)
-  const row = (await findOne(m.read, source, made!.uuid))!
+  const row = expected(await findOne(m.read, source, made.uuid))
   const nieuw = toSubstatus(row, m.actor.base)
   const detail = row.omschrijving
   recordBelow(m, zaak, {

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
@@ -60,10 +61,12 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
         const zaak = await holdZaak(m, zaakUuid)
         if (!zaak) throw notFound()
         if (target.kind === 'ours') return confirm(m, zaak, target.uuid)
-        const [row] = await m.sql<{ uuid: string }[]>`
+        const row = one(
+          await m.sql<{ uuid: string }[]>`
           insert into zaakbesluit (zaak_id, besluit_url) values (${zaak.id}, ${besluit})
-          on conflict on constraint zaakbesluit_uniek do update set besluit_url = excluded.besluit_url returning uuid`
-        const nieuw = toZaakbesluit((await findOne(m.read, source, row!.uuid))!, m.actor.base)
+          on conflict on constraint zaakbesluit_uniek do update set besluit_url = excluded.besluit_url returning uuid`,
+        )
+        const nieuw = toZaakbesluit(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
         recordBelow(m, zaak, { ...change(nieuw), actie: 'create', oud: null, nieuw })
         return nieuw
       })
@@ -110,7 +113,7 @@ async function confirm(m: Mutation, zaak: ZaakCore, besluitUuid: string) {
     { uuid: string }[]
   >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
   if (!row) throwFaults([onObject('inconsistent-relation', 'Dit besluit hoort niet bij deze zaak.')])
-  return toZaakbesluit((await findOne(m.read, source, row!.uuid))!, m.actor.base)
+  return toZaakbesluit(expected(await findOne(m.read, source, row!.uuid)), m.actor.base)
 }
 
 function toZaakbesluit(row: Row, base: string) {
@@ -127,12 +130,14 @@ export type BesluitVanZaak = { besluitUuid: string; ingangsdatum: string | null;
 
 /** A besluit of ours now belongs to this case. The case is locked (`zaakForChange`) and judged by the caller. */
 export async function linkBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitVanZaak): Promise<void> {
-  const [row] = await m.sql<{ uuid: string }[]>`
+  const row = one(
+    await m.sql<{ uuid: string }[]>`
     insert into zaakbesluit (zaak_id, besluit_uuid, ingangsdatum, vervaldatum)
     values (${zaak.id}, ${besluit.besluitUuid}, ${besluit.ingangsdatum}, ${besluit.vervaldatum})
     on conflict on constraint zaakbesluit_uniek
-    do update set ingangsdatum = excluded.ingangsdatum, vervaldatum = excluded.vervaldatum returning uuid`
-  const nieuw = toZaakbesluit((await findOne(m.read, source, row!.uuid))!, m.actor.base)
+    do update set ingangsdatum = excluded.ingangsdatum, vervaldatum = excluded.vervaldatum returning uuid`,
+  )
+  const nieuw = toZaakbesluit(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
   recordBelow(m, zaak, { ...change(nieuw), actie: 'create', oud: null, nieuw })
   await afterBesluit(m, zaak)
 }
@@ -150,7 +155,7 @@ export async function unlinkBesluit(m: Mutation, zaak: ZaakCore, besluitUuid: st
     { uuid: string }[]
   >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
   if (!row) return
-  const oud = toZaakbesluit((await findOne(m.read, source, row.uuid))!, m.actor.base)
+  const oud = toZaakbesluit(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
   await m.sql`delete from zaakbesluit where uuid = ${row.uuid}`
   recordBelow(m, zaak, { ...change(oud), actie: 'destroy', oud, nieuw: null, stil: true })
   await afterBesluit(m, zaak)

@@ -10,6 +10,7 @@ import {
   type SpecificatieElders,
 } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
@@ -220,7 +221,7 @@ async function remove(m: Mutation, { uuid, zaakUuid }: Plaats): Promise<void> {
 }
 
 async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, source, uuid))!
+  const row = expected(await findOne(m.read, source, uuid))
   const nieuw = toZaakeigenschap(row, m.actor.base)
   recordBelow(m, zaak, { actie, resource: 'zaakeigenschap', url: nieuw.url, uuid, detail: row.naam, oud, nieuw })
   return nieuw

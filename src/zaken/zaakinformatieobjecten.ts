@@ -7,6 +7,7 @@ import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remot
 import { documenttypeOfZaaktype } from '../catalogi/type-relations.ts'
 import { changesOf } from '../database/driver-values.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
 import { ExpandQuery } from '../http/expand.ts'
@@ -282,15 +283,17 @@ async function findStatus(m: Mutation, url: string | null | undefined): Promise<
   const uuid = localUuid(url, m.actor.base, 'status') ?? null
   const [status] = await m.sql<{ id: number }[]>`select id from status where uuid = ${uuid}::uuid`
   if (!status) throw invalid('status', 'bad-url', 'Deze status bestaat niet.')
-  const [there] = await m.sql<{ n: number }[]>`
-    select ${countUpTo(m, 'zaakinformatieobject', 'status_id', status.id, LIMITS.statussen)} as n`
-  if (there!.n >= LIMITS.statussen)
+  const there = one(
+    await m.sql<{ n: number }[]>`
+    select ${countUpTo(m, 'zaakinformatieobject', 'status_id', status.id, LIMITS.statussen)} as n`,
+  )
+  if (there.n >= LIMITS.statussen)
     throw invalid('status', 'max_items', `Een status heeft ten hoogste ${LIMITS.statussen} documenten.`)
   return status.id
 }
 
 async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, source, uuid))!
+  const row = expected(await findOne(m.read, source, uuid))
   const nieuw = toZio(row, m.actor.base)
   recordBelow(m, zaak, {
     actie,

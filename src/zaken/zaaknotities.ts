@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
@@ -85,7 +86,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
         const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
         const values = { ...toRow(body), onderwerp: body.onderwerp, tekst: body.tekst, zaakId: zaak.id }
         const row = await m.trx.insertInto('zaaknotitie').values(values).returning('uuid').executeTakeFirstOrThrow()
-        return toZaaknotitie((await findOne(m.read, source, row.uuid))!, m.actor.base)
+        return toZaaknotitie(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -158,7 +159,7 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
     : undefined
   const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: new Date().toISOString() }
   await m.trx.updateTable('zaaknotitie').set(values).where('id', '=', row.id).execute()
-  return toZaaknotitie((await findOne(m.read, source, uuid))!, m.actor.base)
+  return toZaaknotitie(expected(await findOne(m.read, source, uuid)), m.actor.base)
 }
 
 /** Locked before it is read: whoever waited for another change sees what came of it. */

@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox'
 import { fetchTypes, NO_REMOTE_TYPES, type RemoteTypes } from '../catalogi/remote-types.ts'
 import { changesOf, jsonOf, rowOf } from '../database/driver-values.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
+import { expected, one } from '../database/rows.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
@@ -208,14 +209,14 @@ export async function createZaakobject(
     relatieomschrijving: input.relatieomschrijving ?? '',
     objectIdentificatie: jsonOf(m.sql, part.value),
   }
-  const [made] = await m.sql<
-    { uuid: string; there: number }[]
-  >`insert into zaakobject ${rowOf(m.sql, 'zaakobject', values)}
-    returning uuid, ${countUpTo(m, 'zaakobject', 'zaak_id', zaak.id, LIMITS.related)} as there`
-  requireRoom(made!.there, 'zaakobjecten')
+  const made = one(
+    await m.sql<{ uuid: string; there: number }[]>`insert into zaakobject ${rowOf(m.sql, 'zaakobject', values)}
+    returning uuid, ${countUpTo(m, 'zaakobject', 'zaak_id', zaak.id, LIMITS.related)} as there`,
+  )
+  requireRoom(made.there, 'zaakobjecten')
   await touchZaak(m, zaak.id)
   await rederive(m, zaak, input.objectType, objects)
-  return record(m, zaak, 'create', null, made!.uuid)
+  return record(m, zaak, 'create', null, made.uuid)
 }
 
 const readObject = (objectType: string, value: unknown) => {
@@ -313,7 +314,7 @@ async function rederive(m: Mutation, zaak: ZaakCore, objectType: string, objects
 }
 
 async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
-  const row = (await findOne(m.read, source, uuid))!
+  const row = expected(await findOne(m.read, source, uuid))
   const nieuw = toZaakobject(row, m.actor.base)
   const detail = row.relatieomschrijving || row.objectType
   recordBelow(m, zaak, { actie, resource: 'zaakobject', url: nieuw.url, uuid, detail, oud, nieuw })

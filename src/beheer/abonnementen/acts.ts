@@ -20,6 +20,7 @@ import { type Formulier, formFaultsOf, readForm, throwFormFaults } from '../form
 import { formatNumber, longMoment } from '../format.ts'
 import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
+import { signedIn } from '../session.ts'
 import {
   type Abonnement,
   administering,
@@ -54,7 +55,7 @@ export function registerActies(app: FastifyInstance, test: TryOut): void {
 
   app.post<Params>('/abonnementen/:uuid/pauzeren', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const reden = `Gepauzeerd door ${request.beheerder!.naam}.`
+    const reden = `Gepauzeerd door ${signedIn(request).naam}.`
     await record(request, abonnement, 'abonnement-pauzeren', {}, (m) => pauseAbonnement(m, abonnement.uuid, reden))
     return redirectWith(
       request,

@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { CatalogusInput, changeCatalogus, createCatalogus, deleteCatalogus } from '../../catalogi/catalogussen.ts'
 import { loadResources } from '../../catalogi/expand.ts'
 import { SLEUTEL, validOn } from '../../catalogi/rules.ts'
+import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
@@ -196,7 +197,7 @@ export function registerCatalogus(app: FastifyInstance): void {
 
   async function editPage(request: FastifyRequest): Promise<{ page: FormPage; resource: object }> {
     const row = await requireCatalogusRow(request)
-    const [resource] = await loadResources('catalogus', app.read, request.base, [row.uuid], null)
+    const resource = one(await loadResources('catalogus', app.read, request.base, [row.uuid], null))
     const pad = `/catalogi/${row.uuid}`
     const page = {
       titel: t('Catalogus wijzigen'),
@@ -206,7 +207,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       knop: t('Opslaan'),
       extra: { verwijderen: `${pad}/verwijderen` },
     }
-    return { page, resource: resource! }
+    return { page, resource }
   }
 
   async function requireCatalogusRow(request: FastifyRequest) {

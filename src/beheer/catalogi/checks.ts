@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { SLEUTEL, validOn } from '../../catalogi/rules.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import { inDays } from '../../http/duration.ts'
 import { formatDate } from '../format.ts'
 import { t } from '../language/language.ts'
@@ -98,7 +99,7 @@ async function checkZaaktype(db: ReadDb, version: Version, checks: Checks, gegev
           select 1 from eigenschap e where e.zaaktype_id = ${id} and e.naam = r.brondatum_datumkenmerk)), '[]') as "zonderEigenschap",
       exists (select 1 from zaaktype z where z.catalogus_id = ${version.catalogusId} and z.identificatie <> ${version.key}
         and lower(z.omschrijving) = lower(${version.omschrijving})) as gelijk`.execute(db)
-  const found = rows[0]!
+  const found = one(rows)
   const { statustypen, roltypen, resultaattypen, informatieobjecttypen } = resource as Record<string, string[]>
   add(
     'should',

@@ -7,6 +7,7 @@ import { isUrl } from '../../catalogi/rules.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { reorderStatustypen } from '../../catalogi/zaaktype/statustypen.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
@@ -374,7 +375,7 @@ async function nextNumber(m: PageMutation, kind: PartKind, zaaktypeId: number): 
     select coalesce(max(volgnummer), 0) + 1 as next from ${sql.table(kind.table)} where zaaktype_id = ${zaaktypeId}`.execute(
     m.trx,
   )
-  return { volgnummer: rows[0]!.next }
+  return { volgnummer: one(rows).next }
 }
 
 async function orderOf(db: ReadDb, zaaktypeId: number) {

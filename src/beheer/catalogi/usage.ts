@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import { formatNumber } from '../format.ts'
 import { t } from '../language/language.ts'
 import type { Version } from './context.ts'
@@ -34,7 +35,7 @@ export async function usageOf(db: ReadDb, version: Pick<Version, 'id' | 'type'>)
           ? counted(sql`select 1 from besluit b join zaak z on z.id = b.zaak_id where z.zaaktype_id = ${id}`)
           : none
     } as decisions`.execute(db)
-  return rows[0]!
+  return one(rows)
 }
 
 /** A number that may have stopped at the most that is counted. */

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { ZaaktypeInput } from '../../catalogi/zaaktype/read.ts'
 import { changeZaaktype, createZaaktype, procestypeFaults } from '../../catalogi/zaaktype/routes.ts'
+import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
@@ -166,7 +167,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       array(select distinct referentieproces_naam from zaaktype where catalogus_id = ${catalogusId} order by 1 limit 50) as referentieproces`.execute(
       app.read,
     )
-    return { verantwoordelijke: rows[0]!.verantwoordelijke, 'referentieproces.naam': rows[0]!.referentieproces }
+    return { verantwoordelijke: one(rows).verantwoordelijke, 'referentieproces.naam': one(rows).referentieproces }
   }
 
   async function groupPage(request: FastifyRequest, version: Version): Promise<FormPage> {

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { announceType, revokeType } from '../../autorisaties/types.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { expected, one } from '../../database/rows.ts'
 import { isoDuration } from '../../http/duration.ts'
 import { Patch, readInput } from '../../http/input.ts'
 import { Page } from '../../http/page.ts'
@@ -156,7 +157,7 @@ export async function createZaaktype(
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelaties(m, id, relaties)
-  const row = (await findZaaktype(m.read, uuid))!
+  const row = expected(await findZaaktype(m.read, uuid))
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, 'create', 'zaaktype', named(row), null, zaaktype)
   await announceType(m, 'zrc', null, placeOf(row))
@@ -195,7 +196,7 @@ export async function changeZaaktype(
     ...((actie === 'update' || body.deelzaaktypen) && { deelzaaktypen: relaties.deelzaaktypen }),
     ...(body.gerelateerdeZaaktypen && { gerelateerd: relaties.gerelateerd }),
   })
-  const row = (await findZaaktype(m.read, uuid))!
+  const row = expected(await findZaaktype(m.read, uuid))
   if (!row.concept)
     await requireNoOverlap(
       m,
@@ -226,7 +227,7 @@ export async function publishZaaktype(m: Mutation, uuid: string) {
   if (!published) throwFaults([CONCEPT_RELATION])
   await requireNoOverlap(m, 'zaaktype', { ...before, sleutel: before.identificatie })
   await m.trx.updateTable('zaaktype').set({ concept: false }).where('id', '=', before.id).execute()
-  const row = (await findZaaktype(m.read, uuid))!
+  const row = expected(await findZaaktype(m.read, uuid))
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, 'update', 'zaaktype', named(row), toZaaktype(before, m.actor.base), zaaktype)
   return zaaktype
@@ -320,7 +321,7 @@ async function nextIdentificatie(m: Mutation, versiedatum: string): Promise<stri
   const { rows } = await sql<{ next: number }>`
     select coalesce(max(substr(identificatie, ${prefix.length + 1})::bigint), 0) + 1 as next from zaaktype
     where identificatie ~ ${`^${prefix}[0-9]{10}$`}`.execute(m.trx)
-  return `${prefix}${String(rows[0]!.next).padStart(10, '0')}`
+  return `${prefix}${String(one(rows).next).padStart(10, '0')}`
 }
 
 function toRow(input: ZaaktypeInput) {

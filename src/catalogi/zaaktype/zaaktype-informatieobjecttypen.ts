@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { one } from '../../database/rows.ts'
 import type { ZaaktypeInformatieobjecttype as ZaaktypeInformatieobjecttypeTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Patch, readInput, Url } from '../../http/input.ts'
@@ -224,9 +225,9 @@ async function requireInformatieobjecttype(
   const faults: InvalidParam[] = []
   const { base } = m.actor
   const name = 'informatieobjecttype'
-  const [found] = await findRelaties(m.read, base, name, [value], zaaktype.catalogusId, name, faults)
+  const found = one(await findRelaties(m.read, base, name, [value], zaaktype.catalogusId, name, faults))
   throwFaults(faults)
-  return found!
+  return found
 }
 
 const catalogusFaults = (zaaktype: ZaaktypeVanOnderdeel, { catalogusId }: { catalogusId: number }) =>

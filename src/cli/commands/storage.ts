@@ -1,6 +1,7 @@
 // The subcommands on the document storage.
 import type { Command } from 'commander'
 import { type Config, ConfigError } from '../../config.ts'
+import { one } from '../../database/rows.ts'
 import { type CheckResult, checkStorage } from '../../documenten/storage/check.ts'
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { BACKENDS } from '../../documenten/storage/index.ts'
@@ -39,13 +40,15 @@ Example:
           console.error(`Note: new documents still go to ${config.documentenBackend} (DOCUMENTEN_API_BACKEND).`)
         await prepareNewStore(config, database, to)
         const parts = { database, ...openStores(config, toStderr) }
-        const [before] = await database.sql<{ todo: number }[]>`
-          select count(*)::bigint as todo from bestand where backend <> ${to}`
+        const before = one(
+          await database.sql<{ todo: number }[]>`
+          select count(*)::bigint as todo from bestand where backend <> ${to}`,
+        )
         const tell = progress()
         const report: Parameters<typeof moveBytes>[2] = ({ moved, failed }, fault) => {
           if (fault && options.json) console.log(JSON.stringify(fault))
           else if (fault) console.error(`${fault.backend} ${fault.sleutel}: ${WORDS[fault.kind]}`)
-          tell(`${moved + failed} of ${before!.todo} documents`)
+          tell(`${moved + failed} of ${before.todo} documents`)
         }
         const { moved, bytes, failed } = await moveBytes(parts, to, report, interrupted.signal)
         const text = `Moved ${moved} documents (${bytes} bytes) to ${to}.${failed ? ` ${failed} could not be moved: see \`storage check --verify\`.` : ''}`

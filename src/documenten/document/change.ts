@@ -1,6 +1,7 @@
 // Changing a document: it gets a new version.
 
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { requireAllowed } from '../../http/access.ts'
 import { throwFaults } from '../../http/problem.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
@@ -77,7 +78,7 @@ export async function changeDocument(
   await closeUpload(m, before.id)
   if (content.upload) await openUpload(m, parts, before.id, content.omvang!)
 
-  const after = (await findDocument(m.read, uuid))!
+  const after = expected(await findDocument(m.read, uuid))
   const document = toDocument(after, base)
   m.record({
     component: 'drc',

@@ -1,5 +1,6 @@
 // A document of a change: its row is held until the transaction ends.
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { unknownDocument } from '../rules.ts'
 import { type DocumentRow, findDocument } from './read.ts'
@@ -17,7 +18,7 @@ export async function holdDocument(m: Mutation, uuid: string): Promise<DocumentR
     .forUpdate()
     .executeTakeFirst()
   if (!found) throw notFound()
-  return (await findDocument(m.read, uuid))!
+  return expected(await findDocument(m.read, uuid))
 }
 
 /** The document that a sub-resource names in its field informatieobject, locked. @throws Problem 400 on that field */

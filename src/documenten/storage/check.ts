@@ -2,6 +2,7 @@
 // What a store holds is written into a temporary table, so that the database compares, and memory stays flat.
 import type postgres from 'postgres'
 import type { Database } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import type { Stores } from './choose.ts'
 import { GRACE_MS, neededKeys, usedBackends } from './files.ts'
 import { type Backend, isOwnKey, type Store } from './index.ts'
@@ -99,7 +100,7 @@ async function checkBackend(check: Check): Promise<void> {
   await connection`
     create temporary table aanwezig (
       sleutel text primary key, omvang bigint not null, gewijzigd timestamptz not null, eigen boolean not null)`
-  const [begin] = await connection<{ op: string }[]>`select now() as op`
+  const begin = one(await connection<{ op: string }[]>`select now() as op`)
   for await (const page of pages(store.list(), PAGE)) {
     const own = page.map(({ sleutel }) => isOwnKey(sleutel))
     so.stored += page.length
@@ -114,7 +115,7 @@ async function checkBackend(check: Check): Promise<void> {
   await connection`analyze aanwezig`
   await checkOrphans(check, store, old)
   if (options.repair) so.unfinished += await store.removeUnfinished(old)
-  await checkDocuments(check, store, begin!.op)
+  await checkDocuments(check, store, begin.op)
 }
 
 async function checkOrphans(check: Check, store: Store, old: Date): Promise<void> {
@@ -122,11 +123,13 @@ async function checkOrphans(check: Check, store: Store, old: Date): Promise<void
   const orphan = connection`a.eigen and not exists (select from bestand b where b.backend = ${backend} and b.sleutel = a.sleutel)`
   let removes = options.repair === true
   if (removes && !options.removeMost) {
-    const [row] = await connection<{ orphans: number; own: number }[]>`
+    const row = one(
+      await connection<{ orphans: number; own: number }[]>`
       select count(*) filter (where ${orphan} and a.gewijzigd < ${old.toISOString()}) as orphans,
         count(*) filter (where a.eigen) as own
-      from aanwezig a`
-    removes = row!.orphans <= FEW || row!.orphans * 2 <= row!.own
+      from aanwezig a`,
+    )
+    removes = row.orphans <= FEW || row.orphans * 2 <= row.own
     if (!removes) so.refused.push(backend)
   }
   for (let after = ''; ; ) {

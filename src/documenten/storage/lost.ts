@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
 import type { Mutate } from '../../database/mutate.ts'
+import { one } from '../../database/rows.ts'
 import { systemActor } from '../../http/access.ts'
 import { Problem } from '../../http/problem.ts'
 import { contentLost } from '../../telemetry/metrics.ts'
@@ -45,6 +46,6 @@ export async function countLost({ database: { sql }, storeFor, log }: LookParts)
       break
     }
   }
-  const [row] = await sql<{ count: number }[]>`select count(*) as count from bestand where vermist_sinds is not null`
-  return row!.count
+  const row = one(await sql<{ count: number }[]>`select count(*) as count from bestand where vermist_sinds is not null`)
+  return row.count
 }

@@ -6,6 +6,7 @@
 // row being switched is found at the next run, or else by the sweep of the worker.
 import { createHash } from 'node:crypto'
 import { type Database, kyselyOn } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import type { Stores } from './choose.ts'
 import { removalKey } from './files.ts'
@@ -145,8 +146,8 @@ const LOCK = 7_319_204 // any number that is no other lock of ours
 async function withLock<T>({ sql }: Database, work: (held: () => Promise<void>) => Promise<T>): Promise<T> {
   const connection = await sql.reserve()
   try {
-    const [row] = await connection<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as got`
-    if (!row!.got) throw new AlreadyRunning('documents are being moved already')
+    const row = one(await connection<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as got`)
+    if (!row.got) throw new AlreadyRunning('documents are being moved already')
     try {
       // The lock lives as long as the connection: when that is gone, so is the right to go on.
       return await work(async () => void (await connection`select 1`))

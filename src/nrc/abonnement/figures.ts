@@ -1,6 +1,7 @@
 // How abonnementen are doing: for the pages and for the metrics. Whatever may be large is counted up to a bound.
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 
 /** Counts end here; more than this is `COUNTED + 1`. */
 export const COUNTED = 10_000
@@ -81,5 +82,5 @@ export async function readThroughput(db: ReadDb, abonnementId: number): Promise<
     from (select * from notificatie_poging
       where abonnement_id = ${abonnementId} and begonnen_op > now() - interval '1 day'
       order by begonnen_op desc limit 1000) p`.execute(db)
-  return rows[0]!
+  return one(rows)
 }

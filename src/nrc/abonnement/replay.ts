@@ -4,6 +4,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { one } from '../../database/rows.ts'
 import { invalid, notFound } from '../../http/problem.ts'
 import { wakeSender } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
@@ -52,13 +53,15 @@ export async function startReplay(m: Mutation, uuid: string, replay: Replay): Pr
       'in-gebruik',
       'Er loopt al een herzending voor dit abonnement. Wacht, of stop die eerst.',
     )
-  const [row] = await m.sql<{ id: number }[]>`
+  const row = one(
+    await m.sql<{ id: number }[]>`
     insert into herzending (abonnement_id, soort, vanaf, tot, na_bericht, per_minuut, gestart_door)
     values (${id}, ${soort}, ${vanaf}::text::timestamptz - case when ${soort} = 'gemist' then interval '1 day' else interval '0' end,
       case when ${soort} = 'gemist' then null else clock_timestamp() end, ${naBericht}, ${perMinuut},
       ${m.actor.userId || m.actor.userRepresentation || m.actor.clientId})
-    returning id`
-  await m.enqueue('replay-messages', { id: row!.id }, { jobKey: jobKey(row!.id) })
+    returning id`,
+  )
+  await m.enqueue('replay-messages', { id: row.id }, { jobKey: jobKey(row.id) })
 }
 
 const jobKey = (id: number) => `replay-messages:${id}`
@@ -103,7 +106,7 @@ async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unkn
         where levering.status = 'mislukt'
     )
     select count(*)::int as seen from meant`.execute(m.trx)
-  return rows[0]!
+  return one(rows)
 }
 
 type Row = {
@@ -218,6 +221,6 @@ export async function countReplay(
           select count(*) filter (where n.id > ${naBericht} and ${fits(id)})::int as count, count(*)::int as seen from (
             select * from notificatie where aanmaakdatum >= ${vanaf}::text::timestamptz
             order by aanmaakdatum, id limit ${COUNTED + 1}) n`.execute(db)
-  const { count, seen } = rows[0]!
+  const { count, seen } = one(rows)
   return { count, seen: Math.min(seen, COUNTED), more: seen > COUNTED }
 }

@@ -1,6 +1,7 @@
 // When a case may be destroyed, or has to be handed over: zrc-021. The resultaattype says from which day the term counts.
 
 import type { Mutation } from '../../database/mutate.ts'
+import { one } from '../../database/rows.ts'
 import { isBeyondDates, isoDuration } from '../../http/duration.ts'
 import { invalidAll, onObject, Problem } from '../../http/problem.ts'
 import { type ObjectDates, sayDates, valueAt } from './object-dates.ts'
@@ -86,7 +87,7 @@ async function deriveBrondatum(
       return zaak.einddatum
     case 'hoofdzaak': {
       if (zaak.hoofdzaakId === null) throw undeterminable('De zaak heeft geen hoofdzaak om vanaf te tellen.')
-      return one(m.sql<{ dag: string | null }[]>`select einddatum as dag from zaak where id = ${zaak.hoofdzaakId}`)
+      return dayOf(m.sql<{ dag: string | null }[]>`select einddatum as dag from zaak where id = ${zaak.hoofdzaakId}`)
     }
     case 'eigenschap': {
       if (!regeling.datumkenmerk) throw undeterminable('Het resultaattype noemt geen eigenschap (datumkenmerk).')
@@ -105,14 +106,14 @@ async function deriveBrondatum(
       return datum
     }
     case 'ingangsdatum_besluit': {
-      const datum = await one(
+      const datum = await dayOf(
         m.sql<{ dag: string | null }[]>`select max(ingangsdatum) as dag from zaakbesluit where zaak_id = ${zaak.id}`,
       )
       if (!datum) throw undeterminable('Er is geen besluit met een ingangsdatum.')
       return datum
     }
     case 'vervaldatum_besluit':
-      return one(
+      return dayOf(
         m.sql<{ dag: string | null }[]>`select max(vervaldatum) as dag from zaakbesluit where zaak_id = ${zaak.id}`,
       )
     default: // ander_datumkenmerk, or nothing said
@@ -120,7 +121,7 @@ async function deriveBrondatum(
   }
 }
 
-async function one(query: PromiseLike<{ dag: string | null }[]>): Promise<string | null> {
+async function dayOf(query: PromiseLike<{ dag: string | null }[]>): Promise<string | null> {
   const [row] = await query
   return row?.dag ?? null
 }
@@ -182,11 +183,11 @@ function dayIn(text: string, where: string): string {
 }
 
 async function plus(m: Mutation, day: string, termijn: string): Promise<string> {
-  const [row] = await m.sql<
-    { dag: string }[]
-  >`select (${day}::date + ${isoDuration(termijn)}::text::interval)::date as dag`
-  if (isBeyondDates(row!.dag)) throw undeterminable('De datum ligt na het jaar 9999.')
-  return row!.dag
+  const row = one(
+    await m.sql<{ dag: string }[]>`select (${day}::date + ${isoDuration(termijn)}::text::interval)::date as dag`,
+  )
+  if (isBeyondDates(row.dag)) throw undeterminable('De datum ligt na het jaar 9999.')
+  return row.dag
 }
 
 const UNKNOWN = { archiefnominatie: undefined, archiefactiedatum: null, startdatumBewaartermijn: null }

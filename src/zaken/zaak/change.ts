@@ -2,6 +2,7 @@
 import type { Updateable } from 'kysely'
 import { NO_REMOTE_TYPES, type RemoteTypes } from '../../catalogi/remote-types.ts'
 import { type Actie, json, type Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import type { Zaak as ZaakTable } from '../../database/types.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, immutable, notFound, throwFaults } from '../../http/problem.ts'
@@ -41,7 +42,7 @@ export async function changeZaak(
   requireMay(m.actor, BIJWERKEN, kern)
   const { vertrouwelijkheidaanduiding } = given // nobody raises a case above what he may touch
   if (vertrouwelijkheidaanduiding) requireMay(m.actor, BIJWERKEN, { ...kern, vertrouwelijkheidaanduiding })
-  const before = (await findZaak(m.read, uuid, LIMITS.recorded))!
+  const before = expected(await findZaak(m.read, uuid, LIMITS.recorded))
   const oud = recorded(toZaak(before, base))
   const geometrie = judgeKept('zaakgeometrie', given.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern, typen, kern)
@@ -78,7 +79,7 @@ export async function changeZaak(
   if (Object.keys(columns).length > 0)
     await m.trx.updateTable('zaak').set(encoded(columns, json)).where('id', '=', kern.id).execute()
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelaties(m, kern.id, relaties, given)
-  const after = (await findZaak(m.read, uuid))!
+  const after = expected(await findZaak(m.read, uuid))
   const zaak = toZaak(after, base)
   m.record({
     component: 'zrc',

@@ -1,5 +1,6 @@
 // Deleting a case, with all that hangs on it.
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { unlinkAllOf } from '../../documenten/object-links.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
@@ -27,9 +28,9 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
   await m.sql`select 1 from zaak where id = any(${ids}::bigint[]) order by id for update` // nothing more is hung on them
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
-  const oud = recorded(toZaak((await findZaak(m.read, uuid, LIMITS.recorded))!, base))
+  const oud = recorded(toZaak(expected(await findZaak(m.read, uuid, LIMITS.recorded)), base))
   for (const one of family)
-    m.announce(zaakEvent(one.id === kern.id ? kern : (await holdZaak(m, one.uuid))!, 'verwijderd', base))
+    m.announce(zaakEvent(one.id === kern.id ? kern : expected(await holdZaak(m, one.uuid)), 'verwijderd', base))
   await unlinkAllOf(
     m,
     family.map((one) => one.uuid),

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
+import { one } from '../../database/rows.ts'
 import { isKnown } from '../../http/etag.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { link } from '../../http/links.ts'
@@ -114,7 +115,7 @@ async function* members(db: ReadDb, zaak: Zaak, list: List, base: string): Async
         string_agg(${begin}::text || x.uuid || '"', ',' order by x.id ${sql.raw(order)}) as urls
       from (select x.id, x.uuid from ${sql.table(table)} x where ${sql.ref(`x.${column}`)} = ${zaak.id} ${after}
         order by x.id ${sql.raw(order)} limit ${PORTION}) x`.execute(db)
-    const { n, last, urls } = rows[0]!
+    const { n, last, urls } = one(rows)
     if (urls !== null) yield before + urls
     if (n < PORTION) return
     after = sql`and x.id ${side} ${last}`

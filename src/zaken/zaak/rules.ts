@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { RemoteTypes } from '../../catalogi/remote-types.ts'
 import type { Config } from '../../config.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { one } from '../../database/rows.ts'
 import { isFuture } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
@@ -77,10 +78,12 @@ export async function productenFaults(
   typen: RemoteTypes,
 ): Promise<InvalidParam[]> {
   if (kern.zaaktypeUrl === null) {
-    const [row] = await m.sql<
-      { producten_of_diensten: string[] }[]
-    >`select producten_of_diensten from zaaktype where id = ${kern.zaaktypeId}`
-    return productFaults(given, row!.producten_of_diensten)
+    const row = one(
+      await m.sql<
+        { producten_of_diensten: string[] }[]
+      >`select producten_of_diensten from zaaktype where id = ${kern.zaaktypeId}`,
+    )
+    return productFaults(given, row.producten_of_diensten)
   }
   const type = typen.get('zaaktype', kern.zaaktypeUrl)
   if (type && 'code' in type) return [type]
