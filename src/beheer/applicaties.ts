@@ -7,6 +7,7 @@ import { changeApplicatie, createApplicatie, deleteApplicatie } from '../autoris
 import { createSecret } from '../autorisaties/client-secrets.ts'
 import { isShort } from '../autorisaties/secret-box.ts'
 import { OptionalText, Text } from '../http/input.ts'
+import { uuidOf } from '../http/links.ts'
 import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
 import { COMPONENTEN, scopeInWords } from './applicatie-labels.ts'
 import { registerApplicatieRechten, selectCatalogusRechten, selectRechten } from './applicatie-rights.ts'
@@ -84,7 +85,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         const input = { label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }
         const applicatie = await createApplicatie(m, input, [], { zonderRechten: true })
         for (const clientId of clientIds) await createSecret(m, app.parts.box, clientId, form.geheim)
-        const uuid = applicatie.url.split('/').at(-1)!
+        const uuid = uuidOf(applicatie.url)
         m.vastleggen({
           handeling: 'applicatie-maken',
           soort: 'applicatie',

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { readInput } from '../http/input.ts'
+import { uuidOf } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
 import { changeKanaal, createKanaal, KanaalInput } from '../nrc/kanalen.ts'
@@ -54,7 +55,7 @@ export function registerKanalen(app: FastifyInstance): void {
     try {
       const kanaal = await mutateFromPage(request, async (m) => {
         const made = await createKanaal(m, readInput(KanaalInput, fieldsOf(form)))
-        const uuid = made.url.split('/').at(-1)!
+        const uuid = uuidOf(made.url)
         m.vastleggen({ handeling: 'kanaal-maken', soort: 'kanaal', id: uuid, weergave: made.naam, nieuw: made })
         return { uuid, naam: made.naam }
       })

@@ -22,7 +22,7 @@ import {
   Url,
   Uuid,
 } from '../http/input.ts'
-import { link } from '../http/links.ts'
+import { link, linkOr } from '../http/links.ts'
 
 export const VERVALREDENEN = {
   tijdelijk: 'Besluit met tijdelijke werking',
@@ -84,7 +84,7 @@ export const toRow = rowWriter<BesluitTable, typeof FIELDS>(FIELDS)
 export const toBesluit = answerReader<BesluitRow, typeof FIELDS>(FIELDS)
 
 export function besluittypeLink(row: Pick<BesluitRow, 'besluittypeUuid' | 'besluittypeUrl'>, base: string): string {
-  return row.besluittypeUuid ? link(base, 'besluittype', row.besluittypeUuid) : row.besluittypeUrl!
+  return linkOr(base, 'besluittype', row.besluittypeUuid, row.besluittypeUrl)
 }
 
 export const BesluitinformatieobjectInput = Type.Object({ informatieobject: Reference(), besluit: Reference() })

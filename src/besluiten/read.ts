@@ -4,7 +4,7 @@ import type { ReadDb, Reader } from '../database/database.ts'
 import { type Conditions, countRows, pageOfIds, rowsById, sumCounts } from '../database/list.ts'
 import { isAllowed, reach, type Subject } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
-import { link } from '../http/links.ts'
+import { link, linkOr } from '../http/links.ts'
 import { forbidden, notFound } from '../http/problem.ts'
 import { type Besluitinformatieobject, type BesluitRow, besluittypeLink } from './columns.ts'
 
@@ -149,9 +149,7 @@ export function toBesluitinformatieobject(
 ): Besluitinformatieobject {
   return {
     url: link(base, 'besluitinformatieobject', row.uuid),
-    informatieobject: row.documentUuid
-      ? link(base, 'enkelvoudiginformatieobject', row.documentUuid)
-      : row.informatieobjectUrl!,
+    informatieobject: linkOr(base, 'enkelvoudiginformatieobject', row.documentUuid, row.informatieobjectUrl),
     besluit: link(base, 'besluit', row.besluitUuid),
   }
 }

@@ -16,7 +16,7 @@ const AFLEIDINGSWIJZEN = [
   'vervaldatum_besluit',
   'zaakobject',
 ] as const
-const OBJECTTYPEN = [
+export const OBJECTTYPEN = [
   'adres',
   'besluit',
   'buurt',

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { readInput } from '../http/input.ts'
-import { link, type Resource } from '../http/links.ts'
+import { link, type Resource, uuidOf } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
 import { BesluittypeInput, createBesluittype } from './besluittypen.ts'
 import { loadResources } from './expand.ts'
@@ -249,5 +249,3 @@ export async function copyType(
       : await createInformatieobjecttype(m, readInput(InformatieobjecttypeInput, next))
   return { url: made.url, omschrijving: made.omschrijving ?? '' }
 }
-
-const uuidOf = (url: string) => url.split('/').at(-1)!

@@ -1,4 +1,5 @@
 // The demo: everything at once on an embedded database in a directory of its own, over HTTP as a client would do it.
+
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,7 @@ import { mutator } from '../database/mutate.ts'
 import { one } from '../database/rows.ts'
 import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
 import { systemActor } from '../http/access.ts'
+import { uuidOf } from '../http/links.ts'
 import { SETS } from '../notificaties/backoff.ts'
 import { saveInstellingen } from '../notificaties/settings.ts'
 import type { Services } from '../services/services.ts'
@@ -119,7 +121,7 @@ async function loadExamples(config: Config, { address, url }: Service, catalogus
   const nothing = { fetchJson: async () => ({ kind: 'unregistered' }) } as unknown as Services
   const database = openDatabase(url, { max: 1, name: 'demo' })
   const selectielijst = await openSelectielijst(config, nothing, database.db as unknown as ReadDb)
-  const uuid = catalogus.split('/').at(-1)!
+  const uuid = uuidOf(catalogus)
   for (const example of EXAMPLES) {
     const verified = await verifyExample(selectielijst, example, address)
     await mutator(database)(systemActor('demo', address), (m) =>

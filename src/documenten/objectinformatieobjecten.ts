@@ -8,7 +8,7 @@ import { expected } from '../database/rows.ts'
 import { sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Reference, Url } from '../http/input.ts'
-import { link, localUuid, type Resource } from '../http/links.ts'
+import { link, linkOr, localUuid, type Resource } from '../http/links.ts'
 import { invalid, notFound } from '../http/problem.ts'
 import { sendAllById } from '../http/stream.ts'
 import { holdNamedDocument } from './document/hold.ts'
@@ -188,7 +188,7 @@ function toRelatie(row: Row, base: string) {
   return {
     url: link(base, 'objectinformatieobject', row.uuid),
     informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),
-    object: row.objectUuid ? link(base, row.objectType as Resource, row.objectUuid) : row.objectUrl!,
+    object: linkOr(base, row.objectType as Resource, row.objectUuid, row.objectUrl),
     objectType: row.objectType as ObjectType,
   }
 }

@@ -44,6 +44,16 @@ export function link(base: string, resource: Resource, uuid: string): string {
   return `${base}${PATHS[resource]}/${uuid}`
 }
 
+/** The URL of a resource that is ours, by its uuid, or else stands elsewhere: one of the two is there. */
+export function linkOr(base: string, resource: Resource, uuid: string | null, elsewhere: string | null): string {
+  if (uuid) return link(base, resource, uuid)
+  if (elsewhere === null) throw new Error(`a relation without ${resource}`)
+  return elsewhere
+}
+
+/** The last part of the URL of a resource: its uuid. */
+export const uuidOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1)
+
 /**
  * What a URL refers to: `elsewhere` when the host is not ours (the scheme does not matter), `nothing` when no such
  * resource can be ours, and otherwise the uuid, which need not exist.

@@ -1,8 +1,10 @@
 // The proof: both sides are read in the intermediate form and compared, object by object. What the report of the takeover
 // already names is no surprise; every other difference is.
+
 import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import type { Store } from '../documenten/storage/index.ts'
+import { uuidOf } from '../http/links.ts'
 import { addresses, adopt } from './addresses.ts'
 import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
@@ -254,7 +256,7 @@ export async function checkTakeover(
   return { compared: [...compared.values()], types: [...types.values()], answers, differences }
 
   async function compareAudit(rows: AuditRow[]): Promise<void> {
-    const usable = rows.filter(({ hoofd_object }) => isUuid(hoofd_object.split('/').at(-1)!))
+    const usable = rows.filter(({ hoofd_object }) => isUuid(uuidOf(hoofd_object)))
     of('audit').daar += rows.length
     const missing = await connection<{ uuid: string; hier: boolean }[]>`
       select r.uuid, a.uuid is not null as hier

@@ -1,4 +1,5 @@
 // The audit trail and the numbers that were handed out: rows without rules of their own.
+import { uuidOf } from '../http/links.ts'
 import type { Addresses } from './addresses.ts'
 import { isUuid } from './normalise.ts'
 import { type RowColumn, unnested } from './rows.ts'
@@ -31,7 +32,7 @@ export async function writeAudit(
   const kept: Record<string, unknown>[] = []
   for (const { oud, nieuw, ...row } of rows) {
     const main = toUuid(row.hoofd_object)
-    const uuid = isUuid(main) ? main : row.hoofd_object.split('/').at(-1)!
+    const uuid = isUuid(main) ? main : uuidOf(row.hoofd_object)
     if (!isUuid(uuid)) {
       meldingen.push({
         soort: 'audit',

@@ -7,7 +7,7 @@ import type { Mutation } from '../database/mutate.ts'
 import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
-import { link, resolveLink } from '../http/links.ts'
+import { link, linkOr, resolveLink } from '../http/links.ts'
 import { fault, notFound, onObject, throwFaults } from '../http/problem.ts'
 import { holdZaak, requireOpenZaak, requireZaak, touchZaak, type ZaakCore } from './lock.ts'
 import { findOne, holdOne, type PartRow, type PartSource, sendAll, sendOne } from './part-queries.ts'
@@ -120,7 +120,7 @@ function toZaakbesluit(row: Row, base: string) {
   return {
     url: `${link(base, 'zaak', row.zaakUuid)}/besluiten/${row.uuid}`,
     uuid: row.uuid,
-    besluit: row.besluitUuid ? link(base, 'besluit', row.besluitUuid) : row.besluitUrl!,
+    besluit: linkOr(base, 'besluit', row.besluitUuid, row.besluitUrl),
   }
 }
 

@@ -13,7 +13,7 @@ import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remot
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
-import { link, localUuid, resolveLink } from '../http/links.ts'
+import { link, linkOr, localUuid, resolveLink } from '../http/links.ts'
 import { type InvalidParam, immutable, invalid, invalidAll, onObject, throwFaults } from '../http/problem.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
@@ -312,9 +312,7 @@ function toZio(row: ZioRow, base: string) {
   return {
     url: link(base, 'zaakinformatieobject', row.uuid),
     uuid: row.uuid,
-    informatieobject: row.documentUuid
-      ? link(base, 'enkelvoudiginformatieobject', row.documentUuid)
-      : row.informatieobjectUrl!,
+    informatieobject: linkOr(base, 'enkelvoudiginformatieobject', row.documentUuid, row.informatieobjectUrl),
     zaak: link(base, 'zaak', row.zaakUuid),
     aardRelatieWeergave: 'Hoort bij, omgekeerd: kent',
     titel: row.titel,

@@ -187,5 +187,3 @@ export async function statusChoices(db: ReadDb, base: string, zaaktypeId: number
     .execute()
   return rows.map(({ uuid, omschrijving }, place) => [link(base, 'statustype', uuid), `${place + 1}. ${omschrijving}`])
 }
-
-export const uuidOf = (url: string) => url.split('/').at(-1)!

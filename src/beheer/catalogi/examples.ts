@@ -3,13 +3,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EXAMPLES, loadExample, verifyExample } from '../../catalogi/examples/load.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
+import { uuidOf } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import type { Formulier } from '../form.ts'
 import { t } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
-import { beheren, catalogusCrumbs, kijken, today, uuidOf } from './context.ts'
+import { beheren, catalogusCrumbs, kijken, today } from './context.ts'
 
 export function registerExamples(app: FastifyInstance, selectielijst: Selectielijst): void {
   app.get('/catalogi/:uuid/voorbeelden', { config: beheren }, async (request, reply) => {

@@ -1,4 +1,5 @@
 // Words for what the standard writes as codes.
+import { OBJECTTYPEN as CODES } from '../../catalogi/archive.ts'
 import { words } from '../language/language.ts'
 import type { Choice } from './fields.ts'
 
@@ -56,39 +57,9 @@ export const AFLEIDINGSWIJZEN: readonly Choice[] = words(
   '1',
 )
 
-export const OBJECTTYPEN: readonly Choice[] = [
-  'adres',
-  'besluit',
-  'buurt',
-  'enkelvoudig_document',
-  'gemeente',
-  'gemeentelijke_openbare_ruimte',
-  'huishouden',
-  'inrichtingselement',
-  'kadastrale_onroerende_zaak',
-  'kunstwerkdeel',
-  'maatschappelijke_activiteit',
-  'medewerker',
-  'natuurlijk_persoon',
-  'niet_natuurlijk_persoon',
-  'openbare_ruimte',
-  'organisatorische_eenheid',
-  'pand',
-  'spoorbaandeel',
-  'status',
-  'terreindeel',
-  'terrein_gebouwd_object',
-  'vestiging',
-  'waterdeel',
-  'wegdeel',
-  'wijk',
-  'woonplaats',
-  'woz_deelobject',
-  'woz_object',
-  'woz_waarde',
-  'zakelijk_recht',
-  'overige',
-].map((code) => [code, code.replaceAll('_', ' ').replace(/^woz/, 'WOZ')] as const)
+export const OBJECTTYPEN: readonly Choice[] = CODES.map(
+  (code) => [code, code.replaceAll('_', ' ').replace(/^woz/, 'WOZ')] as const,
+)
 
 export const RICHTINGEN: readonly Choice[] = words(
   [

@@ -7,6 +7,7 @@ import { deleteInformatieobjecttype } from '../../catalogi/informatieobjecttypen
 import type { Hoofdtype } from '../../catalogi/rules.ts'
 import { deleteZaaktype } from '../../catalogi/zaaktype/routes.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { uuidOf } from '../../http/links.ts'
 import { mutateFromPage } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
 import { formatDate } from '../format.ts'
@@ -23,7 +24,6 @@ import {
   TYPES,
   titleOf,
   today,
-  uuidOf,
   type Version,
 } from './context.ts'
 import { type FormPage, refuse, showForm, submitForm } from './edit.ts'

@@ -8,6 +8,7 @@ import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { reorderStatustypen } from '../../catalogi/zaaktype/statustypen.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
+import { uuidOf } from '../../http/links.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
 import { formFaultsOf } from '../form.ts'
@@ -22,7 +23,6 @@ import {
   requireVersion,
   statusChoices,
   typeChoices,
-  uuidOf,
   type Version,
   withNames,
 } from './context.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../catalogi/informatieobjecttypen.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { readInput } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
+import { link, uuidOf } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import { t, words } from '../language/language.ts'
@@ -28,7 +28,6 @@ import {
   titleOf,
   today,
   typeChoices,
-  uuidOf,
   type Version,
   withNames,
 } from './context.ts'

@@ -7,7 +7,7 @@ import { ZaaktypeInput } from '../../catalogi/zaaktype/read.ts'
 import { changeZaaktype, createZaaktype, procestypeFaults } from '../../catalogi/zaaktype/routes.ts'
 import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
+import { link, uuidOf } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
 import { t } from '../language/language.ts'
@@ -22,7 +22,6 @@ import {
   requireVersion,
   today,
   typeChoices,
-  uuidOf,
   type Version,
   withNames,
 } from './context.ts'

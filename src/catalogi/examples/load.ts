@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Mutation } from '../../database/mutate.ts'
 import { readInput } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
+import { link, uuidOf } from '../../http/links.ts'
 import { BesluittypeInput, createBesluittype, publishBesluittype } from '../besluittypen.ts'
 import {
   createInformatieobjecttype,
@@ -158,5 +158,3 @@ async function exists(
     where c.uuid = ${catalogus} and t.${key} = ${name} limit 1`.execute(m.trx)
   return rows.length > 0
 }
-
-const uuidOf = (url: string) => url.split('/').at(-1)!

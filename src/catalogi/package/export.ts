@@ -1,4 +1,5 @@
 // Writing a package: what stands in the database as a stream of a ZIP.
+
 import { Readable } from 'node:stream'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -6,8 +7,9 @@ import { ZipFile } from 'yazl'
 import type { ReadDb } from '../../database/database.ts'
 import { snakeCase } from '../../http/input.ts'
 import { LIMITS } from '../../http/limits.ts'
+import { uuidOf } from '../../http/links.ts'
 import { loadResources } from '../expand.ts'
-import { FILES, NAMES, type Name, uuidOf } from './files.ts'
+import { FILES, NAMES, type Name } from './files.ts'
 import type { PackageItem as Item } from './read-thread.ts'
 
 /**

@@ -30,5 +30,3 @@ export class PackageFault extends Error {
     this.faults = faults
   }
 }
-
-export const uuidOf = (url: string) => url.split('/').at(-1)!

@@ -4,7 +4,7 @@ import type { Static, TObject } from 'typebox'
 import type { Mutate, Mutation } from '../../database/mutate.ts'
 import type { Actor } from '../../http/actor.ts'
 import { readInput } from '../../http/input.ts'
-import { link, type Resource } from '../../http/links.ts'
+import { link, type Resource, uuidOf } from '../../http/links.ts'
 import { type InvalidParam, toProblem } from '../../http/problem.ts'
 import { BesluittypeInput, createBesluittype } from '../besluittypen.ts'
 import { CatalogusInput, createCatalogus } from '../catalogussen.ts'
@@ -24,7 +24,7 @@ import {
   ZaaktypeInformatieobjecttypeInput,
 } from '../zaaktype/zaaktype-informatieobjecttypen.ts'
 import { moveTo, ownRoot, rootsOf } from './addresses.ts'
-import { FILES, type Name, type Package, PackageFault, uuidOf } from './files.ts'
+import { FILES, type Name, type Package, PackageFault } from './files.ts'
 import type { PackageItem as Item } from './read-thread.ts'
 import { changedMembers, type ImportChange } from './report.ts'
 

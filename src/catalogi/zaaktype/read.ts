@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Reference, Text, Url, Vertrouwelijkheid } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
+import { link, linkOr } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { expandable } from '../expand.ts'
 import { Duur, NullableDate, OptionalDuur, OptionalUrl, Teksten, TypeRelatie, Urls } from '../fields.ts'
@@ -228,7 +228,7 @@ export function toZaaktype(row: ZaaktypeRow, base: string): Static<typeof Zaakty
     deelzaaktypeIdentificaties: row.deelzaaktypeIdentificaties,
     zaakobjecttypen: row.zaakobjecttypen.map((uuid) => link(base, 'zaakobjecttype', uuid)),
     gerelateerdeZaaktypen: row.gerelateerdeZaaktypen.map(({ uuid, url, identificatie, aardRelatie, toelichting }) => ({
-      zaaktype: uuid ? link(base, 'zaaktype', uuid) : url!,
+      zaaktype: linkOr(base, 'zaaktype', uuid, url),
       zaaktypeIdentificatie: identificatie,
       aardRelatie: aardRelatie as 'vervolg' | 'bijdrage' | 'onderwerp',
       toelichting,

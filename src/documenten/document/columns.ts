@@ -25,7 +25,7 @@ import {
   Url,
   VERTROUWELIJKHEIDAANDUIDINGEN,
 } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
+import { link, linkOr } from '../../http/links.ts'
 
 export const ALGORITMEN = [
   'crc_16',
@@ -120,7 +120,7 @@ const FIELDS = {
       algoritme === null ? null : ({ algoritme, waarde, datum } as Static<typeof Integriteit>),
   }),
   informatieobjecttype: apart(Reference(200), (row, base) =>
-    row.typeUuid ? link(base, 'informatieobjecttype', row.typeUuid) : row.informatieobjecttypeUrl!,
+    linkOr(base, 'informatieobjecttype', row.typeUuid, row.informatieobjecttypeUrl),
   ),
   locked: shown(Type.Boolean(), (row) => row.lock !== null),
   bestandsdelen: shown(Type.Array(Bestandsdeel), (row, base) =>

@@ -30,7 +30,7 @@ import {
   Uuid,
   Vertrouwelijkheid,
 } from '../../http/input.ts'
-import { link } from '../../http/links.ts'
+import { link, linkOr } from '../../http/links.ts'
 import { zaaktypeLink } from '../types.ts'
 import { GEOJSON } from './geometry.ts'
 import { type List, urlsOf } from './long-lists.ts'
@@ -109,7 +109,7 @@ export type ZaakRow = Omit<Selectable<ZaakTable>, Elsewhere> &
   Related & { zaakgeometrie: Record<string, unknown> | null }
 
 const { kept, stated, json, spread, apart, shown } = fieldsOf<ZaakTable, ZaakRow>()
-const otherZaak = (base: string, { uuid, url }: OtherZaak) => (uuid ? link(base, 'zaak', uuid) : url!)
+const otherZaak = (base: string, { uuid, url }: OtherZaak) => linkOr(base, 'zaak', uuid, url)
 
 /**
  * The fields of a case, in the order of its answers. A column that none of them holds, and that is not in `OWN`, does not
