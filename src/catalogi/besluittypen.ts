@@ -232,8 +232,7 @@ async function besluittypeForChange(m: Mutation, uuid: string): Promise<Besluitt
 async function readRelaties(m: Mutation, input: Input, catalogusId: number): Promise<NamedType[]> {
   const faults: InvalidParam[] = []
   const name = 'informatieobjecttypen'
-  const { base } = m.actor
-  const found = await findRelaties(m.read, base, 'informatieobjecttype', input[name], catalogusId, name, faults)
+  const found = await findRelaties(m, 'informatieobjecttype', input[name], catalogusId, name, faults)
   throwFaults(faults)
   return found
 }

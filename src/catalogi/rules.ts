@@ -198,8 +198,7 @@ export type NamedType = Relatie & { byUrl: boolean }
  * found is added to `faults` under `name`.
  */
 export async function findRelaties(
-  db: ReadDb,
-  base: string,
+  { read, actor: { base } }: Mutation,
   type: Hoofdtype,
   values: readonly string[],
   catalogusId: number,
@@ -213,7 +212,7 @@ export async function findRelaties(
   const { rows } = await sql<Relatie & { sleutel: string }>`
     select id, uuid, concept, catalogus_id as "catalogusId", ${sql.ref(SLEUTEL[type])} as sleutel from ${sql.table(type)}
     where uuid = any(${uuids}::uuid[]) or (catalogus_id = ${catalogusId} and ${sql.ref(SLEUTEL[type])} = any(${keys}::text[]))
-    order by concept, ${validOn('', null)} desc, begin_geldigheid desc, id desc`.execute(db)
+    order by concept, ${validOn('', null)} desc, begin_geldigheid desc, id desc`.execute(read)
   const found: NamedType[] = []
   for (const [index, { value, target }] of wanted.entries()) {
     const at = typeof name === 'string' ? name : name(index)

@@ -21,7 +21,7 @@ export async function readRelaties(
     type: 'besluittype' | 'zaaktype',
     values: readonly string[],
     name: string | ((index: number) => string),
-  ) => findRelaties(m.read, base, type, values, catalogusId, name, faults)
+  ) => findRelaties(m, type, values, catalogusId, name, faults)
   const besluittypen = await find('besluittype', input.besluittypen, 'besluittypen')
   const deelzaaktypen = await find('zaaktype', input.deelzaaktypen ?? [], 'deelzaaktypen')
   const given = input.gerelateerdeZaaktypen.map((item, index) => ({
@@ -103,7 +103,7 @@ export async function setZaaktypeRelaties(
   const missing: { field: string; given: unknown }[] = []
   const find = async (text: string, field: string) => {
     const faults: InvalidParam[] = []
-    const [found] = await findRelaties(m.read, base, 'zaaktype', [text], catalogusId, 'zaaktype', faults)
+    const [found] = await findRelaties(m, 'zaaktype', [text], catalogusId, 'zaaktype', faults)
     if (!found || found.catalogusId !== catalogusId) missing.push({ field, given: text })
     return found?.catalogusId === catalogusId ? [found] : []
   }

@@ -379,7 +379,7 @@ async function readRelaties(
   faults: InvalidParam[],
 ): Promise<Relaties> {
   const find = (type: 'besluittype' | 'informatieobjecttype', values: readonly string[], name: string) =>
-    findRelaties(m.read, m.actor.base, type, values, zaaktype.catalogusId, name, faults)
+    findRelaties(m, type, values, zaaktype.catalogusId, name, faults)
   const besluittypen = await find('besluittype', input.besluittypen ?? [], 'besluittypen')
   const informatieobjecttypen = await find(
     'informatieobjecttype',

@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
-import { one } from '../../database/rows.ts'
+import { expected } from '../../database/rows.ts'
 import type { ZaaktypeInformatieobjecttype as ZaaktypeInformatieobjecttypeTable } from '../../database/types.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Patch, readInput, Url } from '../../http/input.ts'
@@ -223,11 +223,10 @@ async function requireInformatieobjecttype(
   zaaktype: ZaaktypeVanOnderdeel,
 ): Promise<NamedType> {
   const faults: InvalidParam[] = []
-  const { base } = m.actor
   const name = 'informatieobjecttype'
-  const found = one(await findRelaties(m.read, base, name, [value], zaaktype.catalogusId, name, faults))
+  const [found] = await findRelaties(m, name, [value], zaaktype.catalogusId, name, faults)
   throwFaults(faults)
-  return found
+  return expected(found)
 }
 
 const catalogusFaults = (zaaktype: ZaaktypeVanOnderdeel, { catalogusId }: { catalogusId: number }) =>
