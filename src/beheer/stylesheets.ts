@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { brotliCompress, gzip } from 'node:zlib'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { notFound } from '../http/problem.ts'
 
@@ -15,6 +15,8 @@ const COMPONENTS = [
 ]
 const THEME = '@nl-design-system-unstable/voorbeeld-design-tokens/dist/theme.css'
 const THEME_CLASS = 'voorbeeld-theme'
+/** The highest, 11, is the default: it holds up every start by a tenth of a second to save one kilobyte. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
 
 type File = { name: string; type: string; plain: Buffer; gzip: Buffer; br: Buffer }
 export type Stijl = {
@@ -73,7 +75,7 @@ async function toFile(name: string, kind: 'css' | 'js', text: string): Promise<F
     type: kind === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
     plain,
     gzip: await promisify(gzip)(plain),
-    br: await promisify(brotliCompress)(plain),
+    br: await promisify(brotliCompress)(plain, BROTLI),
   }
 }
 
