@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { CRONTAB, taskList } from '../../tasks/index.ts'
 import { sendNotifications } from '../../tasks/verstuur-notificaties.ts'
-import { buildApp, type Parts } from '../app.ts'
+import type { Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
 import { isShort, type SecretBox, secretBox } from '../autorisaties/secret-box.ts'
@@ -159,6 +159,7 @@ export async function runApi(
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)
     const parts: Parts = { config, settings, database, replica, ...stores, credentials, box, services, log }
+    const { buildApp } = await import('../app.ts') // here: a worker starts a fifth sooner without
     const app = await buildApp(parts)
     opened.defer(() => app.close())
     const address = await app.listen({ host: config.host, port: config.port })
