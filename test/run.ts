@@ -1,4 +1,4 @@
-// What `npm test` runs: the test files, as many at a time as there are cores, all on one database server.
+// What `npm test` runs: the test files, several at a time, all on one database server.
 //
 //   npm test                              every test/**/*.test.ts
 //   npm test -- test/config.test.ts       only these files
@@ -6,8 +6,9 @@
 //   npm test -- --coverage                and say how much of src/ and tasks/ ran
 //   TEST_DATABASE_URL=... npm test        on that server (a role that may create databases) instead of an embedded one
 //
-// The files that take longest go first. Most share a process with others (test/lane.ts); a file that starts processes, or
-// changes its own, has one of its own. The files are run by node itself, not by tap's runner: that one rebuilds a part of itself
+// The files that take longest go first. Most share a process with others (test/lane.ts), and keep a core busy; a file that
+// starts processes, or changes its own, has one of its own, and mostly waits. So there are two queues, and each has as many
+// lanes as there are cores. The files are run by node itself, not by tap's runner: that one rebuilds a part of itself
 // inside node_modules at its first run, and puts module hooks of its own around ours. Only what the files print is TAP.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,6 +27,7 @@ const OWN_PROCESS = /^\/\/ In a process of its own/m
 const LANE = new URL('lane.ts', import.meta.url).pathname
 const SECONDS = new URL('seconds.json', import.meta.url)
 const UNKNOWN_SECONDS = 10
+const ALL = 'test/**/*.test.ts'
 
 type Outcome = { passed: number; skipped: number; failures: string[]; output: string }
 type File = { name: string; seconds: number; alone: boolean }
@@ -48,7 +50,7 @@ const started = performance.now()
 let count = 0
 const total = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8'))
-const files = await describeFiles(names.length > 0 ? names : await Array.fromAsync(glob('test/**/*.test.ts')))
+const files = await describeFiles(names.length > 0 ? names : await Array.fromAsync(glob(ALL)))
 // Whatever the tests leave in the directory for temporary files is removed with it.
 const temporary = await mkdtemp(join(tmpdir(), 'zaakstroom-tests-'))
 let server: TestServer | undefined
@@ -66,11 +68,10 @@ try {
     NODE_COMPILE_CACHE: new URL('../node_modules/.cache/compiled', import.meta.url).pathname,
     ...(options.coverage && { NODE_V8_COVERAGE: join(temporary, 'coverage') }),
   }
-  // What is left of both queues is the work of whoever comes first: one begins with the files that stand alone.
-  const lanes = Math.min(availableParallelism(), files.length)
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane, files, env)))
+  const lanes = Array.from({ length: availableParallelism() })
+  await Promise.all([...lanes.map(() => workAlone(files, env)), ...lanes.map(() => workShared(files, env))])
   if (options.coverage) await printCoverage(join(temporary, 'coverage'))
-  if (options.record) await writeFile(SECONDS, `${JSON.stringify(seconds, Object.keys(seconds).sort(), 2)}\n`)
+  if (options.record) await record(await Array.fromAsync(glob(ALL)))
 } catch (error) {
   total.failed++
   console.error(error)
@@ -98,24 +99,36 @@ async function describeFiles(names: string[]): Promise<File[]> {
   return described.sort((a, b) => b.seconds - a.seconds || (a.name < b.name ? -1 : 1))
 }
 
-/**
- * Takes files until there are none. The first lane prefers those that have a process of their own, since they wait more than
- * they work; the others prefer those that share one.
- */
-async function work(lane: number, files: File[], env: NodeJS.ProcessEnv): Promise<void> {
-  let shared: SharedProcess | undefined
-  while (files.length > 0 && !interrupted) {
-    const preferred = files.findIndex(({ alone }) => alone === (lane === 0))
-    const [file] = files.splice(Math.max(preferred, 0), 1)
+/** Takes files that have a process of their own until there are none. */
+async function workAlone(files: File[], env: NodeJS.ProcessEnv): Promise<void> {
+  for (let file = take(files, true); file; file = take(files, true)) {
     const start = performance.now()
-    if (file!.alone) report(file!.name, await runAlone(file!.name, env), start)
-    else {
-      shared ??= openShared(env)
-      report(file!.name, await shared.run(file!.name), start)
-      if (shared.ended()) shared = undefined
-    }
+    report(file.name, await runAlone(file.name, env), start)
+  }
+}
+
+/** Takes the others, one process for all of them; and helps with the first kind when there are none left. */
+async function workShared(files: File[], env: NodeJS.ProcessEnv): Promise<void> {
+  let shared: SharedProcess | undefined
+  for (let file = take(files, false); file; file = take(files, false)) {
+    const start = performance.now()
+    shared ??= openShared(env)
+    report(file.name, await shared.run(file.name), start)
+    if (shared.ended()) shared = undefined
   }
   await shared?.leave()
+  await workAlone(files, env)
+}
+
+function take(files: File[], alone: boolean): File | undefined {
+  const place = interrupted ? -1 : files.findIndex((file) => file.alone === alone)
+  return place < 0 ? undefined : files.splice(place, 1)[0]
+}
+
+/** What these files took, now or before; what is no longer there is forgotten. */
+async function record(names: string[]): Promise<void> {
+  const known = names.sort().flatMap((name) => (name in seconds ? [[name, seconds[name]]] : []))
+  await writeFile(SECONDS, `${JSON.stringify(Object.fromEntries(known), undefined, 2)}\n`)
 }
 
 function report(name: string, { passed, skipped, failures, output }: Outcome, start: number): void {

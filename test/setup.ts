@@ -85,8 +85,8 @@ async function temporaryServer(): Promise<{ url: string; stop(): Promise<void> }
   const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 5 })
   try {
     await chmod(directory, 0o711)
-    // Nothing in here has to survive a power cut.
-    const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+    // Nothing in here has to survive a power cut. Several files at once open programs with pools of their own.
+    const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300']
     const { url, stop } = await startEmbedded(join(directory, 'data'), { settings })
     return { url, stop: () => stop().finally(remove) }
   } catch (error) {
