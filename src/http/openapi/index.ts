@@ -1,6 +1,6 @@
 // The OpenAPI documents, one per component, pages to read them, and one to try the APIs. Besides: the root of every API.
 import { once as eventOf } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
@@ -38,13 +38,15 @@ export function collectOpenapi(
   return {
     serve: async () => {
       const documents = new Map<string, () => Json>()
+      const works: (() => void)[] = []
       for (const component of Object.keys(TITLES)) {
         const operations = components.get(component)
         if (!operations) continue
         const document = once(() => toDocument(component, versions[component] ?? '1.0.0', operations))
         documents.set(component, document)
-        serveComponent(app, component, operations, document, contact)
+        works.push(serveComponent(app, component, operations, document, contact))
       }
+      workAhead(app, works)
       serveReference(app, documents)
       await serveTrial(app, [...documents.keys()])
     },
@@ -64,6 +66,8 @@ function once<T>(make: () => T): () => T {
     return made.value
   }
 }
+
+const AHEAD_MS = 5000
 
 /** Stands for our address until it is known. */
 const ANYWHERE = 'https://zaakstroom.invalid'
@@ -102,7 +106,7 @@ function serveComponent(
   operations: Operation[],
   newest: () => Json,
   contact: Config['apiContact'],
-): void {
+): () => void {
   const root = `/${component}/api/v1`
   const options = { config: { access: 'public' }, schema: { hide: true } } as const
   const anywhere = (document: Json): Json => ({
@@ -119,11 +123,6 @@ function serveComponent(
   const texts = once(() => {
     const document = anywhere(newest())
     return { newest: JSON.stringify(document), older: JSON.stringify(toOpenapi30(document)) }
-  })
-  // Before anybody asks: it is half a second of work, and whoever is first would hold up all others.
-  app.addHook('onListen', async () => {
-    await setImmediate()
-    texts()
   })
   const bytes = {
     json: { newest: written(async () => texts().newest), older: written(async () => texts().older) },
@@ -161,6 +160,25 @@ function serveComponent(
   for (const url of [`${root}/schema`, `${root}/schema/`]) {
     app.get(url, options, async (request, reply) => reply.redirect(`${request.base}/docs/${component}/`))
   }
+  return texts
+}
+
+/**
+ * Makes the documents before anybody asks: together they are half a second of work, and whoever asks first holds up all others.
+ * One at a time, and not at once: a process that has just started, perhaps in place of one that was killed, has others to serve.
+ */
+function workAhead(app: FastifyInstance, works: (() => void)[]): void {
+  const closing = new AbortController()
+  app.addHook('onClose', async () => closing.abort())
+  app.addHook('onListen', async () => {
+    const run = async () => {
+      for (const work of works) {
+        await sleep(AHEAD_MS, undefined, { ref: false, signal: closing.signal })
+        work()
+      }
+    }
+    void run().catch(() => {}) // the application was closed, or whoever asks for the document is told what is wrong
+  })
 }
 
 // The page has a policy of its own, since it runs scripts: those that we serve, and no others. It may ask only us.
