@@ -4,11 +4,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { parse } from 'yaml'
 import { testApp } from './app.ts'
-import { findChromium, needsBrowser, teBreed, toegankelijkheid } from './beheer/browser.ts'
+import { needsBrowser, openBrowser, teBreed, toegankelijkheid } from './beheer/browser.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document can hold anything
 type Json = { [key: string]: any }
@@ -172,8 +171,7 @@ t.test('the pages to read are Dutch, small, whole and without a script', async (
 
 t.test('the pages to read are accessible, and fit a telephone', await needsBrowser(), async (t) => {
   const address = await test.app.listen({ port: 0, host: '127.0.0.1' })
-  const browser = await chromium.launch({ executablePath: await findChromium(), args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
+  const browser = await openBrowser(t)
   const page = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage()
   for (const path of ['/docs/', '/docs/besluiten/']) {
     await page.goto(`${address}${path}`)
