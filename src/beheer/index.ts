@@ -68,6 +68,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   app.decorateRequest('formToken')
   app.addHook('onRoute', (route) => {
     if (route.config?.rol === undefined) throw new Error(`page ${String(route.method)} ${route.url} names no role`)
+    if (route.config.rol === 'iedereen') route.bodyLimit ??= 16 * 1024 // a name, a password
   })
   registerLanguage(app)
   app.addHook('onRequest', requireOwnOrigin)

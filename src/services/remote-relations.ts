@@ -450,7 +450,8 @@ function urlsIn(outcomes: ReadonlyMap<number, Uitkomst>): Map<number, string> {
  */
 function urlIn(lijst: string, body: unknown): string | undefined {
   const url = (body as { url?: unknown } | null | undefined)?.url
-  const last = typeof url === 'string' ? /\/([\w.~-]+)\/?(?:[?#].*)?$/.exec(url)?.[1] : undefined
+  const isUrl = typeof url === 'string' && url.length <= 1000 // a longer one would take its square to read
+  const last = isUrl ? /\/([\w.~-]+)\/?(?:[?#].*)?$/.exec(url)?.[1] : undefined
   return last && last !== '.' && last !== '..' ? `${lijst}/${last}` : undefined
 }
 

@@ -200,7 +200,10 @@ function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boole
   if (formaat === 'tekst') return [...waarde].length <= Number.parseInt(lengte, 10)
   if (formaat === 'getal') {
     const [geheel, decimalen] = lengte.split(',').map((cijfers) => Number.parseInt(cijfers, 10) || 0)
-    return new RegExp(`^\\d{0,${geheel}}${decimalen === undefined ? '' : `,?\\d{0,${decimalen}}`}$`).test(waarde)
+    const [all, voor = '', achter] = /^(\d*)(?:,(\d*))?$/.exec(waarde) ?? []
+    if (all === undefined) return false
+    if (achter === undefined) return voor.length <= geheel! + (decimalen ?? 0) // the comma may be left out
+    return voor.length <= geheel! && decimalen !== undefined && achter.length <= decimalen
   }
   const [, jaar, maand, dag, uur = '00', minuut = '00', seconde = '00'] =
     (formaat === 'datum' ? DATUM : DATUM_TIJD).exec(waarde) ?? []

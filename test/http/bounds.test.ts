@@ -40,6 +40,21 @@ t.test('a text has a greatest length, also where the standard says none', async 
   t.match(faultsOf(await call('POST', `${ZAKEN}/zaaknotities`, notitie)), ['tekst: max_length'])
 })
 
+t.test('a text that an expression would try in every way is judged as quickly as any other', async (t) => {
+  const faultsOfAddress = async (emailadres: string) => {
+    const rol = { zaak: zaak.url, betrokkeneType: 'medewerker', roltype: zaaktype, roltoelichting: 'x' }
+    const answer = await call('POST', `${ZAKEN}/rollen`, { ...rol, contactpersoonRol: { naam: 'x', emailadres } })
+    return faultsOf(answer).filter((fault) => fault.startsWith('contactpersoonRol.emailadres'))
+  }
+  // As an expression it took minutes of the event loop.
+  const dots = '.'.repeat(LIMITS.bodyBytes - 1000)
+  t.same(await faultsOfAddress(`a@${dots}@`), ['contactpersoonRol.emailadres: max_length'])
+  const invalid = 'contactpersoonRol.emailadres: invalid'
+  for (const bad of ['a@b', '@b.nl', 'a@.nl', 'a@b.', 'a b@c.nl', 'a@b.nl ', 'a@b@c.nl', 'a'])
+    t.same(await faultsOfAddress(bad), [invalid], bad)
+  for (const good of ['a@b.nl', 'a.b@c.d.nl', 'é@ü.nl', '']) t.same(await faultsOfAddress(good), [], good)
+})
+
 t.test('an answer names at most 100 faults, and says that there are more', async (t) => {
   const answer = await post({ productenOfDiensten: Array.from({ length: 900 }, () => 'geen url') })
   t.equal(answer.status, 400)

@@ -132,7 +132,13 @@ function readFilters(text: string, groep: string, fouten: string[]): Record<stri
       fouten.push(t`${groep}, regel ${index + 1}: schrijf een filter als naam = waarde.`)
     else if (Object.hasOwn(filters, naam))
       fouten.push(t`${groep}: ${naam} staat er twee keer. Maak voor de tweede waarde een eigen groep.`)
-    else filters[naam] = naam.startsWith('#') ? waarde.replace(/\s*,\s*/g, ',') : waarde
+    else
+      filters[naam] = naam.startsWith('#')
+        ? waarde
+            .split(',')
+            .map((part) => part.trim())
+            .join(',')
+        : waarde
   }
   return filters
 }

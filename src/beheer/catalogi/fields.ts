@@ -216,9 +216,15 @@ const checklistLine = ({ itemnaam, vraagstelling, verplicht }: ChecklistItem) =>
 // One on a line: "Naam: de vraag", with a star behind it when it must be answered.
 function readChecklist(text: string): { value: ChecklistItem[]; fault?: string } {
   const items = linesOf(text).map((line) => {
-    const [, itemnaam = '', question = ''] = /^([^:]+):\s*(.*)$/.exec(line) ?? []
+    const at = line.indexOf(':')
+    const [itemnaam, question] = at < 0 ? ['', ''] : [line.slice(0, at), line.slice(at + 1).trim()]
     const verplicht = question.endsWith('*')
-    return { itemnaam: itemnaam.trim(), vraagstelling: question.replace(/\s*\*$/, ''), verplicht, toelichting: '' }
+    return {
+      itemnaam: itemnaam.trim(),
+      vraagstelling: verplicht ? question.slice(0, -1).trimEnd() : question,
+      verplicht,
+      toelichting: '',
+    }
   })
   if (items.some(({ itemnaam, vraagstelling }) => !itemnaam || !vraagstelling))
     return { value: items, fault: t('Schrijf op elke regel een naam, een dubbele punt en de vraag.') }

@@ -23,6 +23,7 @@ type BestandsdeelRow = {
   bestandId: number | null
   document: string
 }
+const FIELD_BYTES = 10_000
 type Received = { lock: string | undefined; bytes: StoredBytes | null }
 
 export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
@@ -30,11 +31,14 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
   app.removeAllContentTypeParsers() // JSON cannot hold a part
   await app.register(multipart, {
     throwFileSizeLimit: false,
-    limits: { fileSize: Number.MAX_SAFE_INTEGER, files: 1, fields: 20, fieldSize: 10_000, parts: 21 },
+    limits: { fileSize: Number.MAX_SAFE_INTEGER, files: 1, fields: 20, fieldSize: FIELD_BYTES, parts: 21 },
   })
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body as string)))
-  })
+  // A form without a file says a lock at most. Reading a megabyte of names would take seconds.
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: FIELD_BYTES },
+    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
+  )
 
   app.put(
     '/bestandsdelen/:uuid',

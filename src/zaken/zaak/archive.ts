@@ -169,7 +169,8 @@ async function deriveFromObjects(
  * with a time behind it. Day first where it is ambiguous.
  */
 function dayIn(text: string, where: string): string {
-  const written = text.trim().replace(/[T ]\d{1,2}:?\d{2}.*$/, '')
+  // No date is longer, and looking for a time in any text takes the square of its length.
+  const written = text.length > 100 ? '' : text.trim().replace(/[T ]\d{1,2}:?\d{2}.*$/, '')
   const parts =
     /^(?<y>\d{4})(?<m>\d{2})(?<d>\d{2})(?:\d{4}|\d{6})?$/.exec(written) ??
     /^(?<y>\d{4})([-/.])(?<m>\d{1,2})\2(?<d>\d{1,2})$/.exec(written) ??
