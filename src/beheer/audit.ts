@@ -1,9 +1,9 @@
 // audit: what was changed in these pages, by whom, with before and after.
 
-import { format } from 'fast-csv'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type postgres from 'postgres'
+import { portions } from '../database/list.ts'
+import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { notFound } from '../http/problem.ts'
 import { actLabel } from './audit-labels.ts'
 import { withQuery } from './keyset-list.ts'
@@ -35,7 +35,9 @@ const EXPORT_COLUMNS = [
   'weergave',
   'oud',
   'nieuw',
-]
+] as const
+const EXPORT_ROWS = 100
+type ExportRow = { nummer: number } & Record<(typeof EXPORT_COLUMNS)[number], string | null>
 
 export function registerAudit(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
@@ -69,24 +71,23 @@ export function registerAudit(app: FastifyInstance): void {
   // Streamed: it may be all that ever happened.
   app.get('/audit/export.csv', { config }, async (request, reply) => {
     const where = sql.join(filters(request), sql` and `)
-    const query = sql<Record<string, unknown>>`select b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
-      b.object_soort as soort, b.object_id as id, b.object_weergave as weergave, b.oud::text, b.nieuw::text
-      from beheer_audit b where ${where} order by b.id`.compile(app.read)
-    const rows = app.reader.sql.unsafe(query.sql, query.parameters as postgres.SerializableParameter[]).cursor(500)
-    const csv = format({ headers: EXPORT_COLUMNS, alwaysWriteHeaders: true, transform: neutral })
-    void (async () => {
-      try {
-        for await (const portion of rows)
-          for (const row of portion) if (!csv.write(row)) await new Promise((resolve) => csv.once('drain', resolve))
-        csv.end()
-      } catch (error) {
-        csv.destroy(error as Error)
-      }
-    })()
+    async function* records() {
+      yield [...EXPORT_COLUMNS]
+      const rows = portions(EXPORT_ROWS, async (after) => {
+        const { rows } =
+          await sql<ExportRow>`select b.id as nummer, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
+          b.object_soort as soort, b.object_id as id, b.object_weergave as weergave, b.oud::text, b.nieuw::text
+          from beheer_audit b where ${where} and b.id > ${after}::bigint order by b.id limit ${EXPORT_ROWS}`.execute(
+            app.read,
+          )
+        return rows
+      })
+      for await (const row of rows) yield EXPORT_COLUMNS.map((name) => row[name] ?? '')
+    }
     return reply
       .headers({ 'content-disposition': 'attachment; filename="audit.csv"' })
       .type('text/csv; charset=utf-8')
-      .send(csv)
+      .send(csvStream(records(), neutralizeCell))
   })
 
   app.get<{ Params: { id: string } }>('/audit/:id', { config }, async (request, reply) => {
@@ -134,11 +135,4 @@ function filters(request: FastifyRequest) {
     ...(van ? [sql`b.tijdstip >= ${van}::timestamp at time zone 'Europe/Amsterdam'`] : []),
     ...(tot ? [sql`b.tijdstip < (${tot}::timestamp + interval '1 day') at time zone 'Europe/Amsterdam'`] : []),
   ]
-}
-
-// A spreadsheet would run a cell that begins like a formula.
-function neutral(row: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, /^[=+\-@\t\r]/.test(String(value ?? '')) ? `'${value}` : value]),
-  )
 }

@@ -1,6 +1,7 @@
 // The pages of takeovers: how far they are, what did not fit, and the switch at the end.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { portions } from '../database/list.ts'
 import { csvStream, neutralizeCell } from '../documenten/import/report.ts'
 import { notFound } from '../http/problem.ts'
 import { faultsOf, progressOf } from '../overnemen/round.ts'
@@ -160,12 +161,14 @@ export function registerTakeovers(app: FastifyInstance): void {
     const filter = filterOf(request)
     async function* records() {
       yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
-      const pages = sql<Omit<ReportRow, 'id'>[]>`
-        select soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
-        where overneming_id = ${row.id} ${matching(filter)} order by id`.cursor(1000)
-      for await (const page of pages)
-        for (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of page)
-          yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
+      const rows = portions(
+        1000,
+        (after) => sql<(Omit<ReportRow, 'id'> & { nummer: number })[]>`
+          select id as nummer, soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
+          where overneming_id = ${row.id} ${matching(filter)} and id > ${after} order by id limit 1000`,
+      )
+      for await (const { soort, sleutel, uitkomst, code, veld, tekst, ronde } of rows)
+        yield [soort, sleutel, uitkomst, code, veld, tekst, String(ronde)]
     }
     return reply
       .headers({ 'content-disposition': `attachment; filename="overnemen-${row.uuid}.csv"` })

@@ -99,3 +99,20 @@ export function rowsById<Row extends { id: number }>(
     return ids.flatMap((id) => rowById.get(id) ?? [])
   }
 }
+
+/**
+ * All rows of a list, read `size` at a time. Several statements, not a cursor: a client that reads slowly, or stops reading,
+ * holds no connection.
+ * @param read the next rows after a number, in the order of their numbers
+ */
+export async function* portions<Row extends { nummer: number }>(
+  size: number,
+  read: (after: number) => PromiseLike<Row[]>,
+): AsyncGenerator<Row> {
+  for (let after = 0; ; ) {
+    const rows = await read(after)
+    yield* rows
+    if (rows.length < size) return
+    after = rows.at(-1)!.nummer
+  }
+}
