@@ -15,7 +15,7 @@ import {
   startDraft,
 } from '../documenten/import/draft.ts'
 import { csvStream } from '../documenten/import/report.ts'
-import { imported } from '../documenten/import/rows.ts'
+import { cellAt, imported } from '../documenten/import/rows.ts'
 import { Problem } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import { requireToken } from './csrf-token.ts'
@@ -34,6 +34,7 @@ const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
 const LIJST = words({ pad: '/imports', naam: 'Imports' }, 'naam')
 const VOORBEELD_ROWS = 20
+const MAX_COLUMNS = 100 // a file may have thousands
 const SOORTEN = 100
 const LINGER_MS = 30_000
 const STUCK_MS = 120_000
@@ -93,8 +94,13 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
   app.get('/imports/concept/:uuid', { config: viewer }, async (request, reply) => {
     const concept = await requireConcept(app.read, uuidParam(request))
     const kop = concept.kop as string[]
-    const rijen = await reader.sql<{ nummer: number; cellen: string[] }[]>`
-      select nummer, cellen from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${VOORBEELD_ROWS}`
+    const shown = Math.min(kop.length, MAX_COLUMNS)
+    const rijen = await reader.sql<{ nummer: number; aantal: number; cellen: string[] }[]>`
+      select nummer, json_array_length(cellen) as aantal, (
+        select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
+          order by c.n), '[]')
+        from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
+      from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${VOORBEELD_ROWS}`
     const bezig = isDryRunning(concept)
     const soorten = concept.proefFouten > 0 ? await foutsoorten(concept) : []
     const fault = importBaseDirFault(config)
@@ -102,14 +108,15 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       titel: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
       kruimels: [LIJST],
       concept,
-      kop: kop.map(shortened),
+      kop: kop.slice(0, shown).map(shortened),
+      breed: kop.length > shown,
       onbekend: kop
         .filter((naam) => !(KOLOMMEN as readonly string[]).includes(naam))
         .map((naam) => shortened(naam) || t('(zonder naam)')),
-      rijen: rijen.map(({ nummer, cellen }) => ({
+      rijen: rijen.map(({ nummer, aantal, cellen }) => ({
         nummer,
-        scheef: cellen.length !== kop.length,
-        cellen: cellen.slice(0, kop.length + 5).map(shortened),
+        scheef: aantal !== kop.length,
+        cellen: cellen.slice(0, kop.length > shown ? shown : undefined).map(shortened),
       })),
       bezig,
       // A run that was lost can be asked for again.
@@ -137,7 +144,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
     const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
     const [soort] = await chosenReason(concept, queryText(request, 'reden'))
     const reason = soort ? sql`and hashtextextended(import_reden(f.opmerking), 0) = ${soort.sleutel}::bigint` : sql``
-    const lijst = await keysetPage<{ nummer: number; opmerking: string; cellen: string[] | null }>(request, {
+    const lijst = await keysetPage<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>(request, {
       key: ({ nummer }) => String(nummer),
       rows: async (limit, { na, voor }) => {
         const from = isRow(na)
@@ -146,8 +153,8 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
             ? sql`and f.nummer < ${Number(voor)}`
             : sql``
         const order = voor === undefined ? sql`asc` : sql`desc`
-        const { rows } = await sql<{ nummer: number; opmerking: string; cellen: string[] | null }>`
-          select f.nummer, f.opmerking, r.cellen
+        const { rows } = await sql<{ nummer: number; opmerking: string; bestandspad: string; titel: string }>`
+          select f.nummer, f.opmerking, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
           from import_concept_fout f
           left join import_concept_regel r on r.concept_id = f.concept_id and r.nummer = f.nummer
           where f.concept_id = ${concept.id} ${reason} ${from} order by f.nummer ${order} limit ${limit}`.execute(
@@ -163,10 +170,10 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       soort,
       lijst: {
         ...lijst,
-        rijen: lijst.rijen.map(({ cellen, ...rij }) => ({
+        rijen: lijst.rijen.map(({ titel, ...rij }) => ({
           ...rij,
-          bestandspad: shortened(cellen?.[pad] ?? ''),
-          documentTitel: shortened(cellen?.[titel] ?? ''),
+          bestandspad: shortened(rij.bestandspad),
+          documentTitel: shortened(titel),
         })),
       },
     })

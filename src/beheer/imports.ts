@@ -14,7 +14,7 @@ import {
 } from '../documenten/import/index.ts'
 import { csvStream } from '../documenten/import/report.ts'
 import { failedRows } from '../documenten/import/report-rows.ts'
-import { type ImportRow, requireImport } from '../documenten/import/rows.ts'
+import { cellAt, type ImportRow, requireImport } from '../documenten/import/rows.ts'
 import { notFound } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'
@@ -99,6 +99,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await vind(request)
     const soort = await chosenKind(row, queryText(request, 'reden'))
     const alleen = queryText(request, 'resultaat') === 'mislukt' && !soort
+    const kop = row.kop as string[]
+    const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
     const lijst = await keysetPage<Rij>(request, {
       key: ({ nummer }) => String(nummer),
       rows: (limit, { na, voor }) => {
@@ -112,11 +114,9 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
           : alleen
             ? sql`and not u.geslaagd`
             : sql``
-        return rijen(row.id, sql`${which} ${from}`, limit, voor !== undefined)
+        return rijen(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
       },
     })
-    const kop = row.kop as string[]
-    const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
     return reply.pagina('import-rijen', {
       titel: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
       kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: naam(row) }],
@@ -125,10 +125,10 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       keuze: alleen ? 'mislukt' : '',
       lijst: {
         ...lijst,
-        rijen: lijst.rijen.map(({ cellen, ...rij }) => ({
+        rijen: lijst.rijen.map(({ titel, ...rij }) => ({
           ...rij,
-          bestandspad: shortened(cellen?.[pad]),
-          documentTitel: shortened(cellen?.[titel]),
+          bestandspad: shortened(rij.bestandspad),
+          documentTitel: shortened(titel),
         })),
       },
     })
@@ -323,10 +323,17 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return soort
   }
 
-  async function rijen(id: number, where: ReturnType<typeof sql>, limit: number, back: boolean): Promise<Rij[]> {
+  async function rijen(
+    id: number,
+    [pad, titel]: [number, number],
+    where: ReturnType<typeof sql>,
+    limit: number,
+    back: boolean,
+  ): Promise<Rij[]> {
     const order = back ? sql`desc` : sql`asc`
     const { rows } = await sql<Rij>`
-      select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid", r.cellen
+      select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid",
+        ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
       from (select u.* from import_resultaat u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
       left join import_regel r on r.import_id = u.import_id and r.nummer = u.nummer
       order by u.nummer ${order}`.execute(app.read)
@@ -340,7 +347,8 @@ type Rij = {
   geslaagd: boolean
   opmerking: string
   documentUuid: string | null
-  cellen: string[] | null
+  bestandspad: string
+  titel: string
 }
 
 const isRunning = ({ status, gepauzeerdOp }: ImportRow) => status === 'active' && gepauzeerdOp === null

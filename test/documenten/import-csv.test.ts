@@ -328,6 +328,23 @@ t.test('records', async (t) => {
     }
   })
 
+  t.test('of exactly the most cells are read, one more is refused', async (t) => {
+    const row = (cells: number) => `${KOP}\na\n${','.repeat(cells - 1)}\nb\n`
+    t.same(
+      (await leesTekst(row(20_000))).regels.map(({ length }) => length),
+      [1, 20_000, 1],
+    )
+    const refused = {
+      code: 'parse_error',
+      message: 'Rij 3, die begint op regel 3 van het bestand, heeft meer dan 20000 waarden',
+    }
+    t.match(await foutVan(leesTekst(row(20_001))), refused)
+    t.match(await foutVan(leesTekst(`${KOP}\na\n${'"",'.repeat(20_000)}`)), refused)
+    const kop = (bytes: number) => `${KOP},${'x'.repeat(bytes - KOP.length - 2)}\na\n`
+    t.equal((await leesTekst(kop(64 * 1024))).regels.length, 1)
+    t.match(await foutVan(leesTekst(kop(64 * 1024 + 1))), { message: 'Rij 1, die begint op regel 1 ' })
+  })
+
   t.test('of exactly the largest size are read, one byte more is refused', async (t) => {
     const maxRecordBytes = KOP.length + 1
     for (const [fill, end] of [
@@ -348,10 +365,9 @@ t.test('records', async (t) => {
     }
   })
 
-  t.test('of 1 MiB, and of 100,000 cells, come whole', async (t) => {
+  t.test('of 1 MiB comes whole', async (t) => {
     const cell = 'é'.repeat(512 * 1024 - 10)
     t.same(await regelsVan(`x,"${cell}"\n`, 1000), [['x', cell]])
-    t.equal((await regelsVan(','.repeat(99_999)))[0]!.length, 100_000)
   })
 
   t.test('an unclosed quote does not take in the rest of the file', async (t) => {
@@ -449,9 +465,9 @@ t.test('the header', async (t) => {
     }
     const fout = await foutVan(leesTekst(`${KOP},eigen,titel,eigen,taal,eigen\n`))
     t.match(fout, { code: 'duplicate-import-headers', message: ': titel, eigen, taal.' })
-    const many = Array.from({ length: 5000 }, (_, i) => `${i}${'x'.repeat(80)}`)
+    const many = Array.from({ length: 300 }, (_, i) => `${i}${'x'.repeat(80)}`)
     const long = await foutVan(leesTekst(`${[...KOLOMMEN, ...many, ...many].join(',')}\n`))
-    t.match(long, { code: 'duplicate-import-headers', message: 'en nog 4980' })
+    t.match(long, { code: 'duplicate-import-headers', message: 'en nog 280' })
     t.ok(long.message.length < 3000)
   })
 

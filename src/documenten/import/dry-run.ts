@@ -41,6 +41,7 @@ type Run = {
 }
 
 const PORTION = 500
+const PORTION_BYTES = 4 * 1024 * 1024
 /** Rows and files that are looked at before others get their turn. */
 const ROWS = 100
 const FILES = 50
@@ -53,12 +54,14 @@ const EXAMPLES = 5
 export async function dryRunImport({ config, database }: Parts, uuid: string, signal?: AbortSignal): Promise<void> {
   const run = await begin(database, uuid)
   if (!run) return
-  for (let vanaf = 0; vanaf < run.totaal; vanaf += PORTION) {
+  for (let vanaf = 0; vanaf < run.totaal; ) {
     signal?.throwIfAborted()
     const fault = importBaseDirFault(config)
     if (fault) return endDryRun(database, uuid, { status: 'mislukt', reden: fault.reden, gestart: run.gestart })
-    const fouten = await judge(config, database, run, vanaf)
-    if (!(await count(database, run, vanaf, fouten))) return
+    const { fouten, rows } = await judge(config, database, run, vanaf)
+    if (rows === 0) throw new Error('the rows of this upload are gone')
+    if (!(await count(database, run, { vanaf, tot: vanaf + rows }, fouten))) return
+    vanaf += rows
   }
   await database.sql`delete from import_concept_sleutel where concept_id = ${run.id}`
   await endDryRun(database, uuid, { status: 'klaar', gestart: run.gestart })
@@ -99,12 +102,20 @@ export async function endDryRun(
       and proef_gestart_op = coalesce(${gestart ?? null}::timestamptz, proef_gestart_op)`
 }
 
-/** What is wrong with the rows of one portion, by row. */
-async function judge(config: Config, database: Database, run: Run, vanaf: number): Promise<Map<number, string>> {
+/** What is wrong with the rows of one portion, by row, and how many these are. */
+async function judge(
+  config: Config,
+  database: Database,
+  run: Run,
+  vanaf: number,
+): Promise<{ fouten: Map<number, string>; rows: number }> {
   const { db, sql } = database
   const staged = await sql<{ nummer: number; cellen: string[] }[]>`
-    select nummer, cellen from import_concept_regel
-    where concept_id = ${run.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + PORTION} order by nummer`
+    select nummer, cellen from (
+      select nummer, cellen, sum(omvang) over (order by nummer) - omvang as ervoor
+      from (select *, octet_length(cellen::text) as omvang from import_concept_regel) r
+      where concept_id = ${run.id} and nummer >= ${vanaf + FIRST_ROW} and nummer < ${vanaf + FIRST_ROW + PORTION}
+    ) r where ervoor < ${PORTION_BYTES} order by nummer`
   await nameTypes(db, run.basisUrl, run.kop, staged)
   const fouten = new Map<number, string>()
   const readRows: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
@@ -115,7 +126,7 @@ async function judge(config: Config, database: Database, run: Run, vanaf: number
     else readRows.push(result)
   }
   const rows = await judgeTypes(db, config, run.basisUrl, readRows, fouten)
-  if (rows.length === 0) return fouten
+  if (rows.length === 0) return { fouten, rows: staged.length }
   const taken = await existing(db, rows)
   await addSeen(sql, run.id, rows, taken)
   const zaakFouten = await judgeZaken(sql, withZaak(rows), { lock: false })
@@ -125,7 +136,7 @@ async function judge(config: Config, database: Database, run: Run, vanaf: number
   await sql`
     insert into import_concept_sleutel (concept_id, sleutel)
     select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
-  return fouten
+  return { fouten, rows: staged.length }
 }
 
 const keysOf = ({ uuid, input }: TypedRow) => [uuid, ...(input.identificatie ? [numberKey(input)] : [])]
@@ -175,12 +186,16 @@ async function lookAt(source: OpenedSource | Refused, { input }: TypedRow): Prom
 }
 
 /** Counts a portion. @returns whether this run may go on */
-async function count(database: Database, run: Run, vanaf: number, fouten: Map<number, string>): Promise<boolean> {
+async function count(
+  database: Database,
+  run: Run,
+  { vanaf, tot }: { vanaf: number; tot: number },
+  fouten: Map<number, string>,
+): Promise<boolean> {
   return database.sql.begin(async (sql) => {
-    const next = Math.min(vanaf + PORTION, run.totaal)
     const [mine] = await sql<{ id: number }[]>`
       update import_concept
-      set proef_verwerkt = ${next}, proef_fouten = proef_fouten + ${fouten.size}, proef_bijgewerkt_op = now()
+      set proef_verwerkt = ${tot}, proef_fouten = proef_fouten + ${fouten.size}, proef_bijgewerkt_op = now()
       where id = ${run.id} and verwijderd_op is null and proef_status = 'bezig' and proef_verwerkt = ${vanaf}
         and proef_gestart_op = ${run.gestart}
       returning id`

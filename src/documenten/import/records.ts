@@ -9,6 +9,10 @@ const LF = 0x0a
 // fast-csv makes a substring per token, which is almost twice as slow on 64 KiB of text as on 16 KiB.
 const SLICE = 16 * 1024
 
+// A spreadsheet leaves 16,384 cells behind at most. fast-csv takes a record at once: a megabyte of commas would keep all waiting.
+const MOST_CELLS = 20_000
+const HEADER_BYTES = 64 * 1024
+
 // Where in a record the scan is. After a CR it waits for the LF that may belong to it.
 const CELL_START = 0
 const PLAIN = 1
@@ -21,7 +25,7 @@ const AFTER_LF = 6
 /**
  * Cuts UTF-8 bytes of a CSV into pieces that end at the end of a record, the header in a piece of its own, and refuses
  * what fast-csv would read silently wrong or only after taking it all into memory: a record that is too large (such as
- * the rest of a file behind an unclosed quote), an unclosed quote, text after a closing quote.
+ * the rest of a file behind an unclosed quote) or has too many cells, an unclosed quote, text after a closing quote.
  *
  * The scan takes a quote as RFC 4180 does: it opens a cell only as its first character, and elsewhere in an unquoted
  * cell it is an ordinary character. fast-csv skips white space before a quote, at the begin of a record and at the end
@@ -42,6 +46,7 @@ export async function* wholeRecords(
     record: 1,
     recordLine: 1,
     recordBytes: 0,
+    cells: 1,
     out: Buffer.allocUnsafe(4 * SLICE),
     used: 0,
     whole: 0,
@@ -119,6 +124,7 @@ type Scan = {
   record: number
   recordLine: number
   recordBytes: number
+  cells: number
   out: Buffer
   used: number
   /** How much of what is used ends at the end of a record. */
@@ -127,15 +133,17 @@ type Scan = {
 
 /** Returns how far it came: to the end, or with `oneRecord` to the first byte of the next record. */
 function scanSlice(scan: Scan, slice: Buffer, oneRecord: boolean): number {
-  const { maxRecordBytes, separator } = scan
+  const { separator } = scan
+  const maxRecordBytes = oneRecord ? Math.min(HEADER_BYTES, scan.maxRecordBytes) : scan.maxRecordBytes
   const out = withRoom(scan, 2 * slice.length + 1) // a byte becomes two at most; one more for a quote at the end
-  let { place, previous, line, recordBytes, used } = scan // variables, because this runs for every byte
+  let { place, previous, line, recordBytes, cells, used } = scan // variables, because this runs for every byte
   let i = 0
   for (; i < slice.length; i++) {
     const byte = slice[i]!
     if (place === AFTER_LF || (place === AFTER_CR && byte !== LF)) {
       place = CELL_START
       recordBytes = 0
+      cells = 1
       scan.record++
       scan.recordLine = line
       scan.whole = used
@@ -156,6 +164,7 @@ function scanSlice(scan: Scan, slice: Buffer, oneRecord: boolean): number {
     } else if (byte === separator || byte === CR || byte === LF) {
       if (place === WRAPPED) out[used++] = QUOTE
       place = byte === separator ? CELL_START : byte === CR ? AFTER_CR : AFTER_LF
+      if (byte === separator && ++cells > MOST_CELLS) throw refuse(scan, `heeft meer dan ${MOST_CELLS} waarden`)
     } else if (place === AFTER_QUOTE) {
       throw refuse(scan, 'bevat tekst na een sluitend aanhalingsteken')
     } else if (place === CELL_START) {
@@ -167,7 +176,7 @@ function scanSlice(scan: Scan, slice: Buffer, oneRecord: boolean): number {
     out[used++] = byte
   }
   if (place === AFTER_LF) scan.whole = used // nothing more can belong to it: it need not wait for the next chunk
-  Object.assign(scan, { place, previous, line, recordBytes, used })
+  Object.assign(scan, { place, previous, line, recordBytes, cells, used })
   return i
 }
 

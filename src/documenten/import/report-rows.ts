@@ -3,14 +3,16 @@ import { KOLOMMEN } from './columns.ts'
 import type { Rapportrij } from './report.ts'
 import type { ImportRow } from './rows.ts'
 
+// As many rows are read at once, but one when it is larger than that by itself.
 const PAGE = 2000
+const PAGE_BYTES = 1024 * 1024
 
 /**
  * The rows of a report in the order of the file, read in stretches. Rows without a result are those that an import
  * which stopped did not get to: the batch that was in progress, and the rest that was never tried.
  */
 export async function* reportRows(
-  { db }: Reader,
+  { sql }: Reader,
   row: ImportRow,
   options: { toegekend: boolean },
 ): AsyncGenerator<Rapportrij> {
@@ -20,25 +22,21 @@ export async function* reportRows(
   const inProgress = row.verwerkt + (row.batchgrootte ?? 0) + 2 // first row number behind the batch in progress
   let after = 0
   for (;;) {
-    const rows = await db
-      .selectFrom('importRegel as r')
-      .leftJoin('importResultaat as u', (join) =>
-        join.onRef('u.importId', '=', 'r.importId').onRef('u.nummer', '=', 'r.nummer'),
-      )
-      .where('r.importId', '=', row.id)
-      .where('r.nummer', '>', after)
-      .orderBy('r.nummer')
-      .limit(PAGE)
-      .select(['r.nummer', 'r.cellen', 'u.geslaagd', 'u.opmerking', 'u.documentUuid', 'u.identificatie'])
-      .execute()
-    for (const { nummer, cellen, geslaagd, opmerking, documentUuid, identificatie } of rows) {
-      const cells = cellen as string[]
+    const rows = await sql<Outcome[]>`
+      select nummer, cellen, geslaagd, opmerking, document_uuid, identificatie from (
+        select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
+          select r.nummer, r.cellen, r.omvang, u.geslaagd, u.opmerking, u.document_uuid, u.identificatie
+          from import_regel r left join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
+          where r.import_id = ${row.id} and r.nummer > ${after} order by r.nummer limit ${PAGE}
+        ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
+    if (rows.length === 0) break
+    for (const { nummer, cellen, geslaagd, opmerking, document_uuid, identificatie } of rows) {
       if (options.toegekend && geslaagd) {
-        cells[columns.uuid] ||= documentUuid ?? ''
-        cells[columns.identificatie] ||= identificatie ?? ''
+        cellen[columns.uuid] ||= document_uuid ?? ''
+        cellen[columns.identificatie] ||= identificatie ?? ''
       }
       yield {
-        cellen: cells,
+        cellen,
         resultaat: geslaagd ? 'Geïmporteerd' : 'Niet geïmporteerd',
         opmerking:
           opmerking ??
@@ -48,7 +46,6 @@ export async function* reportRows(
       }
       after = nummer
     }
-    if (rows.length < PAGE) break
   }
   // Deleted while it was read: a report that breaks off is better than one that looks complete.
   if (after !== row.totaal + 1) throw new Error('the rows of this import are being removed')
@@ -60,18 +57,33 @@ export async function* reportRows(
  */
 export async function* failedRows({ sql }: Reader, { id, verwerkt }: ImportRow): AsyncGenerator<string[]> {
   const position = verwerkt + 1 // number of the last row that was handled
-  const failed = (after: number) => sql<{ nummer: number; cellen: string[] }[]>`
-    select r.nummer, r.cellen from import_regel r join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
-    where u.import_id = ${id} and not u.geslaagd and u.nummer > ${after} order by u.nummer limit ${PAGE}`
-  const untried = (after: number) => sql<{ nummer: number; cellen: string[] }[]>`
-    select nummer, cellen from import_regel
-    where import_id = ${id} and nummer > ${Math.max(after, position)} order by nummer limit ${PAGE}`
+  const failed = (after: number) => sql<Row[]>`
+    select nummer, cellen from (
+      select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
+        select r.nummer, r.cellen, r.omvang
+        from import_regel r join import_resultaat u on u.import_id = r.import_id and u.nummer = r.nummer
+        where u.import_id = ${id} and not u.geslaagd and u.nummer > ${after} order by u.nummer limit ${PAGE}
+      ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
+  const untried = (after: number) => sql<Row[]>`
+    select nummer, cellen from (
+      select r.*, sum(omvang) over (order by nummer) - omvang as ervoor from (
+        select nummer, cellen, omvang from import_regel
+        where import_id = ${id} and nummer > ${Math.max(after, position)} order by nummer limit ${PAGE}
+      ) r) r where ervoor < ${PAGE_BYTES} order by nummer`
   for (const read of [failed, untried]) {
     for (let after = 0; ; ) {
       const rows = await read(after)
+      if (rows.length === 0) break
       for (const { cellen } of rows) yield cellen
-      if (rows.length < PAGE) break
       after = rows.at(-1)!.nummer
     }
   }
+}
+
+type Row = { nummer: number; cellen: string[] }
+type Outcome = Row & {
+  geslaagd: boolean | null
+  opmerking: string | null
+  document_uuid: string | null
+  identificatie: string | null
 }

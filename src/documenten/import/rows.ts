@@ -1,4 +1,5 @@
 // The rows of imports.
+import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
 import { notFound } from '../../http/problem.ts'
 
@@ -13,3 +14,8 @@ export async function requireImport(db: ReadDb, uuid: string) {
 }
 
 export type ImportRow = Awaited<ReturnType<typeof requireImport>>
+
+/** The cell of row `r` at a place of the header, to be shown: '' when there is none, or when it is too long for what it should be. */
+export const cellAt = (place: number) => sql<string>`coalesce((
+  select c.cel from json_array_elements(r.cellen) with ordinality c(cel, n)
+  where c.n = ${place + 1} and octet_length(c.cel::text) <= 4000), '""')`

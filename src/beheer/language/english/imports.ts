@@ -51,6 +51,7 @@ export const imports: Record<string, string> = {
   'De eerste rij': 'The first row',
   'De eerste {1} rijen': 'The first {1} rows',
   '{1}; lange cellen zijn afgekort': '{1}; long cells are shortened',
+  'Alleen de eerste {1} kolommen worden getoond.': 'Only the first {1} columns are shown.',
   '(zonder naam)': '(no name)',
   Bekeken: 'Looked at',
   'Nog te gaan': 'Still to go',
