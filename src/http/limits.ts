@@ -20,6 +20,8 @@ export const LIMITS = {
   geometrieBytes: 64 * 1024,
   /** What identifies an object or who is involved, as JSON. */
   identificatieBytes: 64 * 1024,
+  /** Kanalen and filters of an abonnement, as JSON: a list has all abonnementen with theirs. */
+  filtersBytes: 64 * 1024,
   /** A search by area: segments that are compared, and time for all of it. */
   segments: 50_000_000,
   areaMs: 10_000,

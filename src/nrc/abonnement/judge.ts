@@ -1,6 +1,7 @@
 // What is wrong with an abonnement before its callback is asked: the same for the API and for the pages.
 import type { Config } from '../../config.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { unknownFilters } from '../kenmerken.ts'
 import { addressFaults } from './callback.ts'
@@ -36,6 +37,12 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
       ? [{ name: 'auth', code: 'invalid', reason: 'Deze waarde kan niet in een header staan.' }]
       : []),
   ]
+  if (given.kanalen && Buffer.byteLength(JSON.stringify(given.kanalen)) > LIMITS.filtersBytes)
+    faults.push({
+      name: 'kanalen',
+      code: 'max_length',
+      reason: 'Kanalen en filters van een abonnement zijn samen ten hoogste 64 kB aan JSON.',
+    })
   const groepen: KnownGroep[] = []
   for (const [index, { naam, filters = {} }] of (given.kanalen ?? []).entries()) {
     const kanaal = byName.get(naam)

@@ -29,7 +29,7 @@ export const KANALEN_OF_A = sql<Groep[]>`coalesce((
 type Listed = Pick<AbonnementRow, 'id' | 'uuid' | 'callbackUrl' | 'cloudevents'> & { kanalen: string }
 
 /**
- * Those after a number, in the order in which they were made. Their kanalen stay JSON: one may have a megabyte of filters, which
+ * Those after a number, in the order in which they were made. Their kanalen stay JSON: one may have 64 kB of filters, which
  * need not be read to be written.
  * @param kept a condition on abonnement `a` and its applicatie `p`
  */

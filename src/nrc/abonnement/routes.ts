@@ -52,7 +52,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
       const { actor, base } = request
       const own = actor.alleAutorisaties ? sql<boolean>`true` : sql<boolean>`p.uuid = ${actor.applicatieUuid}::uuid`
       return sendAllById(request, reply, {
-        first: LIMITS.firstLarge, // one may have a megabyte of filters
+        first: LIMITS.firstLarge, // one may have 64 kB of filters
         select: (after, limit) => listAbonnementen(app.read, own, limit, after),
         toResources: (rows) => rows.map((row) => writtenAbonnement(row, base)),
       })

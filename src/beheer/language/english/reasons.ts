@@ -45,6 +45,8 @@ export const REASONS: Record<string, string> = {
   'De combinatie van zaaktype en naam bestaat al.': 'The combination of zaaktype and name exists already.',
   'Wat hier wordt genoemd is net verwijderd.': 'What is named here has just been deleted.',
   'De tekst bevat een teken dat niet kan worden bewaard.': 'The text contains a character that cannot be stored.',
+  'Kanalen en filters van een abonnement zijn samen ten hoogste 64 kB aan JSON.':
+    'Kanalen and filters of an abonnement are at most 64 kB of JSON together.',
   'Een getal of datum is groter dan kan worden bewaard.': 'A number or date is larger than can be stored.',
   'Dit is overgenomen uit een andere installatie en kan hier pas na de omschakeling worden gewijzigd.':
     'This was taken over from another installation and can be changed here only after the switch-over.',
