@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { passesElfproef } from '../http/input.ts'
-import { contains } from '../http/page.ts'
+import { contains, isFindable } from '../http/page.ts'
 import type { Formulier } from './form.ts'
 import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
@@ -12,8 +12,6 @@ import { hasRole } from './session.ts'
 
 /** As many of a kind are shown; the lists of cases and documents show all. */
 const SHOWN = 10
-/** Fewer characters than an index can find. */
-const SHORTEST = 3
 
 type Zaak = {
   uuid: string
@@ -45,7 +43,7 @@ export function registerSearch(app: FastifyInstance): void {
     const found = await search(request, zoek)
     const only = onlyPage(found, zoek)
     if (only) return reply.redirect(`${basePath(request)}/beheer${only}`, 303)
-    return sendFound(reply, { zoek, ...found, kort: zoek.length > 0 && zoek.length < SHORTEST })
+    return sendFound(reply, { zoek, ...found, kort: zoek.length > 0 && !wordsOf(zoek).some(isFindable) })
   })
 
   /** Where a uuid, or an address of our API, is shown. */
@@ -80,7 +78,7 @@ export function registerSearch(app: FastifyInstance): void {
   }
 
   async function search(request: FastifyRequest, text: string): Promise<Found> {
-    if (text.length < SHORTEST) return { zaken: [], documenten: [], besluiten: [] }
+    if (!wordsOf(text).some(isFindable)) return { zaken: [], documenten: [], besluiten: [] }
     const [zaken, documenten, besluiten] = await Promise.all([
       sql<Zaak>`select z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
           coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype

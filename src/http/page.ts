@@ -26,12 +26,16 @@ export const contains = (column: RawBuilder<unknown>, text: string): RawBuilder<
 
 /**
  * The same for a filter of a long list.
- * @throws Problem 400 on `name` for fewer than three letters: no index finds them, so that all rows would be read
+ * @throws Problem 400 on `name` for what no index finds, so that all rows would be read
  */
 export function containsPart(name: string, column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
-  if (text !== '' && text.length < 3) throw invalid(name, 'min_length', 'Geef ten minste drie tekens.')
+  if (text !== '' && !isFindable(text)) throw invalid(name, 'min_length', 'Geef ten minste drie letters of cijfers.')
   return contains(column, text)
 }
+
+/** Whether a part of a text has a trigram: three letters or digits, of which spaces around a whole word count as well. */
+export const isFindable = (part: string): boolean =>
+  part.length >= 3 && /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]/u.test(part)
 
 /** The envelope of a paginated list. */
 export const Page = <T extends TSchema>(item: T) =>

@@ -147,7 +147,7 @@ export const zaken: Record<string, string> = {
   'Zoeken op BSN mag alleen wie de rol operator of administrator heeft. Dat u het probeerde is vastgelegd in de audit.':
     'Only the roles operator and administrator may search for a BSN. That you tried has been recorded in the audit.',
   'Gezocht naar “{1}”.': 'Searched for “{1}”.',
-  'Typ ten minste drie tekens.': 'Type at least three characters.',
+  'Typ ten minste drie letters of cijfers.': 'Type at least three letters or digits.',
   'Zoek op een deel van een zaaknummer of omschrijving, woorden uit de titel van een document, een uuid, een URL van onze API, of een BSN.':
     'Search for part of a case number or description, words from the title of a document, a uuid, a URL of our API, or a BSN.',
   'Niets gevonden. U ziet alleen wat niet vertrouwelijker is dan “{1}”. Controleer de spelling, of zoek met minder woorden.':
