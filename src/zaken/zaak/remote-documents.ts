@@ -1,6 +1,7 @@
 // Documents at other servers, as closing and archiving of their case look at them: asked before a transaction begins.
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
+import { LIMITS } from '../../http/limits.ts'
 import { localUuid } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
 import { fault, onObject } from '../../http/problem.ts'
@@ -58,6 +59,7 @@ async function urlsOf(app: FastifyInstance, zaakUuid: string | undefined, when: 
     .where('i.informatieobjectUrl', 'is not', null)
     .where(when)
     .select('i.informatieobjectUrl as url')
+    .limit(LIMITS.questions + 1) // of more nobody hears: an import may leave a million
     .execute()
   return rows.map(({ url }) => url!)
 }
