@@ -51,8 +51,11 @@ export type Bad = {
   tally: Tally
   /** A request; its answer is read to the end, and thrown away. Its status, 0 when the connection ended first. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<number>
-  /** What a browser gets with the page of a form and sends along with it; undefined when the page could not be had. */
-  form(path: string): Promise<{ token: string; cookie: string } | undefined>
+  /**
+   * What a browser gets with the page of a form and sends along with it; undefined when the page could not be had.
+   * @param cookie of a session
+   */
+  form(path: string, cookie?: string): Promise<{ token: string; cookie: string } | undefined>
   /**
    * A connection on which bytes are written as they are; the status of the first answer is noted when it comes.
    * @param from an address of this machine, such as 127.0.0.2
@@ -106,14 +109,18 @@ export async function runAttack(
         return 0
       }
     },
-    form: async (path) => {
+    form: async (path, session = '') => {
       try {
-        const answer = await request(new URL(path, world.address), { dispatcher: agent, signal })
+        const answer = await request(new URL(path, world.address), {
+          dispatcher: agent,
+          signal,
+          headers: { cookie: session },
+        })
         const page = await answer.body.text()
         note(tally, answer.statusCode, page.length)
         const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(page) ?? []
         const cookies = [answer.headers['set-cookie'] ?? []].flat().map((text) => text.split(';', 1)[0])
-        return { token, cookie: cookies.join('; ') }
+        return { token, cookie: [...(session ? [session] : []), ...cookies].join('; ') }
       } catch {
         if (!signal.aborted) note(tally, 0)
         return undefined

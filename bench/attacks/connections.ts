@@ -14,6 +14,7 @@ const JSON_BODY = {
 
 const WRITE: Right[] = [{ component: 'zrc', scopes: ['zaken.aanmaken'] }]
 const DOCUMENTS: Right[] = [{ component: 'drc', scopes: ['documenten.aanmaken', 'documenten.lezen'] }]
+const DOWNLOAD = '00000000-0000-4000-8000-0000000d0002'
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7']
 
 export const connectionAttacks: Attack[] = [
@@ -91,6 +92,51 @@ export const connectionAttacks: Attack[] = [
         socket.write(ask.repeat(50))
       }
       while (!signal.aborted) await sleep(200)
+    },
+  },
+  {
+    name: 'ten thousand requests in one piece',
+    rights: [],
+    answers: [0, 200],
+    send: async ({ open, signal, scale }) => {
+      const ask = head('GET', '/livez', { host: 'x' }).repeat(10_000 * scale)
+      const sockets = await openMany(10, () => open(ask))
+      await Promise.all(sockets.map((socket) => socket.destroyed || once(socket, 'close', { signal }).catch(() => {})))
+    },
+  },
+  {
+    name: 'a thousand downloads that are read slowly',
+    rights: DOCUMENTS,
+    answers: [0, 200, 503],
+    prepare: async ({ informatieobjecttype }, { call, sql }) => {
+      const made = await call('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten', {
+        bronorganisatie: '517439943',
+        creatiedatum: '2026-03-02',
+        titel: 'Groot',
+        auteur: 'x',
+        taal: 'dut',
+        informatieobjecttype,
+        inhoud: Buffer.alloc(5_000_000).toString('base64'),
+        bestandsomvang: 5_000_000,
+        bestandsnaam: 'groot.bin',
+      })
+      await sql`update enkelvoudiginformatieobject set uuid = ${DOWNLOAD}::uuid
+        where uuid = ${String(made.url).split('/').at(-1)!}::uuid and not exists (
+          select from enkelvoudiginformatieobject where uuid = ${DOWNLOAD}::uuid)`
+    },
+    send: async ({ open, token, signal, scale }) => {
+      let n = 0
+      const path = `/documenten/api/v1/enkelvoudiginformatieobjecten/${DOWNLOAD}/download`
+      const ask = head('GET', path, { host: 'x', authorization: `Bearer ${token}` })
+      const sockets = await openMany(1000 * scale, () => open(undefined, ADDRESSES[n++ % ADDRESSES.length]))
+      for (const socket of sockets) {
+        socket.write(ask)
+        socket.once('data', () => socket.pause())
+      }
+      while (!signal.aborted) {
+        await sleep(500)
+        for (const socket of sockets) socket.read(1000)
+      }
     },
   },
   {

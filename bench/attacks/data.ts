@@ -149,8 +149,8 @@ export const dataAttacks: Attack[] = [
     answers: [200],
     maxBytes: 2 ** 31,
     prepare: async (_world, { sql, scale, client }) => {
-      // As many as an applicatie may have, each as large as a body.
-      const filters = Object.fromEntries(times(100).map((n) => [`kenmerk${n}`, 'x'.repeat(1000)]))
+      // As many as an applicatie may have, each as large as it may be.
+      const filters = Object.fromEntries(times(7).map((n) => [`kenmerk${n}`, 'x'.repeat(1000)]))
       await sql`
         with made as (
           insert into abonnement (applicatie_id, client_id, callback_url, auth)
@@ -164,6 +164,58 @@ export const dataAttacks: Attack[] = [
     },
     send: async ({ send }) => {
       await Promise.all(times(4).map(() => send('GET', '/notificaties/api/v1/abonnement')))
+    },
+  },
+  {
+    name: 'searches for what no index finds',
+    rights: [right],
+    answers: [200, 400, 503],
+    prepare: async ({ zaak }, { sql, scale }) => {
+      await sql`
+        insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+          vertrouwelijkheidaanduiding, omschrijving)
+        select 'STREEP-' || n, z.bronorganisatie, z.verantwoordelijke_organisatie, z.zaaktype_id, z.startdatum,
+          z.vertrouwelijkheidaanduiding, 'Een - tussen ' || n || ' woorden -- van allerlei lengte'
+        from zaak z, generate_series(1, ${Math.round(50_000 * scale)}::int) n where z.uuid = ${zaak.split('/').at(-1)!}
+        on conflict do nothing`
+    },
+    send: async ({ send }) => {
+      const texts = ['---', ' - ', '%%%', '___', '. . .', 'een -', 'een', 'tussen', 'woorden -- van']
+      await Promise.all(
+        texts.map((text) => send('GET', `${ZAKEN}/zaken?omschrijving=${encodeURIComponent(text)}`, undefined, CRS)),
+      )
+    },
+  },
+  {
+    name: 'all filters of a search at once',
+    rights: [right],
+    answers: [200, 400, 503],
+    send: async ({ send, world }) => {
+      const days = ['startdatum', 'registratiedatum', 'einddatum', 'archiefactiedatum', 'einddatumGepland']
+      const many = times(1000).map((n) => `https://elders.example/${n}`)
+      const body = {
+        identificatie__icontains: 'streep',
+        omschrijving: 'een woord',
+        zaaktype__omschrijving: 'e',
+        zaaktype__in: [world.zaaktype, ...many.slice(1)],
+        zaaktype__not_in: many,
+        bronorganisatie__in: times(1000).map(() => '517439943'),
+        ...Object.fromEntries(
+          days.flatMap((day) => [
+            [`${day}__gt`, '1900-01-01'],
+            [`${day}__lt`, '2100-01-01'],
+          ]),
+        ),
+        rol__betrokkene: 'https://elders.example/1',
+        rol__omschrijvingGeneriek: 'behandelaar',
+        rol__betrokkeneIdentificatie__medewerker__identificatie: '1',
+        kenmerk: 'bron:x',
+        maximaleVertrouwelijkheidaanduiding: 'zeer_geheim',
+        ordering: ['-startdatum', 'identificatie', '-einddatum'],
+        uuid__in: times(10_000).map((n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`),
+        expand: ['rollen', 'status', 'zaakobjecten'],
+      }
+      await Promise.all(times(8).map(() => send('POST', `${ZAKEN}/zaken/_zoek`, body, CRS)))
     },
   },
   {

@@ -2,6 +2,7 @@ import type { Attack } from './attack.ts'
 import { connectionAttacks } from './connections.ts'
 import { dataAttacks } from './data.ts'
 import { inputAttacks } from './input.ts'
+import { pageAttacks } from './pages.ts'
 
 /** All attacks, one after another. The first does nothing: what the good client sees when it is alone. */
 export const ATTACKS: Attack[] = [
@@ -9,6 +10,7 @@ export const ATTACKS: Attack[] = [
   ...connectionAttacks,
   ...inputAttacks,
   ...dataAttacks,
+  ...pageAttacks,
 ]
 
 async function idle(signal: AbortSignal): Promise<void> {
