@@ -5,7 +5,8 @@
 // real HTTP. The service is a process with a heap of 256 MB. Attacks are in bench/attacks.
 //
 // The clients and the database are on the same machine and share its processors. So the good client is measured alone for a
-// moment before each attack: what stands under "alone" is what the machine gives, the rest is what the attack does.
+// moment before each attack: what stands under "alone" is what the machine gives, the rest is what the attack does. Under "waits"
+// stands for how many ms of a second the threads of the service and of the good client were ready and had no processor.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -51,7 +52,7 @@ Attacks: ${ATTACKS.map(({ name }) => name).join('; ')}`,
   let ok = true
   console.log(`each attack ${values.seconds} s; aims: p99 and block below 100 ms, growth below 100 MB, alive`)
   console.log(
-    `${'attack'.padEnd(44)}     p99 (alone)       max  failed     block (alone)    growth  alive  bytes     answers to the bad client`,
+    `${'attack'.padEnd(44)}     p99 (alone)       max  failed     block (alone)    growth    waits  alive  bytes     answers to the bad client`,
   )
   try {
     for (const attack of chosen) {
@@ -93,10 +94,12 @@ async function measure(service: Service, attack: Attack, metricsPort: number, se
     const alone = quantile((await goodClient(service, world, 3000)).delays, 0.99)
     const blockAlone = await loopBlock(metricsPort)
     const memory = watchMemory(service.pid)
+    const waits = await Promise.all([service.pid, process.pid].map(watchWaits))
     const good = goodClient(service, world, seconds * 1000)
     const tally = await attackInThread(attack, world, attack.rights.length > 0 ? client : '', seconds, scale)
     const { delays, failed } = await good
     const growth = memory.stop()
+    const waited = await Promise.all(waits.map((stop) => stop()))
     const alive = service.alive()
     const block = alive ? await loopBlock(metricsPort) : Number.NaN
     const p99 = quantile(delays, 0.99)
@@ -120,6 +123,10 @@ async function measure(service: Service, attack: Attack, metricsPort: number, se
       `${block.toFixed(0)} ms`.padStart(9),
       `(${blockAlone.toFixed(0)})`.padStart(7),
       `${growth.toFixed(0)} MB`.padStart(9),
+      waited
+        .map((ms) => ms.toFixed(0))
+        .join('/')
+        .padStart(8),
       (alive ? 'yes' : 'NO').padStart(6),
       size(tally.bytes).padStart(9),
       isOk ? '   ' : ' ! ',
@@ -248,6 +255,16 @@ function watchMemory(pid: number) {
       return highest - (first ?? 0)
     },
   }
+}
+
+/** For how many ms of each second the main thread of a process waited for a processor. */
+async function watchWaits(pid: number): Promise<() => Promise<number>> {
+  const look = async () => {
+    const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').catch(() => '') // none: no Linux, or it has ended
+    return Number(text.split(' ')[1] ?? Number.NaN) / 1_000_000
+  }
+  const [began, before] = [performance.now(), await look()]
+  return async () => ((await look()) - before) / ((performance.now() - began) / 1000)
 }
 
 function quantile(values: number[], q: number): number {
