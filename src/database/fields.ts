@@ -19,6 +19,8 @@ export type Field = {
   /** Puts a value into the columns of a row. */
   write?(row: Row, value: unknown): void
   read(row: never, base: string): unknown
+  /** The column that `read` gives as it is. */
+  kept?: string
 }
 
 type Value<Table, N> = Selectable<Table>[N & keyof Selectable<Table>]
@@ -57,6 +59,7 @@ export function fieldsOf<Table, From>() {
       always: true as const,
       write: put(column),
       read: (row: From) => row[column],
+      kept: column as string,
     }),
     /** The same, in the form that `form` gives what is not empty. */
     formed: <S extends TSchema, N extends Holding<Table, S> & keyof From>(
@@ -84,6 +87,7 @@ export function fieldsOf<Table, From>() {
       always: false as const,
       write: put(column),
       read: (row: From) => row[column],
+      kept: column as string,
     }),
     /** A column of JSON that holds the value as it is. */
     json: <S extends TSchema, N extends JsonColumn<Table> & keyof From>(schema: S, column: N, empty: Static<S>) => ({
@@ -95,6 +99,7 @@ export function fieldsOf<Table, From>() {
       json: true as const,
       write: put(column),
       read: (row: From) => row[column],
+      kept: column as string,
     }),
     /** One or more columns, written and read in a way of its own. */
     spread: <In extends TSchema, N extends keyof Selectable<Table> & string, Out extends TSchema = In>(field: {
@@ -194,16 +199,14 @@ export function rowEncoder(fields: Fields) {
   }
 }
 
-/** Makes an answer of a row. */
-export function answerReader<From, F extends Fields>(fields: F) {
-  const names = Object.keys(fields)
-  const reads = Object.values(fields).map(({ read }) => read as (row: From, base: string) => unknown)
-  // Its copies are objects that the engine reads and writes as fast as literals.
-  const blank = JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null])))) as Row
-  return (row: From, base: string): Answer<F> => {
-    const answer = { ...blank }
-    for (let i = 0; i < names.length; i++) answer[names[i]!] = reads[i]!(row, base)
-    return answer as Answer<F>
-  }
+/** Makes an answer of a row, by a function that is compiled for these fields (as `rowMaker` in list.ts). */
+export function answerReader<From, F extends Fields>(fields: F): (row: From, base: string) => Answer<F> {
+  const members = Object.entries(fields).map(([name, { kept }], index) => {
+    const value = kept === undefined ? `reads[${index}](row,base)` : `row[${JSON.stringify(kept)}]`
+    return `${JSON.stringify(name)}:${value}`
+  })
+  const reads = Object.values(fields).map(({ read }) => read)
+  const make = new Function('reads', `return (row,base)=>({${members.join()}})`)
+  return make(reads) as (row: From, base: string) => Answer<F>
 }
 type Answer<F> = { [K in keyof F]: F[K] extends { answer: infer S extends TSchema } ? Static<S> : never }

@@ -83,18 +83,18 @@ export function rowsById<Row extends { id: number }>(
   textOf: (reader: Reader) => string,
 ): (reader: Reader, ids: number[]) => Promise<Row[]> {
   let text: string | undefined
+  let known = { columns: '', toRow: (_: unknown[]): Row => Object.create(null) }
   return async (reader, ids) => {
     if (ids.length === 0) return []
     text ??= textOf(reader)
     const rows = await reader.sql.unsafe(text, [ids], { prepare: true }).values()
-    const names = rows.columns.map(({ name }) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()))
-    // Copies of an object with all names are quicker to fill and to read than objects that grow.
-    const blank = JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null])))) as object
+    const columns = rows.columns.map(({ name }) => name)
+    // A migration may add a column to a table while this runs.
+    if (columns.join() !== known.columns) known = { columns: columns.join(), toRow: rowMaker<Row>(columns) }
     const rowById = new Map<number, Row>()
     for (const values of rows) {
-      const row: Record<string, unknown> = { ...blank }
-      for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]
-      rowById.set(row.id as number, row as Row)
+      const row = known.toRow(values as unknown[])
+      rowById.set(row.id, row)
     }
     return ids.flatMap((id) => rowById.get(id) ?? [])
   }
@@ -115,4 +115,16 @@ export async function* portions<Row extends { nummer: number }>(
     if (rows.length < size) return
     after = rows.at(-1)!.nummer
   }
+}
+
+/**
+ * Makes a function that names the values of a row. It is compiled for these columns: a literal is filled and read several times
+ * as fast as an object that gets its members by name.
+ */
+function rowMaker<Row>(columns: string[]): (values: unknown[]) => Row {
+  const members = columns.map((column, index) => {
+    const name = column.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
+    return `${JSON.stringify(name)}:v[${index}]`
+  })
+  return new Function('v', `return {${members.join()}}`) as (values: unknown[]) => Row
 }

@@ -89,15 +89,16 @@ export async function expand<R extends object>(
  * The same for the rows of a list, a few at a time: so many that no more than `LIMITS.expandedAtOnce` relations of theirs are
  * read together.
  */
-export async function* expandEach<R extends object>(
+export function expandEach<R extends object>(
   request: FastifyRequest,
   resources: R[],
   paths: readonly string[],
   tree: ExpandTree,
-): AsyncGenerator<R & { _expand: Resource }> {
+): Iterable<R & { _expand: Resource }> | AsyncIterable<R & { _expand: Resource }> {
+  if (paths.length === 0) return resources.map((resource) => ({ ...resource, _expand: {} }))
   const wanted = readPaths(paths, tree)
   requireScopes(request, wanted)
-  yield* expandGroups(request, resources as Resource[], wanted) as AsyncGenerator<R & { _expand: Resource }>
+  return expandGroups(request, resources as Resource[], wanted) as AsyncGenerator<R & { _expand: Resource }>
 }
 
 /** What is too much for some together may be allowed for each of them. */

@@ -15,7 +15,7 @@ export type Rows<Row> = {
   /** The next rows. Several statements, not a cursor: a client that reads slowly holds no connection and no snapshot. */
   next(limit: number): Promise<{ rows: Row[]; more: boolean }>
   /** A generator where single resources are so large that they are better made one by one, or even in pieces of `Written`. */
-  toResources(rows: Row[]): readonly unknown[] | Promise<readonly unknown[]> | AsyncIterable<unknown>
+  toResources(rows: Row[]): Iterable<unknown> | AsyncIterable<unknown> | Promise<Iterable<unknown>>
   head?: string
   tail?: string
 }
@@ -103,10 +103,16 @@ async function* write<Row>(
   for (let limit = first; ; ) {
     const { rows, more } = await next(limit)
     let bytes = 0
-    for await (const resource of await toResources(rows)) {
+    const resources = stepsOf(await toResources(rows))
+    for (let one = resources.next(); ; one = resources.next()) {
+      const { done, value: resource } = one instanceof Promise ? await one : one
+      if (done) break
       text += separator
       separator = ','
-      for await (const json of resource instanceof Written ? resource.pieces : [JSON.stringify(resource)]) {
+      const pieces = stepsOf(resource instanceof Written ? resource.pieces : [JSON.stringify(resource)])
+      for (let piece = pieces.next(); ; piece = pieces.next()) {
+        const { done, value: json } = piece instanceof Promise ? await piece : piece
+        if (done) break
         bytes += json.length
         text += json
         if (text.length < PIECE) continue
@@ -122,6 +128,11 @@ async function* write<Row>(
     limit = Math.max(1, Math.min(LIMITS.portionRows, Math.floor(LIMITS.portionBytes / Math.max(1, size))))
   }
   yield text + tail
+}
+
+/** Steps that are awaited only where they have to be: waiting for each row of a page is a fifth of the time it takes. */
+function stepsOf<T>(found: Iterable<T> | AsyncIterable<T>) {
+  return Symbol.asyncIterator in found ? found[Symbol.asyncIterator]() : found[Symbol.iterator]()
 }
 
 /** Sends one resource that is written piece by piece. @throws Problem 503 as `sendRows` */

@@ -4,6 +4,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
@@ -55,11 +56,13 @@ function documentVersions(db: ReadDb) {
 export type DocumentRow = Awaited<ReturnType<ReturnType<typeof documentVersions>['executeTakeFirstOrThrow']>>
 
 /** One version of a document; undefined when there is no such document or version. */
-export function findDocument(
+export async function findDocument(
   db: ReadDb,
   uuid: string,
   version: Static<typeof VersionQuery> = {},
 ): Promise<DocumentRow | undefined> {
+  const isLatest = version.versie === undefined && version.registratieOp === undefined
+  if (isLatest) return (await findLatest(db, [uuid]))[0]
   return documentVersions(db)
     .where('e.uuid', '=', uuid)
     .$if(version.versie !== undefined, (query) => query.where('v.versie', '=', version.versie!))
@@ -70,6 +73,10 @@ export function findDocument(
     .limit(1)
     .executeTakeFirst()
 }
+
+const findLatest = compiled<DocumentRow>((db) =>
+  documentVersions(db).where('e.uuid', '=', '').orderBy('v.versie', 'desc').limit(sql.lit(1)),
+)
 
 /** @throws Problem 404 when there is no such document or version, 403 when the actor may not do this with it */
 export async function requireDocument(

@@ -1,5 +1,6 @@
 // Finding cases. Every query on them begins here: `z` is the case, `t` its zaaktype, `c` the catalogue of that.
 import { type RawBuilder, sql } from 'kysely'
+import { compiled } from '../../database/compiled.ts'
 import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
@@ -63,11 +64,13 @@ function zaken(db: ReadDb, { most, others, geometrie, kenmerken, producten }: Ex
 }
 
 /** @param most of each list one more than so many at most; as many as an answer holds when left out */
-export function findZaak(db: ReadDb, uuid: string, most?: number): Promise<ZaakRow | undefined> {
-  return zaken(db, { ...WHOLE, most })
-    .where('z.uuid', '=', uuid)
-    .executeTakeFirst()
+export async function findZaak(db: ReadDb, uuid: string, most?: number): Promise<ZaakRow | undefined> {
+  const find = finders.get(most) ?? compiled((db) => zaken(db, { ...WHOLE, most }).where('z.uuid', '=', ''))
+  finders.set(most, find)
+  return (await find(db, [uuid]))[0]
 }
+/** By `most`, which has a few values only. */
+const finders = new Map<number | undefined, ReturnType<typeof compiled<ZaakRow>>>()
 
 /**
  * The cases with these uuids as far as the actor may read them: for expand. Those with long lists are read one by one.
@@ -150,12 +153,25 @@ type PageRow = ZaakRow & { isLarge: boolean; isLong: boolean }
  * Makes the answers of the cases of a page, those with long lists one by one: together they may be very large.
  * @param isReadable whether the actor may read a case that was read again
  */
-export async function* answersOf<R extends object>(
+export function answersOf<R extends object>(
   db: ReadDb,
   rows: PageRow[],
   base: string,
   isReadable: (row: ZaakRow) => boolean,
-  answer: (resources: ReturnType<typeof toZaak>[]) => AsyncIterable<R>,
+  answer: Answer<R>,
+): Iterable<R> | AsyncIterable<R | Written> {
+  if (rows.some((row) => row.isLarge || isLong(row))) return answersApart(db, rows, base, isReadable, answer)
+  return answer(rows.filter(isReadable).map((row) => toZaak(row, base)))
+}
+
+type Answer<R> = (resources: ReturnType<typeof toZaak>[]) => Iterable<R> | AsyncIterable<R>
+
+async function* answersApart<R extends object>(
+  db: ReadDb,
+  rows: PageRow[],
+  base: string,
+  isReadable: (row: ZaakRow) => boolean,
+  answer: Answer<R>,
 ): AsyncGenerator<R | Written> {
   const made = (few: PageRow[]) => withGeometrie(db, few, answer(few.map((row) => toZaak(row, base))))
   let few: PageRow[] = []
@@ -181,7 +197,7 @@ export async function* answersOf<R extends object>(
 async function* withGeometrie<R extends object>(
   db: ReadDb,
   rows: PageRow[],
-  answers: AsyncIterable<R>,
+  answers: Iterable<R> | AsyncIterable<R>,
 ): AsyncGenerator<R | Written> {
   let textById = new Map<number, string | null>()
   let index = 0

@@ -158,7 +158,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
           rows,
           request.base,
           (row) => mayDo(request.actor, LEZEN, row),
-          (found) =>
+          (found): Iterable<object> | AsyncIterable<object> =>
             fields === undefined
               ? expandEach(request, found, paths, zaakTree())
               : selectFields(request, found, fields, zaakTree()),
