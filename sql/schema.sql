@@ -995,6 +995,7 @@ create table objectinformatieobject (
   constraint objectinformatieobject_een_object CHECK ((num_nonnulls(object_uuid, object_url) = 1)),
   constraint objectinformatieobject_object_type_check CHECK ((object_type = ANY (ARRAY['besluit'::text, 'zaak'::text, 'verzoek'::text])))
 );
+CREATE INDEX objectinformatieobject_object_type_idx ON objectinformatieobject USING btree (object_type, enkelvoudiginformatieobject_id) WHERE (object_type <> 'zaak'::text);
 CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USING btree (object_url) WHERE (object_url IS NOT NULL);
 CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
 
@@ -1248,7 +1249,7 @@ CREATE INDEX rol_kvk_nummer_idx ON rol USING btree (((betrokkene_identificatie -
 CREATE INDEX rol_level_of_assurance_idx ON rol USING btree (((authenticatie_context ->> 'levelOfAssurance'::text))) WHERE (authenticatie_context IS NOT NULL);
 CREATE INDEX rol_omschrijving_generiek_zaak_id_idx ON rol USING btree (omschrijving_generiek, zaak_id);
 CREATE INDEX rol_omschrijving_idx ON rol USING btree (omschrijving);
-CREATE INDEX rol_roltype_id_idx ON rol USING btree (roltype_id);
+CREATE INDEX rol_roltype_idx ON rol USING btree (roltype_id, id) INCLUDE (zaak_id);
 CREATE INDEX rol_roltype_url_idx ON rol USING btree (roltype_url) WHERE (roltype_url IS NOT NULL);
 CREATE INDEX rol_vestigings_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'vestigingsNummer'::text))) WHERE ((betrokkene_identificatie ->> 'vestigingsNummer'::text) <> ''::text);
 CREATE INDEX rol_zaak_id_idx ON rol USING btree (zaak_id);
@@ -1361,7 +1362,7 @@ END))
 CREATE INDEX status_datum_status_gezet_id_idx ON status USING btree (datum_status_gezet, id);
 CREATE INDEX status_gezetdoor_id_idx ON status USING btree (gezetdoor_id) WHERE (gezetdoor_id IS NOT NULL);
 CREATE INDEX status_laatst_idx ON status USING btree (statustype_id, zaak_id) WHERE laatst;
-CREATE INDEX status_statustype_id_datum_status_gezet_id_idx ON status USING btree (statustype_id, datum_status_gezet, id);
+CREATE INDEX status_statustype_idx ON status USING btree (statustype_id, datum_status_gezet, id) INCLUDE (zaak_id);
 CREATE INDEX status_statustype_url_idx ON status USING btree (statustype_url) WHERE (statustype_url IS NOT NULL);
 CREATE TRIGGER status_anders AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.laatst IS DISTINCT FROM new.laatst))) EXECUTE FUNCTION tel_zaakdeel_anders();
 CREATE TRIGGER status_verplaatst AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION bepaal_laatste_status();
@@ -1553,11 +1554,11 @@ CREATE INDEX zaak_einddatum_id_idx ON zaak USING btree (einddatum, id);
 CREATE INDEX zaak_hoofdzaak_id_idx ON zaak USING btree (hoofdzaak_id) WHERE (hoofdzaak_id IS NOT NULL);
 CREATE INDEX zaak_kenmerken_idx ON zaak USING gin (kenmerken jsonb_path_ops) WHERE (kenmerken <> '[]'::jsonb);
 CREATE INDEX zaak_publicatiedatum_id_idx ON zaak USING btree (publicatiedatum, id);
+CREATE INDEX zaak_rechten_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id) INCLUDE (startdatum, registratiedatum, einddatum, einddatum_gepland, uiterlijke_einddatum_afdoening, publicatiedatum, archiefactiedatum);
 CREATE INDEX zaak_registratiedatum_id_idx ON zaak USING btree (registratiedatum, id);
 CREATE INDEX zaak_startdatum_id_idx ON zaak USING btree (startdatum, id);
 CREATE INDEX zaak_uiterlijke_einddatum_afdoening_idx ON zaak USING btree (uiterlijke_einddatum_afdoening) WHERE (uiterlijke_einddatum_afdoening IS NOT NULL);
 CREATE INDEX zaak_zaakgeometrie_grenzen_idx ON zaak USING gist (zaakgeometrie_grenzen) WHERE (zaakgeometrie_grenzen IS NOT NULL);
-CREATE INDEX zaak_zaaktype_id_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_id, vertrouwelijkheidaanduiding, id);
 CREATE INDEX zaak_zaaktype_url_vertrouwelijkheidaanduiding_id_idx ON zaak USING btree (zaaktype_url, vertrouwelijkheidaanduiding, id) WHERE (zaaktype_url IS NOT NULL);
 CREATE INDEX zaak_zoeken ON zaak USING gin (lower(((identificatie || ' '::text) || omschrijving)) gin_trgm_ops);
 CREATE TRIGGER zaak_anders AFTER UPDATE ON zaak FOR EACH ROW WHEN ((((((((old.zaaktype_id IS DISTINCT FROM new.zaaktype_id) OR (old.zaaktype_url IS DISTINCT FROM new.zaaktype_url)) OR (old.vertrouwelijkheidaanduiding IS DISTINCT FROM new.vertrouwelijkheidaanduiding)) OR (old.bronorganisatie IS DISTINCT FROM new.bronorganisatie)) OR (old.archiefnominatie IS DISTINCT FROM new.archiefnominatie)) OR (old.archiefstatus IS DISTINCT FROM new.archiefstatus)) OR ((old.einddatum IS NULL) IS DISTINCT FROM (new.einddatum IS NULL)))) EXECUTE FUNCTION tel_zaak_anders();
