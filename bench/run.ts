@@ -22,6 +22,7 @@ const HELPERS = [
 const ALL: Record<string, { options: string[]; minutes: number }> = {
   notifications: { options: ['--seconds', '15'], minutes: 6 },
   lists: { options: ['--zaken', '300000', '--documenten', '150000'], minutes: 7 },
+  answers: { options: [], minutes: 2 },
   import: { options: ['--rows', '10000,50000'], minutes: 3 },
   documenten: { options: ['--documents', '100000', '--runs', '30'], minutes: 3 },
   catalogi: { options: [], minutes: 2 },

@@ -1,0 +1,138 @@
+// What an answer costs: CPU of the api alone for a list of 100 and for one object, of cases and of documents. The application
+// listens in this process, the clients and the database are processes of their own, so that the CPU of this one is the api's.
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { buildApp } from '../src/app.ts'
+import { createClient, signToken } from '../src/autorisaties/clients.ts'
+import { openCredentialStore } from '../src/autorisaties/credentials.ts'
+import { secretBox } from '../src/autorisaties/secret-box.ts'
+import { readConfig } from '../src/config.ts'
+import { openDatabase } from '../src/database/database.ts'
+import { startEmbedded } from '../src/database/embedded.ts'
+import { openStores } from '../src/documenten/storage/choose.ts'
+import { openServices } from '../src/services/services.ts'
+import { openLog } from '../src/telemetry/log.ts'
+import { figure } from './figures.ts'
+import { givenMillion } from './million.ts'
+
+const SECRET = 'a secret of the benchmark, 32 long'
+
+/** `--zaken 20000 --documenten 10000 --database <URL> --requests 300 --only <part of the name>` */
+export async function bench(argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      zaken: { type: 'string', default: '20000' },
+      documenten: { type: 'string', default: '10000' },
+      database: { type: 'string' },
+      requests: { type: 'string', default: '300' },
+      only: { type: 'string', default: '' },
+    },
+  })
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-bench-'))
+  const server = values.database
+    ? { url: values.database, stop: async () => {} }
+    : await startEmbedded(join(directory, 'database'), { settings: ['synchronous_commit=off'] })
+  try {
+    await givenMillion(server.url, { zaken: Number(values.zaken), documenten: Number(values.documenten) })
+    await measure(server.url, directory, Number(values.requests), values.only)
+  } finally {
+    await server.stop()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function measure(databaseUrl: string, directory: string, requests: number, only: string): Promise<void> {
+  const config = readConfig({
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: join(directory, 'data'),
+    SECRET_KEY: 'key of the benchmark, long enough',
+    LOG_LEVEL: 'info',
+  })
+  const log = openLog(config.logLevel, { write: () => {} }) // lines are made, as in production, but not kept
+  const database = openDatabase(databaseUrl, { max: 10, name: 'bench' })
+  const box = secretBox(config.secretKey!)
+  const client = `bench-${randomUUID()}`
+  await createClient(database, box, { id: client, label: client, alleAutorisaties: true, secret: SECRET })
+  const credentials = await openCredentialStore(database, box, log)
+  const services = openServices(database, box, config, log)
+  const app = await buildApp({
+    config,
+    settings: { refresh: async () => {} },
+    database,
+    ...openStores(config, log),
+    credentials,
+    box,
+    services,
+    log,
+  })
+  try {
+    const address = await app.listen({ host: '127.0.0.1', port: 0 })
+    const one = async (table: string) =>
+      (await database.sql.unsafe<{ uuid: string }[]>(`select uuid from ${table} where id = 1000`))[0]!.uuid
+    const asked: [name: string, path: string, aim: string][] = [
+      ['list of 100 cases', '/zaken/api/v1/zaken?page=2', '2 ms'],
+      ['list of 100 documents', '/documenten/api/v1/enkelvoudiginformatieobjecten?page=2', '2 ms'],
+      ['list of 100 statuses', '/zaken/api/v1/statussen?page=2', '2 ms'],
+      ['list of 100 rollen', '/zaken/api/v1/rollen?page=2', '2 ms'],
+      ['GET of a case', `/zaken/api/v1/zaken/${await one('zaak')}`, '1 ms'],
+      [
+        'GET of a document',
+        `/documenten/api/v1/enkelvoudiginformatieobjecten/${await one('enkelvoudiginformatieobject')}`,
+        '1 ms',
+      ],
+    ]
+    for (const [name, path, aim] of asked) {
+      if (!name.includes(only)) continue
+      const ask = (times: number) => askTimes(address + path, signToken(client, SECRET), times)
+      await ask(requests) // until the engine has compiled what is used often
+      const before = process.cpuUsage()
+      const { median, bytes } = await ask(requests)
+      const { user, system } = process.cpuUsage(before)
+      figure(`CPU of the api for a ${name}`, `${((user + system) / 1000 / requests).toFixed(2)} ms`, aim)
+      console.log(`  ${median.toFixed(1)} ms median as the client sees it, ${bytes} bytes`)
+    }
+  } finally {
+    await app.close()
+    await credentials.close()
+    await services.close()
+    await database.close()
+  }
+}
+
+const READER = `
+import { Agent, get } from 'node:http'
+const [, url, token, times] = process.argv
+const agent = new Agent({ keepAlive: true })
+const headers = { authorization: 'Bearer ' + token, 'accept-crs': 'EPSG:4326' }
+const took = []
+let bytes = 0
+for (let n = 0; n < Number(times); n++) {
+  const begin = performance.now()
+  const response = await new Promise((resolve, reject) => get(url, { agent, headers }, resolve).on('error', reject))
+  if (response.statusCode !== 200) throw new Error(url + ' gave ' + response.statusCode)
+  bytes = 0
+  for await (const chunk of response) bytes += chunk.length
+  took.push(performance.now() - begin)
+}
+agent.destroy()
+console.log(JSON.stringify({ median: took.sort((a, b) => a - b)[took.length >> 1], bytes }))`
+
+/** Reads an address so many times in a row, from a process of its own. */
+async function askTimes(url: string, token: string, times: number): Promise<{ median: number; bytes: number }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', READER, url, token, String(times)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`the reader of ${url} failed`)
+  return JSON.parse(output) as { median: number; bytes: number }
+}
