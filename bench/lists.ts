@@ -259,7 +259,9 @@ const large = (text: string): Example => [text, GOAL_LARGE]
 const defaults = (name: string): Example[] | undefined => {
   if (/datum|Gepland|Afdoening/.test(name)) {
     if (name.endsWith('__isnull')) return [large('true'), large('false')]
-    if (/__[gl]te?$/.test(name)) return [large('2022-06-01'), '2019-01-05', '2025-10-01']
+    // Half of all, nearly all and nearly none.
+    if (/__gte?$/.test(name)) return [large('2022-06-01'), large('2019-01-05'), '2025-10-01']
+    if (/__lte?$/.test(name)) return [large('2022-06-01'), large('2025-10-01'), '2019-01-05']
     return ['2022-06-01']
   }
   return undefined

@@ -41,10 +41,16 @@ export async function countRows(
   return found!.n
 }
 
-/** How many there are by counts that are kept: `from` is a table with a column `aantal`. */
+/**
+ * How many there are by counts that are kept: `from` is a table with a column `aantal`. Such a table is small, and its filters
+ * are few: the statement is prepared, which is half the work of asking it.
+ */
 export async function sumCounts(reader: Reader, from: RawBuilder<unknown>, conditions: Condition[]): Promise<number> {
-  const counts = sql<{ n: number }>`select coalesce(sum(aantal), 0)::bigint as n from ${from} where ${all(conditions)}`
-  return (await planned(reader, counts))[0]!.n
+  const counts = sql`select coalesce(sum(aantal), 0)::bigint as n from ${from} where ${all(conditions)}`
+  const { sql: text, parameters } = counts.compile(reader.db)
+  const values = parameters as postgres.SerializableParameter[]
+  const [sum] = await reader.sql.unsafe<{ n: number }[]>(text, values, { prepare: true })
+  return sum!.n
 }
 
 /**
@@ -64,10 +70,12 @@ export async function pageOfIds(
   const order = list.order.map(({ column, descending }) =>
     descending === fromEnd ? sql`${column} asc` : sql`${column} desc`,
   )
+  // Numbers of ours stand in the text: a statement without parameters goes to the database in one message instead of two.
+  const skipped = sql.lit(fromEnd ? Math.max(0, count - offset - most) : offset)
   const rows = await planned(
     reader,
     sql<{ id: number }>`select ${list.id} as id from ${list.from} where ${all(list.conditions)}
-      order by ${sql.join(order)} limit ${most} offset ${fromEnd ? Math.max(0, count - offset - most) : offset}`,
+      order by ${sql.join(order)} limit ${sql.lit(most)} offset ${skipped}`,
   )
   const ids = rows.map(({ id }) => id)
   return fromEnd ? ids.reverse() : ids
