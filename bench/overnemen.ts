@@ -99,7 +99,7 @@ export async function bench(argv: string[]): Promise<void> {
         const [seconds, used] = [(performance.now() - begun) / 1000, process.cpuUsage(cpu)]
         const postgresSeconds = (await backendSeconds(admin, names)) - backends
         await round.release()
-        const rows = steps.reduce((sum, { gelezen }) => sum + gelezen, 0)
+        const rows = steps.reduce((sum, { gelezen: readBack }) => sum + readBack, 0)
         const micros = (seconds: number) => `${Math.round((seconds * 1e6) / rows)} µs`
         console.log(
           `${title}: ${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second), at most ${Math.round(highest / 2 ** 20)} MB; CPU per row ${micros((used.user + used.system) / 1e6)} here and ${micros(postgresSeconds)} in PostgreSQL`,

@@ -12,7 +12,7 @@ import { base64, EIO, newDocument } from './documenten/documenten.ts'
 import { csvText, givenFile, goodRow, API as IMPORT } from './documenten/importing.ts'
 import { freePort } from './free-port.ts'
 import { configure, SECRET as SERVICE_SECRET } from './notificaties/given.ts'
-import { givenOnderdeel, zaakBody } from './zaken/given.ts'
+import { givenPart, zaakBody } from './zaken/given.ts'
 import { isReady, processSettings, START_MS, supervise, until } from './zaken/processes.ts'
 
 const ZAKEN = '/zaken/api/v1'
@@ -76,9 +76,9 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 24
   const type = await givenInformatieobjecttype(test)
   const zaaktype = await givenZaaktype(test, { concept: true })
   const names = { zaaktype, omschrijving: 'Aanvrager', omschrijvingGeneriek: 'initiator' }
-  const roltype = await givenOnderdeel(test, 'roltypen', names)
+  const roltype = await givenPart(test, 'roltypen', names)
   for (const volgnummer of [1, 2])
-    await givenOnderdeel(test, 'statustypen', { zaaktype, omschrijving: `Stap ${volgnummer}`, volgnummer })
+    await givenPart(test, 'statustypen', { zaaktype, omschrijving: `Stap ${volgnummer}`, volgnummer })
   await test.call('POST', `${zaaktype}/publish`)
   await givenFile(test, 'een.txt')
 

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { parse } from 'yaml'
 import { testApp } from './app.ts'
-import { needsBrowser, openBrowser, teBreed, toegankelijkheid } from './beheer/browser.ts'
+import { accessibilityFaults, isTooWide, needsBrowser, openBrowser } from './beheer/browser.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document can hold anything
 type Json = { [key: string]: any }
@@ -176,8 +176,8 @@ t.test('the pages to read are accessible, and fit a telephone', await needsBrows
   for (const path of ['/docs/', '/docs/besluiten/']) {
     await page.goto(`${address}${path}`)
     await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
-    t.same(await toegankelijkheid(page), [], path)
-    t.equal(await teBreed(page), false, path)
+    t.same(await accessibilityFaults(page), [], path)
+    t.equal(await isTooWide(page), false, path)
   }
 })
 

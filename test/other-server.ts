@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import type { TestApp } from './app.ts'
 import { hurryQueue } from './jobs/queue.ts'
 
-export type Elders = Awaited<ReturnType<typeof givenElders>>
+export type Elders = Awaited<ReturnType<typeof givenOtherServer>>
 
 /** A registered server with resources by path, and lists that can be posted to. `antwoord` stands in its way. */
-export async function givenElders(
+export async function givenOtherServer(
   t: { teardown(work: () => unknown): unknown },
   test: TestApp,
   resources: Record<string, unknown> = {},

@@ -3,48 +3,48 @@ import { signToken } from '../../src/autorisaties/clients.ts'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { SCOPES } from '../../src/beheer/applicatie-labels.ts'
 import { givenCatalogus, givenClient, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
-import { goed, maakApplicatie, tabNaar, voerUit } from './applicatie-pages.ts'
-import { alsBeheerder, needsBrowser, type Opstelling, opstelling, toegankelijkheid, WACHTWOORD } from './browser.ts'
-import { klant } from './browser-client.ts'
+import { goed, makeApplicatie, runCommand, tabTo } from './applicatie-pages.ts'
+import { accessibilityFaults, asBeheerder, needsBrowser, type PagesSetup, setUpPages, WACHTWOORD } from './browser.ts'
+import { pagesClient } from './browser-client.ts'
 
 t.test('applications', await needsBrowser(), async (t) => {
-  const test: Opstelling = await opstelling(t)
+  const test: PagesSetup = await setUpPages(t)
   const catalogus = await givenCatalogus(test, { naam: 'Algemeen' })
   await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Brief' })
   await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Foto' })
   await givenZaaktype(test, { catalogus, identificatie: 'KLACHT', omschrijving: 'Klacht' })
 
   t.test('from the menu to a working curl line: four clicks and two fields', async (t) => {
-    const { pagina, context, klachten } = await alsBeheerder(test, 'administrator')
+    const { tab, context, klachten } = await asBeheerder(test, 'administrator')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: test.adres })
     let clicks = 0
-    const klik = async (selector: string) => {
+    const clickAndWait = async (selector: string) => {
       clicks++
-      await pagina.click(selector)
+      await tab.click(selector)
     }
     const start = performance.now()
-    await klik('nav >> text=Applicaties')
-    await goed(t, pagina)
-    await klik('text=Nieuwe applicatie')
-    await goed(t, pagina)
-    await pagina.fill('#veld-label', 'Portaal')
-    await pagina.fill('#veld-clientIds', "portaal's")
-    await pagina.check('#veld-heeftAlleAutorisaties')
-    await klik('main button[type=submit]')
-    await pagina.waitForURL('**/geheim')
-    await klik('text=Regel kopiëren')
-    await pagina.waitForSelector('text=Gekopieerd')
-    const regel = await pagina.evaluate('navigator.clipboard.readText()')
-    t.equal(await voerUit(String(regel)), 200, 'it works as it was pasted')
+    await clickAndWait('nav >> text=Applicaties')
+    await goed(t, tab)
+    await clickAndWait('text=Nieuwe applicatie')
+    await goed(t, tab)
+    await tab.fill('#veld-label', 'Portaal')
+    await tab.fill('#veld-clientIds', "portaal's")
+    await tab.check('#veld-heeftAlleAutorisaties')
+    await clickAndWait('main button[type=submit]')
+    await tab.waitForURL('**/geheim')
+    await clickAndWait('text=Regel kopiëren')
+    await tab.waitForSelector('text=Gekopieerd')
+    const regel = await tab.evaluate('navigator.clipboard.readText()')
+    t.equal(await runCommand(String(regel)), 200, 'it works as it was pasted')
     t.equal(clicks, 4)
     t.ok(performance.now() - start < 120_000)
-    await goed(t, pagina)
+    await goed(t, tab)
 
-    const geheim = await pagina.textContent('#geheim-0')
+    const geheim = await tab.textContent('#geheim-0')
     t.equal(geheim?.length, 43)
-    await pagina.reload()
-    t.notMatch(await pagina.content(), geheim!, 'it is shown once')
-    t.match(await pagina.textContent('main'), 'maar één keer te zien')
+    await tab.reload()
+    t.notMatch(await tab.content(), geheim!, 'it is shown once')
+    t.match(await tab.textContent('main'), 'maar één keer te zien')
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from (select oud::text || nieuw::text as tekst from beheer_audit union all
         select oud::text || nieuw::text from audit union all select melding::text from beheer_sessie) x
@@ -54,34 +54,34 @@ t.test('applications', await needsBrowser(), async (t) => {
   })
 
   t.test('the same by keyboard alone', async (t) => {
-    const { pagina, context } = await alsBeheerder(test, 'administrator')
+    const { tab, context } = await asBeheerder(test, 'administrator')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: test.adres })
-    await pagina.goto('/beheer/applicaties')
-    await tabNaar(pagina, 'a[href$="/applicaties/nieuw"]')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL('**/nieuw')
-    await tabNaar(pagina, '#veld-label')
-    await pagina.keyboard.type('Toetsen')
-    await tabNaar(pagina, '#veld-clientIds')
-    await pagina.keyboard.type('toetsen')
-    await tabNaar(pagina, '#veld-heeftAlleAutorisaties')
-    await pagina.keyboard.press('Space')
-    await tabNaar(pagina, 'main button[type=submit]')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL('**/geheim')
-    await tabNaar(pagina, '[data-kopieer="#curl-0"]')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForSelector('text=Gekopieerd')
-    t.equal(await voerUit(String(await pagina.evaluate('navigator.clipboard.readText()'))), 200)
+    await tab.goto('/beheer/applicaties')
+    await tabTo(tab, 'a[href$="/applicaties/nieuw"]')
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL('**/nieuw')
+    await tabTo(tab, '#veld-label')
+    await tab.keyboard.type('Toetsen')
+    await tabTo(tab, '#veld-clientIds')
+    await tab.keyboard.type('toetsen')
+    await tabTo(tab, '#veld-heeftAlleAutorisaties')
+    await tab.keyboard.press('Space')
+    await tabTo(tab, 'main button[type=submit]')
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL('**/geheim')
+    await tabTo(tab, '[data-kopieer="#curl-0"]')
+    await tab.keyboard.press('Enter')
+    await tab.waitForSelector('text=Gekopieerd')
+    t.equal(await runCommand(String(await tab.evaluate('navigator.clipboard.readText()'))), 200)
   })
 
   t.test('without script: rights, what they come to, and rotation, at 320 pixels', async (t) => {
-    const { pagina, klachten } = await alsBeheerder(test, 'administrator', { javaScriptEnabled: false, width: 320 })
-    const uuid = await maakApplicatie(pagina, 'Zaaksysteem', 'zaaksysteem')
-    t.match(await pagina.textContent('main'), 'nog geen rechten')
-    t.equal(await voerUit((await pagina.textContent('#curl-0'))!), 403)
-    const eerste = (await pagina.textContent('#geheim-0'))!
-    const mag = async (geheim: string, pad: string) => {
+    const { tab, klachten } = await asBeheerder(test, 'administrator', { javaScriptEnabled: false, width: 320 })
+    const uuid = await makeApplicatie(tab, 'Zaaksysteem', 'zaaksysteem')
+    t.match(await tab.textContent('main'), 'nog geen rechten')
+    t.equal(await runCommand((await tab.textContent('#curl-0'))!), 403)
+    const eerste = (await tab.textContent('#geheim-0'))!
+    const isAllowed = async (geheim: string, pad: string) => {
       const token = signToken('zaaksysteem', geheim)
       const answer = await test.app.inject({
         url: pad,
@@ -90,75 +90,75 @@ t.test('applications', await needsBrowser(), async (t) => {
       return answer.statusCode
     }
     const documenten = '/documenten/api/v1/enkelvoudiginformatieobjecten'
-    t.equal(await mag(eerste, documenten), 403)
+    t.equal(await isAllowed(eerste, documenten), 403)
 
-    await pagina.click('text=Naar de applicatie')
-    t.match(await pagina.textContent('main'), 'mag nog niets')
-    await goed(t, pagina, false)
-    await pagina.click('text=Recht toevoegen')
-    await goed(t, pagina, false)
-    await pagina.click('main >> text=Documenten API')
-    await goed(t, pagina, false)
-    await pagina.check('input[value="documenten.lezen"]')
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('main'), 'Kies bij deze scopes voor welke typen het recht geldt')
-    t.match(await pagina.textContent('main'), 'Kies het hoogste niveau')
-    t.ok(await pagina.isChecked('input[value="documenten.lezen"]'), 'what was entered is kept')
-    await goed(t, pagina, false)
-    await pagina.check('label:has-text("Brief") >> input')
-    await pagina.check('label:has-text("Foto") >> input')
-    await pagina.selectOption('#veld-max', 'intern')
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL(`**/applicaties/${uuid}`)
-    t.equal(await pagina.locator('main >> text=documenten.lezen').count(), 2, 'one right for each type')
-    t.equal(await mag(eerste, documenten), 200)
+    await tab.click('text=Naar de applicatie')
+    t.match(await tab.textContent('main'), 'mag nog niets')
+    await goed(t, tab, false)
+    await tab.click('text=Recht toevoegen')
+    await goed(t, tab, false)
+    await tab.click('main >> text=Documenten API')
+    await goed(t, tab, false)
+    await tab.check('input[value="documenten.lezen"]')
+    await tab.click('main button[type=submit]')
+    t.match(await tab.textContent('main'), 'Kies bij deze scopes voor welke typen het recht geldt')
+    t.match(await tab.textContent('main'), 'Kies het hoogste niveau')
+    t.ok(await tab.isChecked('input[value="documenten.lezen"]'), 'what was entered is kept')
+    await goed(t, tab, false)
+    await tab.check('label:has-text("Brief") >> input')
+    await tab.check('label:has-text("Foto") >> input')
+    await tab.selectOption('#veld-max', 'intern')
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(`**/applicaties/${uuid}`)
+    t.equal(await tab.locator('main >> text=documenten.lezen').count(), 2, 'one right for each type')
+    t.equal(await isAllowed(eerste, documenten), 200)
 
-    await pagina.click('a:has-text("Wijzigen van Documenten API, Brief")')
-    t.ok(await pagina.isChecked('label:has-text("Brief") >> input'))
-    await pagina.uncheck('label:has-text("Brief") >> input')
-    await pagina.check('text=Alle informatieobjecttypen')
-    await pagina.check('input[value="documenten.aanmaken"]')
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL(`**/applicaties/${uuid}`)
-    t.match(await pagina.textContent('main'), 'alle informatieobjecttypen in catalogus Algemeen')
+    await tab.click('a:has-text("Wijzigen van Documenten API, Brief")')
+    t.ok(await tab.isChecked('label:has-text("Brief") >> input'))
+    await tab.uncheck('label:has-text("Brief") >> input')
+    await tab.check('text=Alle informatieobjecttypen')
+    await tab.check('input[value="documenten.aanmaken"]')
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(`**/applicaties/${uuid}`)
+    t.match(await tab.textContent('main'), 'alle informatieobjecttypen in catalogus Algemeen')
 
-    await pagina.click('text=Wat mag deze client?')
-    const woorden = await pagina.textContent('main')
+    await tab.click('text=Wat mag deze client?')
+    const woorden = await tab.textContent('main')
     t.match(woorden, 'documenten lezen, zoeken en downloaden')
     t.match(woorden, /tot en met vertrouwelijkheid\s+intern/)
     t.match(woorden, /mag de applicatie\s+niets: Zaken API, Besluiten API/)
-    await goed(t, pagina, false)
+    await goed(t, tab, false)
 
-    await pagina.click('text=Naar de applicatie')
-    await pagina.click('a:has-text("Verwijderen van Documenten API, Foto")')
-    await goed(t, pagina, false)
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('main'), 'Het recht is verwijderd')
-    t.equal(await pagina.locator('main tr:has-text("Foto")').count(), 0)
+    await tab.click('text=Naar de applicatie')
+    await tab.click('a:has-text("Verwijderen van Documenten API, Foto")')
+    await goed(t, tab, false)
+    await tab.click('main button[type=submit]')
+    t.match(await tab.textContent('main'), 'Het recht is verwijderd')
+    t.equal(await tab.locator('main tr:has-text("Foto")').count(), 0)
 
-    await pagina.click('text=Nieuw geheim')
-    await goed(t, pagina, false)
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL('**/geheim')
-    const tweede = (await pagina.textContent('#geheim-0'))!
-    t.equal(await mag(eerste, documenten), 200, 'the old one counts a while longer')
-    t.equal(await mag(tweede, documenten), 200)
-    await pagina.click('text=Naar de applicatie')
-    await pagina.click('a:has-text("Intrekken") >> nth=0')
-    await goed(t, pagina, false)
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('main'), 'Het geheim is ingetrokken')
-    t.equal(await mag(eerste, documenten), 403)
-    t.equal(await mag(tweede, documenten), 200)
-    await pagina.click('text=Uitproberen met curl')
-    t.equal(await pagina.locator('#geheim-0').count(), 0, 'trying it shows no secret')
-    t.equal(await voerUit((await pagina.textContent('#curl-0'))!), 200)
+    await tab.click('text=Nieuw geheim')
+    await goed(t, tab, false)
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL('**/geheim')
+    const tweede = (await tab.textContent('#geheim-0'))!
+    t.equal(await isAllowed(eerste, documenten), 200, 'the old one counts a while longer')
+    t.equal(await isAllowed(tweede, documenten), 200)
+    await tab.click('text=Naar de applicatie')
+    await tab.click('a:has-text("Intrekken") >> nth=0')
+    await goed(t, tab, false)
+    await tab.click('main button[type=submit]')
+    t.match(await tab.textContent('main'), 'Het geheim is ingetrokken')
+    t.equal(await isAllowed(eerste, documenten), 403)
+    t.equal(await isAllowed(tweede, documenten), 200)
+    await tab.click('text=Uitproberen met curl')
+    t.equal(await tab.locator('#geheim-0').count(), 0, 'trying it shows no secret')
+    t.equal(await runCommand((await tab.textContent('#curl-0'))!), 200)
 
-    await pagina.goto(`/beheer/applicaties/${uuid}/verwijderen`)
-    await goed(t, pagina, false)
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('main'), 'is verwijderd')
-    t.equal(await mag(tweede, documenten), 403)
+    await tab.goto(`/beheer/applicaties/${uuid}/verwijderen`)
+    await goed(t, tab, false)
+    await tab.click('main button[type=submit]')
+    t.match(await tab.textContent('main'), 'is verwijderd')
+    t.equal(await isAllowed(tweede, documenten), 403)
     t.same(klachten, [])
     const handelingen = await test.database.sql<{ handeling: string }[]>`
       select handeling from beheer_audit where object_id = ${uuid} order by id`
@@ -203,7 +203,7 @@ t.test('only an administrator changes something, whatever the page offers', asyn
     scopes: 'catalogi.lezen',
   }
   for (const rol of ['viewer', 'operator']) {
-    const browser = klant(app)
+    const browser = pagesClient(app)
     await browser.login(rol, WACHTWOORD)
     const { body } = await browser.get(`/beheer/applicaties/${uuid}`)
     t.notMatch(body.slice(body.indexOf('<main')), /<form|wijzigen|Recht toevoegen/)
@@ -215,7 +215,7 @@ t.test('only an administrator changes something, whatever the page offers', asyn
       t.equal((await browser.get(`/beheer/applicaties/${pad}`)).statusCode, 403, pad)
     t.equal((await browser.get(`/beheer/applicaties/${uuid}/wat-mag`)).statusCode, 200)
   }
-  const browser = klant(app)
+  const browser = pagesClient(app)
   await browser.login('administrator', WACHTWOORD)
   for (const pad of [
     `${uuid}/rechten/type/0`,
@@ -247,23 +247,23 @@ t.test(
   'a preset gives the rights of a usual kind of application over several APIs at once',
   await needsBrowser(),
   async (t) => {
-    const test = await opstelling(t)
+    const test = await setUpPages(t)
     const catalogus = await givenCatalogus(test)
     await givenClient(test, 'zaaksysteem', [])
     const [row] = await test.database.sql`
     select a.uuid from applicatie a join applicatie_client c on c.applicatie_id = a.id where c.client_id = 'zaaksysteem'`
-    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
-    await pagina.goto(`/beheer/applicaties/${row!.uuid}`)
-    await pagina.click('text=Rechten van een toepassing')
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('main'), 'Kies een toepassing.')
-    t.match(await pagina.textContent('main'), 'Kies het hoogste niveau.', 'all faults at once')
-    await pagina.check('input[value=zaaksysteem]')
-    for (const box of await pagina.$$('input[name=catalogi]')) await box.check()
-    await pagina.selectOption('#veld-max', 'vertrouwelijk')
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForSelector('.bericht-goed')
+    const { tab, klachten } = await asBeheerder(test, 'administrator')
+    await tab.goto(`/beheer/applicaties/${row!.uuid}`)
+    await tab.click('text=Rechten van een toepassing')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.click('main button[type=submit]')
+    t.match(await tab.textContent('main'), 'Kies een toepassing.')
+    t.match(await tab.textContent('main'), 'Kies het hoogste niveau.', 'all faults at once')
+    await tab.check('input[value=zaaksysteem]')
+    for (const box of await tab.$$('input[name=catalogi]')) await box.check()
+    await tab.selectOption('#veld-max', 'vertrouwelijk')
+    await tab.click('main button[type=submit]')
+    await tab.waitForSelector('.bericht-goed')
     const { body } = await test.call('GET', `/autorisaties/api/v1/applicaties/${row!.uuid}`)
     const given = [...body.autorisaties, ...(body.catalogusAutorisaties ?? [])] as {
       component: string
@@ -295,7 +295,7 @@ t.test('a client that was made over the API gets its secret in the pages', async
   })
   t.equal(made.status, 201)
   const pad = `/beheer/applicaties/${made.body.url.split('/').at(-1)}`
-  const browser = klant(app)
+  const browser = pagesClient(app)
   await browser.login('baas', WACHTWOORD)
   t.match((await browser.get('/beheer/applicaties?zoek=portaal')).body, /geen geldig geheim/)
   t.match((await browser.get(pad)).body, />Geheim maken</)

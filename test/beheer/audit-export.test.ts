@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { testApp } from '../app.ts'
-import { klant } from './browser-client.ts'
+import { pagesClient } from './browser-client.ts'
 
 const ROWS = 3000
 
@@ -17,7 +17,7 @@ t.test('the audit log as a file', async (t) => {
     with account as (insert into beheer_account (gebruikersnaam, rol) values ('kijker', 'viewer') returning id)
     insert into beheer_sessie (sleutel, account_id, vervalt_op)
     select ${createHash('sha256').update('sessie').digest()}, id, now() + interval '1 hour' from account`
-  const viewer = klant(test.app, { cookies: new Map([['zaakstroom', 'sessie']]) })
+  const viewer = pagesClient(test.app, { cookies: new Map([['zaakstroom', 'sessie']]) })
   await sql`
     insert into beheer_audit (gebruiker, herkomst, handeling, resultaat, object_soort, object_id, object_weergave, nieuw)
     select 'iemand', '', 'proef', 'geslaagd', 'proef', n::text, '=1+1', jsonb_build_object('tekst', repeat('x', 5000))

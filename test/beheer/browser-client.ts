@@ -5,7 +5,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 /** What a form sends; as pairs where a name comes more than once. */
 type Form = Record<string, string> | [name: string, value: string][]
 
-export type Klant = {
+export type PagesClient = {
   cookies: Map<string, string>
   get(url: string): Promise<LightMyRequestResponse>
   /** Sends a form with the token of the page where it stands (`van`, or else the address itself). */
@@ -17,7 +17,7 @@ export type Klant = {
  * @param options.origin our address as this browser knows it
  * @param options.forwardedFor what a proxy at `remoteAddress` says of the browser's own address
  */
-export function klant(
+export function pagesClient(
   app: FastifyInstance,
   {
     origin = 'http://localhost',
@@ -25,7 +25,7 @@ export function klant(
     forwardedFor = '',
     cookies = new Map<string, string>(),
   } = {},
-): Klant {
+): PagesClient {
   const { host } = new URL(origin)
   const send = async (method: 'GET' | 'POST', url: string, form?: Form) => {
     const answer = await app.inject({
@@ -48,7 +48,7 @@ export function klant(
     }
     return answer
   }
-  const self: Klant = {
+  const self: PagesClient = {
     cookies,
     get: (url) => send('GET', url),
     post: async (url, form = {}, van = url) => {

@@ -50,21 +50,21 @@ let hash: Promise<string> | undefined
 /** Of WACHTWOORD: hashing costs 50 ms, by design. */
 const hashed = () => (hash ??= hashPassword(WACHTWOORD))
 
-export type Opstelling = TestApp & {
+export type PagesSetup = TestApp & {
   adres: string
   browser: Browser
   /** Signs somebody in. @returns what his cookie holds */
   sessie(rol: Rol): Promise<string>
   /** Pages as somebody who is signed in gets them, without a browser. */
-  ingelogd(rol: Rol): Promise<(url: string) => Promise<LightMyRequestResponse>>
+  signedIn(rol: Rol): Promise<(url: string) => Promise<LightMyRequestResponse>>
 }
 
 /** The application with accounts `viewer`, `operator` and `administrator`, listening, and a browser. */
-export async function opstelling(
+export async function setUpPages(
   t: TestLike,
   env: Record<string, string> = {},
   withBrowser = true,
-): Promise<Opstelling> {
+): Promise<PagesSetup> {
   const test = await testApp(t, env)
   const accounts = new Map<Rol, number>()
   for (const rol of ['viewer', 'operator', 'administrator'] as const) {
@@ -81,12 +81,12 @@ export async function opstelling(
       insert into beheer_sessie (sleutel, account_id, vervalt_op) values (${sleutel}, ${accounts.get(rol)!}, now() + interval '1 hour')`
     return value
   }
-  const ingelogd = async (rol: Rol) => {
+  const signedIn = async (rol: Rol) => {
     const value = await sessie(rol)
     return (url: string) => test.app.inject({ url, headers: { host: 'localhost', cookie: `zaakstroom=${value}` } })
   }
   const browser = withBrowser ? await openBrowser(t) : (undefined as unknown as Browser)
-  return { ...test, adres, browser, sessie, ingelogd }
+  return { ...test, adres, browser, sessie, signedIn }
 }
 
 /** What test/lane.ts runs when its last file is done. */
@@ -117,28 +117,28 @@ const launchBrowser = async () =>
   })
 
 /** A page of somebody who is signed in, who sees the overview. Whatever the browser complains about fails the test. */
-export async function alsBeheerder(
-  { adres, browser, sessie }: Pick<Opstelling, 'adres' | 'browser' | 'sessie'>,
+export async function asBeheerder(
+  { adres, browser, sessie }: Pick<PagesSetup, 'adres' | 'browser' | 'sessie'>,
   rol: Rol,
   options: { javaScriptEnabled?: boolean; width?: number } = {},
-): Promise<{ pagina: Page; context: BrowserContext; klachten: string[] }> {
+): Promise<{ tab: Page; context: BrowserContext; klachten: string[] }> {
   const { javaScriptEnabled = true, width = 1280 } = options
   const context = await browser.newContext({ javaScriptEnabled, viewport: { width, height: 800 }, baseURL: adres })
   await context.addCookies([
     { name: 'zaakstroom', value: await sessie(rol), url: adres, httpOnly: true, sameSite: 'Lax' },
   ])
-  const pagina = await context.newPage()
+  const tab = await context.newPage()
   const klachten: string[] = []
-  pagina.on('pageerror', (error) => klachten.push(error.message))
-  pagina.on('console', (message) => {
+  tab.on('pageerror', (error) => klachten.push(error.message))
+  tab.on('console', (message) => {
     if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) klachten.push(message.text())
   })
-  pagina.on('request', (request) => {
+  tab.on('request', (request) => {
     if (!request.url().startsWith(adres) && !request.url().startsWith('data:'))
       klachten.push(`request to ${request.url()}`)
   })
-  await pagina.goto('/beheer/')
-  return { pagina, context, klachten }
+  await tab.goto('/beheer/')
+  return { tab, context, klachten }
 }
 
 /**
@@ -148,8 +148,8 @@ export async function alsBeheerder(
  * The options find the same with a third of the work: only violations are described, they are put together in the page itself
  * (another page is for frames of other hosts, which we have not), and no stylesheet is fetched again.
  */
-export async function toegankelijkheid(pagina: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page: pagina })
+export async function accessibilityFaults(tab: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page: tab })
     .setLegacyMode(true)
     .options({ runOnly: WCAG, resultTypes: ['violations'], preload: false })
     .exclude('iframe[sandbox]')
@@ -158,6 +158,6 @@ export async function toegankelijkheid(pagina: Page): Promise<string[]> {
 }
 
 /** Whether the page is wider than its window: at 320 pixels nothing may need scrolling sideways but tables in their box. */
-export async function teBreed(pagina: Page): Promise<boolean> {
-  return pagina.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+export async function isTooWide(tab: Page): Promise<boolean> {
+  return tab.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 }

@@ -4,61 +4,61 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { givenCatalogus, givenZaaktype, uuidOf } from '../app.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test(
   'from an empty installation to a published zaaktype in a browser, with the keyboard',
   await needsBrowser(),
   async (t) => {
-    const test = await opstelling(t)
-    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    const test = await setUpPages(t)
+    const { tab, klachten } = await asBeheerder(test, 'administrator')
     const good = async () => {
-      t.same(await toegankelijkheid(pagina), [], pagina.url())
-      t.equal(await teBreed(pagina), false, pagina.url())
+      t.same(await accessibilityFaults(tab), [], tab.url())
+      t.equal(await isTooWide(tab), false, tab.url())
     }
-    await pagina.goto('/beheer/catalogi/nieuw')
-    await pagina.click('main .knop')
-    await pagina.waitForSelector('[data-fouten]:focus')
+    await tab.goto('/beheer/catalogi/nieuw')
+    await tab.click('main .knop')
+    await tab.waitForSelector('[data-fouten]:focus')
     await good()
-    await pagina.fill('#veld-domein', 'ALG')
-    await pagina.fill('#veld-rsin', '517439943')
-    await pagina.fill('#veld-contactpersoonBeheerNaam', 'Beheer')
-    await pagina.click('main .knop')
-    await pagina.waitForSelector('.bericht-goed')
-    const catalogus = new URL(pagina.url()).pathname
-    await pagina.goto(`${catalogus}/voorbeelden`)
+    await tab.fill('#veld-domein', 'ALG')
+    await tab.fill('#veld-rsin', '517439943')
+    await tab.fill('#veld-contactpersoonBeheerNaam', 'Beheer')
+    await tab.click('main .knop')
+    await tab.waitForSelector('.bericht-goed')
+    const catalogus = new URL(tab.url()).pathname
+    await tab.goto(`${catalogus}/voorbeelden`)
     await good()
-    await pagina.click('button[value=uittreksel]')
-    await pagina.waitForSelector('.bericht-goed')
-    const zaaktype = new URL(pagina.url()).pathname
+    await tab.click('button[value=uittreksel]')
+    await tab.waitForSelector('.bericht-goed')
+    const zaaktype = new URL(tab.url()).pathname
     await good()
-    await pagina.goto(`${zaaktype}/resultaattypen/nieuw`)
+    await tab.goto(`${zaaktype}/resultaattypen/nieuw`)
     await good()
-    await pagina.goto(`${zaaktype}/statustypen`)
+    await tab.goto(`${zaaktype}/statustypen`)
     await good()
-    await pagina.locator('[name=omlaag]').first().focus()
-    await pagina.keyboard.press('Enter')
-    t.match(await pagina.textContent('[data-gemeld]'), 'Ontvangen, plaats 2 van 3')
-    await pagina.click('text=Volgorde opslaan')
-    await pagina.waitForSelector('.bericht-goed')
-    t.match(await pagina.locator('.volgorde li').first().textContent(), 'In behandeling')
+    await tab.locator('[name=omlaag]').first().focus()
+    await tab.keyboard.press('Enter')
+    t.match(await tab.textContent('[data-gemeld]'), 'Ontvangen, plaats 2 van 3')
+    await tab.click('text=Volgorde opslaan')
+    await tab.waitForSelector('.bericht-goed')
+    t.match(await tab.locator('.volgorde li').first().textContent(), 'In behandeling')
     // The same with the mouse: the second above the first again.
-    const rows = pagina.locator('.volgorde li')
+    const rows = tab.locator('.volgorde li')
     await rows.nth(1).dragTo(rows.nth(0), { targetPosition: { x: 60, y: 3 } })
-    t.match(await pagina.textContent('[data-gemeld]'), 'Ontvangen, plaats 1 van 3')
-    await pagina.click('text=Volgorde opslaan')
-    await pagina.waitForSelector('.bericht-goed')
+    t.match(await tab.textContent('[data-gemeld]'), 'Ontvangen, plaats 1 van 3')
+    await tab.click('text=Volgorde opslaan')
+    await tab.waitForSelector('.bericht-goed')
     t.match(await rows.first().textContent(), 'Ontvangen')
-    await pagina.goto(`${zaaktype}/gegevens/relaties`)
-    await pagina.click('text=Nog een regel')
-    t.equal(await pagina.locator('[data-regel]').count(), 2)
+    await tab.goto(`${zaaktype}/gegevens/relaties`)
+    await tab.click('text=Nog een regel')
+    t.equal(await tab.locator('[data-regel]').count(), 2)
     await good()
-    await pagina.goto(`${zaaktype}/publiceren`)
+    await tab.goto(`${zaaktype}/publiceren`)
     await good()
-    await pagina.focus('main .knop')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForSelector('.staat-goed')
-    await pagina.goto(`${zaaktype}/gegevens/basis`)
+    await tab.focus('main .knop')
+    await tab.keyboard.press('Enter')
+    await tab.waitForSelector('.staat-goed')
+    await tab.goto(`${zaaktype}/gegevens/basis`)
     await good()
     t.same(klachten, [])
   },
@@ -70,31 +70,31 @@ for (const source of ['a file', 'its API'])
     await needsBrowser(),
     async (t) => {
       const { settings, procestype, klasse, omschrijving } = await givenSelectielijst(t, source)
-      const test = await opstelling(t, settings)
+      const test = await setUpPages(t, settings)
       const catalogus = await givenCatalogus(test)
       const zaaktype = await givenZaaktype(test, { catalogus, concept: true })
       const path = `/beheer/catalogi/zaaktypen/${uuidOf(zaaktype)}`
-      const { pagina } = await alsBeheerder(test, 'administrator')
-      await pagina.goto(`${path}/gegevens/archief`)
-      await pagina.selectOption('#veld-selectielijstProcestype', procestype)
-      await pagina.click('main .knop')
-      await pagina.waitForSelector('.bericht-goed')
-      await pagina.goto(`${path}/resultaattypen/nieuw`)
-      await pagina.selectOption('#veld-selectielijstklasse', klasse)
+      const { tab } = await asBeheerder(test, 'administrator')
+      await tab.goto(`${path}/gegevens/archief`)
+      await tab.selectOption('#veld-selectielijstProcestype', procestype)
+      await tab.click('main .knop')
+      await tab.waitForSelector('.bericht-goed')
+      await tab.goto(`${path}/resultaattypen/nieuw`)
+      await tab.selectOption('#veld-selectielijstklasse', klasse)
       t.equal(
-        await pagina.textContent('[data-klasse-uitleg]'),
+        await tab.textContent('[data-klasse-uitleg]'),
         'Volgens klasse 8.1 wordt het dossier vernietigd na 5 jaar. De termijn telt vanaf de einddatum van de zaak. Herkomst: Risicoanalyse.',
       )
-      const value = (name: string) => pagina.locator(`[name="${name}"]`).inputValue()
+      const value = (name: string) => tab.locator(`[name="${name}"]`).inputValue()
       t.equal(await value('archiefnominatie'), 'vernietigen')
       t.equal(await value('archiefactietermijn.aantal'), '5')
       t.equal(await value('archiefactietermijn.eenheid'), 'Y')
       t.equal(await value('brondatumArchiefprocedure.afleidingswijze'), 'afgehandeld')
-      t.same(await toegankelijkheid(pagina), [])
-      await pagina.fill('[name=omschrijving]', 'Verleend')
-      await pagina.selectOption('[name=resultaattypeomschrijving]', omschrijving)
-      await pagina.click('main .knop')
-      await pagina.waitForSelector('.bericht-goed')
+      t.same(await accessibilityFaults(tab), [])
+      await tab.fill('[name=omschrijving]', 'Verleend')
+      await tab.selectOption('[name=resultaattypeomschrijving]', omschrijving)
+      await tab.click('main .knop')
+      await tab.waitForSelector('.bericht-goed')
       t.match(
         (await test.database.sql`select archiefactietermijn::text as termijn, archiefnominatie from resultaattype`)[0],
         { termijn: 'P5Y', archiefnominatie: 'vernietigen' },

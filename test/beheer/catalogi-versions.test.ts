@@ -2,13 +2,13 @@
 import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { givenZaaktype, testApp } from '../app.ts'
-import { type Klant, klant } from './browser-client.ts'
+import { type PagesClient, pagesClient } from './browser-client.ts'
 
 const WACHTWOORD = 'een heel lang wachtwoord'
 const uuidOf = (url: string) => url.split('/').at(-1)!
 const api = (path: string, soort = 'zaaktypen') => `http://localhost/catalogi/api/v1/${soort}/${uuidOf(path)}`
 
-async function opzet(t: { teardown(work: () => unknown): unknown }) {
+async function setUp(t: { teardown(work: () => unknown): unknown }) {
   const test = await testApp(t)
   await createAccount(test.database.db, {
     gebruikersnaam: 'beheer',
@@ -16,9 +16,9 @@ async function opzet(t: { teardown(work: () => unknown): unknown }) {
     rol: 'administrator',
     wachtwoord: WACHTWOORD,
   })
-  const beheerder = klant(test.app)
+  const beheerder = pagesClient(test.app)
   await beheerder.login('beheer', WACHTWOORD)
-  const catalogus = await stuur(beheerder, '/beheer/catalogi/nieuw', {
+  const catalogus = await submitForm(beheerder, '/beheer/catalogi/nieuw', {
     naam: 'Zaaktypen',
     domein: 'ALG',
     rsin: '517439943',
@@ -27,7 +27,7 @@ async function opzet(t: { teardown(work: () => unknown): unknown }) {
   return { ...test, beheerder, catalogus }
 }
 
-async function stuur(beheerder: Klant, url: string, form: Record<string, string> = {}): Promise<string> {
+async function submitForm(beheerder: PagesClient, url: string, form: Record<string, string> = {}): Promise<string> {
   const answer = await beheerder.post(url, form)
   if (answer.statusCode !== 303)
     throw new Error(`${url}: ${answer.statusCode} ${answer.body.replace(/<[^>]+>/g, ' ').slice(-2000)}`)
@@ -37,10 +37,10 @@ async function stuur(beheerder: Klant, url: string, form: Record<string, string>
 const dag = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 t.test('an example is a whole zaaktype, that can be published as it is', async (t) => {
-  const { beheerder, catalogus, call } = await opzet(t)
+  const { beheerder, catalogus, call } = await setUp(t)
   for (const voorbeeld of ['uittreksel', 'vergunning', 'subsidie']) {
-    const zaaktype = await stuur(beheerder, `${catalogus}/voorbeelden`, { voorbeeld })
-    await stuur(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
+    const zaaktype = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld })
+    await submitForm(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
     const { body } = await call('GET', api(zaaktype))
     t.equal(body.concept, false, voorbeeld)
     t.ok(body.statustypen.length >= 3 && body.resultaattypen.length >= 2 && body.informatieobjecttypen.length >= 2)
@@ -51,13 +51,13 @@ t.test('an example is a whole zaaktype, that can be published as it is', async (
 t.test(
   'a next version is a copy, ends the version before it when it is published, and is compared in words',
   async (t) => {
-    const { beheerder, catalogus, call } = await opzet(t)
-    const first = await stuur(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
-    await stuur(beheerder, `${first}/publiceren`, { mee: 'true' })
+    const { beheerder, catalogus, call } = await setUp(t)
+    const first = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
+    await submitForm(beheerder, `${first}/publiceren`, { mee: 'true' })
     const same = await beheerder.post(`${first}/nieuwe-versie`, { beginGeldigheid: dag(0) })
     t.equal(same.statusCode, 400)
     t.match(same.body, 'twee versies gelden nooit op dezelfde dag')
-    const second = await stuur(beheerder, `${first}/nieuwe-versie`, { beginGeldigheid: dag(10) })
+    const second = await submitForm(beheerder, `${first}/nieuwe-versie`, { beginGeldigheid: dag(10) })
     const [old, copy] = [(await call('GET', api(first))).body, (await call('GET', api(second))).body]
     t.match(copy, { concept: true, identificatie: old.identificatie, beginGeldigheid: dag(10), eindeGeldigheid: null })
     for (const part of ['statustypen', 'resultaattypen', 'roltypen', 'eigenschappen', 'informatieobjecttypen'])
@@ -65,13 +65,13 @@ t.test(
     t.notSame(copy.statustypen, old.statustypen)
     const { body: eigenschap } = await call('GET', copy.eigenschappen[0])
     t.ok(copy.statustypen.includes(eigenschap.statustype), 'a property of the copy names a status of the copy')
-    await stuur(beheerder, `${second}/gegevens/termijnen`, {
+    await submitForm(beheerder, `${second}/gegevens/termijnen`, {
       'doorlooptijd.aantal': '6',
       'doorlooptijd.eenheid': 'W',
       opschortingEnAanhoudingMogelijk: 'nee',
       verlengingMogelijk: 'nee',
     })
-    await stuur(beheerder, `${second}/roltypen/nieuw`, {
+    await submitForm(beheerder, `${second}/roltypen/nieuw`, {
       omschrijving: 'Gemachtigde',
       omschrijvingGeneriek: 'belanghebbende',
     })
@@ -80,16 +80,16 @@ t.test(
       .replace(/\s+/g, ' ')
     t.match(verschillen, 'Doorlooptijd 28 dagen (4 weken) 42 dagen (6 weken)')
     t.match(verschillen, '“Gemachtigde” is toegevoegd .')
-    await stuur(beheerder, `${second}/publiceren`)
+    await submitForm(beheerder, `${second}/publiceren`)
     t.equal((await call('GET', api(first))).body.eindeGeldigheid, dag(9))
     t.equal((await call('GET', api(second))).body.concept, false)
   },
 )
 
 t.test('what was published is fixed, but for texts and additions, which take a reason', async (t) => {
-  const { beheerder, catalogus, call } = await opzet(t)
-  const zaaktype = await stuur(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
-  await stuur(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
+  const { beheerder, catalogus, call } = await setUp(t)
+  const zaaktype = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
+  await submitForm(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
   for (const path of ['gegevens/termijnen', 'statustypen/nieuw', 'resultaattypen/nieuw']) {
     t.match((await beheerder.get(`${zaaktype}/${path}`)).body, 'Maak een nieuwe versie', path)
     const sent = await beheerder.post(
@@ -103,7 +103,7 @@ t.test('what was published is fixed, but for texts and additions, which take a r
   const silent = await beheerder.post(`${zaaktype}/gegevens/basis`, { ...text, _reden: 'Was onduidelijk' })
   t.equal(silent.statusCode, 400)
   t.match(silent.body, 'Bevestig dat u de gevolgen kent')
-  await stuur(beheerder, `${zaaktype}/gegevens/basis`, {
+  await submitForm(beheerder, `${zaaktype}/gegevens/basis`, {
     ...text,
     omschrijving: 'Iets anders',
     _reden: 'Was onduidelijk',
@@ -111,7 +111,7 @@ t.test('what was published is fixed, but for texts and additions, which take a r
   })
   const { body } = await call('GET', api(zaaktype))
   t.match(body, { toelichting: 'Nieuwe tekst', omschrijving: 'Aanvraag uittreksel' })
-  await stuur(beheerder, `${zaaktype}/roltypen/nieuw`, {
+  await submitForm(beheerder, `${zaaktype}/roltypen/nieuw`, {
     omschrijving: 'Gemachtigde',
     omschrijvingGeneriek: 'belanghebbende',
     _reden: 'Ontbrak',
@@ -123,26 +123,26 @@ t.test('what was published is fixed, but for texts and additions, which take a r
 })
 
 t.test('the end of a type cannot come before its beginning, and can be taken back', async (t) => {
-  const { beheerder, catalogus, call } = await opzet(t)
-  const zaaktype = await stuur(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
-  await stuur(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
+  const { beheerder, catalogus, call } = await setUp(t)
+  const zaaktype = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'uittreksel' })
+  await submitForm(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
   t.equal((await beheerder.post(`${zaaktype}/beeindigen`, { eindeGeldigheid: '2020-01-01' })).statusCode, 400)
-  await stuur(beheerder, `${zaaktype}/beeindigen`, { eindeGeldigheid: dag(30) })
+  await submitForm(beheerder, `${zaaktype}/beeindigen`, { eindeGeldigheid: dag(30) })
   t.equal((await call('GET', api(zaaktype))).body.eindeGeldigheid, dag(30))
-  await stuur(beheerder, `${zaaktype}/beeindigen`, { eindeGeldigheid: '' })
+  await submitForm(beheerder, `${zaaktype}/beeindigen`, { eindeGeldigheid: '' })
   t.equal((await call('GET', api(zaaktype))).body.eindeGeldigheid, null)
 })
 
 t.test('a zaaktype is copied to another catalogue, with the types that lack there', async (t) => {
-  const { beheerder, catalogus, call } = await opzet(t)
-  const zaaktype = await stuur(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'vergunning' })
-  const other = await stuur(beheerder, '/beheer/catalogi/nieuw', {
+  const { beheerder, catalogus, call } = await setUp(t)
+  const zaaktype = await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'vergunning' })
+  const other = await submitForm(beheerder, '/beheer/catalogi/nieuw', {
     naam: 'Proef',
     domein: 'PROEF',
     rsin: '517439943',
     contactpersoonBeheerNaam: 'Beheer',
   })
-  const copy = await stuur(beheerder, `${zaaktype}/kopieren`, {
+  const copy = await submitForm(beheerder, `${zaaktype}/kopieren`, {
     catalogus: uuidOf(other),
     omschrijving: 'Kopie',
     identificatie: 'KOPIE',
@@ -160,9 +160,9 @@ t.test('a zaaktype is copied to another catalogue, with the types that lack ther
 })
 
 t.test('a document type says where it is used', async (t) => {
-  const test = await opzet(t)
+  const test = await setUp(t)
   const { beheerder, catalogus } = test
-  await stuur(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'vergunning' })
+  await submitForm(beheerder, `${catalogus}/voorbeelden`, { voorbeeld: 'vergunning' })
   const list = (await beheerder.get(`${catalogus}?soort=informatieobjecttypen`)).body
   const [, path] = /href="([^"]+)">Beschikking</.exec(list)!
   const page = (await beheerder.get(path!)).body

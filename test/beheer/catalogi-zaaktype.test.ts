@@ -2,14 +2,14 @@
 import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { testApp } from '../app.ts'
-import { type Klant, klant } from './browser-client.ts'
+import { type PagesClient, pagesClient } from './browser-client.ts'
 
 const WACHTWOORD = 'een heel lang wachtwoord'
-async function opzet(t: { teardown(work: () => unknown): unknown }, env: Record<string, string> = {}) {
+async function setUp(t: { teardown(work: () => unknown): unknown }, env: Record<string, string> = {}) {
   const test = await testApp(t, env)
   for (const rol of ['viewer', 'administrator'] as const)
     await createAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
-  const beheerder = klant(test.app)
+  const beheerder = pagesClient(test.app)
   await beheerder.login('administrator', WACHTWOORD)
   return { ...test, beheerder }
 }
@@ -35,7 +35,7 @@ const ZAAKTYPE = {
 }
 
 /** Sends a form that must be taken, and answers where it leads. */
-async function stuur(beheerder: Klant, url: string, form: Record<string, string>): Promise<string> {
+async function submitForm(beheerder: PagesClient, url: string, form: Record<string, string>): Promise<string> {
   const answer = await beheerder.post(url, form)
   if (answer.statusCode !== 303) throw new Error(`${url}: ${answer.statusCode} ${fouten(answer.body).join('; ')}`)
   // As a browser does: the page says what was done, and says it once.
@@ -44,24 +44,27 @@ async function stuur(beheerder: Klant, url: string, form: Record<string, string>
 }
 const fouten = (body: string) => [...body.matchAll(/<li>(?:<a href="#veld-[^"]*">)?([^<]+)/g)].map((match) => match[1]!)
 
-async function maakZaaktype(beheerder: Klant): Promise<{ catalogus: string; zaaktype: string }> {
-  const catalogus = await stuur(beheerder, '/beheer/catalogi/nieuw', {
+async function makeZaaktype(beheerder: PagesClient): Promise<{ catalogus: string; zaaktype: string }> {
+  const catalogus = await submitForm(beheerder, '/beheer/catalogi/nieuw', {
     naam: 'Zaaktypen',
     domein: 'ALG',
     rsin: '517439943',
     contactpersoonBeheerNaam: 'Beheer',
   })
-  const zaaktype = await stuur(beheerder, `${catalogus}/zaaktypen/nieuw`, ZAAKTYPE)
+  const zaaktype = await submitForm(beheerder, `${catalogus}/zaaktypen/nieuw`, ZAAKTYPE)
   return { catalogus, zaaktype }
 }
 
 t.test('from an empty installation to a published zaaktype', async (t) => {
-  const { beheerder, call } = await opzet(t)
-  const { catalogus, zaaktype } = await maakZaaktype(beheerder)
-  await stuur(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving: 'Ontvangen' })
-  await stuur(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving: 'Afgehandeld' })
-  await stuur(beheerder, `${zaaktype}/roltypen/nieuw`, { omschrijving: 'Aanvrager', omschrijvingGeneriek: 'initiator' })
-  await stuur(beheerder, `${zaaktype}/eigenschappen/nieuw`, {
+  const { beheerder, call } = await setUp(t)
+  const { catalogus, zaaktype } = await makeZaaktype(beheerder)
+  await submitForm(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving: 'Ontvangen' })
+  await submitForm(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving: 'Afgehandeld' })
+  await submitForm(beheerder, `${zaaktype}/roltypen/nieuw`, {
+    omschrijving: 'Aanvrager',
+    omschrijvingGeneriek: 'initiator',
+  })
+  await submitForm(beheerder, `${zaaktype}/eigenschappen/nieuw`, {
     naam: 'kenteken',
     definitie: 'Het kenteken van de auto',
     'specificatie.formaat': 'tekst',
@@ -71,7 +74,7 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
   const resultaten = await beheerder.get(`${zaaktype}/resultaattypen/nieuw`)
   t.match(resultaten.body, 'Er is geen selectielijst ingesteld')
   const [, verleend] = /<option value="([^"]+)">Verleend/.exec(resultaten.body)!
-  await stuur(beheerder, `${zaaktype}/resultaattypen/nieuw`, {
+  await submitForm(beheerder, `${zaaktype}/resultaattypen/nieuw`, {
     omschrijving: 'Verleend',
     resultaattypeomschrijving: verleend!,
     archiefnominatie: 'vernietigen',
@@ -79,13 +82,13 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
     'archiefactietermijn.eenheid': 'Y',
     'brondatumArchiefprocedure.afleidingswijze': 'afgehandeld',
   })
-  const documenttype = await stuur(beheerder, `${catalogus}/informatieobjecttypen/nieuw`, {
+  const documenttype = await submitForm(beheerder, `${catalogus}/informatieobjecttypen/nieuw`, {
     omschrijving: 'Aanvraagformulier',
     informatieobjectcategorie: 'aanvraag',
     vertrouwelijkheidaanduiding: 'zaakvertrouwelijk',
     beginGeldigheid: '2026-01-01',
   })
-  await stuur(beheerder, `${catalogus}/besluittypen/nieuw`, {
+  await submitForm(beheerder, `${catalogus}/besluittypen/nieuw`, {
     omschrijving: 'Besluit op aanvraag',
     'reactietermijn.aantal': '6',
     'reactietermijn.eenheid': 'W',
@@ -93,16 +96,16 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
     beginGeldigheid: '2026-01-01',
   })
   const api = (path: string, soort: string) => `http://localhost/catalogi/api/v1/${soort}/${path.split('/').at(-1)}`
-  await stuur(beheerder, `${zaaktype}/documenttypen/nieuw`, {
+  await submitForm(beheerder, `${zaaktype}/documenttypen/nieuw`, {
     informatieobjecttypen: 'Aanvraagformulier',
     richting: 'inkomend',
   })
-  await stuur(beheerder, `${zaaktype}/gegevens/relaties`, { besluittypen: 'Besluit op aanvraag' })
+  await submitForm(beheerder, `${zaaktype}/gegevens/relaties`, { besluittypen: 'Besluit op aanvraag' })
   const controle = await beheerder.get(`${zaaktype}/controle`)
   t.match(controle.body, 'Nog niet gepubliceerd')
   const refused = await beheerder.post(`${zaaktype}/publiceren`, {})
   t.equal(refused.statusCode, 400, 'types that are concepts go along only when somebody says so')
-  await stuur(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
+  await submitForm(beheerder, `${zaaktype}/publiceren`, { mee: 'true' })
   const { body } = await call('GET', api(zaaktype, 'zaaktypen'))
   t.match(body, { concept: false, doorlooptijd: 'P56D', identificatie: 'PARKEREN', verlengingstermijn: null })
   t.same(
@@ -120,8 +123,8 @@ t.test('from an empty installation to a published zaaktype', async (t) => {
 })
 
 t.test('a form names what lacks beside the fields, keeps what was typed, and makes nothing', async (t) => {
-  const { beheerder, database } = await opzet(t)
-  const { catalogus } = await maakZaaktype(beheerder)
+  const { beheerder, database } = await setUp(t)
+  const { catalogus } = await makeZaaktype(beheerder)
   const answer = await beheerder.post(`${catalogus}/zaaktypen/nieuw`, {
     ...ZAAKTYPE,
     identificatie: 'ANDERS',
@@ -141,8 +144,8 @@ t.test('a form names what lacks beside the fields, keeps what was typed, and mak
 })
 
 t.test('a duration is read back as it was meant, also when it takes two units', async (t) => {
-  const { beheerder } = await opzet(t)
-  const { zaaktype } = await maakZaaktype(beheerder)
+  const { beheerder } = await setUp(t)
+  const { zaaktype } = await makeZaaktype(beheerder)
   const termijnen = {
     'doorlooptijd.aantal': '1 jaar en 6 maanden',
     'doorlooptijd.eenheid': 'samen',
@@ -153,7 +156,7 @@ t.test('a duration is read back as it was meant, also when it takes two units', 
     'verlengingstermijn.aantal': '1',
     'verlengingstermijn.eenheid': 'M',
   }
-  await stuur(beheerder, `${zaaktype}/gegevens/termijnen`, termijnen)
+  await submitForm(beheerder, `${zaaktype}/gegevens/termijnen`, termijnen)
   const { body } = await beheerder.get(zaaktype)
   for (const text of ['1 jaar en 6 maanden', '30 dagen', '1 maand']) t.match(body, `>${text}<`)
   const form = await beheerder.get(`${zaaktype}/gegevens/termijnen`)
@@ -161,9 +164,9 @@ t.test('a duration is read back as it was meant, also when it takes two units', 
 })
 
 t.test('other zaaktypen that a zaaktype relates to are rows of a form, here or elsewhere', async (t) => {
-  const { beheerder, call } = await opzet(t)
-  const { catalogus, zaaktype } = await maakZaaktype(beheerder)
-  await stuur(beheerder, `${catalogus}/zaaktypen/nieuw`, {
+  const { beheerder, call } = await setUp(t)
+  const { catalogus, zaaktype } = await makeZaaktype(beheerder)
+  await submitForm(beheerder, `${catalogus}/zaaktypen/nieuw`, {
     ...ZAAKTYPE,
     omschrijving: 'Bezwaar',
     identificatie: 'BEZWAAR',
@@ -199,8 +202,8 @@ t.test('other zaaktypen that a zaaktype relates to are rows of a form, here or e
 })
 
 t.test('after a part the form for another can follow at once', async (t) => {
-  const { beheerder } = await opzet(t)
-  const { zaaktype } = await maakZaaktype(beheerder)
+  const { beheerder } = await setUp(t)
+  const { zaaktype } = await makeZaaktype(beheerder)
   const form = `${zaaktype}/statustypen/nieuw`
   const answer = await beheerder.post(form, { omschrijving: 'Ontvangen', nog: 'true' })
   t.equal(answer.headers.location, form)
@@ -208,8 +211,8 @@ t.test('after a part the form for another can follow at once', async (t) => {
 })
 
 t.test('the second of two editors sees what the first changed, and overwrites nothing in silence', async (t) => {
-  const { beheerder, call } = await opzet(t)
-  const { zaaktype } = await maakZaaktype(beheerder)
+  const { beheerder, call } = await setUp(t)
+  const { zaaktype } = await makeZaaktype(beheerder)
   const page = (await beheerder.get(`${zaaktype}/gegevens/doel`)).body
   const stored = (body: string) => /name="_basis" value="([^"]*)"/.exec(body)![1]!.replaceAll('&quot;', '"')
   const now = {
@@ -222,7 +225,11 @@ t.test('the second of two editors sees what the first changed, and overwrites no
     'referentieproces.naam': 'Behandelen aanvraag',
     _basis: stored(page),
   }
-  await stuur(beheerder, `${zaaktype}/gegevens/doel`, { ...now, doel: 'Het doel van de eerste', onderwerp: 'parkeren' })
+  await submitForm(beheerder, `${zaaktype}/gegevens/doel`, {
+    ...now,
+    doel: 'Het doel van de eerste',
+    onderwerp: 'parkeren',
+  })
   const second = await beheerder.post(`${zaaktype}/gegevens/doel`, { ...now, doel: 'Het doel van de tweede' })
   t.equal(second.statusCode, 409)
   t.match(second.body, 'Iemand anders heeft dit intussen gewijzigd')
@@ -232,15 +239,15 @@ t.test('the second of two editors sees what the first changed, and overwrites no
   const api = `http://localhost/catalogi/api/v1/zaaktypen/${zaaktype.split('/').at(-1)}`
   t.equal((await call('GET', api)).body.doel, 'Het doel van de eerste')
   const again = { ...now, doel: 'Het doel van de tweede', onderwerp: 'parkeren', _basis: stored(second.body) }
-  await stuur(beheerder, `${zaaktype}/gegevens/doel`, again)
+  await submitForm(beheerder, `${zaaktype}/gegevens/doel`, again)
   t.match((await call('GET', api)).body, { doel: 'Het doel van de tweede', onderwerp: 'parkeren' })
 })
 
 t.test('statustypen are put in order, and a stale order is refused', async (t) => {
-  const { beheerder, call } = await opzet(t)
-  const { zaaktype } = await maakZaaktype(beheerder)
+  const { beheerder, call } = await setUp(t)
+  const { zaaktype } = await makeZaaktype(beheerder)
   const names = ['Ontvangen', 'Afgehandeld', 'Getoetst']
-  for (const omschrijving of names) await stuur(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving })
+  for (const omschrijving of names) await submitForm(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving })
   const order = async () => {
     const { body } = await call('GET', `http://localhost/catalogi/api/v1/zaaktypen/${zaaktype.split('/').at(-1)}`)
     const found = await Promise.all((body.statustypen as string[]).map(async (url) => (await call('GET', url)).body))
@@ -264,7 +271,7 @@ t.test('statustypen are put in order, and a stale order is refused', async (t) =
   )
   t.equal((await order())[1]!.omschrijving, 'Getoetst')
   const first = (await order())[0]!
-  await stuur(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving: 'Aangemeld', plaats: first.url })
+  await submitForm(beheerder, `${zaaktype}/statustypen/nieuw`, { omschrijving: 'Aangemeld', plaats: first.url })
   t.same(
     (await order()).map(({ omschrijving }) => omschrijving),
     ['Aangemeld', 'Ontvangen', 'Getoetst', 'Afgehandeld'],
@@ -272,9 +279,9 @@ t.test('statustypen are put in order, and a stale order is refused', async (t) =
 })
 
 t.test('a viewer can look, and a form sent without the page is refused', async (t) => {
-  const { beheerder, app } = await opzet(t)
-  const { zaaktype, catalogus } = await maakZaaktype(beheerder)
-  const viewer = klant(app)
+  const { beheerder, app } = await setUp(t)
+  const { zaaktype, catalogus } = await makeZaaktype(beheerder)
+  const viewer = pagesClient(app)
   await viewer.login('viewer', WACHTWOORD)
   t.equal((await viewer.get(zaaktype)).statusCode, 200)
   t.notMatch((await viewer.get(catalogus)).body, 'Nieuw zaaktype')

@@ -5,14 +5,14 @@ import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import type { Rol } from '../../src/beheer/session.ts'
 import { API } from '../documenten/importing.ts'
-import { alsBeheerder, type Opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, type PagesSetup } from './browser.ts'
 
 /** Text that would run as script wherever it is put into a page unescaped. */
 export const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
 export type Inhoud = ConstructorParameters<typeof Response>[0]
 
-export type Klant = {
+export type PagesClient = {
   cookie: string
   /** Token of the forms of this session. */
   token: string
@@ -23,7 +23,7 @@ export type Klant = {
 }
 
 /** Somebody who is signed in, without a browser. */
-export async function alsKlant(test: Opstelling, rol: Rol): Promise<Klant> {
+export async function asClient(test: PagesSetup, rol: Rol): Promise<PagesClient> {
   const value = randomBytes(32).toString('base64url')
   const sleutel = createHash('sha256').update(value).digest()
   await test.database.sql`
@@ -34,42 +34,41 @@ export async function alsKlant(test: Opstelling, rol: Rol): Promise<Klant> {
   const [, token] = /name="_csrf" value="([^"]+)"/.exec(await page.text()) ?? []
   if (!token) throw new Error(`no token in a page of ${rol}: ${page.status}`)
   const cookies = [session, ...page.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)]
-  return klantVan(test, cookies.join('; '), token)
+  return clientOf(test, cookies.join('; '), token)
 }
 
 /**
  * Shows pages in both widths, with and without script, to somebody who stays signed in: without violations, with nothing
  * that sticks out, and nothing that runs.
  */
-export async function alleVormen(
-  test: Opstelling,
+export async function allShapes(
+  test: PagesSetup,
   rol: Rol,
 ): Promise<(t: Test, path: string, check: (text: string) => void) => Promise<void>> {
-  const vormen: (Awaited<ReturnType<typeof alsBeheerder>> & { vorm: string; script: boolean; gedraaid: string[] })[] =
-    []
+  const vormen: (Awaited<ReturnType<typeof asBeheerder>> & { vorm: string; script: boolean; gedraaid: string[] })[] = []
   for (const width of [1280, 320])
     for (const script of [true, false]) {
-      const made = await alsBeheerder(test, rol, { width, javaScriptEnabled: script })
+      const made = await asBeheerder(test, rol, { width, javaScriptEnabled: script })
       vormen.push({
         ...made,
         script,
         vorm: `${width}, ${script ? 'with' : 'without'} script`,
-        gedraaid: letOpScript(made.pagina),
+        gedraaid: watchScript(made.tab),
       })
     }
   return async (t, path, check) => {
-    for (const { pagina, klachten, gedraaid, vorm, script } of vormen) {
-      await pagina.goto(path)
-      check((await pagina.textContent('main'))!)
-      if (script) t.same(await toegankelijkheid(pagina), [], `${path}: ${vorm}`)
-      t.equal(await teBreed(pagina), false, `${path}: ${vorm}`)
+    for (const { tab, klachten, gedraaid, vorm, script } of vormen) {
+      await tab.goto(path)
+      check((await tab.textContent('main'))!)
+      if (script) t.same(await accessibilityFaults(tab), [], `${path}: ${vorm}`)
+      t.equal(await isTooWide(tab), false, `${path}: ${vorm}`)
       t.same([...klachten.splice(0), ...gedraaid.splice(0)], [], `${path}: ${vorm}`)
-      await pagina.goto('about:blank')
+      await tab.goto('about:blank')
     }
   }
 }
 
-function klantVan({ adres }: Opstelling, cookie: string, token: string): Klant {
+function clientOf({ adres }: PagesSetup, cookie: string, token: string): PagesClient {
   const headers = { cookie, origin: adres }
   const send = (path: string, init: RequestInit) =>
     fetch(`${adres}${path}`, { redirect: 'manual', ...init, headers: { ...headers, ...init.headers } })
@@ -88,7 +87,7 @@ function klantVan({ adres }: Opstelling, cookie: string, token: string): Klant {
 }
 
 /** Makes room for the next import. */
-export async function endAll({ call, runJobs }: Opstelling): Promise<void> {
+export async function endAll({ call, runJobs }: PagesSetup): Promise<void> {
   const { body } = await call('GET', API)
   for (const { url, status } of body.results)
     if (status === 'pending' || status === 'active') await call('POST', `${url}/cancel`)
@@ -104,9 +103,9 @@ export async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 /** What ran as script although it was data. */
-export function letOpScript(pagina: Page): string[] {
+export function watchScript(tab: Page): string[] {
   const gedraaid: string[] = []
-  pagina.on('dialog', async (dialog) => {
+  tab.on('dialog', async (dialog) => {
     gedraaid.push(dialog.message())
     await dialog.dismiss()
   })

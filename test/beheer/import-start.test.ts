@@ -9,14 +9,14 @@ import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
 import { removeOldConcepten } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { API, csvText, DOCUMENTEN, givenFile, goodRow, type Rij } from '../documenten/importing.ts'
-import { alsBeheerder, needsBrowser, opstelling, toegankelijkheid } from './browser.ts'
-import { alleVormen, alsKlant, endAll, type Inhoud, SCRIPT, until } from './import-pages.ts'
+import { accessibilityFaults, asBeheerder, needsBrowser, setUpPages } from './browser.ts'
+import { allShapes, asClient, endAll, type Inhoud, SCRIPT, until } from './import-pages.ts'
 
 /** A file name that would run as script; browsers send no quotes and slashes in one. */
 const BESTAND = '<img src=x onerror=alert(1)>.csv'
 
 t.test('starting an import in the browser', await needsBrowser(), async (t) => {
-  const test = await opstelling(t, { MIN_UPLOAD_SIZE: String(60 * 1024 * 1024), PUBLIC_URL: BASE })
+  const test = await setUpPages(t, { MIN_UPLOAD_SIZE: String(60 * 1024 * 1024), PUBLIC_URL: BASE })
   const { call, database } = test
   const type = await givenInformatieobjecttype(test)
   await givenFile(test, 'brief.txt')
@@ -42,40 +42,40 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const file = join(directory, 'eerste.csv')
     await writeFile(file, csvText([good({ titel: SCRIPT }), good({ titel: '' }), good({ bestandspad: 'weg.txt' })]))
     for (const javaScriptEnabled of [true, false]) {
-      const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { javaScriptEnabled })
+      const { tab, context, klachten } = await asBeheerder(test, 'operator', { javaScriptEnabled })
       const press = async (selector: string) => {
-        await pagina.focus(selector)
-        await pagina.keyboard.press('Enter')
+        await tab.focus(selector)
+        await tab.keyboard.press('Enter')
       }
-      await pagina.goto('/beheer/imports')
+      await tab.goto('/beheer/imports')
       await press('a:has-text("Import starten")')
-      await pagina.waitForURL('**/imports/nieuw')
-      await pagina.setInputFiles('#veld-bestand', file)
+      await tab.waitForURL('**/imports/nieuw')
+      await tab.setInputFiles('#veld-bestand', file)
       await press('text=Uploaden en controleren')
-      await pagina.waitForURL('**/imports/concept/*')
-      t.match(await pagina.textContent('main'), /De kopregel klopt\. Het bestand heeft 3 rijen/)
-      t.same(await pagina.locator('tbody tr th').allTextContents(), ['2', '3', '4'])
-      t.match(await pagina.textContent('tbody'), SCRIPT.slice(0, 40))
-      await pagina.waitForSelector('progress')
+      await tab.waitForURL('**/imports/concept/*')
+      t.match(await tab.textContent('main'), /De kopregel klopt\. Het bestand heeft 3 rijen/)
+      t.same(await tab.locator('tbody tr th').allTextContents(), ['2', '3', '4'])
+      t.match(await tab.textContent('tbody'), SCRIPT.slice(0, 40))
+      await tab.waitForSelector('progress')
       await test.runJobs()
       // With script it is told at once, without it the page asks anew.
-      await pagina.waitForSelector('text=Proefdraaien is klaar: 2 van de 3 rijen hebben een fout', { timeout: 60_000 })
-      t.match(await pagina.textContent('main'), /titel: Dit veld is verplicht\.\s+1\s+rij 3/)
-      t.equal(await pagina.locator('.knop').count(), 0, 'with wrong rows starting is not the main button')
-      const concept = pagina.url()
+      await tab.waitForSelector('text=Proefdraaien is klaar: 2 van de 3 rijen hebben een fout', { timeout: 60_000 })
+      t.match(await tab.textContent('main'), /titel: Dit veld is verplicht\.\s+1\s+rij 3/)
+      t.equal(await tab.locator('.knop').count(), 0, 'with wrong rows starting is not the main button')
+      const concept = tab.url()
       await press('a:has-text("titel: Dit veld is verplicht.")')
-      await pagina.waitForURL('**/fouten?reden=*')
-      t.same(await pagina.locator('tbody tr th').allTextContents(), ['3'])
-      if (javaScriptEnabled) t.same(await toegankelijkheid(pagina), [])
+      await tab.waitForURL('**/fouten?reden=*')
+      t.same(await tab.locator('tbody tr th').allTextContents(), ['3'])
+      if (javaScriptEnabled) t.same(await accessibilityFaults(tab), [])
       await press('text=Alle rijen met een fout')
-      await pagina.waitForURL(/fouten$/)
-      t.same(await pagina.locator('tbody tr th').allTextContents(), ['3', '4'])
-      await pagina.goto(concept)
+      await tab.waitForURL(/fouten$/)
+      t.same(await tab.locator('tbody tr th').allTextContents(), ['3', '4'])
+      await tab.goto(concept)
       await press('button:has-text("Import starten")')
-      await pagina.waitForURL(/imports\/[0-9a-f-]{36}$/)
+      await tab.waitForURL(/imports\/[0-9a-f-]{36}$/)
       await test.runJobs()
-      await pagina.waitForSelector('text=Klaar, met fouten', { timeout: 60_000 })
-      t.match(await pagina.textContent('main'), /bestandspad: Het bestand bestaat niet/)
+      await tab.waitForSelector('text=Klaar, met fouten', { timeout: 60_000 })
+      t.match(await tab.textContent('main'), /bestandspad: Het bestand bestaat niet/)
       t.same(klachten, [])
       await context.close()
     }
@@ -87,7 +87,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   await t.test('what is no import file is refused in words, and nothing of it is kept', async (t) => {
     const before = await counts()
-    const klant = await alsKlant(test, 'operator')
+    const pagesClient = await asClient(test, 'operator')
     const kop = KOLOMMEN.join(',')
     const rubbish: [string, Inhoud, RegExp][] = [
       ['nothing', '', /Het bestand is leeg/],
@@ -109,19 +109,19 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       ['more than is allowed', `${kop}\n${`${'x'.repeat(999_999)}\n`.repeat(64)}`, /is groter dan 62,9 MB/],
     ]
     for (const [what, body, message] of rubbish) {
-      const answer = await klant.upload(body)
+      const answer = await pagesClient.upload(body)
       t.equal(answer.status, 400, what)
       t.match((await answer.text()).replaceAll('&#39;', "'"), message, what)
     }
-    t.match(await (await klant.upload('x', '')).text(), /geen bestand gekozen/)
+    t.match(await (await pagesClient.upload('x', '')).text(), /geen bestand gekozen/)
     t.same(await counts(), before)
   })
 
   await t.test('a header with further columns, and rows that do not fit, are shown as they are', async (t) => {
-    const klant = await alsKlant(test, 'operator')
+    const pagesClient = await asClient(test, 'operator')
     const kop = [...KOLOMMEN, SCRIPT, '']
-    const made = conceptOf(await klant.upload(csvText([good(), ['een'], Array(60).fill('x'), []], kop), BESTAND))
-    const inAlleVormen = await alleVormen(test, 'operator')
+    const made = conceptOf(await pagesClient.upload(csvText([good(), ['een'], Array(60).fill('x'), []], kop), BESTAND))
+    const inAlleVormen = await allShapes(test, 'operator')
     await inAlleVormen(t, made, (text) =>
       t.match(text, /Deze kolommen worden niet gebruikt: <script>.*\(zonder naam\)/s),
     )
@@ -130,9 +130,9 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     await inAlleVormen(t, made, (text) => t.match(text, 'Het proefdraaien is bezig'))
     await test.runJobs()
     await inAlleVormen(t, made, (text) => t.match(text, /3 van de 4 rijen hebben een fout/))
-    t.equal((await klant.post(`${made}/annuleren`)).headers.get('location'), '/beheer/imports')
-    t.equal((await klant.get(made)).status, 404)
-    t.equal((await klant.post(`${made}/starten`)).status, 404)
+    t.equal((await pagesClient.post(`${made}/annuleren`)).headers.get('location'), '/beheer/imports')
+    t.equal((await pagesClient.get(made)).status, 404)
+    t.equal((await pagesClient.post(`${made}/starten`)).status, 404)
     await test.runJobs()
     t.match(await counts(), { concepten: 0, klaargezet: 0 })
   })
@@ -205,8 +205,8 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     // Twins far apart: further than what is judged together.
     const filler = Array.from({ length: 700 }, (_, n) => good({ titel: `Vulling ${n}` }))
     const csv = csvText([...kinds, ...filler, good({ uuid }), good({ identificatie: 'DUBBEL' }), ...kinds])
-    const klant = await alsKlant(test, 'operator')
-    const made = conceptOf(await klant.upload(csv))
+    const pagesClient = await asClient(test, 'operator')
+    const made = conceptOf(await pagesClient.upload(csv))
     const before = await counts()
     await test.runJobs()
     t.same(await counts(), before, 'nothing was imported')
@@ -220,7 +220,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
     const rows = await database.sql`
       select nummer, opmerking from import_concept_fout where concept_id = ${proef!.id} order by nummer`
-    const started = (await klant.post(`${made}/starten`)).headers.get('location')!
+    const started = (await pagesClient.post(`${made}/starten`)).headers.get('location')!
     await test.runJobs()
     const [done] = await database.sql`select id, totaal, mislukt from import where uuid = ${started.split('/').at(-1)!}`
     const real =
@@ -238,41 +238,41 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
   })
 
   await t.test('a second import waits for the first, and the page says which one that is', async (t) => {
-    const klant = await alsKlant(test, 'operator')
-    const eerste = conceptOf(await klant.upload(csvText([good()]), 'eerste.csv'))
-    const tweede = conceptOf(await klant.upload(csvText([good()]), 'tweede.csv'))
-    const answers = await Promise.all([klant.post(`${eerste}/starten`), klant.post(`${tweede}/starten`)])
+    const pagesClient = await asClient(test, 'operator')
+    const eerste = conceptOf(await pagesClient.upload(csvText([good()]), 'eerste.csv'))
+    const tweede = conceptOf(await pagesClient.upload(csvText([good()]), 'tweede.csv'))
+    const answers = await Promise.all([pagesClient.post(`${eerste}/starten`), pagesClient.post(`${tweede}/starten`)])
     const started = answers.map((answer) => answer.headers.get('location')!).filter((to) => !to.includes('concept'))
     t.equal(started.length, 1, 'one of them started')
     const refused = answers.map((answer) => answer.headers.get('location')!).find((to) => to.includes('concept'))!
-    await klant.post(`${refused}/starten`) // what the page says last: the two answers came in any order
-    const page = await (await klant.get(refused)).text()
+    await pagesClient.post(`${refused}/starten`) // what the page says last: the two answers came in any order
+    const page = await (await pagesClient.get(refused)).text()
     t.match(page, /Er is al een import bezig, daarom is deze niet gestart/)
     t.match(page, `href="${started[0]}"`)
     await test.runJobs()
-    t.notMatch((await klant.post(`${refused}/starten`)).headers.get('location'), /concept/)
+    t.notMatch((await pagesClient.post(`${refused}/starten`)).headers.get('location'), /concept/)
     await endAll(test)
   })
 
   await t.test('without an import directory the page says so, and nothing starts', async (t) => {
-    const klant = await alsKlant(test, 'operator')
-    const made = conceptOf(await klant.upload(csvText([good()])))
+    const pagesClient = await asClient(test, 'operator')
+    const made = conceptOf(await pagesClient.upload(csvText([good()])))
     const { importDir } = test
     await rm(importDir, { recursive: true })
-    t.match(await (await klant.get(made)).text(), /De importmap bestaat niet/)
-    t.equal((await klant.post(`${made}/starten`)).headers.get('location'), made)
-    await klant.post(`${made}/proef`)
+    t.match(await (await pagesClient.get(made)).text(), /De importmap bestaat niet/)
+    t.equal((await pagesClient.post(`${made}/starten`)).headers.get('location'), made)
+    await pagesClient.post(`${made}/proef`)
     await test.runJobs()
-    t.match(await (await klant.get(made)).text(), /Het proefdraaien is gestopt\. De importmap bestaat niet/)
+    t.match(await (await pagesClient.get(made)).text(), /Het proefdraaien is gestopt\. De importmap bestaat niet/)
     await givenFile(test, 'brief.txt')
-    t.notMatch((await klant.post(`${made}/starten`)).headers.get('location'), /concept/)
+    t.notMatch((await pagesClient.post(`${made}/starten`)).headers.get('location'), /concept/)
     await endAll(test)
   })
 
   await t.test('a viewer looks, and changes nothing', async (t) => {
-    const operator = await alsKlant(test, 'operator')
+    const operator = await asClient(test, 'operator')
     const made = conceptOf(await operator.upload(csvText([good()])))
-    const viewer = await alsKlant(test, 'viewer')
+    const viewer = await asClient(test, 'viewer')
     t.equal((await viewer.get(made)).status, 200)
     t.equal((await viewer.get('/beheer/imports/nieuw')).status, 403)
     const before = await counts()
@@ -290,14 +290,18 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   await t.test('an upload that breaks off leaves nothing behind, and holds nothing', async (t) => {
     const before = await counts()
-    const klant = await alsKlant(test, 'operator')
+    const pagesClient = await asClient(test, 'operator')
     const line = 'grens-van-de-test'
     const sending = request(`${test.adres}/beheer/imports/nieuw`, {
       method: 'POST',
-      headers: { cookie: klant.cookie, origin: test.adres, 'content-type': `multipart/form-data; boundary=${line}` },
+      headers: {
+        cookie: pagesClient.cookie,
+        origin: test.adres,
+        'content-type': `multipart/form-data; boundary=${line}`,
+      },
     })
     sending.on('error', () => {})
-    sending.write(`--${line}\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${klant.token}\r\n`)
+    sending.write(`--${line}\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${pagesClient.token}\r\n`)
     sending.write(`--${line}\r\ncontent-disposition: form-data; name="bestand"; filename="x.csv"\r\n\r\n`)
     sending.write(csvText(Array.from({ length: 2000 }, () => good())))
     const busy = async () =>
@@ -308,32 +312,32 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     sending.destroy()
     await until(async () => !(await busy()))
     t.same(await counts(), before)
-    t.equal((await klant.get('/beheer/imports')).status, 200)
+    t.equal((await pagesClient.get('/beheer/imports')).status, 200)
   })
 
   await t.test('a file waits through a restart, and for no longer than a day', async (t) => {
-    const klant = await alsKlant(test, 'operator')
-    const made = conceptOf(await klant.upload(csvText([good()]), 'wacht.csv'))
+    const pagesClient = await asClient(test, 'operator')
+    const made = conceptOf(await pagesClient.upload(csvText([good()]), 'wacht.csv'))
     const other = await testApp(t, {
       DATABASE_URL: test.databaseUrl,
       SECRET_KEY: test.config.secretKey!,
       IMPORT_DOCUMENTEN_BASE_DIR: test.importDir,
     })
     const adres = await other.app.listen({ port: 0, host: '127.0.0.1' })
-    const elsewhere = await alsKlant({ ...test, ...other, adres }, 'operator')
+    const elsewhere = await asClient({ ...test, ...other, adres }, 'operator')
     t.match(await (await elsewhere.get(made)).text(), /wacht\.csv/)
     t.equal(await removeOldConcepten(database.db), 0)
     await database.sql`update import_concept set gemaakt_op = now() - interval '25 hours' where verwijderd_op is null`
     t.equal(await removeOldConcepten(database.db), 1)
-    t.equal((await klant.get(made)).status, 404)
+    t.equal((await pagesClient.get(made)).status, 404)
     await test.runJobs()
     t.match(await counts(), { concepten: 0, klaargezet: 0 })
     t.equal((await call('GET', API)).status, 200)
   })
 
   await t.test('the empty file to fill in is one that is taken', async (t) => {
-    const klant = await alsKlant(test, 'operator')
-    const bytes = await (await klant.get('/beheer/imports/voorbeeld.csv')).arrayBuffer()
+    const pagesClient = await asClient(test, 'operator')
+    const bytes = await (await pagesClient.get('/beheer/imports/voorbeeld.csv')).arrayBuffer()
     const example = Buffer.from(bytes).toString()
     t.match(example, /^\ufeff"uuid";"identificatie";/)
     const [header, values] = example
@@ -343,7 +347,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       .map((line) => line.split(';'))
     t.equal(header!.length, KOLOMMEN.length)
     t.equal(values!.length, KOLOMMEN.length)
-    const empty = await (await klant.get('/beheer/imports/leeg.csv')).text()
+    const empty = await (await pagesClient.get('/beheer/imports/leeg.csv')).text()
     t.equal(empty, csvText([]))
   })
 })

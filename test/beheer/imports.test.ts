@@ -3,17 +3,17 @@ import t from 'tap'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { givenInformatieobjecttype } from '../app.ts'
 import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importing.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
-import { alleVormen, alsKlant, endAll, SCRIPT, until } from './import-pages.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
+import { allShapes, asClient, endAll, SCRIPT, until } from './import-pages.ts'
 
 t.test('the pages of imports', await needsBrowser(), async (t) => {
-  const test = await opstelling(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
+  const test = await setUpPages(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
   const { call, database } = test
   const type = await givenInformatieobjecttype(test)
   await givenFile(test, 'brief.txt')
   const good = (values: Rij = {}) => goodRow(type, 'brief.txt', values)
 
-  const inAlleVormen = await alleVormen(test, 'operator')
+  const inAlleVormen = await allShapes(test, 'operator')
 
   async function givenActive(rows: number): Promise<string> {
     const uuid = await givenImport(test)
@@ -24,9 +24,9 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
 
   await t.test('without any import the list says so, and how to begin', async (t) => {
     await inAlleVormen(t, '/beheer/imports', (text) => t.match(text, 'Er zijn nog geen imports'))
-    const { pagina, context } = await alsBeheerder(test, 'viewer')
-    await pagina.goto('/beheer/imports')
-    t.equal(await pagina.locator('main a:not(.hulp)').count(), 0, 'a viewer starts none')
+    const { tab, context } = await asBeheerder(test, 'viewer')
+    await tab.goto('/beheer/imports')
+    t.equal(await tab.locator('main a:not(.hulp)').count(), 0, 'a viewer starts none')
     await context.close()
   })
 
@@ -50,25 +50,25 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     })
     await inAlleVormen(t, `${page}/rijen`, (text) => t.match(text, SCRIPT))
 
-    const { pagina, context } = await alsBeheerder(test, 'viewer')
-    await pagina.goto(page)
-    await pagina.click('tr:has(td.getal:text-is("2")) >> a')
-    t.same(await pagina.locator('tbody th').allTextContents(), ['3', '7'])
-    await pagina.click('text=Alle rijen met een fout')
-    t.equal(await pagina.locator('tbody tr').count(), 6)
-    await pagina.selectOption('#veld-resultaat', '')
-    await pagina.click('text=Tonen')
-    t.equal(await pagina.locator('tbody tr').count(), 8)
+    const { tab, context } = await asBeheerder(test, 'viewer')
+    await tab.goto(page)
+    await tab.click('tr:has(td.getal:text-is("2")) >> a')
+    t.same(await tab.locator('tbody th').allTextContents(), ['3', '7'])
+    await tab.click('text=Alle rijen met een fout')
+    t.equal(await tab.locator('tbody tr').count(), 6)
+    await tab.selectOption('#veld-resultaat', '')
+    await tab.click('text=Tonen')
+    t.equal(await tab.locator('tbody tr').count(), 8)
     await context.close()
 
-    const klant = await alsKlant(test, 'viewer')
-    const failed = await klant.get(`${page}/niet-geimporteerd`)
+    const pagesClient = await asClient(test, 'viewer')
+    const failed = await pagesClient.get(`${page}/niet-geimporteerd`)
     t.match(failed.headers.get('content-disposition'), /attachment/)
     t.equal(await failed.text(), csvText(fouten), 'exactly the rows that failed, ready to correct')
-    t.match(await (await klant.get(`${page}/rapport`)).text(), /,=1\+1,/)
-    t.match(await (await klant.get(`${page}/rapport?formules=neutraliseren`)).text(), /,'=1\+1,/)
+    t.match(await (await pagesClient.get(`${page}/rapport`)).text(), /,=1\+1,/)
+    t.match(await (await pagesClient.get(`${page}/rapport?formules=neutraliseren`)).text(), /,'=1\+1,/)
     t.equal(
-      (await klant.get(`${page}/rijen?reden=99999999999999999999&na=x&voor=%00`)).status,
+      (await pagesClient.get(`${page}/rijen?reden=99999999999999999999&na=x&voor=%00`)).status,
       200,
       'rubbish is no error',
     )
@@ -83,8 +83,8 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     await call('POST', `${API}/${uuid}/cancel`)
     await running
     const { processed } = (await call('GET', `${API}/${uuid}`)).body
-    const klant = await alsKlant(test, 'viewer')
-    const text = await (await klant.get(`/beheer/imports/${uuid}/niet-geimporteerd`)).text()
+    const pagesClient = await asClient(test, 'viewer')
+    const text = await (await pagesClient.get(`/beheer/imports/${uuid}/niet-geimporteerd`)).text()
     t.equal(text, csvText([rows[3]!, ...rows.slice(processed)]))
     await inAlleVormen(t, `/beheer/imports/${uuid}`, (text) =>
       t.match(text, /Geannuleerd.*Wat al was geïmporteerd, blijft staan/s),
@@ -94,39 +94,36 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
   await t.test('a running import keeps its page up to date, and the page is complete when it ends', async (t) => {
     const uuid = await givenActive(40)
     const page = `/beheer/imports/${uuid}`
-    const { pagina, context, klachten } = await alsBeheerder(test, 'viewer')
-    await pagina.goto(page)
-    t.match(await pagina.textContent('main'), /Er draait geen worker|Loopt/)
-    t.same(await toegankelijkheid(pagina), [])
+    const { tab, context, klachten } = await asBeheerder(test, 'viewer')
+    await tab.goto(page)
+    t.match(await tab.textContent('main'), /Er draait geen worker|Loopt/)
+    t.same(await accessibilityFaults(tab), [])
     for (const [verwerkt, percent] of [
       [10, 25],
       [20, 50],
     ] as const) {
       await database.sql`update import set verwerkt = ${verwerkt}, geslaagd = ${verwerkt - 1} where uuid = ${uuid}`
-      await pagina.waitForSelector(`[data-waarde=procent]:text-is("${percent}%")`, { timeout: 60_000 })
-      t.equal(await pagina.evaluate("document.querySelector('progress').value"), percent)
-      t.equal(await pagina.textContent('[data-waarde=verwerkt]'), String(verwerkt))
-      t.equal(await pagina.textContent('[data-waarde=mislukt]'), '1')
+      await tab.waitForSelector(`[data-waarde=procent]:text-is("${percent}%")`, { timeout: 60_000 })
+      t.equal(await tab.evaluate("document.querySelector('progress').value"), percent)
+      t.equal(await tab.textContent('[data-waarde=verwerkt]'), String(verwerkt))
+      t.equal(await tab.textContent('[data-waarde=mislukt]'), '1')
     }
-    t.equal(await pagina.textContent('[role=status][data-waarde]'), '', 'nothing is spoken in the first seconds')
+    t.equal(await tab.textContent('[role=status][data-waarde]'), '', 'nothing is spoken in the first seconds')
     await database.sql`update import set reden = 'Wacht op de importmap.' where uuid = ${uuid}`
-    await pagina.waitForSelector('text=Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat')
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.waitForSelector('text=Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat')
+    t.same(await accessibilityFaults(tab), [])
 
-    const smal = await alsBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
-    await smal.pagina.goto(page)
-    t.equal(await teBreed(smal.pagina), false)
-    t.equal(
-      (await smal.pagina.locator('noscript').count()) > 0 || (await smal.pagina.content()).includes('refresh'),
-      true,
-    )
+    const smal = await asBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
+    await smal.tab.goto(page)
+    t.equal(await isTooWide(smal.tab), false)
+    t.equal((await smal.tab.locator('noscript').count()) > 0 || (await smal.tab.content()).includes('refresh'), true)
     await database.sql`update import set verwerkt = 30 where uuid = ${uuid}`
-    await smal.pagina.waitForSelector('text=30 van 40 rijen', { timeout: 60_000 }) // it asks anew by itself
+    await smal.tab.waitForSelector('text=30 van 40 rijen', { timeout: 60_000 }) // it asks anew by itself
 
     await database.sql`update import set verwerkt = 0, geslaagd = 0, reden = null where uuid = ${uuid}`
     await test.runJobs()
-    await pagina.waitForSelector('.staat:text-is("Klaar")')
-    t.equal(await pagina.locator('progress').count(), 0)
+    await tab.waitForSelector('.staat:text-is("Klaar")')
+    t.equal(await tab.locator('progress').count(), 0)
     t.same(klachten, [])
     await context.close()
     await smal.context.close()
@@ -134,17 +131,17 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
 
   await t.test('the stream of an import', async (t) => {
     const uuid = await givenActive(40)
-    const klant = await alsKlant(test, 'viewer')
+    const pagesClient = await asClient(test, 'viewer')
     const path = `/beheer/imports/${uuid}/stroom`
 
     t.test('is no page to keep, tells when to come again, and where it stands', async (t) => {
-      const { read, headers, close } = await openStroom(await klant.get(path))
+      const { read, headers, close } = await openStroom(await pagesClient.get(path))
       t.match(headers, { 'content-type': /text\/event-stream/, 'x-accel-buffering': 'no', 'cache-control': 'no-store' })
       const first = await read(/event: stand\n.*\n\n/)
       t.match(first, /^retry: 3000\n/)
       t.match(JSON.parse(/data: (.*)/.exec(first)![1]!), { percent: 0, verwerkt: '0', totaal: '40', gelukt: '0' })
       const id = /id: (.*)/.exec(first)![1]!
-      const again = await openStroom(await klant.get(path, { 'last-event-id': id }))
+      const again = await openStroom(await pagesClient.get(path, { 'last-event-id': id }))
       await database.sql`update import set verwerkt = 10 where uuid = ${uuid}`
       t.match(
         JSON.parse(/data: (.*)/.exec(await again.read(/event: stand\n.*\n\n/))![1]!),
@@ -156,50 +153,54 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     })
 
     t.test('ends when the session does', async (t) => {
-      const other = await alsKlant(test, 'administrator')
+      const other = await asClient(test, 'administrator')
       const { end } = await openStroom(await other.get(path))
       await database.sql`delete from beheer_sessie using beheer_account a where a.id = account_id and a.gebruikersnaam = 'administrator'`
       t.match(await end, /event: klaar\n/, 'the page is asked anew, which leads to signing in')
     })
 
     t.test('ends with the import', async (t) => {
-      const { end } = await openStroom(await klant.get(path))
+      const { end } = await openStroom(await pagesClient.get(path))
       await endAll(test)
       t.match(await end, /event: klaar\n/)
-      t.match(await (await openStroom(await klant.get(path))).end, /event: klaar\n/, 'also when it had ended before')
-      t.equal((await klant.get('/beheer/imports/6f9619ff-8b86-4d01-b42d-00cf4fc964ff/stroom')).status, 404)
+      t.match(
+        await (await openStroom(await pagesClient.get(path))).end,
+        /event: klaar\n/,
+        'also when it had ended before',
+      )
+      t.equal((await pagesClient.get('/beheer/imports/6f9619ff-8b86-4d01-b42d-00cf4fc964ff/stroom')).status, 404)
     })
   })
 
   await t.test('only an operator cancels and deletes, and only what the state allows', async (t) => {
     const uuid = await givenActive(30)
-    const viewer = await alsKlant(test, 'viewer')
+    const viewer = await asClient(test, 'viewer')
     for (const path of ['annuleren', 'verwijderen']) {
       t.equal((await viewer.post(`/beheer/imports/${uuid}/${path}`)).status, 403, path)
       t.equal((await viewer.get(`/beheer/imports/${uuid}/${path}`)).status, 403, path)
     }
-    const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { javaScriptEnabled: false })
-    const operator = await alsKlant(test, 'operator')
+    const { tab, context, klachten } = await asBeheerder(test, 'operator', { javaScriptEnabled: false })
+    const operator = await asClient(test, 'operator')
     await operator.post(`/beheer/imports/${uuid}/verwijderen`)
-    await pagina.goto(`/beheer/imports/${uuid}`)
-    t.match(await pagina.textContent('main'), 'Loopt')
-    t.equal(await pagina.locator('text=Import verwijderen').count(), 0, 'a running import is not deleted')
+    await tab.goto(`/beheer/imports/${uuid}`)
+    t.match(await tab.textContent('main'), 'Loopt')
+    t.equal(await tab.locator('text=Import verwijderen').count(), 0, 'a running import is not deleted')
 
     // By keyboard alone.
-    await pagina.focus('text=Import annuleren')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL('**/annuleren')
-    await pagina.focus('button:has-text("Import annuleren")')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL(`**/imports/${uuid}`)
-    t.match(await pagina.textContent('main'), 'De import is geannuleerd.')
+    await tab.focus('text=Import annuleren')
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL('**/annuleren')
+    await tab.focus('button:has-text("Import annuleren")')
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL(`**/imports/${uuid}`)
+    t.match(await tab.textContent('main'), 'De import is geannuleerd.')
     t.match((await call('GET', `${API}/${uuid}`)).body, { status: 'error', reason: 'Geannuleerd.' })
     await operator.post(`/beheer/imports/${uuid}/annuleren`)
-    await pagina.reload()
-    await pagina.click('text=Import verwijderen')
-    await pagina.click('button:has-text("Import verwijderen")')
-    await pagina.waitForURL('**/beheer/imports')
-    t.match(await pagina.textContent('main'), 'De import is verwijderd')
+    await tab.reload()
+    await tab.click('text=Import verwijderen')
+    await tab.click('button:has-text("Import verwijderen")')
+    await tab.waitForURL('**/beheer/imports')
+    t.match(await tab.textContent('main'), 'De import is verwijderd')
     t.equal((await call('GET', `${API}/${uuid}`)).status, 404)
     t.same(klachten, [])
     await context.close()
@@ -217,23 +218,23 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     async (t) => {
       const uuid = await givenActive(30)
       const status = async () => (await call('GET', `${API}/${uuid}`)).body
-      const { pagina, context, klachten } = await alsBeheerder(test, 'operator', { javaScriptEnabled: false })
-      await pagina.goto(`/beheer/imports/${uuid}`)
-      await pagina.click('button:has-text("Pauzeren")')
-      t.match(await pagina.textContent('main'), /Gepauzeerd.*gepauzeerd na 0 van de 30 rijen/s)
+      const { tab, context, klachten } = await asBeheerder(test, 'operator', { javaScriptEnabled: false })
+      await tab.goto(`/beheer/imports/${uuid}`)
+      await tab.click('button:has-text("Pauzeren")')
+      t.match(await tab.textContent('main'), /Gepauzeerd.*gepauzeerd na 0 van de 30 rijen/s)
       await test.runJobs()
       await repairImports(database.db)
       await test.runJobs()
       t.match(await status(), { status: 'active', processed: 0, reason: 'Gepauzeerd.' }, 'nothing goes on by itself')
-      await pagina.click('button:has-text("Verder gaan")')
+      await tab.click('button:has-text("Verder gaan")')
       const running = test.runJobs()
       await until(async () => (await status()).processed >= 10)
       await database.sql`update import set status = 'error', reden = 'Omgevallen.', beeindigd_op = now() where uuid = ${uuid}`
       await running
       const { processed } = await status()
-      await pagina.reload()
-      t.match(await pagina.textContent('main'), /Omgevallen.*Laat de import verder gaan/s)
-      await pagina.click('button:has-text("Verder gaan")')
+      await tab.reload()
+      t.match(await tab.textContent('main'), /Omgevallen.*Laat de import verder gaan/s)
+      await tab.click('button:has-text("Verder gaan")')
       await test.runJobs()
       t.match(
         await status(),
@@ -242,7 +243,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       )
       t.same(klachten, [])
       await context.close()
-      const viewer = await alsKlant(test, 'viewer')
+      const viewer = await asClient(test, 'viewer')
       for (const step of ['pauzeren', 'verder', 'opnieuw'])
         t.equal((await viewer.post(`/beheer/imports/${uuid}/${step}`)).status, 403, step)
     },
@@ -254,23 +255,19 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     await call('POST', `${API}/${uuid}/upload`, csvText(rows))
     await test.runJobs()
     await givenFile(test, 'later.txt')
-    const { pagina, context, klachten } = await alsBeheerder(test, 'operator')
-    await pagina.goto(`/beheer/imports/${uuid}`)
-    await pagina.click('button:has-text("De 3 rijen die niet zijn geïmporteerd opnieuw proberen")')
-    await pagina.waitForURL('**/imports/concept/*')
+    const { tab, context, klachten } = await asBeheerder(test, 'operator')
+    await tab.goto(`/beheer/imports/${uuid}`)
+    await tab.click('button:has-text("De 3 rijen die niet zijn geïmporteerd opnieuw proberen")')
+    await tab.waitForURL('**/imports/concept/*')
     await test.runJobs()
-    await pagina.waitForSelector('text=in 3 rijen zijn geen fouten gevonden')
-    t.same(await pagina.locator('tbody tr th').allTextContents(), ['2', '3', '4'])
-    t.equal(
-      await pagina.locator('.knop').textContent(),
-      'Import starten',
-      'what is clean is started by the main button',
-    )
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.click('button:has-text("Import starten")')
-    await pagina.waitForURL(/imports\/[0-9a-f-]{36}$/)
+    await tab.waitForSelector('text=in 3 rijen zijn geen fouten gevonden')
+    t.same(await tab.locator('tbody tr th').allTextContents(), ['2', '3', '4'])
+    t.equal(await tab.locator('.knop').textContent(), 'Import starten', 'what is clean is started by the main button')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.click('button:has-text("Import starten")')
+    await tab.waitForURL(/imports\/[0-9a-f-]{36}$/)
     await test.runJobs()
-    await pagina.waitForSelector('text=Alle rijen zijn geïmporteerd.')
+    await tab.waitForSelector('text=Alle rijen zijn geïmporteerd.')
     t.same(klachten, [])
     await context.close()
   })
@@ -285,26 +282,26 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
 
   await t.test('a long list goes on from where the page ended', async (t) => {
     await database.sql`insert into import (status, totaal) select 'finished', 0 from generate_series(1, 120)`
-    const { pagina, context } = await alsBeheerder(test, 'viewer')
-    await pagina.goto('/beheer/imports')
-    const links = () => pagina.locator('tbody th a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    const { tab, context } = await asBeheerder(test, 'viewer')
+    await tab.goto('/beheer/imports')
+    const links = () => tab.locator('tbody th a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
     const first = await links()
-    await pagina.click('text=Volgende')
+    await tab.click('text=Volgende')
     const second = await links()
     t.equal(new Set([...first, ...second]).size, 100)
-    await pagina.click('text=Vorige')
+    await tab.click('text=Vorige')
     t.same(await links(), first)
     await context.close()
   })
 })
 
 t.test('the application closes while pages are being kept up to date', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const uuid = await givenImport(test)
   await test.database
     .sql`update import set status = 'active', totaal = 10, kop = '[]', gestart_op = now() where uuid = ${uuid}`
-  const klant = await alsKlant(test, 'viewer')
-  const { read, end } = await openStroom(await klant.get(`/beheer/imports/${uuid}/stroom`))
+  const pagesClient = await asClient(test, 'viewer')
+  const { read, end } = await openStroom(await pagesClient.get(`/beheer/imports/${uuid}/stroom`))
   await read(/event: stand/)
   await t.resolves(Promise.all([test.app.close(), end]), 'closing does not wait for the client to go')
 })

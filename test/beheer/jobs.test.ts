@@ -1,15 +1,15 @@
 import t from 'tap'
 import { emptyQueue, failJob, lockJob } from '../jobs/queue.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
 t.test('the queue of jobs', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const { sql } = test.database
   await emptyQueue(sql)
-  const { pagina, klachten } = await alsBeheerder(test, 'operator')
-  const main = () => pagina.textContent('main')
+  const { tab, klachten } = await asBeheerder(test, 'operator')
+  const main = () => tab.textContent('main')
   const geef = async (
     values: { taak?: string; run_at?: string; attempts?: number; last_error?: string; locked_by?: string } = {},
   ) => {
@@ -22,9 +22,9 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
   const straks = new Date(Date.now() + 3_600_000).toISOString()
 
   t.test('an empty queue says so', async (t) => {
-    await pagina.goto('/beheer/taken')
+    await tab.goto('/beheer/taken')
     t.match(await main(), 'Er zijn geen taken')
-    t.same(await toegankelijkheid(pagina), [])
+    t.same(await accessibilityFaults(tab), [])
   })
 
   t.test('every state says why it waits and what to do about it', async (t) => {
@@ -42,14 +42,14 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     cases[0]![1] = /alle plaatsen bij de workers zijn bezet/
     for (const [id, expected] of cases) {
       await sql`update worker set gezien_op = now() - case pool_id when 'stil' then interval '12 seconds' else interval '0' end`
-      await pagina.goto(`/beheer/taken/${id}`)
+      await tab.goto(`/beheer/taken/${id}`)
       t.match(await main(), expected)
-      if (id === cases[4]![0]) t.same(await toegankelijkheid(pagina), [])
+      if (id === cases[4]![0]) t.same(await accessibilityFaults(tab), [])
     }
-    await pagina.goto(`/beheer/taken/${cases[2]![0]}`)
-    t.match(await pagina.textContent('pre'), KWAAD)
+    await tab.goto(`/beheer/taken/${cases[2]![0]}`)
+    t.match(await tab.textContent('pre'), KWAAD)
     await sql`delete from worker`
-    await pagina.goto(`/beheer/taken/${cases[0]![0]}`)
+    await tab.goto(`/beheer/taken/${cases[0]![0]}`)
     t.match(await main(), 'Er draait geen worker')
   })
 
@@ -59,13 +59,13 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
     for (const bestand of [11, 12, 13])
       await geef({ taak: 'remove-file', attempts: 5, last_error: `bestand ${bestand} is op slot\n  at x` })
     await geef({ taak: 'remove-draft', attempts: 5, last_error: 'iets anders' })
-    await pagina.goto('/beheer/taken')
-    const causes = pagina.locator('.oorzaken li')
+    await tab.goto('/beheer/taken')
+    const causes = tab.locator('.oorzaken li')
     t.match(await causes.first().textContent(), /Bestand van een document verwijderen: 3 taken.*bestand … is op slot/s)
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.click('text=Deze 3 opnieuw uitvoeren')
-    await pagina.waitForSelector('.bericht-goed')
-    t.match(await pagina.textContent('.bericht-goed'), '3 taken worden opnieuw uitgevoerd')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.click('text=Deze 3 opnieuw uitvoeren')
+    await tab.waitForSelector('.bericht-goed')
+    t.match(await tab.textContent('.bericht-goed'), '3 taken worden opnieuw uitgevoerd')
     const jobs = await sql`
       select task_identifier as taak, attempts from graphile_worker.jobs where id > ${before} order by id`
     t.same(
@@ -91,21 +91,21 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
       ['taak=import-batch', 0],
       ['staat=x&na=x', 7],
     ] as const) {
-      await pagina.goto(`/beheer/taken?${query}`)
-      t.equal((await pagina.$$('tbody tr')).length, rows, query)
+      await tab.goto(`/beheer/taken?${query}`)
+      t.equal((await tab.$$('tbody tr')).length, rows, query)
     }
     t.match(await main(), 'Mislukt: 1')
-    t.same(await toegankelijkheid(pagina), [])
-    t.equal((await pagina.goto('/beheer/taken/99999999'))!.status(), 404)
-    t.equal((await pagina.goto('/beheer/taken/x'))!.status(), 404)
+    t.same(await accessibilityFaults(tab), [])
+    t.equal((await tab.goto('/beheer/taken/99999999'))!.status(), 404)
+    t.equal((await tab.goto('/beheer/taken/x'))!.status(), 404)
   })
 
   t.test('a failed job is run again, by keyboard', async (t) => {
     const id = await geef({ attempts: 5, last_error: 'kapot' })
-    await pagina.goto(`/beheer/taken/${id}`)
-    await pagina.focus('button:text-is("Opnieuw uitvoeren")')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForSelector('text=De taak wordt opnieuw uitgevoerd')
+    await tab.goto(`/beheer/taken/${id}`)
+    await tab.focus('button:text-is("Opnieuw uitvoeren")')
+    await tab.keyboard.press('Enter')
+    await tab.waitForSelector('text=De taak wordt opnieuw uitgevoerd')
     const [job] = await sql`select attempts, run_at <= now() as nu from graphile_worker.jobs where id = ${id}`
     t.same(job, { attempts: 0, nu: true })
     const [row] = await sql`select * from beheer_audit where handeling = 'taak-opnieuw'`
@@ -113,39 +113,39 @@ t.test('the queue of jobs', await needsBrowser(), async (t) => {
   })
 
   t.test('a failed job is removed after a question, also without script; one that a worker has is not', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'operator', { javaScriptEnabled: false, width: 320 })
+    const { tab } = await asBeheerder(test, 'operator', { javaScriptEnabled: false, width: 320 })
     const id = await geef({ attempts: 5 })
-    await pagina.goto(`/beheer/taken/${id}`)
-    await pagina.click('main >> text=Verwijderen')
+    await tab.goto(`/beheer/taken/${id}`)
+    await tab.click('main >> text=Verwijderen')
     t.equal((await sql`select from graphile_worker.jobs where id = ${id}`).length, 1)
-    await pagina.click('text=Ja, verwijderen')
-    t.match(await pagina.textContent('main'), 'De taak is verwijderd')
+    await tab.click('text=Ja, verwijderen')
+    t.match(await tab.textContent('main'), 'De taak is verwijderd')
     t.equal((await sql`select from graphile_worker.jobs where id = ${id}`).length, 0)
     const bezig = await geef({ attempts: 5 })
-    await pagina.goto(`/beheer/taken/${bezig}/verwijderen`)
+    await tab.goto(`/beheer/taken/${bezig}/verwijderen`)
     await lockJob(sql, bezig, 'x', 0)
-    await pagina.click('text=Ja, verwijderen')
-    t.match(await pagina.textContent('main'), 'De taak is intussen veranderd')
+    await tab.click('text=Ja, verwijderen')
+    t.match(await tab.textContent('main'), 'De taak is intussen veranderd')
     t.equal((await sql`select from graphile_worker.jobs where id = ${bezig}`).length, 1)
   })
 
   t.test('a long queue goes a page at a time; a viewer only looks', async (t) => {
     await sql`select graphile_worker.add_job('fold-counts', run_at => ${straks}::timestamptz) from generate_series(1, 120)`
-    const { pagina, context, klachten } = await alsBeheerder(test, 'viewer', { width: 320 })
-    await pagina.goto('/beheer/taken?staat=gepland')
+    const { tab, context, klachten } = await asBeheerder(test, 'viewer', { width: 320 })
+    await tab.goto('/beheer/taken?staat=gepland')
     const seen = new Set<string>()
     for (;;) {
-      for (const href of await pagina.$$eval('tbody a', (links) => links.map((link) => link.getAttribute('href')!)))
+      for (const href of await tab.$$eval('tbody a', (links) => links.map((link) => link.getAttribute('href')!)))
         seen.add(href)
-      const next = await (await pagina.$('a[rel=next]'))?.getAttribute('href')
+      const next = await (await tab.$('a[rel=next]'))?.getAttribute('href')
       if (!next) break
-      await pagina.goto(next)
+      await tab.goto(next)
     }
     const [planned] = await sql`select count(*)::int as n from taak_overzicht where staat = 'gepland'`
     t.equal(seen.size, planned!.n)
-    t.equal(await teBreed(pagina), false)
-    t.same(await toegankelijkheid(pagina), [])
-    const _csrf = await pagina.inputValue('input[name=_csrf]')
+    t.equal(await isTooWide(tab), false)
+    t.same(await accessibilityFaults(tab), [])
+    const _csrf = await tab.inputValue('input[name=_csrf]')
     const [job] = await sql`select id from taak_overzicht where staat = 'mislukt'`
     for (const path of ['opnieuw', 'verwijderen']) {
       const answer = await context.request.post(`/beheer/taken/${job!.id}/${path}`, {

@@ -7,8 +7,8 @@ import { REASONS } from '../../src/beheer/language/english/reasons.ts'
 import { inLanguage, reason, t as say, words } from '../../src/beheer/language/language.ts'
 import { templateLanguage } from '../../src/beheer/language/templates.ts'
 import { givenZaaktype } from '../app.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
-import { type Klant, klant } from './browser-client.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
+import { type PagesClient, pagesClient } from './browser-client.ts'
 import { givenZaak } from './given.ts'
 import { collectMessages } from './messages.ts'
 
@@ -143,22 +143,22 @@ t.test('every reason with English is one that the service gives', async (t) => {
 })
 
 t.test('the choice of a language', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const choose = async (browser: Klant, url: string) => (await browser.get(url)).headers.location
+  const test = await setUpPages(t, {}, false)
+  const choose = async (browser: PagesClient, url: string) => (await browser.get(url)).headers.location
 
   await t.test('is a link on every page, also before signing in and where nothing is', async (t) => {
     for (const [url, to] of [
       ['/beheer/inloggen?verder=%2Fbeheer%2Fzaken', '/beheer/inloggen?verder=%2Fbeheer%2Fzaken&amp;taal=en'],
       ['/beheer/nergens', '/beheer/?taal=en'],
     ] as const) {
-      const { body } = await klant(test.app).get(url)
+      const { body } = await pagesClient(test.app).get(url)
       t.match(body, '<html lang="nl"')
       t.match(body, `<a href="${to}" lang="en" hreflang="en">English</a>`, url)
     }
   })
 
   await t.test('keeps the page with what it shows, and is kept', async (t) => {
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     t.match((await browser.login('administrator', WACHTWOORD)).statusCode, 303)
     t.equal(await choose(browser, '/beheer/zaken?zoek=a%26b&na=12&taal=en'), '/beheer/zaken?zoek=a%26b&na=12')
     const { body } = await browser.get('/beheer/zaken?zoek=a%26b')
@@ -170,24 +170,24 @@ t.test('the choice of a language', async (t) => {
   })
 
   await t.test('leads nowhere else, changes nothing with a form, and knows two languages', async (t) => {
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     for (const url of [
       '/beheer//evil.example/?taal=en',
       '/beheer/%2F%2Fevil.example?taal=en',
       '/beheer/\\evil.example?taal=en',
     ])
       t.match(await choose(browser, url), /^\/beheer\//, url)
-    t.equal((await klant(test.app).get('/beheer/inloggen?taal=fr')).statusCode, 200)
-    const form = await klant(test.app).post('/beheer/inloggen?taal=en', { gebruikersnaam: 'a', wachtwoord: 'b' })
+    t.equal((await pagesClient(test.app).get('/beheer/inloggen?taal=fr')).statusCode, 200)
+    const form = await pagesClient(test.app).post('/beheer/inloggen?taal=en', { gebruikersnaam: 'a', wachtwoord: 'b' })
     t.notOk(form.cookies.some(({ name }) => name === 'zaakstroom-taal'))
   })
 })
 
 t.test('pages in both languages', async (t) => {
-  const test = await opstelling(t, {}, false)
+  const test = await setUpPages(t, {}, false)
   const zaaktype = await givenZaaktype(test, { statustypen: ['Ontvangen', 'Klaar'] })
   const zaak = await givenZaak(test, zaaktype, { omschrijving: 'Zaken', toelichting: 'Opslaan' })
-  const browser = klant(test.app)
+  const browser = pagesClient(test.app)
   await browser.login('administrator', WACHTWOORD)
   const pages = [...PAGES, `/beheer/zaken/${zaak.uuid}`]
   for (const url of pages) {
@@ -210,22 +210,22 @@ t.test('pages in both languages', async (t) => {
 })
 
 t.test('pages in English are accessible and fit a narrow screen (WCAG 2.1 AA)', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
-  const { pagina, context, klachten } = await alsBeheerder(test, 'administrator', { width: 390 })
-  await pagina.goto('/beheer/?taal=en')
+  const test = await setUpPages(t)
+  const { tab, context, klachten } = await asBeheerder(test, 'administrator', { width: 390 })
+  await tab.goto('/beheer/?taal=en')
   for (const url of PAGES) {
-    await pagina.goto(url)
-    t.equal(await pagina.locator('html').getAttribute('lang'), 'en', url)
-    t.same(await toegankelijkheid(pagina), [], url)
-    t.equal(await teBreed(pagina), false, url)
+    await tab.goto(url)
+    t.equal(await tab.locator('html').getAttribute('lang'), 'en', url)
+    t.same(await accessibilityFaults(tab), [], url)
+    t.equal(await isTooWide(tab), false, url)
   }
   t.same(klachten, [])
   await context.close()
 })
 
 t.test('what is recorded is Dutch, in whichever language the pages are', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const browser = klant(test.app)
+  const test = await setUpPages(t, {}, false)
+  const browser = pagesClient(test.app)
   await browser.login('administrator', WACHTWOORD)
   await browser.get('/beheer/?taal=en')
   const values = { naam: 'Types', domein: 'ALG', rsin: '000000000', contactpersoonBeheerNaam: 'A. Beheerder' }

@@ -4,13 +4,13 @@ import t, { type Test } from 'tap'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { exportZaaktype } from '../../src/catalogi/package/export.ts'
 import { BASE, givenCatalogus, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
-import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, type PagesSetup, setUpPages } from './browser.ts'
 import { givenDocument, givenZaak } from './given.ts'
 
 const SCRIPT = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
 /** Everything that the pages can show, with script in every text. */
-async function givenAlles(test: TestApp) {
+async function givenEverything(test: TestApp) {
   const catalogus = await givenCatalogus(test, { naam: SCRIPT })
   const informatieobjecttype = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Brief' })
   const concept = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Nog een concept', concept: true })
@@ -41,11 +41,11 @@ async function givenAlles(test: TestApp) {
 }
 
 t.test('the pages to look things up', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const empty = ['/beheer/zaken', '/beheer/documenten', '/beheer/catalogi', '/beheer/audit?gebruiker=niemand']
-  await t.test('are accessible while there is nothing', (t) => toegankelijk(t, test, empty))
+  await t.test('are accessible while there is nothing', (t) => requireAccessible(t, test, empty))
 
-  const alles = await givenAlles(test)
+  const alles = await givenEverything(test)
   const { zaak, document } = alles
   const pages = [
     '/beheer/zaken',
@@ -64,19 +64,19 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     '/beheer/audit',
   ]
   await t.test('are accessible when full, at 1280 and 320 pixels, and run no stored script', (t) =>
-    toegankelijk(t, test, pages),
+    requireAccessible(t, test, pages),
   )
 
   await t.test('find a zaak by its identificatie, uuid or URL, with and without script', async (t) => {
     for (const javaScriptEnabled of [true, false]) {
-      const { pagina, context } = await alsBeheerder(test, 'viewer', { javaScriptEnabled })
+      const { tab, context } = await asBeheerder(test, 'viewer', { javaScriptEnabled })
       for (const zoek of [zaak.identificatie, zaak.uuid, zaak.url]) {
-        await pagina.goto('/beheer/zaken')
-        await pagina.fill('#veld-zoek', zoek)
-        await pagina.keyboard.press('Enter')
-        await pagina.waitForURL('**/zaken?zoek=*')
-        await pagina.click(`text=${zaak.identificatie}`)
-        t.match(await pagina.textContent('h1'), zaak.identificatie)
+        await tab.goto('/beheer/zaken')
+        await tab.fill('#veld-zoek', zoek)
+        await tab.keyboard.press('Enter')
+        await tab.waitForURL('**/zaken?zoek=*')
+        await tab.click(`text=${zaak.identificatie}`)
+        t.match(await tab.textContent('h1'), zaak.identificatie)
       }
       await context.close()
     }
@@ -87,13 +87,13 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     async (t) => {
       const titel = 'Beroepschrift over 100% van de Parkeerplaatsen_Noord'
       const { uuid } = await givenDocument(test, alles.informatieobjecttype, { titel })
-      const { pagina, context } = await alsBeheerder(test, 'viewer', { javaScriptEnabled: false })
+      const { tab, context } = await asBeheerder(test, 'viewer', { javaScriptEnabled: false })
       const found = async (words: string) => {
-        await pagina.goto('/beheer/documenten')
-        await pagina.fill('#veld-titel', words)
-        await pagina.keyboard.press('Enter')
-        await pagina.waitForURL('**/documenten?zoek=&titel=*')
-        return pagina.locator(`a[href$="${uuid}"]`).count()
+        await tab.goto('/beheer/documenten')
+        await tab.fill('#veld-titel', words)
+        await tab.keyboard.press('Enter')
+        await tab.waitForURL('**/documenten?zoek=&titel=*')
+        return tab.locator(`a[href$="${uuid}"]`).count()
       }
       for (const words of ['noord beroep', 'PARKEERPLAATSEN', '100%', titel]) t.equal(await found(words), 1, words)
       for (const words of ['noord verweer', '10_%', '%%%']) t.equal(await found(words), 0, words)
@@ -102,10 +102,10 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
   )
 
   await t.test('show no whole BSN, also not in the history', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'viewer')
+    const { tab } = await asBeheerder(test, 'viewer')
     for (const deel of ['rollen', 'geschiedenis']) {
-      await pagina.goto(`/beheer/zaken/${zaak.uuid}/${deel}`)
-      const text = await pagina.content()
+      await tab.goto(`/beheer/zaken/${zaak.uuid}/${deel}`)
+      const text = await tab.content()
       t.notMatch(text, '111222333')
       t.match(text, '••••••333')
     }
@@ -122,7 +122,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       emailadres: 'jan@example.com',
     })
     t.equal(verzending.status, 201, verzending.text)
-    const get = await test.ingelogd('viewer')
+    const get = await test.signedIn('viewer')
     const looks = async () => {
       const rows = await test.database.sql`
         select object_id, gebruiker from beheer_audit where handeling = 'persoonsgegevens-bekijken' order by id`
@@ -165,9 +165,9 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     const other = await givenZaak(test, alles.zaaktype, {
       relevanteAndereZaken: [{ url: zaak.url, aardRelatie: 'vervolg' }],
     })
-    const { pagina } = await alsBeheerder(test, 'viewer')
-    await pagina.goto(`/beheer/zaken/${zaak.uuid}`)
-    const part = (kop: string) => pagina.textContent(`section[aria-labelledby=kop-${kop}]`)
+    const { tab } = await asBeheerder(test, 'viewer')
+    await tab.goto(`/beheer/zaken/${zaak.uuid}`)
+    const part = (kop: string) => tab.textContent(`section[aria-labelledby=kop-${kop}]`)
     t.match(await part('statussen'), /Ontvangen.*2 nov 2026/s)
     t.match(
       await part('rollen'),
@@ -177,7 +177,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     t.match(await part('gerelateerd'), other.identificatie)
     t.match(await part('geschiedenis'), 'Status gezet op Ontvangen')
     t.match(await part('geschiedenis'), 'Gebruiker Een')
-    t.same(await toegankelijkheid(pagina), [])
+    t.same(await accessibilityFaults(tab), [])
     const [row] = await test.database.sql`
       select * from beheer_audit where handeling = 'persoonsgegevens-bekijken' and gebruiker = 'viewer' order by id desc limit 1`
     t.match(row, { object_id: zaak.uuid })
@@ -192,9 +192,9 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
         headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' },
       },
     )
-    const { pagina } = await alsBeheerder(test, 'viewer')
-    await pagina.goto(`/beheer/zaken/${zaak.uuid}/geschiedenis`)
-    const text = (await pagina.textContent('main'))!
+    const { tab } = await asBeheerder(test, 'viewer')
+    await tab.goto(`/beheer/zaken/${zaak.uuid}/geschiedenis`)
+    const text = (await tab.textContent('main'))!
     for (const zin of [
       'Toelichting en uiterlijke einddatum afdoening gewijzigd',
       'Zaak aangemaakt',
@@ -206,7 +206,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
   })
 
   await t.test('sort their lists upwards and downwards, page by page', async (t) => {
-    const get = await test.ingelogd('viewer')
+    const get = await test.signedIn('viewer')
     const rows = (body: string) =>
       [...body.matchAll(/class="cel"><a href="[^"]*zaken\/([^"]+)"/g)].map((match) => match[1])
     const up = rows((await get('/beheer/zaken?sorteer=identificatie')).body)
@@ -223,7 +223,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
   })
 
   await t.test('every list sorts by its headings, keeps its filters, and says how it is sorted', async (t) => {
-    const get = await test.ingelogd('administrator')
+    const get = await test.signedIn('administrator')
     for (const name of ['tweede', 'derde'])
       await createAccount(test.database.db, { gebruikersnaam: name, naam: `Naam ${name}`, rol: 'viewer' })
     const lists = [
@@ -271,7 +271,7 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
   await t.test('tell types with one name apart by their catalogue, and versions by their first day', async (t) => {
     const elders = await givenCatalogus(test)
     await givenInformatieobjecttype(test, { catalogus: elders, omschrijving: 'Brief' })
-    const get = await test.ingelogd('viewer')
+    const get = await test.signedIn('viewer')
     const options = [...(await get('/beheer/documenten')).body.matchAll(/<option value="[^"]*">(Brief[^<]*)</g)]
     t.equal(new Set(options.map((match) => match[1])).size, 2)
     t.ok(options.every((match) => /^Brief \([A-Z]+\)$/.test(match[1]!)))
@@ -290,15 +290,15 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
       inhoud: kwaad,
       bestandsomvang: 48,
     })
-    const { pagina, klachten } = await alsBeheerder(test, 'viewer')
-    await pagina.goto(`/beheer/documenten/${text.uuid}`)
-    await pagina.click('text=Bekijken')
-    const frame = pagina.frameLocator('iframe.voorbeeld')
+    const { tab, klachten } = await asBeheerder(test, 'viewer')
+    await tab.goto(`/beheer/documenten/${text.uuid}`)
+    await tab.click('text=Bekijken')
+    const frame = tab.frameLocator('iframe.voorbeeld')
     t.match(await frame.locator('body').textContent(), '<script>', 'as text')
-    t.match(pagina.url(), text.uuid)
-    t.same(await toegankelijkheid(pagina), [])
+    t.match(tab.url(), text.uuid)
+    t.same(await accessibilityFaults(tab), [])
     t.same(klachten, [])
-    const get = await test.ingelogd('viewer')
+    const get = await test.signedIn('viewer')
     const { headers } = await get(`/beheer/documenten/${text.uuid}/voorbeeld`)
     t.match(headers, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
     t.match(headers['content-security-policy'], /default-src 'none'; sandbox/)
@@ -311,56 +311,56 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
   })
 
   await t.test('download a document, which is recorded', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'viewer')
-    await pagina.goto(`/beheer/documenten/${document.uuid}`)
-    const waiting = pagina.waitForEvent('download')
-    await pagina.click('text=Downloaden')
+    const { tab } = await asBeheerder(test, 'viewer')
+    await tab.goto(`/beheer/documenten/${document.uuid}`)
+    const waiting = tab.waitForEvent('download')
+    await tab.click('text=Downloaden')
     const download = await waiting
     t.equal(download.suggestedFilename(), 'brief.txt')
     t.equal(await readFile(await download.path(), 'utf8'), 'hallo')
-    await pagina.goto('/beheer/audit?handeling=document-downloaden')
-    t.match(await pagina.textContent('tbody'), 'viewer')
+    await tab.goto('/beheer/audit?handeling=document-downloaden')
+    t.match(await tab.textContent('tbody'), 'viewer')
   })
 
   await t.test('publish a type, by keyboard alone, with confirmation and a record', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    await pagina.goto(`/beheer/catalogi/informatieobjecttypen/${uuidOf(alles.concept)}`)
-    await pagina.focus('text=Publiceren')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL('**/publiceren')
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.focus('main button[type=submit]')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForSelector('.bericht-goed')
-    t.match(await pagina.textContent('main'), 'gepubliceerd')
+    const { tab } = await asBeheerder(test, 'administrator')
+    await tab.goto(`/beheer/catalogi/informatieobjecttypen/${uuidOf(alles.concept)}`)
+    await tab.focus('text=Publiceren')
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL('**/publiceren')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.focus('main button[type=submit]')
+    await tab.keyboard.press('Enter')
+    await tab.waitForSelector('.bericht-goed')
+    t.match(await tab.textContent('main'), 'gepubliceerd')
     const { body } = await test.call('GET', alles.concept)
     t.equal(body.concept, false)
-    await pagina.goto('/beheer/audit?handeling=informatieobjecttype-publiceren')
-    await pagina.click('tbody th a')
-    t.match(await pagina.textContent('table'), /Staat\s*concept\s*gepubliceerd/)
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.goto('/beheer/audit?handeling=informatieobjecttype-publiceren')
+    await tab.click('tbody th a')
+    t.match(await tab.textContent('table'), /Staat\s*concept\s*gepubliceerd/)
+    t.same(await accessibilityFaults(tab), [])
   })
 
   await t.test('take over a catalogue that was exported, or say what is wrong with a file', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator', { javaScriptEnabled: false })
-    await pagina.goto('/beheer/catalogi/importeren')
-    t.equal(await teBreed(pagina), false)
-    await pagina.setInputFiles('#veld-bestand', {
+    const { tab } = await asBeheerder(test, 'administrator', { javaScriptEnabled: false })
+    await tab.goto('/beheer/catalogi/importeren')
+    t.equal(await isTooWide(tab), false)
+    await tab.setInputFiles('#veld-bestand', {
       name: 'x.zip',
       mimeType: 'application/zip',
       buffer: Buffer.from('no zip'),
     })
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('.fout'), 'geen ZIP-bestand')
-    const waiting = pagina.waitForEvent('download')
-    await pagina.goto(`/beheer/catalogi/${uuidOf(alles.catalogus)}`)
-    await pagina.click('text=Exporteren')
+    await tab.click('main button[type=submit]')
+    t.match(await tab.textContent('.fout'), 'geen ZIP-bestand')
+    const waiting = tab.waitForEvent('download')
+    await tab.goto(`/beheer/catalogi/${uuidOf(alles.catalogus)}`)
+    await tab.click('text=Exporteren')
     const zip = await (await waiting).path()
-    await pagina.goto('/beheer/catalogi/importeren')
-    await pagina.setInputFiles('#veld-bestand', zip)
-    await pagina.click('main button[type=submit]')
-    t.match(await pagina.textContent('.fout'), /bestaat|uniek/i, 'the same domein and rsin are there already')
-    const { pagina: scripted } = await alsBeheerder(test, 'administrator')
+    await tab.goto('/beheer/catalogi/importeren')
+    await tab.setInputFiles('#veld-bestand', zip)
+    await tab.click('main button[type=submit]')
+    t.match(await tab.textContent('.fout'), /bestaat|uniek/i, 'the same domein and rsin are there already')
+    const { tab: scripted } = await asBeheerder(test, 'administrator')
     const typeZip = (await exportZaaktype(test.app.read, BASE, uuidOf(alles.zaaktype)))!
     await scripted.goto('/beheer/catalogi/importeren')
     await scripted.selectOption('#veld-catalogus', uuidOf(alles.catalogus))
@@ -371,19 +371,19 @@ t.test('the pages to look things up', await needsBrowser(), async (t) => {
     })
     await scripted.click('main button[type=submit]')
     t.match(await scripted.textContent('main table'), /informatieobjecttype.*bestaand type gebruikt/s)
-    t.equal(await teBreed(scripted), false)
-    t.same(await toegankelijkheid(scripted), [])
+    t.equal(await isTooWide(scripted), false)
+    t.same(await accessibilityFaults(scripted), [])
   })
 })
 
 t.test('what is above the level of an account does not exist for it', async (t) => {
-  const test = await opstelling(t, {}, false)
+  const test = await setUpPages(t, {}, false)
   await test.database
     .sql`update beheer_account set max_vertrouwelijkheidaanduiding = 'intern' where gebruikersnaam = 'viewer'`
-  const { zaaktype, informatieobjecttype } = await givenAlles(test)
+  const { zaaktype, informatieobjecttype } = await givenEverything(test)
   const zaak = await givenZaak(test, zaaktype, { vertrouwelijkheidaanduiding: 'geheim' })
   const document = await givenDocument(test, informatieobjecttype, { vertrouwelijkheidaanduiding: 'geheim' })
-  const get = await test.ingelogd('viewer')
+  const get = await test.signedIn('viewer')
   t.notMatch((await get('/beheer/zaken')).body, zaak.identificatie)
   t.notMatch((await get(`/beheer/zaken?zoek=${zaak.uuid}`)).body, `zaken/${zaak.uuid}`)
   for (const path of [
@@ -399,8 +399,8 @@ t.test('what is above the level of an account does not exist for it', async (t) 
 })
 
 t.test('rubbish in an address is never a fault of ours', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const get = await test.ingelogd('viewer')
+  const test = await setUpPages(t, {}, false)
+  const get = await test.signedIn('viewer')
   const rubbish = ['%00', "'", '%F0%9F%92%A9', '9'.repeat(40), '-1', '[]', '2026-02-30', '0000-00-00', '\\', '%25']
   for (const value of rubbish) {
     for (const page of ['zaken', 'documenten', 'audit', 'catalogi']) {
@@ -429,18 +429,18 @@ t.test('rubbish in an address is never a fault of ours', async (t) => {
   t.match((await get('/beheer/nergens')).body, 'Deze pagina bestaat niet')
 })
 
-async function toegankelijk(t: Test, test: Opstelling, paths: string[]): Promise<void> {
+async function requireAccessible(t: Test, test: PagesSetup, paths: string[]): Promise<void> {
   for (const width of [1280, 320]) {
-    const { pagina, context, klachten } = await alsBeheerder(test, 'administrator', { width })
-    pagina.on('dialog', (dialog) => {
+    const { tab, context, klachten } = await asBeheerder(test, 'administrator', { width })
+    tab.on('dialog', (dialog) => {
       t.fail('stored script ran')
       void dialog.dismiss()
     })
     for (const path of paths) {
-      const answer = await pagina.goto(path)
+      const answer = await tab.goto(path)
       t.equal(answer?.status(), 200, path)
-      t.same(await toegankelijkheid(pagina), [], `${path} at ${width}`)
-      t.equal(await teBreed(pagina), false, `${path} fits in ${width}`)
+      t.same(await accessibilityFaults(tab), [], `${path} at ${width}`)
+      t.equal(await isTooWide(tab), false, `${path} fits in ${width}`)
     }
     t.same(klachten, [])
     await context.close()

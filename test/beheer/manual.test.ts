@@ -2,11 +2,11 @@
 import { readdir } from 'node:fs/promises'
 import t from 'tap'
 import { manualPageFor } from '../../src/beheer/manual.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('every page of the manual is served, and whatever it links to', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const get = await test.ingelogd('viewer')
+  const test = await setUpPages(t, {}, false)
+  const get = await test.signedIn('viewer')
   const folder = new URL('../../docs/handleiding/', import.meta.url)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).map((name) => name.slice(0, -3))
   t.ok(names.length > 10)
@@ -39,18 +39,18 @@ t.test('a page links to what the manual says of it', async (t) => {
   t.equal(manualPageFor('/catalogi/zaaktypen/1/statustypen'), 'zaaktype')
   t.equal(manualPageFor('/catalogi/zaaktypen/1/nieuwe-versie'), 'nieuwe-versie')
   t.equal(manualPageFor('/handleiding/zoeken'), undefined)
-  const test = await opstelling(t, {}, false)
-  const get = await test.ingelogd('viewer')
+  const test = await setUpPages(t, {}, false)
+  const get = await test.signedIn('viewer')
   t.match((await get('/beheer/zaken')).body, /href="\/beheer\/handleiding\/zoeken">Uitleg bij deze pagina/)
 })
 
 t.test('the manual is accessible, and fits a telephone', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
-  const { pagina, klachten } = await alsBeheerder(test, 'viewer', { width: 390 })
+  const test = await setUpPages(t)
+  const { tab, klachten } = await asBeheerder(test, 'viewer', { width: 390 })
   for (const name of ['', '/zaaktype', '/importeren']) {
-    await pagina.goto(`/beheer/handleiding${name}`)
-    t.same(await toegankelijkheid(pagina), [], name)
-    t.equal(await teBreed(pagina), false, name)
+    await tab.goto(`/beheer/handleiding${name}`)
+    t.same(await accessibilityFaults(tab), [], name)
+    t.equal(await isTooWide(tab), false, name)
   }
   t.same(klachten, [])
 })

@@ -3,69 +3,69 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { testApp } from '../app.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
-import { klant } from './browser-client.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
+import { pagesClient } from './browser-client.ts'
 
 const code = (geheim: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(geheim.replaceAll(' ', '')) }).generate({
     timestamp: Date.now() + steps * 30_000,
   })
 
-async function login(pagina: Page, naam: string, wachtwoord: string) {
-  await pagina.goto('/beheer/inloggen')
-  await pagina.fill('#veld-gebruikersnaam', naam)
-  await pagina.fill('#veld-wachtwoord', wachtwoord)
-  await pagina.click('main button[type=submit]')
+async function login(tab: Page, naam: string, wachtwoord: string) {
+  await tab.goto('/beheer/inloggen')
+  await tab.fill('#veld-gebruikersnaam', naam)
+  await tab.fill('#veld-wachtwoord', wachtwoord)
+  await tab.click('main button[type=submit]')
 }
 
 t.test("one's own account", await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
 
   t.test('one-time codes are set up, asked, and taken away, without script at 320 pixels', async (t) => {
-    const { pagina, klachten } = await alsBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
-    const elders = klant(test.app)
+    const { tab, klachten } = await asBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
+    const elders = pagesClient(test.app)
     await elders.login('viewer', WACHTWOORD)
-    await pagina.goto('/beheer/mijn-account')
-    t.equal(await teBreed(pagina), false)
-    await pagina.click('text=Codes instellen')
-    t.equal(await teBreed(pagina), false)
-    await pagina.click('text=Beginnen')
-    t.equal(await teBreed(pagina), false)
-    t.ok((await pagina.getAttribute('svg.qr path', 'd'))!.length > 1000)
-    t.equal(await pagina.locator('[style]').count(), 0)
-    const geheim = (await pagina.textContent('#sleutel'))!
-    await pagina.fill('#veld-code', '000000')
-    await pagina.click('text=Bevestigen')
-    t.match(await pagina.textContent('#veld-code-fout'), 'Deze code klopt niet')
-    t.equal(await pagina.textContent('#sleutel'), geheim, 'the secret stays until it counts')
-    const voor = await pagina.context().cookies()
-    await pagina.fill('#veld-code', code(geheim, -1))
-    await pagina.click('text=Bevestigen')
-    t.match(await pagina.textContent('main'), 'voortaan ook een code gevraagd')
+    await tab.goto('/beheer/mijn-account')
+    t.equal(await isTooWide(tab), false)
+    await tab.click('text=Codes instellen')
+    t.equal(await isTooWide(tab), false)
+    await tab.click('text=Beginnen')
+    t.equal(await isTooWide(tab), false)
+    t.ok((await tab.getAttribute('svg.qr path', 'd'))!.length > 1000)
+    t.equal(await tab.locator('[style]').count(), 0)
+    const geheim = (await tab.textContent('#sleutel'))!
+    await tab.fill('#veld-code', '000000')
+    await tab.click('text=Bevestigen')
+    t.match(await tab.textContent('#veld-code-fout'), 'Deze code klopt niet')
+    t.equal(await tab.textContent('#sleutel'), geheim, 'the secret stays until it counts')
+    const voor = await tab.context().cookies()
+    await tab.fill('#veld-code', code(geheim, -1))
+    await tab.click('text=Bevestigen')
+    t.match(await tab.textContent('main'), 'voortaan ook een code gevraagd')
     const sessie = (cookies: { name: string; value: string }[]) =>
       cookies.find(({ name }) => name === 'zaakstroom')?.value
-    t.not(sessie(voor), sessie(await pagina.context().cookies()), 'the session has a new value')
+    t.not(sessie(voor), sessie(await tab.context().cookies()), 'the session has a new value')
     t.equal((await elders.get('/beheer/')).statusCode, 303, 'sessions that began without a code have ended')
 
-    await pagina.click('text=Uitloggen')
-    await login(pagina, 'viewer', WACHTWOORD)
-    await pagina.waitForURL('**/inloggen/code')
-    t.equal(await teBreed(pagina), false)
-    await pagina.fill('#veld-code', '111 111')
-    await pagina.click('text=Verder')
-    t.match(await pagina.textContent('[role=alert]'), 'Deze code klopt niet')
-    await pagina.fill('#veld-code', code(geheim))
-    await pagina.click('text=Verder')
-    await pagina.waitForURL('**/beheer/')
+    await tab.click('text=Uitloggen')
+    await login(tab, 'viewer', WACHTWOORD)
+    await tab.waitForURL('**/inloggen/code')
+    t.equal(await isTooWide(tab), false)
+    await tab.fill('#veld-code', '111 111')
+    await tab.click('text=Verder')
+    t.match(await tab.textContent('[role=alert]'), 'Deze code klopt niet')
+    await tab.fill('#veld-code', code(geheim))
+    await tab.click('text=Verder')
+    await tab.waitForURL('**/beheer/')
 
-    await pagina.goto('/beheer/mijn-account/codes/verwijderen')
-    t.equal(await teBreed(pagina), false)
-    await pagina.fill('#veld-code', '222222')
-    await pagina.click('main button')
-    t.match(await pagina.textContent('#veld-code-fout'), 'Deze code klopt niet')
-    await pagina.fill('#veld-code', code(geheim, 1))
-    await pagina.click('main button')
-    t.match(await pagina.textContent('main'), 'geen code meer gevraagd')
+    await tab.goto('/beheer/mijn-account/codes/verwijderen')
+    t.equal(await isTooWide(tab), false)
+    await tab.fill('#veld-code', '222222')
+    await tab.click('main button')
+    t.match(await tab.textContent('#veld-code-fout'), 'Deze code klopt niet')
+    await tab.fill('#veld-code', code(geheim, 1))
+    await tab.click('main button')
+    t.match(await tab.textContent('main'), 'geen code meer gevraagd')
     t.same(klachten, [])
     const [{ n }] = await test.database.sql<[{ n: number }]>`
       select count(*) as n from beheer_audit where nieuw::text like ${`%${geheim.replaceAll(' ', '')}%`}`
@@ -73,66 +73,70 @@ t.test("one's own account", await needsBrowser(), async (t) => {
   })
 
   t.test('its pages have no violations of WCAG 2.1 AA', async (t) => {
-    const { pagina, klachten } = await alsBeheerder(test, 'operator')
+    const { tab, klachten } = await asBeheerder(test, 'operator')
     for (const pad of ['/mijn-account', '/mijn-account/codes']) {
-      await pagina.goto(`/beheer${pad}`)
-      t.same(await toegankelijkheid(pagina), [], pad)
+      await tab.goto(`/beheer${pad}`)
+      t.same(await accessibilityFaults(tab), [], pad)
     }
-    await pagina.click('text=Beginnen')
-    t.same(await toegankelijkheid(pagina), [])
-    const geheim = (await pagina.textContent('#sleutel'))!
-    await pagina.fill('#veld-code', code(geheim))
-    await pagina.click('text=Bevestigen')
-    await pagina.goto('/beheer/mijn-account/codes/verwijderen')
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.click('text=Uitloggen')
-    await login(pagina, 'operator', WACHTWOORD)
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.click('text=Beginnen')
+    t.same(await accessibilityFaults(tab), [])
+    const geheim = (await tab.textContent('#sleutel'))!
+    await tab.fill('#veld-code', code(geheim))
+    await tab.click('text=Bevestigen')
+    await tab.goto('/beheer/mijn-account/codes/verwijderen')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.click('text=Uitloggen')
+    await login(tab, 'operator', WACHTWOORD)
+    t.same(await accessibilityFaults(tab), [])
     t.same(klachten, [])
   })
 
   t.test('script in what a browser calls itself is text', async (t) => {
-    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+    const { tab, klachten } = await asBeheerder(test, 'administrator')
     const script = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
     await test.database.sql`update beheer_sessie set browser = ${script}, adres = ${script}`
-    await pagina.goto('/beheer/mijn-account')
-    t.match(await pagina.content(), '&lt;script&gt;alert(1)')
-    t.equal(await pagina.locator('main img, main script').count(), 0)
+    await tab.goto('/beheer/mijn-account')
+    t.match(await tab.content(), '&lt;script&gt;alert(1)')
+    t.equal(await tab.locator('main img, main script').count(), 0)
     t.same(klachten, [])
     await test.database.sql`delete from beheer_sessie`
   })
 
   t.test('the password is changed, which ends the other sessions', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    const elders = klant(test.app)
+    const { tab } = await asBeheerder(test, 'administrator')
+    const elders = pagesClient(test.app)
     await elders.login('administrator', WACHTWOORD)
-    const wijzig = async (oud: string, nieuw: string, herhaald = nieuw) => {
-      await pagina.goto('/beheer/mijn-account')
-      await pagina.fill('#veld-oud', oud)
-      await pagina.fill('#veld-nieuw', nieuw)
-      await pagina.fill('#veld-herhaald', herhaald)
-      await pagina.click('text=Wachtwoord wijzigen')
-      return pagina.textContent('main')
+    const changePassword = async (oud: string, nieuw: string, herhaald = nieuw) => {
+      await tab.goto('/beheer/mijn-account')
+      await tab.fill('#veld-oud', oud)
+      await tab.fill('#veld-nieuw', nieuw)
+      await tab.fill('#veld-herhaald', herhaald)
+      await tab.click('text=Wachtwoord wijzigen')
+      return tab.textContent('main')
     }
-    t.match(await wijzig('verkeerd', 'een nieuw lang wachtwoord'), 'niet uw huidige wachtwoord')
-    t.match(await wijzig(WACHTWOORD, 'te kort'), 'ten minste 12 tekens')
-    t.match(await wijzig(WACHTWOORD, 'een nieuw lang wachtwoord', 'een ander lang wachtwoord'), 'niet hetzelfde')
+    t.match(await changePassword('verkeerd', 'een nieuw lang wachtwoord'), 'niet uw huidige wachtwoord')
+    t.match(await changePassword(WACHTWOORD, 'te kort'), 'ten minste 12 tekens')
+    t.match(
+      await changePassword(WACHTWOORD, 'een nieuw lang wachtwoord', 'een ander lang wachtwoord'),
+      'niet hetzelfde',
+    )
     t.equal((await elders.get('/beheer/')).statusCode, 200)
-    t.match(await wijzig(WACHTWOORD, ' een nieuw lang wachtwoord '), 'Uw wachtwoord is gewijzigd')
+    t.match(await changePassword(WACHTWOORD, ' een nieuw lang wachtwoord '), 'Uw wachtwoord is gewijzigd')
     t.equal((await elders.get('/beheer/')).statusCode, 303)
     t.equal((await elders.login('administrator', WACHTWOORD)).statusCode, 401)
     t.equal((await elders.login('administrator', ' een nieuw lang wachtwoord ')).statusCode, 303, 'spaces count')
 
-    await pagina.goto('/beheer/mijn-account')
-    t.equal(await pagina.locator('main tbody tr').count(), 2)
-    await pagina.click('text=Beëindigen van')
-    t.match(await pagina.textContent('main'), 'Eén sessie is beëindigd')
+    await tab.goto('/beheer/mijn-account')
+    t.equal(await tab.locator('main tbody tr').count(), 2)
+    await tab.click('text=Beëindigen van')
+    t.match(await tab.textContent('main'), 'Eén sessie is beëindigd')
     t.equal((await elders.get('/beheer/')).statusCode, 303)
-    for (let count = 0; count < 2; count++) await klant(test.app).login('administrator', ' een nieuw lang wachtwoord ')
-    await pagina.reload()
-    await pagina.click('text=Alle andere beëindigen')
-    t.match(await pagina.textContent('main'), 'Er zijn 2 sessies beëindigd')
-    t.equal(await pagina.locator('main tbody tr').count(), 1)
+    for (let count = 0; count < 2; count++)
+      await pagesClient(test.app).login('administrator', ' een nieuw lang wachtwoord ')
+    await tab.reload()
+    await tab.click('text=Alle andere beëindigen')
+    t.match(await tab.textContent('main'), 'Er zijn 2 sessies beëindigd')
+    t.equal(await tab.locator('main tbody tr').count(), 1)
   })
 })
 
@@ -140,7 +144,7 @@ t.test('nobody ends the session of another', async (t) => {
   const { app, database } = await testApp(t)
   await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
   await createAccount(database.db, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
-  const [jan, piet] = [klant(app), klant(app)]
+  const [jan, piet] = [pagesClient(app), pagesClient(app)]
   await jan.login('jan', WACHTWOORD)
   await piet.login('piet', WACHTWOORD)
   const [row] = await database.sql`
@@ -155,7 +159,7 @@ t.test('nobody ends the session of another', async (t) => {
 t.test('guessing the old password or a code is stopped', async (t) => {
   const { app, database } = await testApp(t)
   await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
-  const jan = klant(app)
+  const jan = pagesClient(app)
   await jan.login('jan', WACHTWOORD)
   await jan.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account/codes')
   const statuses = []
@@ -170,7 +174,7 @@ t.test('guessing the old password or a code is stopped', async (t) => {
 t.test('BEHEER_TOTP_REQUIRED sends whoever has no codes to set them up, before anything else', async (t) => {
   const { app, database } = await testApp(t, { BEHEER_TOTP_REQUIRED: 'true' })
   await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'administrator', wachtwoord: WACHTWOORD })
-  const jan = klant(app)
+  const jan = pagesClient(app)
   await jan.login('jan', WACHTWOORD)
   for (const pad of ['/beheer/', '/beheer/accounts', '/beheer/mijn-account'])
     t.equal((await jan.get(pad)).headers.location, '/beheer/mijn-account/codes', pad)
@@ -188,45 +192,45 @@ t.test(
   'a password that somebody else gave is replaced before anything else is shown or done',
   await needsBrowser(),
   async (t) => {
-    const test = await opstelling(t)
+    const test = await setUpPages(t)
     const { database } = test
     await database.sql`update beheer_account set wachtwoord_gegeven = true where gebruikersnaam = 'operator'`
-    const { pagina, klachten } = await alsGegeven(test)
-    t.match(pagina.url(), /mijn-account\/wachtwoord$/)
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.goto('/beheer/imports/nieuw')
-    t.match(pagina.url(), /mijn-account\/wachtwoord$/, 'no page is shown')
-    const token = await pagina.inputValue('main [name=_csrf]')
-    const refused = await pagina.request.post('/beheer/notificaties/pauzeren', {
+    const { tab, klachten } = await alsGegeven(test)
+    t.match(tab.url(), /mijn-account\/wachtwoord$/)
+    t.same(await accessibilityFaults(tab), [])
+    await tab.goto('/beheer/imports/nieuw')
+    t.match(tab.url(), /mijn-account\/wachtwoord$/, 'no page is shown')
+    const token = await tab.inputValue('main [name=_csrf]')
+    const refused = await tab.request.post('/beheer/notificaties/pauzeren', {
       form: { _csrf: token },
       headers: { origin: test.adres },
     })
     t.equal(refused.status(), 403, 'and nothing is done')
-    await pagina.fill('#veld-oud', WACHTWOORD)
-    await pagina.fill('#veld-nieuw', WACHTWOORD)
-    await pagina.fill('#veld-herhaald', 'iets anders')
-    await pagina.click('main form .knop')
-    t.match(await pagina.textContent('#veld-nieuw-fout'), /ander wachtwoord dan het huidige/)
-    t.match(await pagina.textContent('#veld-herhaald-fout'), /niet hetzelfde/)
-    await pagina.fill('#veld-oud', WACHTWOORD)
-    await pagina.fill('#veld-nieuw', 'een heel nieuw wachtwoord')
-    await pagina.fill('#veld-herhaald', 'een heel nieuw wachtwoord')
-    await pagina.click('main form .knop')
-    await pagina.waitForURL('**/beheer/')
-    t.match(await pagina.textContent('main'), /Uw wachtwoord is gewijzigd/)
+    await tab.fill('#veld-oud', WACHTWOORD)
+    await tab.fill('#veld-nieuw', WACHTWOORD)
+    await tab.fill('#veld-herhaald', 'iets anders')
+    await tab.click('main form .knop')
+    t.match(await tab.textContent('#veld-nieuw-fout'), /ander wachtwoord dan het huidige/)
+    t.match(await tab.textContent('#veld-herhaald-fout'), /niet hetzelfde/)
+    await tab.fill('#veld-oud', WACHTWOORD)
+    await tab.fill('#veld-nieuw', 'een heel nieuw wachtwoord')
+    await tab.fill('#veld-herhaald', 'een heel nieuw wachtwoord')
+    await tab.click('main form .knop')
+    await tab.waitForURL('**/beheer/')
+    t.match(await tab.textContent('main'), /Uw wachtwoord is gewijzigd/)
     t.same(klachten, [])
 
     async function alsGegeven({ browser, adres }: typeof test) {
       const context = await browser.newContext({ baseURL: adres })
-      const pagina = await context.newPage()
+      const tab = await context.newPage()
       const klachten: string[] = []
-      pagina.on('pageerror', (error) => klachten.push(error.message))
-      await pagina.goto('/beheer/inloggen')
-      await pagina.fill('#veld-gebruikersnaam', 'operator')
-      await pagina.fill('#veld-wachtwoord', WACHTWOORD)
-      await pagina.click('main button[type=submit]')
-      await pagina.waitForURL('**/mijn-account/wachtwoord')
-      return { pagina, klachten }
+      tab.on('pageerror', (error) => klachten.push(error.message))
+      await tab.goto('/beheer/inloggen')
+      await tab.fill('#veld-gebruikersnaam', 'operator')
+      await tab.fill('#veld-wachtwoord', WACHTWOORD)
+      await tab.click('main button[type=submit]')
+      await tab.waitForURL('**/mijn-account/wachtwoord')
+      return { tab, klachten }
     }
   },
 )
@@ -234,7 +238,7 @@ t.test(
 t.test('two tabs of one session each show their own message, once', async (t) => {
   const { app, database } = await testApp(t)
   await createAccount(database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
-  const one = klant(app)
+  const one = pagesClient(app)
   await one.login('baas', WACHTWOORD)
   const post = async (naam: string) => {
     const form = { gebruikersnaam: naam, rol: 'viewer', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'oidc' }
@@ -249,8 +253,8 @@ t.test('two tabs of one session each show their own message, once', async (t) =>
 })
 
 t.test('the one message that a program of before 0333 left in a session does no harm', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const page = await test.ingelogd('viewer')
+  const test = await setUpPages(t, {}, false)
+  const page = await test.signedIn('viewer')
   await test.database.sql`update beheer_sessie set melding = '{"soort":"goed","tekst":"Bewaard."}'::jsonb`
   const { statusCode, body } = await page('/beheer/')
   t.equal(statusCode, 200)

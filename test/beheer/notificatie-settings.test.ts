@@ -1,37 +1,37 @@
 import t from 'tap'
 import { SETS, schedule } from '../../src/notificaties/backoff.ts'
 import { readInstellingen } from '../../src/notificaties/settings.ts'
-import { elapse, givenReceiver, givenWijziging, stateOf } from '../notificaties/given.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { elapse, givenChange, givenReceiver, stateOf } from '../notificaties/given.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 const PAD = '/beheer/configuratie/notificaties'
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
 t.test('the settings of notifications', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const { sql } = test.database
   await sql`truncate notificatie, levering, notificatie_poging`
   const receiver = await givenReceiver(t)
-  const beheerder = await alsBeheerder(test, 'administrator')
-  const { pagina } = beheerder
-  const opslaan = () => pagina.click('button[value=opslaan]')
+  const beheerder = await asBeheerder(test, 'administrator')
+  const { tab } = beheerder
+  const saveForm = () => tab.click('button[value=opslaan]')
   const audit = () => sql`select * from beheer_audit where handeling = 'notificaties-instellen' order by id desc`
 
   t.test('an administrator sets the service by keyboard alone, and the secret is never shown again', async (t) => {
-    await pagina.goto(PAD)
-    t.match(await pagina.textContent('main'), 'Er is geen notificatiedienst ingesteld')
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.focus('#veld-apiRoot')
+    await tab.goto(PAD)
+    t.match(await tab.textContent('main'), 'Er is geen notificatiedienst ingesteld')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.focus('#veld-apiRoot')
     for (const text of [receiver.root, 'zaakstroom', 'een geheim dat niemand ziet']) {
-      await pagina.keyboard.type(text)
-      await pagina.keyboard.press('Tab')
+      await tab.keyboard.type(text)
+      await tab.keyboard.press('Tab')
     }
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForSelector('.bericht-goed')
-    t.match(await pagina.textContent('main'), 'Er is een secret bewaard')
-    t.equal(await pagina.inputValue('#veld-apiRoot'), receiver.root)
-    t.notMatch(await pagina.content(), 'niemand ziet')
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.keyboard.press('Enter')
+    await tab.waitForSelector('.bericht-goed')
+    t.match(await tab.textContent('main'), 'Er is een secret bewaard')
+    t.equal(await tab.inputValue('#veld-apiRoot'), receiver.root)
+    t.notMatch(await tab.content(), 'niemand ziet')
+    t.same(await accessibilityFaults(tab), [])
     const [row] = await audit()
     t.match(row, {
       gebruiker: 'administrator',
@@ -44,50 +44,49 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
   t.test('an empty secret keeps the one that is known, and saving nothing new leaves no record', async (t) => {
     const before = (await audit()).length
     const [known] = await sql`select geheim from dienst`
-    await pagina.goto(PAD)
-    await opslaan()
-    await pagina.waitForSelector('text=Er was niets gewijzigd')
+    await tab.goto(PAD)
+    await saveForm()
+    await tab.waitForSelector('text=Er was niets gewijzigd')
     t.equal((await audit()).length, before)
-    await pagina.fill('#veld-termijn', '2,5')
-    await opslaan()
-    await pagina.waitForSelector('.bericht-goed')
+    await tab.fill('#veld-termijn', '2,5')
+    await saveForm()
+    await tab.waitForSelector('.bericht-goed')
     const [row] = await sql`select geheim, termijn_ms as termijn from dienst`
     t.same(row, { geheim: known!.geheim, termijn: 2500 })
     t.match((await audit())[0], { oud: { termijnMs: 10_000 }, nieuw: { termijnMs: 2500, secret: undefined } })
   })
 
-  const delays = () =>
-    pagina.$$eval('#schema tbody td:nth-of-type(1)', (cells) => cells.map((cell) => cell.textContent))
+  const delays = () => tab.$$eval('#schema tbody td:nth-of-type(1)', (cells) => cells.map((cell) => cell.textContent))
 
   t.test('the schedule follows while one types, and what is wrong is said', async (t) => {
-    await pagina.goto(PAD)
+    await tab.goto(PAD)
     t.equal((await delays()).length, SETS.standaard.maxRetries + 1)
-    await pagina.fill('#veld-maxRetries', '3')
-    await pagina.fill('#veld-backoff', '10')
-    await pagina.fill('#veld-baseFactor', '3')
-    await pagina.waitForSelector('#schema >> text=1 min 30 s')
+    await tab.fill('#veld-maxRetries', '3')
+    await tab.fill('#veld-backoff', '10')
+    await tab.fill('#veld-baseFactor', '3')
+    await tab.waitForSelector('#schema >> text=1 min 30 s')
     t.same(await delays(), ['direct', '10 s', '30 s', '1 min 30 s'])
-    await pagina.check('#veld-backoffSoort-uit')
-    await pagina.waitForSelector('#schema >> text=9 min')
+    await tab.check('#veld-backoffSoort-uit')
+    await tab.waitForSelector('#schema >> text=9 min')
     t.same(await delays(), ['direct', '3 min', '3 min', '3 min'])
-    await pagina.fill('#veld-maxRetries', '-1')
-    await pagina.waitForSelector('#schema .bericht-fout')
-    t.match(await pagina.textContent('#schema'), 'max retries: vul een geheel getal in van 0 tot en met 100')
+    await tab.fill('#veld-maxRetries', '-1')
+    await tab.waitForSelector('#schema .bericht-fout')
+    t.match(await tab.textContent('#schema'), 'max retries: vul een geheel getal in van 0 tot en met 100')
     t.equal((await readInstellingen(test.app.read)).maxRetries, 7, 'nothing was saved')
   })
 
   t.test('without script a button shows it, and each documented set is one click away', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator', { javaScriptEnabled: false, width: 320 })
+    const { tab } = await asBeheerder(test, 'administrator', { javaScriptEnabled: false, width: 320 })
     for (const [name, set] of Object.entries(SETS)) {
-      await pagina.goto(PAD)
-      await pagina.click(`button[value=${name}]`)
-      t.equal(await pagina.inputValue('#veld-backoffMax'), String(set.backoffMax))
-      t.equal((await pagina.$$('#schema tbody tr')).length, schedule(set).length + 1)
+      await tab.goto(PAD)
+      await tab.click(`button[value=${name}]`)
+      t.equal(await tab.inputValue('#veld-backoffMax'), String(set.backoffMax))
+      t.equal((await tab.$$('#schema tbody tr')).length, schedule(set).length + 1)
     }
-    t.equal(await pagina.inputValue('#veld-apiRoot'), receiver.root, 'what else stood there stays')
-    await pagina.fill('#veld-maxRetries', '2')
-    await pagina.click('button[value=voorbeeld]')
-    t.equal((await pagina.$$('#schema tbody tr')).length, 3)
+    t.equal(await tab.inputValue('#veld-apiRoot'), receiver.root, 'what else stood there stays')
+    await tab.fill('#veld-maxRetries', '2')
+    await tab.click('button[value=voorbeeld]')
+    t.equal((await tab.$$('#schema tbody tr')).length, 3)
     t.equal((await readInstellingen(test.app.read)).maxRetries, 7)
   })
 
@@ -110,84 +109,84 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     const before = JSON.stringify([await readInstellingen(test.app.read), await sql`select * from dienst`])
     for (let round = 0; round < 6; round++) {
       const values = Object.entries(bad).map(([veld, list]) => [veld, list[round % list.length]!] as const)
-      await pagina.goto(PAD)
-      for (const [veld, value] of values) await pagina.fill(`#veld-${veld}`, value)
-      await opslaan()
-      await pagina.waitForSelector('main [role=alert]')
+      await tab.goto(PAD)
+      for (const [veld, value] of values) await tab.fill(`#veld-${veld}`, value)
+      await saveForm()
+      await tab.waitForSelector('main [role=alert]')
       for (const [veld, value] of values) {
-        t.ok(await pagina.$(`#veld-${veld}-fout`), `${veld}: ${value}`)
-        t.equal(await pagina.inputValue(`#veld-${veld}`), value)
+        t.ok(await tab.$(`#veld-${veld}-fout`), `${veld}: ${value}`)
+        t.equal(await tab.inputValue(`#veld-${veld}`), value)
       }
     }
-    t.same(await toegankelijkheid(pagina), [], 'also with faults beside the fields')
+    t.same(await accessibilityFaults(tab), [], 'also with faults beside the fields')
     t.equal(JSON.stringify([await readInstellingen(test.app.read), await sql`select * from dienst`]), before)
   })
 
   t.test('a test message says which stage fails', async (t) => {
     const stages = async () => {
-      await pagina.goto(PAD)
-      await pagina.click('text=Testbericht versturen')
-      await pagina.waitForSelector('.bericht[role]')
+      await tab.goto(PAD)
+      await tab.click('text=Testbericht versturen')
+      await tab.waitForSelector('.bericht[role]')
     }
     await stages()
-    t.match(await pagina.textContent('main'), 'Het testbericht is aangekomen')
+    t.match(await tab.textContent('main'), 'Het testbericht is aangekomen')
     receiver.answer = (response) => response.writeHead(403).end(KWAAD)
     await stages()
-    t.match(await pagina.textContent('.bericht-fout'), 'Mislukte stap: Rechten')
-    t.match(await pagina.textContent('main'), 'scope notificaties.publiceren')
-    t.match(await pagina.textContent('main'), KWAAD, 'what the receiver says stands there as text')
-    t.same(await toegankelijkheid(pagina), [])
+    t.match(await tab.textContent('.bericht-fout'), 'Mislukte stap: Rechten')
+    t.match(await tab.textContent('main'), 'scope notificaties.publiceren')
+    t.match(await tab.textContent('main'), KWAAD, 'what the receiver says stands there as text')
+    t.same(await accessibilityFaults(tab), [])
     receiver.answer = (response) => response.writeHead(503).end()
     await stages()
-    t.match(await pagina.textContent('.bericht-fout'), 'Antwoord krijgen (HTTP)')
+    t.match(await tab.textContent('.bericht-fout'), 'Antwoord krijgen (HTTP)')
     receiver.answer = (response) => response.writeHead(201).end()
     await sql`update dienst set api_root = 'http://127.0.0.1:9/'`
     await stages()
-    t.match(await pagina.textContent('.bericht-fout'), 'Verbinding maken (TCP)')
+    t.match(await tab.textContent('.bericht-fout'), 'Verbinding maken (TCP)')
     await sql`update dienst set api_root = 'http://bestaat-niet.invalid/'`
     await stages()
-    t.match(await pagina.textContent('.bericht-fout'), 'Hostnaam opzoeken (DNS)')
+    t.match(await tab.textContent('.bericht-fout'), 'Hostnaam opzoeken (DNS)')
     await sql`update dienst set api_root = ${receiver.root}`
   })
 
   t.test('channels are registered, with the outcome of each', async (t) => {
     receiver.answer = (response, { body }, request) =>
       response.writeHead(body.naam === 'zaken' ? 400 : 200).end(request.method === 'GET' ? '[]' : '{"fout":1}')
-    await pagina.goto(PAD)
-    await pagina.click('text=Kanalen registreren')
-    await pagina.waitForSelector('text=1 van de 7 kanalen zijn niet geregistreerd')
-    t.match(await pagina.textContent('main'), 'het antwoord was 400')
+    await tab.goto(PAD)
+    await tab.click('text=Kanalen registreren')
+    await tab.waitForSelector('text=1 van de 7 kanalen zijn niet geregistreerd')
+    t.match(await tab.textContent('main'), 'het antwoord was 400')
     receiver.answer = (response, _call, request) => response.writeHead(200).end(request.method === 'GET' ? '[]' : '{}')
-    await pagina.click('text=Kanalen registreren')
-    await pagina.waitForSelector('text=Alle kanalen zijn geregistreerd')
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.click('text=Kanalen registreren')
+    await tab.waitForSelector('text=Alle kanalen zijn geregistreerd')
+    t.same(await accessibilityFaults(tab), [])
   })
 
   t.test('what waits follows new settings from its next attempt on (F32)', async (t) => {
     receiver.answer = (response) => response.writeHead(500).end()
-    const uuid = await givenWijziging(test)
+    const uuid = await givenChange(test)
     await test.runJobs()
     t.match(await stateOf(test, uuid), { pogingen: 1 })
-    await pagina.goto(PAD)
-    await pagina.click('button[value=kort]')
-    await opslaan()
-    await pagina.waitForSelector('text=De instellingen zijn opgeslagen')
+    await tab.goto(PAD)
+    await tab.click('button[value=kort]')
+    await saveForm()
+    await tab.waitForSelector('text=De instellingen zijn opgeslagen')
     t.match((await audit())[0], { oud: { backoff: 25, maxRetries: 7 }, nieuw: { backoff: 3, maxRetries: 5 } })
     await elapse(test, 25)
     await test.runJobs()
-    const { pogingen, overSeconden } = await stateOf(test, uuid)
-    t.equal(pogingen, 2)
+    const { pogingen: attemptsOf, overSeconden } = await stateOf(test, uuid)
+    t.equal(attemptsOf, 2)
     t.ok((overSeconden as number) <= 6, 'the second delay of the short set')
   })
 
   t.test('who may not change them sees them, and is refused by the server', async (t) => {
-    const { pagina, context, klachten } = await alsBeheerder(test, 'viewer', { width: 320 })
-    await pagina.goto(PAD)
-    t.equal((await pagina.$$('main form')).length, 0)
-    t.match(await pagina.textContent('main'), receiver.root)
-    t.same(await toegankelijkheid(pagina), [])
-    t.equal(await teBreed(pagina), false)
-    const _csrf = await pagina.inputValue('input[name=_csrf]')
+    const { tab, context, klachten } = await asBeheerder(test, 'viewer', { width: 320 })
+    await tab.goto(PAD)
+    t.equal((await tab.$$('main form')).length, 0)
+    t.match(await tab.textContent('main'), receiver.root)
+    t.same(await accessibilityFaults(tab), [])
+    t.equal(await isTooWide(tab), false)
+    const _csrf = await tab.inputValue('input[name=_csrf]')
     for (const path of ['', '/testbericht', '/kanalen']) {
       const answer = await context.request.post(`${PAD}${path}`, { form: { _csrf }, headers: { origin: test.adres } })
       t.equal(answer.status(), 403)

@@ -7,8 +7,8 @@ import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts.ts'
 import { roleOf } from '../../src/beheer/oidc.ts'
 import { type TestApp, testApp } from '../app.ts'
-import { needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
-import { klant } from './browser-client.ts'
+import { accessibilityFaults, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
+import { pagesClient } from './browser-client.ts'
 
 const SECRET = 'secret of the test at the provider'
 
@@ -121,7 +121,7 @@ const settings = (issuer: string) => ({
 })
 
 /** From our page to the provider, and back with what it says. */
-async function inloggen({ app }: TestApp, browser = klant(app), verder = '') {
+async function signInWithOidc({ app }: TestApp, browser = pagesClient(app), verder = '') {
   const away = await browser.get(`/beheer/inloggen/oidc${verder}`)
   if (away.statusCode !== 303) return { answer: away, browser, terug: '' }
   const { headers } = await fetch(away.headers.location!, { redirect: 'manual' })
@@ -137,7 +137,7 @@ t.test('signing in with OpenID Connect', async (t) => {
 
   t.test('makes an account at the first time, with the role of the claim', async (t) => {
     t.same(idp.state.asked, [], 'nobody asked the provider before somebody wanted to sign in')
-    const { answer, browser } = await inloggen(test, undefined, '?verder=/beheer/imports')
+    const { answer, browser } = await signInWithOidc(test, undefined, '?verder=/beheer/imports')
     t.equal(answer.statusCode, 303)
     t.equal(answer.headers.location, '/beheer/imports')
     t.match((await browser.get('/beheer/')).body, 'Jan Jansen')
@@ -150,8 +150,8 @@ t.test('signing in with OpenID Connect', async (t) => {
       audit.map(({ handeling }) => handeling),
       ['account-maken', 'inloggen'],
     )
-    t.equal((await klant(test.app).login('j.jansen', '')).statusCode, 400, 'it has no password')
-    t.equal((await klant(test.app).login('j.jansen', 'x'.repeat(12))).statusCode, 401)
+    t.equal((await pagesClient(test.app).login('j.jansen', '')).statusCode, 400, 'it has no password')
+    t.equal((await pagesClient(test.app).login('j.jansen', 'x'.repeat(12))).statusCode, 401)
   })
 
   t.test('updates the role at every time, in both directions, and knows the person by the subject', async (t) => {
@@ -160,10 +160,10 @@ t.test('signing in with OpenID Connect', async (t) => {
       preferred_username: 'jan.jansen-de-vries',
       roles: ['iets anders', 'administrator'],
     }
-    t.equal((await inloggen(test)).answer.statusCode, 303)
+    t.equal((await signInWithOidc(test)).answer.statusCode, 303)
     t.match(await accounts(), [{ gebruikersnaam: 'j.jansen', rol: 'administrator' }])
     idp.state.claims.roles = 'viewer'
-    const { browser } = await inloggen(test)
+    const { browser } = await signInWithOidc(test)
     t.match(await accounts(), [{ rol: 'viewer' }])
     t.equal((await browser.get('/beheer/accounts')).statusCode, 403)
   })
@@ -171,7 +171,7 @@ t.test('signing in with OpenID Connect', async (t) => {
   t.test('refuses who has no role, also one who had', async (t) => {
     for (const roles of [undefined, [], ['iets anders'], { viewer: true }, 7, ['VIEWER']]) {
       idp.state.claims.roles = roles
-      const { answer, browser } = await inloggen(test)
+      const { answer, browser } = await signInWithOidc(test)
       t.equal(answer.statusCode, 403)
       t.match(answer.body, 'geen rol')
       t.equal((await browser.get('/beheer/')).statusCode, 303)
@@ -182,7 +182,7 @@ t.test('signing in with OpenID Connect', async (t) => {
   t.test('never takes an account that has a password, whatever name the provider gives', async (t) => {
     await createAccount(test.database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
     idp.state.claims = { sub: 'persoon-2', preferred_username: 'BAAS', roles: ['viewer'] }
-    const { answer } = await inloggen(test)
+    const { answer } = await signInWithOidc(test)
     t.equal(answer.statusCode, 403)
     t.match(answer.body, 'Er is hier al een account')
     t.match((await accounts())[1], { gebruikersnaam: 'baas', rol: 'administrator', oidc_subject: null })
@@ -191,7 +191,7 @@ t.test('signing in with OpenID Connect', async (t) => {
   t.test('takes the account that was made for it beforehand', async (t) => {
     await createAccount(test.database.db, { gebruikersnaam: 'p.pieters', naam: 'Piet', rol: 'viewer' })
     idp.state.claims = { sub: 'persoon-3', preferred_username: 'P.Pieters', roles: ['operator'] }
-    t.equal((await inloggen(test)).answer.statusCode, 303)
+    t.equal((await signInWithOidc(test)).answer.statusCode, 303)
     t.match((await accounts()).at(-1), {
       gebruikersnaam: 'p.pieters',
       naam: 'Piet',
@@ -199,13 +199,13 @@ t.test('signing in with OpenID Connect', async (t) => {
       oidc_subject: 'persoon-3',
     })
     await test.database.sql`update beheer_account set actief = false where oidc_subject = 'persoon-3'`
-    t.match((await inloggen(test)).answer, { statusCode: 403, body: /niet-actief/ })
+    t.match((await signInWithOidc(test)).answer, { statusCode: 403, body: /niet-actief/ })
   })
 
   t.test('asks the one-time code of an account that has them', async (t) => {
     idp.state.claims = { sub: 'persoon-1', roles: ['viewer'] }
     await test.database.sql`update beheer_account set totp_sinds = now() where oidc_subject = 'persoon-1'`
-    const { answer, browser } = await inloggen(test, undefined, '?verder=/beheer/zaken')
+    const { answer, browser } = await signInWithOidc(test, undefined, '?verder=/beheer/zaken')
     t.equal(answer.headers.location, '/beheer/inloggen/code?verder=%2Fbeheer%2Fzaken')
     t.equal((await browser.get('/beheer/')).statusCode, 303)
     await test.database.sql`update beheer_account set totp_sinds = null`
@@ -215,7 +215,7 @@ t.test('signing in with OpenID Connect', async (t) => {
     idp.state.claims = { sub: 'persoon-1', roles: ['administrator'] }
     for (const fault of ['nonce', 'issuer', 'audience', 'expired', 'key', 'none', 'denied', 'broken'] as const) {
       idp.state.fault = fault
-      const { answer, browser } = await inloggen(test)
+      const { answer, browser } = await signInWithOidc(test)
       t.equal(answer.statusCode, 401, fault)
       t.match(answer.body, 'Inloggen met Gemeentelogin is niet gelukt')
       t.notMatch(answer.body, 'canary')
@@ -225,9 +225,9 @@ t.test('signing in with OpenID Connect', async (t) => {
   })
 
   t.test('refuses an answer to another attempt, or one that comes twice', async (t) => {
-    const { terug, browser } = await inloggen(test)
+    const { terug, browser } = await signInWithOidc(test)
     t.equal((await browser.get(terug)).statusCode, 400, 'the cookie of the way is gone')
-    const victim = klant(test.app)
+    const victim = pagesClient(test.app)
     t.equal((await victim.get(terug)).statusCode, 400, 'a link that somebody else sends')
     await victim.get('/beheer/inloggen/oidc')
     t.equal((await victim.get(terug)).statusCode, 401, 'also while an own attempt is on the way')
@@ -240,7 +240,7 @@ t.test('signing in with OpenID Connect', async (t) => {
 
   t.test('goes back to no other place than a page of ours', async (t) => {
     for (const verder of ['https://evil.example', '//evil.example', '/\\evil.example', '/zaken']) {
-      const { answer } = await inloggen(test, undefined, `?verder=${encodeURIComponent(verder)}`)
+      const { answer } = await signInWithOidc(test, undefined, `?verder=${encodeURIComponent(verder)}`)
       t.equal(answer.headers.location, '/beheer/')
     }
   })
@@ -249,10 +249,10 @@ t.test('signing in with OpenID Connect', async (t) => {
     await idp.stop()
     const fresh = await testApp(t, settings(idp.issuer))
     await createAccount(fresh.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
-    const { answer } = await inloggen(fresh)
+    const { answer } = await signInWithOidc(fresh)
     t.equal(answer.statusCode, 503)
     t.match(answer.body, 'Gemeentelogin is nu niet bereikbaar')
-    t.equal((await klant(fresh.app).login('jan', WACHTWOORD)).statusCode, 303)
+    t.equal((await pagesClient(fresh.app).login('jan', WACHTWOORD)).statusCode, 303)
   })
 })
 
@@ -277,21 +277,21 @@ t.test('a role follows from the claim that the settings name', async (t) => {
 
 t.test('by hand, in a browser', await needsBrowser(), async (t) => {
   const idp = await provider(t)
-  const test = await opstelling(t, settings(idp.issuer))
+  const test = await setUpPages(t, settings(idp.issuer))
   const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 320, height: 800 } })
-  const pagina = await context.newPage()
-  await pagina.goto('/beheer/audit')
-  t.same(await toegankelijkheid(pagina), [])
-  t.equal(await teBreed(pagina), false)
-  await pagina.click('text=Inloggen met Gemeentelogin')
-  await pagina.waitForURL('**/beheer/audit')
-  t.match(await pagina.textContent('.kop-account'), 'Jan Jansen')
-  await pagina.goto('/beheer/mijn-account')
-  t.match(await pagina.textContent('main'), 'Dit account heeft hier geen wachtwoord')
-  await pagina.click('text=Uitloggen')
+  const tab = await context.newPage()
+  await tab.goto('/beheer/audit')
+  t.same(await accessibilityFaults(tab), [])
+  t.equal(await isTooWide(tab), false)
+  await tab.click('text=Inloggen met Gemeentelogin')
+  await tab.waitForURL('**/beheer/audit')
+  t.match(await tab.textContent('.kop-account'), 'Jan Jansen')
+  await tab.goto('/beheer/mijn-account')
+  t.match(await tab.textContent('main'), 'Dit account heeft hier geen wachtwoord')
+  await tab.click('text=Uitloggen')
   idp.state.claims.roles = []
-  await pagina.click('text=Inloggen met Gemeentelogin')
-  t.match(await pagina.textContent('h1'), 'is niet gelukt')
-  t.same(await toegankelijkheid(pagina), [])
-  t.equal(await teBreed(pagina), false)
+  await tab.click('text=Inloggen met Gemeentelogin')
+  t.match(await tab.textContent('h1'), 'is niet gelukt')
+  t.same(await accessibilityFaults(tab), [])
+  t.equal(await isTooWide(tab), false)
 })

@@ -2,29 +2,29 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import t from 'tap'
 import { testDatabase } from '../setup.ts'
-import { alsBeheerder, needsBrowser, opstelling } from './browser.ts'
+import { asBeheerder, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('a database that goes away is told, and the page comes back by itself', await needsBrowser(), async (t) => {
   const { url } = await testDatabase(t)
-  const omweg = await startOmweg(url)
+  const omweg = await startDetour(url)
   t.teardown(omweg.weg)
-  const test = await opstelling(t, { DATABASE_URL: omweg.url })
-  const { pagina } = await alsBeheerder(test, 'viewer')
-  const ander = await alsBeheerder(test, 'viewer')
-  await pagina.waitForSelector('text=Gezondheid')
+  const test = await setUpPages(t, { DATABASE_URL: omweg.url })
+  const { tab } = await asBeheerder(test, 'viewer')
+  const ander = await asBeheerder(test, 'viewer')
+  await tab.waitForSelector('text=Gezondheid')
   await omweg.weg()
-  await pagina.waitForSelector('text=Deze pagina kan niet worden bijgewerkt', { timeout: 60_000 })
-  const answer = await ander.pagina.goto('/beheer/')
+  await tab.waitForSelector('text=Deze pagina kan niet worden bijgewerkt', { timeout: 60_000 })
+  const answer = await ander.tab.goto('/beheer/')
   t.equal(answer!.status(), 503)
-  t.match(await ander.pagina.textContent('main'), 'kijkt zelf of het weer gaat')
-  t.notMatch(await ander.pagina.content(), /ECONNREFUSED|at .*\.ts/)
+  t.match(await ander.tab.textContent('main'), 'kijkt zelf of het weer gaat')
+  t.notMatch(await ander.tab.content(), /ECONNREFUSED|at .*\.ts/)
   await omweg.terug()
-  await ander.pagina.waitForSelector('text=Gezondheid', { timeout: 60_000 })
-  await pagina.waitForSelector('text=Deze pagina kan niet worden bijgewerkt', { state: 'detached', timeout: 60_000 })
+  await ander.tab.waitForSelector('text=Gezondheid', { timeout: 60_000 })
+  await tab.waitForSelector('text=Deze pagina kan niet worden bijgewerkt', { state: 'detached', timeout: 60_000 })
 })
 
 /** The database by another address, which can be closed. */
-async function startOmweg(databaseUrl: string) {
+async function startDetour(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   const server = createServer((near) => {

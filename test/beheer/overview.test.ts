@@ -1,69 +1,69 @@
 import { rename, rm } from 'node:fs/promises'
 import t from 'tap'
 import { emptyQueue, failJob } from '../jobs/queue.ts'
-import { configure, forgetMessages, givenReceiver, givenWijziging } from '../notificaties/given.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { configure, forgetMessages, givenChange, givenReceiver } from '../notificaties/given.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 const KWAAD = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
 t.test('the overview', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const { sql } = test.database
   await forgetMessages(test)
   await emptyQueue(sql)
-  const { pagina, klachten } = await alsBeheerder(test, 'viewer')
-  const main = () => pagina.textContent('main')
+  const { tab, klachten } = await asBeheerder(test, 'viewer')
+  const main = () => tab.textContent('main')
   const receiver = await givenReceiver(t)
-  const werken = () => sql`
+  const keepWorking = () => sql`
     insert into worker (naam, versie, host, pid, pool_id)
     values ('worker', '0.1.0', ${KWAAD}, 1, 'a'), ('notificaties', '0.1.0', 'h', 1, 'b')
     on conflict (pool_id) do update set gezien_op = now()`
 
   t.test('with nothing running it says what is missing and where to do something', async (t) => {
-    await pagina.goto('/beheer/')
+    await tab.goto('/beheer/')
     t.match(await main(), 'Er draait geen worker voor imports')
     t.match(await main(), 'Er is geen notificatiedienst ingesteld')
-    await pagina.click('text=Naar de configuratie van notificaties')
-    await pagina.waitForURL('**/configuratie/notificaties')
+    await tab.click('text=Naar de configuratie van notificaties')
+    await tab.waitForURL('**/configuratie/notificaties')
   })
 
   t.test('when all works it says so', async (t) => {
     await configure(test, receiver.root)
-    await givenWijziging(test)
+    await givenChange(test)
     await test.runJobs()
-    await werken()
-    await pagina.goto('/beheer/')
+    await keepWorking()
+    await tab.goto('/beheer/')
     t.match(await main(), 'Alles werkt.')
     t.match(await main(), /Laatste bericht bezorgd/)
     t.match(await main(), /PostgreSQL.*Schema.*\.sql/s)
     t.match(await main(), KWAAD, 'as text')
-    t.same(await toegankelijkheid(pagina), [])
+    t.same(await accessibilityFaults(tab), [])
   })
 
   t.test('a fault shows by itself within 15 s and is gone within 30 s, each with what to do', async (t) => {
-    await werken()
-    await pagina.goto('/beheer/')
+    await keepWorking()
+    await tab.goto('/beheer/')
     await sql`update worker set gezien_op = now() - interval '1 minute' where pool_id = 'a'`
     await sql`select graphile_worker.add_job('fold-counts', run_at => now() - interval '2 minutes')`
-    await pagina.waitForSelector('text=stil sinds 1 min', { timeout: 60_000 })
+    await tab.waitForSelector('text=stil sinds 1 min', { timeout: 60_000 })
     t.match(await main(), 'Taken blijven liggen')
     await emptyQueue(sql)
-    await werken()
-    await pagina.waitForSelector('text=stil sinds 1 min', { state: 'detached', timeout: 60_000 })
+    await keepWorking()
+    await tab.waitForSelector('text=stil sinds 1 min', { state: 'detached', timeout: 60_000 })
   })
 
   t.test('the state of the receiver', async (t) => {
     receiver.answer = (response) => response.writeHead(401).end()
-    await givenWijziging(test)
+    await givenChange(test)
     await test.runJobs()
-    await pagina.goto('/beheer/')
+    await tab.goto('/beheer/')
     t.match(await main(), /Laatste poging mislukt.*status 401/s)
     t.match(await main(), 'Controleer client-ID en secret')
     await sql`update dienst set api_root = 'http://127.0.0.1:9/'`
-    await pagina.goto('/beheer/')
+    await tab.goto('/beheer/')
     t.match(await main(), 'De notificatiedienst is niet bereikbaar: de verbinding werd geweigerd')
     await sql`update dienst set api_root = ${receiver.root}`
-    await pagina.goto('/beheer/')
+    await tab.goto('/beheer/')
     t.notMatch(await main(), 'niet bereikbaar')
   })
 
@@ -73,25 +73,25 @@ t.test('the overview', await needsBrowser(), async (t) => {
     await sql`update levering set status = 'mislukt' where status = 'gepland'`
     const [job] = await sql`select id from graphile_worker.add_job('import-batch', max_attempts => 1)`
     await failJob(sql, job!.id, 1, 'stuk')
-    await pagina.goto('/beheer/')
+    await tab.goto('/beheer/')
     t.match(await main(), 'De documentopslag (map op schijf) is niet beschikbaar')
     t.match(await main(), '40 van 100 rijen, 1 mislukt')
     t.match(await main(), 'Vandaag is één notificatie mislukt')
     t.match(await main(), 'Er is een taak mislukt')
-    t.same(await toegankelijkheid(pagina), [])
+    t.same(await accessibilityFaults(tab), [])
     await rm(test.config.documentenDir, { recursive: true, force: true })
     await rename(`${test.config.documentenDir}-weg`, test.config.documentenDir)
-    await pagina.goto('/beheer/')
+    await tab.goto('/beheer/')
     t.notMatch(await main(), 'niet beschikbaar')
   })
 
   t.test('without script at 320 pixels', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
-    t.match(await pagina.textContent('main'), 'Gezondheid')
-    t.match(await pagina.innerHTML('head'), 'http-equiv="refresh" content="10"')
-    const smal = await alsBeheerder(test, 'viewer', { width: 320 })
-    t.equal(await teBreed(smal.pagina), false)
-    t.same(await toegankelijkheid(smal.pagina), [])
+    const { tab } = await asBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 320 })
+    t.match(await tab.textContent('main'), 'Gezondheid')
+    t.match(await tab.innerHTML('head'), 'http-equiv="refresh" content="10"')
+    const smal = await asBeheerder(test, 'viewer', { width: 320 })
+    t.equal(await isTooWide(smal.tab), false)
+    t.same(await accessibilityFaults(smal.tab), [])
   })
 
   t.same(klachten, [])

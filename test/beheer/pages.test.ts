@@ -4,7 +4,7 @@ import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import Fastify, { type HTTPMethods } from 'fastify'
 import t from 'tap'
 import { beheer } from '../../src/beheer/index.ts'
-import { alsBeheerder, needsBrowser, type Opstelling, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, type PagesSetup, setUpPages } from './browser.ts'
 
 const RAW = /<%~(?!\s*include\(|\s*it\.body\s*%>)/
 
@@ -20,8 +20,8 @@ t.test('templates escape everything but the parts that they are made of', async 
 })
 
 t.test('the script is at most 10 KB, and a page with all its files at most 150 KB compressed', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const get = await test.ingelogd('administrator')
+  const test = await setUpPages(t, {}, false)
+  const get = await test.signedIn('administrator')
   const page = await get('/beheer/')
   const files = [...page.body.matchAll(/(?:href|src)="(\/beheer\/bestanden\/[^"]+)"/g)].map((match) => match[1]!)
   t.ok(files.length >= 2)
@@ -40,7 +40,7 @@ t.test('the script is at most 10 KB, and a page with all its files at most 150 K
 
 t.test('a theme of the municipality comes after our styles, under its own class', async (t) => {
   const directory = t.testdir({ 'thema.css': '.gemeente-theme { --utrecht-link-color: #036; }' })
-  const test = await opstelling(
+  const test = await setUpPages(
     t,
     { BEHEER_THEME_CSS: `${directory}/thema.css`, BEHEER_THEME_CLASS: 'gemeente-theme' },
     false,
@@ -54,7 +54,7 @@ t.test('a theme of the municipality comes after our styles, under its own class'
 })
 
 t.test('every page has the headers that keep other sites and inline code out', async (t) => {
-  const test = await opstelling(t, {}, false)
+  const test = await setUpPages(t, {}, false)
   for (const url of ['/beheer/inloggen', '/beheer/', '/beheer/nergens']) {
     const { headers } = await test.app.inject({ url, headers: { host: 'localhost' } })
     const csp = String(headers['content-security-policy'])
@@ -66,8 +66,8 @@ t.test('every page has the headers that keep other sites and inline code out', a
 })
 
 t.test('who is not signed in, or may not do it, is refused by the server on every route', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const viewer = await test.ingelogd('viewer')
+  const test = await setUpPages(t, {}, false)
+  const viewer = await test.signedIn('viewer')
   const routes = await beheerRoutes(test)
   t.ok(routes.length > 20)
   for (const { method, url, rol } of routes) {
@@ -85,8 +85,8 @@ t.test('who is not signed in, or may not do it, is refused by the server on ever
 })
 
 t.test('a fault of ours is a page that tells nothing of the inside', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const get = await test.ingelogd('viewer')
+  const test = await setUpPages(t, {}, false)
+  const get = await test.signedIn('viewer')
   await test.database.sql`alter table zaak rename to weg`
   const { statusCode, body } = await get('/beheer/zaken')
   t.equal(statusCode, 500)
@@ -95,14 +95,14 @@ t.test('a fault of ours is a page that tells nothing of the inside', async (t) =
 })
 
 t.test('the bare address leads to the pages', async (t) => {
-  const test = await opstelling(t, {}, false)
+  const test = await setUpPages(t, {}, false)
   const { statusCode, headers } = await test.app.inject({ url: '/', headers: { host: 'localhost' } })
   t.match({ statusCode, headers }, { statusCode: 303, headers: { location: 'http://localhost/beheer/' } })
 })
 
 t.test('a page that is not there keeps the menu of who is signed in, with a way out that works', async (t) => {
-  const test = await opstelling(t, {}, false)
-  const get = await test.ingelogd('viewer')
+  const test = await setUpPages(t, {}, false)
+  const get = await test.signedIn('viewer')
   const { statusCode, body } = await get('/beheer/nergens')
   t.equal(statusCode, 404)
   t.match(body, 'aria-label="Hoofdmenu"')
@@ -112,80 +112,80 @@ t.test('a page that is not there keeps the menu of who is signed in, with a way 
 })
 
 t.test('the look of the pages', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const PAGES = ['', 'notificaties', 'taken', 'zaken', 'applicaties', 'accounts', 'audit', 'configuratie/notificaties']
 
   await t.test('one typeface on every page, a menu of 14 rem, and a strip of tiles', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
+    const { tab } = await asBeheerder(test, 'administrator')
     for (const path of PAGES) {
-      await pagina.goto(`/beheer/${path}`)
+      await tab.goto(`/beheer/${path}`)
       const faces: string[] =
-        await pagina.evaluate(`[...new Set([...document.querySelectorAll('body :not(code, pre, kbd)')]
+        await tab.evaluate(`[...new Set([...document.querySelectorAll('body :not(code, pre, kbd)')]
         .filter((one) => one.checkVisibility()).map((one) => getComputedStyle(one).fontFamily))]`)
       t.equal(faces.length, 1, `${path}: ${faces.join(' | ')}`)
-      t.match(await pagina.evaluate(`document.querySelector('.menu').getBoundingClientRect().width`), 224)
+      t.match(await tab.evaluate(`document.querySelector('.menu').getBoundingClientRect().width`), 224)
     }
-    await pagina.goto('/beheer/')
-    t.equal(await pagina.locator('.tegel').count(), 6)
+    await tab.goto('/beheer/')
+    t.equal(await tab.locator('.tegel').count(), 6)
   })
 
   await t.test('dark where the browser asks for it, with contrast enough', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    await pagina.emulateMedia({ colorScheme: 'dark' })
+    const { tab } = await asBeheerder(test, 'administrator')
+    await tab.emulateMedia({ colorScheme: 'dark' })
     for (const path of PAGES) {
-      await pagina.goto(`/beheer/${path}`)
-      t.same(await toegankelijkheid(pagina), [], `/beheer/${path}`)
+      await tab.goto(`/beheer/${path}`)
+      t.same(await accessibilityFaults(tab), [], `/beheer/${path}`)
     }
-    t.equal(await pagina.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(17, 22, 29)')
+    t.equal(await tab.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(17, 22, 29)')
   })
 
   await t.test('below 40 rem a row of a table is a card, each value behind its heading', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator', { width: 390 })
-    await pagina.goto('/beheer/accounts')
-    t.equal(await pagina.evaluate(`getComputedStyle(document.querySelector('tbody tr')).display`), 'block')
+    const { tab } = await asBeheerder(test, 'administrator', { width: 390 })
+    await tab.goto('/beheer/accounts')
+    t.equal(await tab.evaluate(`getComputedStyle(document.querySelector('tbody tr')).display`), 'block')
     const cell = `document.querySelector('tbody td')`
-    t.equal(await pagina.evaluate(`${cell}.dataset.kop`), 'Naam')
-    t.equal(await pagina.evaluate(`getComputedStyle(${cell}, '::before').content`), '"Naam"')
+    t.equal(await tab.evaluate(`${cell}.dataset.kop`), 'Naam')
+    t.equal(await tab.evaluate(`getComputedStyle(${cell}, '::before').content`), '"Naam"')
     const table = `document.querySelector('.tabel')`
-    t.equal(await pagina.evaluate(`${table}.scrollWidth > ${table}.clientWidth`), false)
+    t.equal(await tab.evaluate(`${table}.scrollWidth > ${table}.clientWidth`), false)
   })
 
   await t.test('on paper there is the page alone', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    await pagina.goto('/beheer/zaken')
-    await pagina.emulateMedia({ media: 'print' })
-    for (const part of ['.kop', '.menu', '.voet', '.filters']) t.equal(await pagina.isVisible(part), false, part)
-    t.ok(await pagina.isVisible('h1'))
+    const { tab } = await asBeheerder(test, 'administrator')
+    await tab.goto('/beheer/zaken')
+    await tab.emulateMedia({ media: 'print' })
+    for (const part of ['.kop', '.menu', '.voet', '.filters']) t.equal(await tab.isVisible(part), false, part)
+    t.ok(await tab.isVisible('h1'))
   })
 
   await t.test('in forced colours the page of now stands out in the menu, and the others do not', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    await pagina.emulateMedia({ forcedColors: 'active' })
-    await pagina.goto('/beheer/zaken')
+    const { tab } = await asBeheerder(test, 'administrator')
+    await tab.emulateMedia({ forcedColors: 'active' })
+    await tab.goto('/beheer/zaken')
     const border = (link: string) =>
-      pagina.evaluate(`getComputedStyle(document.querySelector('${link}')).borderInlineStartColor`)
+      tab.evaluate(`getComputedStyle(document.querySelector('${link}')).borderInlineStartColor`)
     t.equal(
       await border('.menu a:not([aria-current])'),
-      await pagina.evaluate('getComputedStyle(document.body).backgroundColor'),
+      await tab.evaluate('getComputedStyle(document.body).backgroundColor'),
     )
     t.not(await border('.menu a[aria-current]'), await border('.menu a:not([aria-current])'))
   })
 
   await t.test('at 200 % of a small laptop nothing needs scrolling sideways', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator', { width: 640 })
+    const { tab } = await asBeheerder(test, 'administrator', { width: 640 })
     for (const path of PAGES) {
-      await pagina.goto(`/beheer/${path}`)
-      t.equal(await teBreed(pagina), false, path)
+      await tab.goto(`/beheer/${path}`)
+      t.equal(await isTooWide(tab), false, path)
     }
   })
 
   await t.test('the keyboard goes from the skip link by the header and the menu to the page', async (t) => {
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    await pagina.goto('/beheer/zaken')
+    const { tab } = await asBeheerder(test, 'administrator')
+    await tab.goto('/beheer/zaken')
     const order: string[] = []
     for (let place = 0; place < 30; place++) {
-      await pagina.keyboard.press('Tab')
-      order.push(await pagina.evaluate(`document.activeElement.closest('header, nav.menu, main')?.tagName ?? 'BODY'`))
+      await tab.keyboard.press('Tab')
+      order.push(await tab.evaluate(`document.activeElement.closest('header, nav.menu, main')?.tagName ?? 'BODY'`))
       if (order.at(-1) === 'MAIN') break
     }
     t.same([...new Set(order)], ['BODY', 'HEADER', 'NAV', 'MAIN'])
@@ -193,7 +193,7 @@ t.test('the look of the pages', await needsBrowser(), async (t) => {
 })
 
 /** Every route of the pages, with the role that it asks. */
-async function beheerRoutes({ app, parts }: Opstelling) {
+async function beheerRoutes({ app, parts }: PagesSetup) {
   const routes: { method: HTTPMethods; url: string; rol: string }[] = []
   const probe = Fastify()
   probe.addHook('onRoute', ({ method, url, config }) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { volgendeRun } from '../../src/jobs/retention.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('the next run is at 02:17 UTC, today or tomorrow', async (t) => {
   t.equal(volgendeRun(new Date('2026-02-28T02:16:59Z')).toISOString(), '2026-02-28T02:17:00.000Z')
@@ -8,17 +8,17 @@ t.test('the next run is at 02:17 UTC, today or tomorrow', async (t) => {
 })
 
 t.test('the retention page', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const { sql } = test.database
   await sql`truncate notificatie, levering, notificatie_poging`
-  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
-  const nu = async (wat: string) => Number(await pagina.textContent(`[data-nu=${wat}]`))
+  const { tab, klachten } = await asBeheerder(test, 'administrator')
+  const nu = async (wat: string) => Number(await tab.textContent(`[data-nu=${wat}]`))
 
   t.test('before any run', async (t) => {
-    await pagina.goto('/beheer/bewaartermijnen')
-    t.match(await pagina.textContent('main'), 'Er is nog niet opgeruimd')
-    t.match(await pagina.textContent('main'), '60 dagen')
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.goto('/beheer/bewaartermijnen')
+    t.match(await tab.textContent('main'), 'Er is nog niet opgeruimd')
+    t.match(await tab.textContent('main'), '60 dagen')
+    t.same(await accessibilityFaults(tab), [])
   })
 
   t.test('what it says that a run would remove is what the run removes', async (t) => {
@@ -37,18 +37,18 @@ t.test('the retention page', await needsBrowser(), async (t) => {
       )
       insert into levering (notificatie_id, hoofd_object_uuid, status)
       select id, hoofd_object_uuid, resource from n where resource <> 'afgeleverd'`
-    await pagina.goto('/beheer/bewaartermijnen')
+    await tab.goto('/beheer/bewaartermijnen')
     t.equal(await nu('imports'), 2)
     t.equal(await nu('notificaties'), 6, 'also what waits: no service is named that it could go to')
-    await pagina.click('text=Nu uitvoeren')
-    t.match(await pagina.textContent('main'), /Dit wordt voorgoed verwijderd.*2 imports.*6 notificaties/s)
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.click('text=Nu uitvoeren')
+    t.match(await tab.textContent('main'), /Dit wordt voorgoed verwijderd.*2 imports.*6 notificaties/s)
+    t.same(await accessibilityFaults(tab), [])
     t.equal((await sql`select from bewaartermijn_run`).length, 0, 'asking is not doing')
-    await pagina.focus('text=Ja, nu opruimen')
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForSelector('text=Het opruimen is gestart')
-    t.match(await pagina.textContent('main'), 'staat klaar')
-    t.same(await toegankelijkheid(pagina), [])
+    await tab.focus('text=Ja, nu opruimen')
+    await tab.keyboard.press('Enter')
+    await tab.waitForSelector('text=Het opruimen is gestart')
+    t.match(await tab.textContent('main'), 'staat klaar')
+    t.same(await accessibilityFaults(tab), [])
     await test.runJobs()
     const [run] =
       await sql`select imports, notificaties, gestart_door as door, beeindigd_op is not null as klaar, fout from bewaartermijn_run`
@@ -57,21 +57,21 @@ t.test('the retention page', await needsBrowser(), async (t) => {
       gebruiker: 'administrator',
       nieuw: { imports: 2, notificaties: 6 },
     })
-    await pagina.goto('/beheer/bewaartermijnen')
+    await tab.goto('/beheer/bewaartermijnen')
     t.equal(await nu('imports'), 0)
     t.equal(await nu('notificaties'), 0)
-    t.match(await pagina.textContent('main'), /Klaar.*administrator/s)
+    t.match(await tab.textContent('main'), /Klaar.*administrator/s)
   })
 
   t.test('a run that failed says so; viewers look, and the server refuses them and operators', async (t) => {
     await sql`insert into bewaartermijn_run (fout, beeindigd_op) values ('<script>alert(1)</script>', now())`
     for (const rol of ['viewer', 'operator'] as const) {
-      const { pagina, context, klachten } = await alsBeheerder(test, rol, { width: 320 })
-      await pagina.goto('/beheer/bewaartermijnen')
-      t.match(await pagina.textContent('main'), 'Mislukt <script>alert(1)</script>')
-      t.equal(await pagina.$('text=Nu uitvoeren'), null)
-      t.equal(await teBreed(pagina), false)
-      const _csrf = await pagina.inputValue('input[name=_csrf]')
+      const { tab, context, klachten } = await asBeheerder(test, rol, { width: 320 })
+      await tab.goto('/beheer/bewaartermijnen')
+      t.match(await tab.textContent('main'), 'Mislukt <script>alert(1)</script>')
+      t.equal(await tab.$('text=Nu uitvoeren'), null)
+      t.equal(await isTooWide(tab), false)
+      const _csrf = await tab.inputValue('input[name=_csrf]')
       const answer = await context.request.post('/beheer/bewaartermijnen/uitvoeren', {
         form: { _csrf },
         headers: { origin: test.adres },

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, uuidOf } from '../app.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 import { givenDocument, givenZaak } from './given.ts'
 
 const BSN = '111222333'
 
 t.test('the search box', async (t) => {
-  const test = await opstelling(t, {}, false)
+  const test = await setUpPages(t, {}, false)
   const zaaktype = await givenZaaktype(test, {
     statustypen: ['Ontvangen', 'Klaar'],
     roltypen: [{ omschrijving: 'Indiener', omschrijvingGeneriek: 'initiator' }],
@@ -25,7 +25,7 @@ t.test('the search box', async (t) => {
     roltoelichting: 'x',
     betrokkeneIdentificatie: { inpBsn: BSN },
   })
-  const get = await test.ingelogd('viewer')
+  const get = await test.signedIn('viewer')
   const search = async (zoek: string) => {
     const answer = await get(`/beheer/zoeken?zoek=${encodeURIComponent(zoek)}`)
     return { answer, body: answer.body, location: String(answer.headers.location ?? '') }
@@ -65,7 +65,7 @@ t.test('the search box', async (t) => {
 })
 
 t.test('the box in the header of every page', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const zaaktype = await givenZaaktype(test, {
     statustypen: ['Ontvangen', 'Klaar'],
     roltypen: [{ omschrijving: 'Indiener', omschrijvingGeneriek: 'initiator' }],
@@ -80,30 +80,30 @@ t.test('the box in the header of every page', await needsBrowser(), async (t) =>
     betrokkeneIdentificatie: { inpBsn: BSN },
   })
   const find = async (rol: 'viewer' | 'operator', zoek: string) => {
-    const { pagina, klachten } = await alsBeheerder(test, rol)
-    await pagina.goto('/beheer/imports')
-    await pagina.fill('.kop-zoek input[type=search]', zoek)
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL('**/zoeken*')
-    return { pagina, klachten }
+    const { tab, klachten } = await asBeheerder(test, rol)
+    await tab.goto('/beheer/imports')
+    await tab.fill('.kop-zoek input[type=search]', zoek)
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL('**/zoeken*')
+    return { tab, klachten }
   }
 
   await t.test('finds a case, accessibly and without scrolling sideways', async (t) => {
-    const { pagina, klachten } = await find('viewer', 'kapver')
-    t.match(await pagina.textContent('main tbody'), zaak.identificatie)
-    t.equal(await pagina.inputValue('.kop-zoek input[type=search]'), 'kapver')
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.setViewportSize({ width: 320, height: 800 })
-    t.equal(await teBreed(pagina), false)
+    const { tab, klachten } = await find('viewer', 'kapver')
+    t.match(await tab.textContent('main tbody'), zaak.identificatie)
+    t.equal(await tab.inputValue('.kop-zoek input[type=search]'), 'kapver')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.setViewportSize({ width: 320, height: 800 })
+    t.equal(await isTooWide(tab), false)
     t.same(klachten, [])
   })
 
   await t.test('finds the cases of a BSN for an operator; it is recorded, and stands in no address', async (t) => {
-    const { pagina } = await find('operator', '111 222 333')
-    t.match(await pagina.textContent('main'), zaak.identificatie)
-    t.match(await pagina.textContent('main'), 'BSN ••••••333')
-    t.notMatch(pagina.url(), BSN)
-    t.notMatch(await pagina.content(), BSN)
+    const { tab } = await find('operator', '111 222 333')
+    t.match(await tab.textContent('main'), zaak.identificatie)
+    t.match(await tab.textContent('main'), 'BSN ••••••333')
+    t.notMatch(tab.url(), BSN)
+    t.notMatch(await tab.content(), BSN)
     const [row] = await test.database
       .sql`select * from beheer_audit where handeling = 'bsn-zoeken' order by id desc limit 1`
     t.match(row, {
@@ -115,9 +115,9 @@ t.test('the box in the header of every page', await needsBrowser(), async (t) =>
   })
 
   await t.test('refuses a BSN to a viewer, which is recorded too', async (t) => {
-    const { pagina } = await find('viewer', BSN)
-    t.notMatch(await pagina.textContent('main'), zaak.identificatie)
-    t.match(await pagina.textContent('main'), 'mag alleen')
+    const { tab } = await find('viewer', BSN)
+    t.notMatch(await tab.textContent('main'), zaak.identificatie)
+    t.match(await tab.textContent('main'), 'mag alleen')
     const [row] = await test.database
       .sql`select * from beheer_audit where handeling = 'bsn-zoeken' order by id desc limit 1`
     t.match(row, { gebruiker: 'viewer', resultaat: 'geweigerd' })

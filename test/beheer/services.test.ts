@@ -5,7 +5,7 @@ import t from 'tap'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { serviceOwner } from '../../src/services/services.ts'
 import { freePort } from '../free-port.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 type Answer = { status: number; body: string; headers?: Record<string, string> }
 
@@ -27,42 +27,42 @@ async function givenServer(t: { teardown(work: () => unknown): unknown }) {
 const GEHEIM = 'geheim van de andere dienst, 32 tekens'
 
 t.test('services elsewhere', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const { sql } = test.database
-  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
+  const { tab, klachten } = await asBeheerder(test, 'administrator')
   const { root, asked, answer } = await givenServer(t)
-  const content = async () => (await pagina.textContent('main'))!
+  const content = async () => (await tab.textContent('main'))!
   const check = async (t: { same: Tap['same']; equal: Tap['equal'] }) => {
-    t.same(await toegankelijkheid(pagina), [])
+    t.same(await accessibilityFaults(tab), [])
     for (const width of [1280, 390]) {
-      await pagina.setViewportSize({ width, height: 900 })
-      t.equal(await teBreed(pagina), false, `${width} wide`)
+      await tab.setViewportSize({ width, height: 900 })
+      t.equal(await isTooWide(tab), false, `${width} wide`)
     }
-    await pagina.setViewportSize({ width: 1280, height: 900 })
+    await tab.setViewportSize({ width: 1280, height: 900 })
   }
   let path = ''
 
   await t.test('there are none, and one is made', async (t) => {
-    await pagina.goto('/beheer/diensten')
+    await tab.goto('/beheer/diensten')
     t.match(await content(), 'Er zijn geen andere diensten')
-    await pagina.click('text=Nieuwe dienst')
-    await pagina.click('main button[type=submit]')
+    await tab.click('text=Nieuwe dienst')
+    await tab.click('main button[type=submit]')
     t.match(await content(), 'Er is niets opgeslagen')
     await check(t)
-    await pagina.fill('#veld-label', 'Zaken van de buren')
-    await pagina.fill('#veld-slug', 'buren')
-    await pagina.fill('#veld-apiRoot', root)
-    await pagina.fill('#veld-clientId', 'zaakstroom')
-    await pagina.fill('#veld-secret', GEHEIM)
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL(/diensten\/[0-9a-f-]{36}$/)
-    path = new URL(pagina.url()).pathname
+    await tab.fill('#veld-label', 'Zaken van de buren')
+    await tab.fill('#veld-slug', 'buren')
+    await tab.fill('#veld-apiRoot', root)
+    await tab.fill('#veld-clientId', 'zaakstroom')
+    await tab.fill('#veld-secret', GEHEIM)
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(/diensten\/[0-9a-f-]{36}$/)
+    path = new URL(tab.url()).pathname
     t.match(await content(), 'Deze dienst is nog niet getest.')
-    t.notMatch(await pagina.content(), GEHEIM)
+    t.notMatch(await tab.content(), GEHEIM)
     const [row] = await sql`select uuid, geheim, api_root as root from dienst where slug = 'buren'`
     t.equal(row!.root, root)
     t.equal(secretBox(test.config.secretKey!).open(row!.geheim, serviceOwner(row!.uuid)), GEHEIM)
-    await pagina.goto('/beheer/diensten')
+    await tab.goto('/beheer/diensten')
     t.match(await content(), 'Zaken van de buren')
     await check(t)
   })
@@ -70,9 +70,9 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   await t.test('the test says in Dutch what is wrong', async (t) => {
     const says = async (now: Answer | undefined, tekst: string | RegExp) => {
       answer.now = now
-      await pagina.goto(path)
-      await pagina.click('text=Testen')
-      await pagina.waitForLoadState('load')
+      await tab.goto(path)
+      await tab.click('text=Testen')
+      await tab.waitForLoadState('load')
       t.match(await content(), tekst)
     }
     const json = (status: number, body: unknown = {}) => ({ status, body: JSON.stringify(body) })
@@ -108,24 +108,24 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   await t.test('changing keeps the secret, unless it would go elsewhere', async (t) => {
     const sealed = async () => (await sql`select geheim from dienst where slug = 'buren'`)[0]!.geheim.toString('hex')
     const before = await sealed()
-    await pagina.goto(`${path}/wijzigen`)
-    t.equal(await pagina.inputValue('#veld-secret'), '')
-    await pagina.fill('#veld-label', 'Zaken elders')
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL(new RegExp(`${path}$`))
-    t.match(await pagina.textContent('h1'), 'Zaken elders')
+    await tab.goto(`${path}/wijzigen`)
+    t.equal(await tab.inputValue('#veld-secret'), '')
+    await tab.fill('#veld-label', 'Zaken elders')
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(new RegExp(`${path}$`))
+    t.match(await tab.textContent('h1'), 'Zaken elders')
     t.equal(await sealed(), before)
-    await pagina.goto(`${path}/wijzigen`)
-    await pagina.selectOption('#veld-authenticatie', 'api_key')
-    await pagina.fill('#veld-header', 'X-Api-Key')
-    await pagina.click('main button[type=submit]')
+    await tab.goto(`${path}/wijzigen`)
+    await tab.selectOption('#veld-authenticatie', 'api_key')
+    await tab.fill('#veld-header', 'X-Api-Key')
+    await tab.click('main button[type=submit]')
     t.match(await content(), 'Vul het geheim opnieuw in')
-    await pagina.fill('#veld-secret', 'sleutel')
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL(new RegExp(`${path}$`))
-    await pagina.goto(`${path}/wijzigen`)
-    await pagina.fill('#veld-apiRoot', 'https://elders.example/zaken/api/v1/')
-    await pagina.click('main button[type=submit]')
+    await tab.fill('#veld-secret', 'sleutel')
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(new RegExp(`${path}$`))
+    await tab.goto(`${path}/wijzigen`)
+    await tab.fill('#veld-apiRoot', 'https://elders.example/zaken/api/v1/')
+    await tab.click('main button[type=submit]')
     t.match(await content(), 'Vul het geheim opnieuw in')
     await check(t)
     const rows = await sql`select oud, nieuw from beheer_audit where handeling = 'dienst-wijzigen' order by id`
@@ -134,22 +134,22 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
   })
 
   await t.test('faults of certificates stand beside their field', async (t) => {
-    await pagina.goto(`${path}/wijzigen`)
-    await pagina.click('summary')
-    await pagina.fill('#veld-ca', 'geen certificaat')
-    await pagina.click('main button[type=submit]')
+    await tab.goto(`${path}/wijzigen`)
+    await tab.click('summary')
+    await tab.fill('#veld-ca', 'geen certificaat')
+    await tab.click('main button[type=submit]')
     t.match(await content(), 'Dit zijn geen certificaten (PEM).')
   })
 
   await t.test('the one that notifications go to stays; another goes', async (t) => {
     await sql`update notificatie_instelling set ingestelde_dienst_id = (select id from dienst where slug = 'buren')`
-    await pagina.goto(`${path}/verwijderen`)
+    await tab.goto(`${path}/verwijderen`)
     t.match(await content(), 'Kies eerst een andere')
     await sql`update notificatie_instelling set ingestelde_dienst_id = null`
-    await pagina.goto(`${path}/verwijderen`)
+    await tab.goto(`${path}/verwijderen`)
     await check(t)
-    await pagina.click('main button[type=submit]')
-    await pagina.waitForURL(/\/diensten$/)
+    await tab.click('main button[type=submit]')
+    await tab.waitForURL(/\/diensten$/)
     t.same(await sql`select from dienst`, [])
   })
 
@@ -157,11 +157,11 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     const [row] = await sql`insert into dienst (label, slug, soort, api_root)
       values ('Objecten', 'objecten', 'orc', ${root}) returning uuid`
     answer.now = { status: 404, body: '' }
-    const viewer = (await alsBeheerder(test, 'viewer')).pagina
+    const viewer = (await asBeheerder(test, 'viewer')).tab
     await viewer.goto(`/beheer/diensten/${row!.uuid}`)
     t.equal(await viewer.locator('main button').count(), 0)
     t.equal((await viewer.goto(`/beheer/diensten/${row!.uuid}/wijzigen`))!.status(), 403)
-    const operator = (await alsBeheerder(test, 'operator')).pagina
+    const operator = (await asBeheerder(test, 'operator')).tab
     await operator.goto(`/beheer/diensten/${row!.uuid}`)
     await operator.click('text=Testen')
     await operator.waitForLoadState('load')

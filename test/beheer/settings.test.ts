@@ -2,7 +2,7 @@ import t from 'tap'
 import { openLiveSettings } from '../../src/config/stored.ts'
 import { readConfig } from '../../src/config.ts'
 import { givenZaaktype } from '../app.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('the whole configuration is listed with where it comes from, and without secrets', async (t) => {
   const { listed } = readConfig({
@@ -20,16 +20,16 @@ t.test('the whole configuration is listed with where it comes from, and without 
 })
 
 t.test('the page of the configuration', await needsBrowser(), async (t) => {
-  const test = await opstelling(t, { API_CONTACT_NAME: 'Team Zaken' })
-  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
-  await pagina.goto('/beheer/configuratie')
-  const text = (await pagina.textContent('main'))!
+  const test = await setUpPages(t, { API_CONTACT_NAME: 'Team Zaken' })
+  const { tab, klachten } = await asBeheerder(test, 'administrator')
+  await tab.goto('/beheer/configuratie')
+  const text = (await tab.textContent('main'))!
   t.match(text, /API_CONTACT_NAME\s*Team Zaken\s*omgeving/)
   t.match(text, /SECRET_KEY\s*ingesteld, wordt niet getoond/)
   t.notMatch(text, 'key of the tests')
-  t.same(await toegankelijkheid(pagina), [])
-  await pagina.setViewportSize({ width: 320, height: 800 })
-  t.equal(await teBreed(pagina), false)
+  t.same(await accessibilityFaults(tab), [])
+  await tab.setViewportSize({ width: 320, height: 800 })
+  t.equal(await isTooWide(tab), false)
   t.same(klachten, [])
 })
 
@@ -37,7 +37,7 @@ t.test(
   'a setting that is changed in the pages counts at once, in every process, and is told in the audit log',
   await needsBrowser(),
   async (t) => {
-    const test = await opstelling(t)
+    const test = await setUpPages(t)
     const other = await openLiveSettings(readConfig({}), test.database, test.parts.log) // as another process has it
     t.teardown(other.close)
     const zaaktype = await givenZaaktype(test, { concept: true })
@@ -50,16 +50,16 @@ t.test(
     const crs = { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' }
     t.equal((await test.call('POST', '/zaken/api/v1/zaken', zaak, { headers: crs })).status, 400)
 
-    const { pagina, klachten } = await alsBeheerder(test, 'administrator')
-    await pagina.goto('/beheer/configuratie')
-    await pagina.selectOption('[name=ALLOW_UNPUBLISHED_TYPES]', 'true')
-    await pagina.selectOption('[name=ZAAK_IDENTIFICATIE_GENERATOR]', 'use-creation-year')
-    await pagina.fill('[name=JWT_EXPIRY]', '7200')
-    await pagina.fill('[name=CORS_ALLOWED_ORIGINS]', 'https://formulieren.example.nl')
-    await pagina.click('main form .knop')
-    t.match(await pagina.textContent('main'), /4 instellingen zijn gewijzigd/)
-    t.equal(await pagina.inputValue('[name=JWT_EXPIRY]'), '7200')
-    t.same(await toegankelijkheid(pagina), [])
+    const { tab, klachten } = await asBeheerder(test, 'administrator')
+    await tab.goto('/beheer/configuratie')
+    await tab.selectOption('[name=ALLOW_UNPUBLISHED_TYPES]', 'true')
+    await tab.selectOption('[name=ZAAK_IDENTIFICATIE_GENERATOR]', 'use-creation-year')
+    await tab.fill('[name=JWT_EXPIRY]', '7200')
+    await tab.fill('[name=CORS_ALLOWED_ORIGINS]', 'https://formulieren.example.nl')
+    await tab.click('main form .knop')
+    t.match(await tab.textContent('main'), /4 instellingen zijn gewijzigd/)
+    t.equal(await tab.inputValue('[name=JWT_EXPIRY]'), '7200')
+    t.same(await accessibilityFaults(tab), [])
 
     const made = await test.call('POST', '/zaken/api/v1/zaken', zaak, {
       headers: { ...crs, origin: 'https://formulieren.example.nl' },
@@ -70,18 +70,18 @@ t.test(
     while (other.config.jwtExpiry !== 7200) await new Promise((resolve) => setTimeout(resolve, 10))
     t.match(other.config, { allowUnpublishedTypes: true, corsOrigins: ['https://formulieren.example.nl'] })
 
-    await pagina.goto('/beheer/audit?handeling=instelling-wijzigen')
-    t.match(await pagina.textContent('main'), /Geldigheid van een token, in seconden: van “3600” naar “7200”/)
-    await pagina.goto('/beheer/configuratie')
-    await pagina.fill('[name=JWT_EXPIRY]', '')
-    await pagina.click('main form .knop')
+    await tab.goto('/beheer/audit?handeling=instelling-wijzigen')
+    t.match(await tab.textContent('main'), /Geldigheid van een token, in seconden: van “3600” naar “7200”/)
+    await tab.goto('/beheer/configuratie')
+    await tab.fill('[name=JWT_EXPIRY]', '')
+    await tab.click('main form .knop')
     t.equal(test.config.jwtExpiry, 3600, 'an empty field is the default')
     t.same(klachten, [])
   },
 )
 
 t.test('the environment wins: the page shows its value as fixed, and a form cannot change it', async (t) => {
-  const test = await opstelling(t, { JWT_EXPIRY: '1800' }, false)
+  const test = await setUpPages(t, { JWT_EXPIRY: '1800' }, false)
   await test.database
     .sql`insert into instelling (naam, waarde) values ('JWT_EXPIRY', '60'), ('IMPORT_RETENTION_DAYS', 'zeven'), ('PORT', '1')`
   await test.parts.settings.refresh()
@@ -90,7 +90,7 @@ t.test('the environment wins: the page shows its value as fixed, and a form cann
     { jwtExpiry: 1800, importRetentionDays: 7, port: 8000 },
     'what is stored wrong, or may not be stored, does not count',
   )
-  const { body } = await (await test.ingelogd('administrator'))('/beheer/configuratie')
+  const { body } = await (await test.signedIn('administrator'))('/beheer/configuratie')
   t.notMatch(body, 'name="JWT_EXPIRY"')
   t.match(body, /1800<\/p>\s*<p class="zacht">Ligt vast: <code>JWT_EXPIRY/)
 })
@@ -99,34 +99,34 @@ t.test(
   'a wrong value is refused by the rule of the environment, in Dutch, and nothing is changed',
   await needsBrowser(),
   async (t) => {
-    const test = await opstelling(t)
-    const { pagina } = await alsBeheerder(test, 'administrator')
-    await pagina.goto('/beheer/configuratie')
-    await pagina.fill('[name=JWT_EXPIRY]', 'lang')
-    await pagina.fill('[name=SELECTIELIJST_API_ROOT]', 'https://selectielijst.example.nl/api/v1')
-    await pagina.fill('[name=CORS_ALLOWED_ORIGINS]', 'formulieren.example.nl')
-    await pagina.fill('[name=IMPORT_RETENTION_DAYS]', '9')
-    await pagina.click('main form .knop')
-    t.equal(await pagina.inputValue('[name=JWT_EXPIRY]'), 'lang')
-    t.match(await pagina.textContent('#veld-JWT_EXPIRY-fout'), /geheel getal in van ten minste 1/)
-    t.match(await pagina.textContent('#veld-SELECTIELIJST_API_ROOT-fout'), /eindigt op een schuine streep/)
-    t.match(await pagina.textContent('#veld-CORS_ALLOWED_ORIGINS-fout'), /https:\/\/example.nl/)
+    const test = await setUpPages(t)
+    const { tab } = await asBeheerder(test, 'administrator')
+    await tab.goto('/beheer/configuratie')
+    await tab.fill('[name=JWT_EXPIRY]', 'lang')
+    await tab.fill('[name=SELECTIELIJST_API_ROOT]', 'https://selectielijst.example.nl/api/v1')
+    await tab.fill('[name=CORS_ALLOWED_ORIGINS]', 'formulieren.example.nl')
+    await tab.fill('[name=IMPORT_RETENTION_DAYS]', '9')
+    await tab.click('main form .knop')
+    t.equal(await tab.inputValue('[name=JWT_EXPIRY]'), 'lang')
+    t.match(await tab.textContent('#veld-JWT_EXPIRY-fout'), /geheel getal in van ten minste 1/)
+    t.match(await tab.textContent('#veld-SELECTIELIJST_API_ROOT-fout'), /eindigt op een schuine streep/)
+    t.match(await tab.textContent('#veld-CORS_ALLOWED_ORIGINS-fout'), /https:\/\/example.nl/)
     t.equal(test.config.importRetentionDays, 7)
     t.same(await test.database.sql`select * from instelling`, [])
   },
 )
 
 t.test('who saves on top of a change of somebody else is told of it', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
-  const { pagina } = await alsBeheerder(test, 'administrator')
-  await pagina.goto('/beheer/configuratie')
+  const test = await setUpPages(t)
+  const { tab } = await asBeheerder(test, 'administrator')
+  await tab.goto('/beheer/configuratie')
   await test.database.sql`insert into instelling (naam, waarde) values ('JWT_LEEWAY', '5'), ('JWT_EXPIRY', '100')`
-  await pagina.fill('[name=JWT_LEEWAY]', '9')
-  await pagina.click('main form .knop')
-  t.match(await pagina.textContent('#veld-JWT_LEEWAY-fout'), /intussen gewijzigd: het is nu “5”/)
-  await pagina.goto('/beheer/configuratie')
-  await pagina.fill('[name=JWT_LEEWAY]', '9')
-  await pagina.click('main form .knop')
+  await tab.fill('[name=JWT_LEEWAY]', '9')
+  await tab.click('main form .knop')
+  t.match(await tab.textContent('#veld-JWT_LEEWAY-fout'), /intussen gewijzigd: het is nu “5”/)
+  await tab.goto('/beheer/configuratie')
+  await tab.fill('[name=JWT_LEEWAY]', '9')
+  await tab.click('main form .knop')
   const rows = await test.database.sql`select naam, waarde from instelling order by naam`
   t.same(
     [...rows],

@@ -4,56 +4,56 @@ import { createAccount } from '../../src/beheer/accounts.ts'
 import { hashPassword, isPassword } from '../../src/beheer/password.ts'
 import { begin, runningAttempt, useCode } from '../../src/beheer/totp.ts'
 import { type TestApp, testApp } from '../app.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid, WACHTWOORD } from './browser.ts'
-import { klant } from './browser-client.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
+import { pagesClient } from './browser-client.ts'
 
 t.test('signing in', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
 
   t.test('a page asks to sign in first, and comes back to where one wanted to be', async (t) => {
     const context = await test.browser.newContext({ baseURL: test.adres })
-    const pagina = await context.newPage()
-    await pagina.goto('/beheer/?van=elders')
-    t.match(pagina.url(), /\/beheer\/inloggen\?verder=/)
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.fill('#veld-gebruikersnaam', 'VIEWER')
-    await pagina.fill('#veld-wachtwoord', WACHTWOORD)
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL('**/beheer/?van=elders')
-    t.match(await pagina.textContent('.kop-account'), 'De viewer')
-    await pagina.click('text=Uitloggen')
-    await pagina.waitForURL('**/beheer/inloggen')
-    await pagina.goto('/beheer/')
-    t.match(pagina.url(), /inloggen/, 'the session has ended')
+    const tab = await context.newPage()
+    await tab.goto('/beheer/?van=elders')
+    t.match(tab.url(), /\/beheer\/inloggen\?verder=/)
+    t.same(await accessibilityFaults(tab), [])
+    await tab.fill('#veld-gebruikersnaam', 'VIEWER')
+    await tab.fill('#veld-wachtwoord', WACHTWOORD)
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL('**/beheer/?van=elders')
+    t.match(await tab.textContent('.kop-account'), 'De viewer')
+    await tab.click('text=Uitloggen')
+    await tab.waitForURL('**/beheer/inloggen')
+    await tab.goto('/beheer/')
+    t.match(tab.url(), /inloggen/, 'the session has ended')
   })
 
   t.test('the overview has no violations of WCAG 2.1 AA and fits in 320 pixels', async (t) => {
-    const { pagina, klachten } = await alsBeheerder(test, 'viewer', { width: 320 })
-    t.same(await toegankelijkheid(pagina), [])
-    t.equal(await teBreed(pagina), false)
+    const { tab, klachten } = await asBeheerder(test, 'viewer', { width: 320 })
+    t.same(await accessibilityFaults(tab), [])
+    t.equal(await isTooWide(tab), false)
     t.same(klachten, [])
   })
 
   t.test('five wrong passwords make one wait, and nobody is told whether the account exists', async (t) => {
     const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 390, height: 844 } })
-    const pagina = await context.newPage()
-    const probeer = async (naam: string, wachtwoord: string) => {
-      await pagina.goto('/beheer/inloggen')
-      await pagina.fill('#veld-gebruikersnaam', naam)
-      await pagina.fill('#veld-wachtwoord', wachtwoord)
-      await pagina.click('main button[type=submit]')
-      return (await pagina.textContent('main'))?.replace(naam, '')
+    const tab = await context.newPage()
+    const tryPassword = async (naam: string, wachtwoord: string) => {
+      await tab.goto('/beheer/inloggen')
+      await tab.fill('#veld-gebruikersnaam', naam)
+      await tab.fill('#veld-wachtwoord', wachtwoord)
+      await tab.click('main button[type=submit]')
+      return (await tab.textContent('main'))?.replace(naam, '')
     }
-    const unknown = await probeer('niemand', 'x')
-    for (let count = 0; count < 5; count++) t.equal(await probeer('operator', 'verkeerd'), unknown)
+    const unknown = await tryPassword('niemand', 'x')
+    for (let count = 0; count < 5; count++) t.equal(await tryPassword('operator', 'verkeerd'), unknown)
     t.equal(await holdWait(test), 5)
-    t.match(await probeer('operator', WACHTWOORD), /Probeer het over \d+ (s|min)( \d+ s)? opnieuw/)
-    t.equal(await pagina.inputValue('#veld-gebruikersnaam'), 'operator')
-    t.same(await toegankelijkheid(pagina), [])
-    t.equal(await teBreed(pagina), false)
-    for (let count = 0; count < 4; count++) await probeer('niemand', 'x')
+    t.match(await tryPassword('operator', WACHTWOORD), /Probeer het over \d+ (s|min)( \d+ s)? opnieuw/)
+    t.equal(await tab.inputValue('#veld-gebruikersnaam'), 'operator')
+    t.same(await accessibilityFaults(tab), [])
+    t.equal(await isTooWide(tab), false)
+    for (let count = 0; count < 4; count++) await tryPassword('niemand', 'x')
     await holdWait(test)
-    t.match(await probeer('niemand', 'x'), /Probeer het over \d+ (s|min)( \d+ s)? opnieuw/)
+    t.match(await tryPassword('niemand', 'x'), /Probeer het over \d+ (s|min)( \d+ s)? opnieuw/)
   })
 
   t.test('whoever signs in reads what failed since the last time, once', async (t) => {
@@ -61,24 +61,24 @@ t.test('signing in', await needsBrowser(), async (t) => {
       update beheer_account set mislukte_pogingen = 3, mislukt_sinds = '2026-03-01 12:00+01', mislukt_laatst = '2026-03-02 13:30+01'
       where gebruikersnaam = 'viewer'`
     const context = await test.browser.newContext({ baseURL: test.adres, viewport: { width: 390, height: 844 } })
-    const pagina = await context.newPage()
-    await pagina.goto('/beheer/inloggen?verder=/beheer/zaken')
-    await pagina.fill('#veld-gebruikersnaam', 'viewer')
-    await pagina.fill('#veld-wachtwoord', WACHTWOORD)
-    await pagina.keyboard.press('Enter')
-    await pagina.waitForURL('**/beheer/zaken')
-    const text = await pagina.textContent('main [role=status]')
+    const tab = await context.newPage()
+    await tab.goto('/beheer/inloggen?verder=/beheer/zaken')
+    await tab.fill('#veld-gebruikersnaam', 'viewer')
+    await tab.fill('#veld-wachtwoord', WACHTWOORD)
+    await tab.keyboard.press('Enter')
+    await tab.waitForURL('**/beheer/zaken')
+    const text = await tab.textContent('main [role=status]')
     t.match(text, /is 3 keer geprobeerd/)
     t.match(text, /het eerst op 1 mrt 2026, 12:00:00, het laatst op 2 mrt 2026, 13:30:00/)
-    t.same(await toegankelijkheid(pagina), [])
-    t.equal(await teBreed(pagina), false)
-    await pagina.reload()
-    t.notMatch(await pagina.textContent('main'), 'geprobeerd in te loggen')
+    t.same(await accessibilityFaults(tab), [])
+    t.equal(await isTooWide(tab), false)
+    await tab.reload()
+    t.notMatch(await tab.textContent('main'), 'geprobeerd in te loggen')
   })
 })
 
 t.test('forms from elsewhere are refused', async (t) => {
-  const test = await opstelling(t, {}, false)
+  const test = await setUpPages(t, {}, false)
   const post = (headers: Record<string, string>, body: Record<string, string>) =>
     test.app.inject({
       method: 'POST',
@@ -104,7 +104,7 @@ t.test('forms from elsewhere are refused', async (t) => {
   })
 })
 
-async function metAccount(t: Parameters<typeof testApp>[0], env: Record<string, string> = {}) {
+async function withAccount(t: Parameters<typeof testApp>[0], env: Record<string, string> = {}) {
   const test = await testApp(t, env)
   await createAccount(test.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
   const [{ id, uuid }] = await test.database.sql<[{ id: number; uuid: string }]>`select id, uuid from beheer_account`
@@ -112,7 +112,7 @@ async function metAccount(t: Parameters<typeof testApp>[0], env: Record<string, 
 }
 
 /** Sets up one-time codes; answers what makes a code, `steps` ahead of the clock of the database. */
-async function metCodes({
+async function withCodes({
   database,
   parts,
   account,
@@ -149,10 +149,10 @@ const sqlIdle = `update beheer_sessie set gezien_op = now() - interval '31 minut
 const sqlOld = `update beheer_sessie set vervalt_op = now() - interval '1 second', gemaakt_op = now() - interval '12 hours'`
 
 t.test('a session', async (t) => {
-  const test = await metAccount(t)
+  const test = await withAccount(t)
 
   t.test('has a new value at every sign-in, and the old one is worth nothing', async (t) => {
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     t.equal((await browser.login('jan', WACHTWOORD)).statusCode, 303)
     const first = new Map(browser.cookies)
     t.notOk(first.has('zaakstroom-formulier'), 'so has the token of forms')
@@ -160,7 +160,7 @@ t.test('a session', async (t) => {
     await browser.post('/beheer/uitloggen', {}, '/beheer/')
     t.equal((await browser.get('/beheer/')).statusCode, 303)
     t.equal(
-      (await klant(test.app, { cookies: first }).get('/beheer/')).statusCode,
+      (await pagesClient(test.app, { cookies: first }).get('/beheer/')).statusCode,
       303,
       'signing out ends it on the server',
     )
@@ -168,7 +168,7 @@ t.test('a session', async (t) => {
     const second = new Map(browser.cookies)
     t.not(first.get('zaakstroom'), second.get('zaakstroom'))
     t.equal((await browser.post('/beheer/uitloggen', {}, '/beheer/')).statusCode, 303)
-    const planted = klant(test.app, { cookies: new Map([['zaakstroom', 'planted by somebody else']]) })
+    const planted = pagesClient(test.app, { cookies: new Map([['zaakstroom', 'planted by somebody else']]) })
     await planted.login('jan', WACHTWOORD)
     t.not(planted.cookies.get('zaakstroom'), 'planted by somebody else')
   })
@@ -178,7 +178,7 @@ t.test('a session', async (t) => {
     ['twelve hours after signing in, whatever happened since', sqlOld],
   ] as const)
     t.test(`ends ${what}, by the clock of the database`, async (t) => {
-      const browser = klant(test.app)
+      const browser = pagesClient(test.app)
       await browser.login('jan', WACHTWOORD)
       t.equal((await browser.get('/beheer/')).statusCode, 200)
       await test.database.sql.unsafe(column)
@@ -188,7 +188,7 @@ t.test('a session', async (t) => {
     })
 
   t.test('lives on while it is used, but never longer than it may', async (t) => {
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     await browser.login('jan', WACHTWOORD)
     await test.database.sql`update beheer_sessie set gezien_op = now() - interval '29 minutes'`
     await browser.get('/beheer/')
@@ -199,7 +199,7 @@ t.test('a session', async (t) => {
   })
 
   t.test('ends at once with the account', async (t) => {
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     await browser.login('jan', WACHTWOORD)
     await test.database.sql`update beheer_account set actief = false`
     t.equal((await browser.get('/beheer/')).statusCode, 303)
@@ -208,7 +208,7 @@ t.test('a session', async (t) => {
   })
 
   t.test('has a cookie that scripts and other sites do not get', async (t) => {
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     const answer = await browser.login('jan', WACHTWOORD)
     t.match(
       answer.cookies.find(({ name }) => name === 'zaakstroom'),
@@ -218,8 +218,8 @@ t.test('a session', async (t) => {
   })
 })
 t.test('under https all cookies are Secure and kept to this host', async (t) => {
-  const { app } = await metAccount(t, { PUBLIC_URL: 'https://zaken.example' })
-  const browser = klant(app, { origin: 'https://zaken.example' })
+  const { app } = await withAccount(t, { PUBLIC_URL: 'https://zaken.example' })
+  const browser = pagesClient(app, { origin: 'https://zaken.example' })
   const page = await browser.get('/beheer/inloggen')
   const answer = await browser.login('jan', WACHTWOORD)
   t.equal(answer.statusCode, 303)
@@ -234,27 +234,27 @@ t.test('under https all cookies are Secure and kept to this host', async (t) => 
 })
 
 t.test('too many attempts from one address wait a minute, those from another do not', async (t) => {
-  const { app } = await metAccount(t)
-  const attacker = klant(app, { remoteAddress: '10.0.0.1' })
+  const { app } = await withAccount(t)
+  const attacker = pagesClient(app, { remoteAddress: '10.0.0.1' })
   for (let count = 0; count < 20; count++) t.equal((await attacker.login(`iemand-${count}`, 'x')).statusCode, 401)
   const refused = await attacker.login('jan', WACHTWOORD)
   t.equal(refused.statusCode, 429)
   t.match(refused.headers['retry-after'], /^[1-9]\d?$/)
   t.match(refused.body, 'te vaak geprobeerd')
-  t.equal((await klant(app, { remoteAddress: '10.0.0.2' }).login('jan', WACHTWOORD)).statusCode, 303)
+  t.equal((await pagesClient(app, { remoteAddress: '10.0.0.2' }).login('jan', WACHTWOORD)).statusCode, 303)
 })
 
 t.test('wrong passwords slow down whoever enters them, and lock nobody out', async (t) => {
-  const test = await metAccount(t)
+  const test = await withAccount(t)
   const { sql } = test.database
   await createAccount(test.database.db, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
-  const wrong = (browser: ReturnType<typeof klant>) => browser.login('JAN', 'verkeerd')
+  const wrong = (browser: ReturnType<typeof pagesClient>) => browser.login('JAN', 'verkeerd')
   /** Hashes that were computed show as failures of the account. */
   const failures = async () =>
     (await sql`select mislukte_pogingen as n from beheer_account where gebruikersnaam = 'jan'`)[0]!.n
 
   t.test('after five the wait doubles up to a quarter of an hour, and nothing is looked at until then', async (t) => {
-    const attacker = klant(test.app, { remoteAddress: '10.1.0.1' })
+    const attacker = pagesClient(test.app, { remoteAddress: '10.1.0.1' })
     for (let count = 0; count < 5; count++) t.equal((await wrong(attacker)).statusCode, 401)
     for (const seconds of [5, 10, 20, 40, 80, 160, 320, 640, 900, 900]) {
       const before = await failures()
@@ -267,15 +267,16 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
       attacker.cookies.clear()
       t.equal(await failures(), before, 'the password was not looked at')
       await turnHasCome(test)
-      t.equal((await wrong(klant(test.app, { remoteAddress: '10.1.0.1' }))).statusCode, 401)
+      t.equal((await wrong(pagesClient(test.app, { remoteAddress: '10.1.0.1' }))).statusCode, 401)
     }
   })
 
   t.test('who comes from elsewhere signs in meanwhile; the same /64 is not elsewhere', async (t) => {
-    for (let count = 1; count <= 5; count++) await wrong(klant(test.app, { remoteAddress: `2001:db8:1:2::${count}` }))
+    for (let count = 1; count <= 5; count++)
+      await wrong(pagesClient(test.app, { remoteAddress: `2001:db8:1:2::${count}` }))
     await holdWait(test)
     const at = async (remoteAddress: string) =>
-      (await klant(test.app, { remoteAddress }).login('jan', WACHTWOORD)).statusCode
+      (await pagesClient(test.app, { remoteAddress }).login('jan', WACHTWOORD)).statusCode
     t.equal(await at('2001:db8:1:2:ffff::9'), 429)
     t.equal(await at('2001:db8:1:3::1'), 303)
     t.equal(await at('10.1.0.2'), 303)
@@ -284,7 +285,10 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
   t.test('many at once get no more chances than one after another', async (t) => {
     await noWait(test)
     const statuses = await Promise.all(
-      Array.from({ length: 12 }, async () => (await wrong(klant(test.app, { remoteAddress: '10.1.0.3' }))).statusCode),
+      Array.from(
+        { length: 12 },
+        async () => (await wrong(pagesClient(test.app, { remoteAddress: '10.1.0.3' }))).statusCode,
+      ),
     )
     t.same(statuses.sort(), [...Array(5).fill(401), ...Array(7).fill(429)])
   })
@@ -293,12 +297,12 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
     'many addresses against one name wait too, half a minute at most; not a browser that signed in before',
     async (t) => {
       await noWait(test)
-      const known = klant(test.app, { remoteAddress: '10.1.0.4' })
+      const known = pagesClient(test.app, { remoteAddress: '10.1.0.4' })
       t.equal((await known.login('jan', WACHTWOORD)).statusCode, 303)
       known.cookies.delete('zaakstroom')
       for (let count = 0; count < 50; count++)
-        t.equal((await wrong(klant(test.app, { remoteAddress: `10.2.0.${count}` }))).statusCode, 401)
-      const fresh = (count: number) => klant(test.app, { remoteAddress: `10.3.0.${count}` })
+        t.equal((await wrong(pagesClient(test.app, { remoteAddress: `10.2.0.${count}` }))).statusCode, 401)
+      const fresh = (count: number) => pagesClient(test.app, { remoteAddress: `10.3.0.${count}` })
       t.equal(await holdWait(test), 1)
       t.equal((await fresh(0).login('jan', WACHTWOORD)).statusCode, 429)
       for (let count = 1; count <= 8; count++) {
@@ -324,11 +328,11 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
     'a known browser is not slowed down by others at its address, has a bound of its own, and is known to one account',
     async (t) => {
       await noWait(test)
-      const known = klant(test.app, { remoteAddress: '10.4.0.1' })
+      const known = pagesClient(test.app, { remoteAddress: '10.4.0.1' })
       await known.login('jan', WACHTWOORD)
       known.cookies.delete('zaakstroom')
       const copy = new Map(known.cookies)
-      const attacker = klant(test.app, { remoteAddress: '10.4.0.1' })
+      const attacker = pagesClient(test.app, { remoteAddress: '10.4.0.1' })
       for (let count = 0; count < 25; count++) await attacker.login(count < 6 ? 'piet' : 'jan', 'verkeerd')
       t.equal((await attacker.login('jan', WACHTWOORD)).statusCode, 429)
       t.equal((await known.login('piet', WACHTWOORD)).statusCode, 429, 'it never signed in to that account')
@@ -339,16 +343,16 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
       t.equal((await known.login('jan', WACHTWOORD)).statusCode, 303)
       await known.post('/beheer/uitloggen', {}, '/beheer/')
       t.ok(known.cookies.get('zaakstroom-browser'), 'it stays known after signing out')
-      for (let count = 0; count < 5; count++) await wrong(klant(test.app, { remoteAddress: '10.4.0.2' }))
+      for (let count = 0; count < 5; count++) await wrong(pagesClient(test.app, { remoteAddress: '10.4.0.2' }))
       await holdWait(test)
-      const thief = klant(test.app, { remoteAddress: '10.4.0.2', cookies: copy })
+      const thief = pagesClient(test.app, { remoteAddress: '10.4.0.2', cookies: copy })
       t.equal((await thief.login('jan', WACHTWOORD)).statusCode, 429, 'the value before counts no more')
     },
   )
 
   t.test('signing in to one account does not renew the chances that a shared browser has at another', async (t) => {
     await noWait(test)
-    const shared = klant(test.app, { remoteAddress: '10.5.0.1' })
+    const shared = pagesClient(test.app, { remoteAddress: '10.5.0.1' })
     for (const naam of ['jan', 'piet']) {
       t.equal((await shared.login(naam, WACHTWOORD)).statusCode, 303)
       shared.cookies.delete('zaakstroom')
@@ -363,7 +367,7 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
   })
 
   t.test('of a known browser only the hash is stored, and the 20 newest of an account', async (t) => {
-    const browser = klant(test.app, { remoteAddress: '10.6.0.1' })
+    const browser = pagesClient(test.app, { remoteAddress: '10.6.0.1' })
     for (let count = 0; count < 22; count++) {
       browser.cookies.clear()
       t.equal((await browser.login('piet', WACHTWOORD)).statusCode, 303)
@@ -378,7 +382,7 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
 
   t.test('counts are forgotten: after an hour, or a day once there was a wait', async (t) => {
     await noWait(test)
-    const browser = klant(test.app, { remoteAddress: '10.6.0.2' })
+    const browser = pagesClient(test.app, { remoteAddress: '10.6.0.2' })
     const keeps = () => sql`
       select max(vergeet_op) > now() + interval '1 hour' as lang from beheer_inlogpoging where sleutel in
         (select sleutel from beheer_inlogpoging order by aantal desc limit 1)`
@@ -397,12 +401,12 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
 
   t.test('the audit log says with a sign-in what failed before it, and the next one says nothing', async (t) => {
     await noWait(test)
-    await klant(test.app).login('jan', WACHTWOORD)
-    for (let count = 0; count < 2; count++) await wrong(klant(test.app, { remoteAddress: '10.6.0.3' }))
-    const browser = klant(test.app)
+    await pagesClient(test.app).login('jan', WACHTWOORD)
+    for (let count = 0; count < 2; count++) await wrong(pagesClient(test.app, { remoteAddress: '10.6.0.3' }))
+    const browser = pagesClient(test.app)
     await browser.login('jan', WACHTWOORD)
     t.match((await browser.get('/beheer/')).body, 'is 2 keer geprobeerd in te loggen')
-    const again = klant(test.app)
+    const again = pagesClient(test.app)
     await again.login('jan', WACHTWOORD)
     t.notMatch((await again.get('/beheer/')).body, 'geprobeerd in te loggen')
     const rows = await sql`
@@ -416,13 +420,13 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
 
 t.test('behind a proxy of ours its word counts as the address, and the word of anybody else does not', async (t) => {
   const proxy = '10.0.0.9'
-  const { app } = await metAccount(t, { TRUST_PROXY: `${proxy},10.9.0.0/16` })
-  const attacker = klant(app, { remoteAddress: proxy, forwardedFor: '192.0.2.1' })
+  const { app } = await withAccount(t, { TRUST_PROXY: `${proxy},10.9.0.0/16` })
+  const attacker = pagesClient(app, { remoteAddress: proxy, forwardedFor: '192.0.2.1' })
   for (let count = 0; count < 20; count++) await attacker.login(`iemand-${count}`, 'x')
   t.equal((await attacker.login('jan', WACHTWOORD)).statusCode, 429)
-  const neighbour = klant(app, { remoteAddress: proxy, forwardedFor: '192.0.2.2' })
+  const neighbour = pagesClient(app, { remoteAddress: proxy, forwardedFor: '192.0.2.2' })
   t.equal((await neighbour.login('jan', WACHTWOORD)).statusCode, 303, 'who comes along the same proxy')
-  const liar = (count: number) => klant(app, { remoteAddress: '10.0.0.7', forwardedFor: `192.0.2.${count}` })
+  const liar = (count: number) => pagesClient(app, { remoteAddress: '10.0.0.7', forwardedFor: `192.0.2.${count}` })
   for (let count = 0; count < 20; count++) await liar(count).login(`iemand-${count}`, 'x')
   t.equal((await liar(99).login('jan', WACHTWOORD)).statusCode, 429, 'who invents an address each time')
 })
@@ -444,13 +448,13 @@ t.test('only so many passwords are hashed at once: the rest waits, and what is t
 })
 
 t.test('with one-time codes', async (t) => {
-  const test = await metAccount(t)
-  const { code } = await metCodes(test)
-  const inlogcode = (browser: ReturnType<typeof klant>, value: string) =>
+  const test = await withAccount(t)
+  const { code } = await withCodes(test)
+  const enterCode = (browser: ReturnType<typeof pagesClient>, value: string) =>
     browser.post('/beheer/inloggen/code', { code: value, verder: '/beheer/?x=1' })
 
   t.test('the password leads to the code, and to no page before that', async (t) => {
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     const answer = await browser.login('jan', WACHTWOORD)
     t.equal(answer.headers.location, '/beheer/inloggen/code')
     const half = new Map(browser.cookies)
@@ -459,33 +463,33 @@ t.test('with one-time codes', async (t) => {
     const page = await browser.get('/beheer/inloggen/code')
     t.notMatch(page.body, 'Hoofdmenu')
     const right = await code()
-    const done = await inlogcode(browser, right)
+    const done = await enterCode(browser, right)
     t.equal(done.statusCode, 303)
     t.equal(done.headers.location, '/beheer/?x=1')
     t.equal((await browser.get('/beheer/')).statusCode, 200)
     t.not(browser.cookies.get('zaakstroom'), half.get('zaakstroom'), 'the value changes at this step too')
-    t.equal((await klant(test.app, { cookies: half }).get('/beheer/')).statusCode, 303)
+    t.equal((await pagesClient(test.app, { cookies: half }).get('/beheer/')).statusCode, 303)
 
     t.test('a code counts once, and one before it no more', async (t) => {
-      const other = klant(test.app)
+      const other = pagesClient(test.app)
       await other.login('jan', WACHTWOORD)
-      t.equal((await inlogcode(other, right)).statusCode, 401)
-      t.equal((await inlogcode(other, await code(-1))).statusCode, 401)
-      t.equal((await inlogcode(other, await code(3))).statusCode, 401, 'nor one of the time to come')
-      t.equal((await inlogcode(other, '')).statusCode, 401)
+      t.equal((await enterCode(other, right)).statusCode, 401)
+      t.equal((await enterCode(other, await code(-1))).statusCode, 401)
+      t.equal((await enterCode(other, await code(3))).statusCode, 401, 'nor one of the time to come')
+      t.equal((await enterCode(other, '')).statusCode, 401)
       t.equal((await other.get('/beheer/')).statusCode, 303)
       await noWait(test)
-      t.equal((await inlogcode(other, await code(1))).statusCode, 303, 'one step of difference is forgiven')
+      t.equal((await enterCode(other, await code(1))).statusCode, 303, 'one step of difference is forgiven')
     })
   })
 
   t.test('the same code from two browsers at once lets one of them in', async (t) => {
     await test.database.sql`update beheer_account set totp_stap = null`
     await noWait(test)
-    const browsers = [klant(test.app), klant(test.app), klant(test.app)]
+    const browsers = [pagesClient(test.app), pagesClient(test.app), pagesClient(test.app)]
     for (const browser of browsers) await browser.login('jan', WACHTWOORD)
     const right = await code()
-    const answers = await Promise.all(browsers.map((browser) => inlogcode(browser, right)))
+    const answers = await Promise.all(browsers.map((browser) => enterCode(browser, right)))
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [303, 401, 401])
   })
 
@@ -494,52 +498,52 @@ t.test('with one-time codes', async (t) => {
     async (t) => {
       await test.database.sql`update beheer_account set totp_stap = null`
       await noWait(test)
-      const browser = klant(test.app, { remoteAddress: '10.0.0.9' })
+      const browser = pagesClient(test.app, { remoteAddress: '10.0.0.9' })
       await browser.login('jan', WACHTWOORD)
-      for (let count = 0; count < 5; count++) t.equal((await inlogcode(browser, '000000')).statusCode, 401)
+      for (let count = 0; count < 5; count++) t.equal((await enterCode(browser, '000000')).statusCode, 401)
       t.equal(await holdWait(test), 5)
-      const refused = await inlogcode(browser, await code())
+      const refused = await enterCode(browser, await code())
       t.equal(refused.statusCode, 429, 'also the right one, now')
       t.match(refused.headers['retry-after'], /^[1-9]\d*$/)
-      const elsewhere = klant(test.app, { remoteAddress: '10.7.0.1' })
+      const elsewhere = pagesClient(test.app, { remoteAddress: '10.7.0.1' })
       t.equal((await elsewhere.login('jan', WACHTWOORD)).statusCode, 303)
-      t.equal((await inlogcode(elsewhere, await code())).statusCode, 429)
+      t.equal((await enterCode(elsewhere, await code())).statusCode, 429)
       for (const seconds of [10, 20, 40]) {
         await turnHasCome(test)
-        t.equal((await inlogcode(elsewhere, '000000')).statusCode, 401)
+        t.equal((await enterCode(elsewhere, '000000')).statusCode, 401)
         t.equal(await holdWait(test), seconds)
-        t.equal((await inlogcode(elsewhere, '000000')).statusCode, 429)
+        t.equal((await enterCode(elsewhere, '000000')).statusCode, 429)
       }
       await turnHasCome(test)
-      t.equal((await inlogcode(elsewhere, await code())).statusCode, 303, 'and then the right one is right')
+      t.equal((await enterCode(elsewhere, await code())).statusCode, 303, 'and then the right one is right')
     },
   )
 
   t.test('a browser that signed in before has codes of its own to try, also bounded', async (t) => {
     await test.database.sql`update beheer_account set totp_stap = null`
     await noWait(test)
-    const known = klant(test.app)
+    const known = pagesClient(test.app)
     await known.login('jan', WACHTWOORD)
-    t.equal((await inlogcode(known, await code())).statusCode, 303)
-    const attacker = klant(test.app, { remoteAddress: '10.0.0.11' })
+    t.equal((await enterCode(known, await code())).statusCode, 303)
+    const attacker = pagesClient(test.app, { remoteAddress: '10.0.0.11' })
     await attacker.login('jan', WACHTWOORD)
-    for (let count = 0; count < 6; count++) await inlogcode(attacker, '000000')
+    for (let count = 0; count < 6; count++) await enterCode(attacker, '000000')
     known.cookies.delete('zaakstroom')
     await known.login('jan', WACHTWOORD)
     for (let count = 0; count < 5; count++) {
-      t.equal((await inlogcode(known, '000000')).statusCode, 401)
+      t.equal((await enterCode(known, '000000')).statusCode, 401)
       t.equal((await known.login('jan', WACHTWOORD)).statusCode, 303)
     }
     await holdWait(test)
-    t.equal((await inlogcode(known, '000000')).statusCode, 429, 'the password again gives no new codes')
+    t.equal((await enterCode(known, '000000')).statusCode, 429, 'the password again gives no new codes')
   })
 
   t.test('many codes at once get no more chances than one after another', async (t) => {
     await test.database.sql`update beheer_account set totp_stap = null, mislukte_pogingen = 0`
     await noWait(test)
-    const browser = klant(test.app, { remoteAddress: '10.0.0.10' })
+    const browser = pagesClient(test.app, { remoteAddress: '10.0.0.10' })
     await browser.login('jan', WACHTWOORD)
-    const answers = await Promise.all(Array.from({ length: 12 }, () => inlogcode(browser, '000000')))
+    const answers = await Promise.all(Array.from({ length: 12 }, () => enterCode(browser, '000000')))
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [...Array(5).fill(401), ...Array(7).fill(429)])
     const [row] = await test.database.sql`select mislukte_pogingen as n from beheer_account`
     t.equal(row!.n, 5)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { takeoverState } from '../../src/beheer/takeover-labels.ts'
 import type { Progress } from '../../src/overnemen/round.ts'
-import { alsBeheerder, needsBrowser, opstelling, teBreed, toegankelijkheid } from './browser.ts'
+import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 const step = (given: Partial<Progress>): Progress => ({
   naam: 'zaak',
@@ -43,16 +43,16 @@ t.test('progress is what was read of what is expected, and its end follows from 
 })
 
 t.test('the pages of a takeover', await needsBrowser(), async (t) => {
-  const test = await opstelling(t)
+  const test = await setUpPages(t)
   const { sql } = test.database
   const uuid = '11111111-2222-4333-8444-555555555555'
   const path = `/beheer/overnemen/${uuid}`
-  const { pagina, klachten } = await alsBeheerder(test, 'administrator')
-  const main = () => pagina.textContent('main')
+  const { tab, klachten } = await asBeheerder(test, 'administrator')
+  const main = () => tab.textContent('main')
 
-  await pagina.goto('/beheer/overnemen')
+  await tab.goto('/beheer/overnemen')
   t.match(await main(), 'Er is nog niets overgenomen')
-  t.same(await toegankelijkheid(pagina), [])
+  t.same(await accessibilityFaults(tab), [])
 
   const [takeover] = await sql<{ id: number }[]>`
     insert into overneming (uuid, soort, bron, instellingen, geheim, status) values (${uuid}, 'open-zaak',
@@ -70,33 +70,33 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
     union all select ${id}::bigint, 'rol', '99999999-2222-4333-8444-555555555555', 'gemarkeerd', 'elfproef', 'inpBsn', '=Het nummer voldoet niet aan de elfproef.', 1`
 
   await t.test('progress, faults by kind and the state of each step are on one page, kept up to date', async (t) => {
-    await pagina.goto('/beheer/overnemen')
+    await tab.goto('/beheer/overnemen')
     t.match(await main(), /postgres:\/\/oud.example\/openzaak.*de database.*Ronde loopt.*alleen lezen/s)
-    await pagina.click('text=postgres://oud.example/openzaak')
+    await tab.click('text=postgres://oud.example/openzaak')
     t.match(await main(), /Gelezen: 37%.*150.000.*van 400.000.*rijen per seconde.*Verwacht einde.*over ongeveer/s)
     t.match(await main(), /Zaken: waarde.*Niet overgenomen.*60/s)
     t.match(await main(), 'Zaken: waarde past niet bij het veld')
     t.match(await main(), 'Nog niet begonnen: Inhoud van documenten (100.000).')
     t.match(await main(), 'de API’s antwoorden met 409')
     t.notMatch(await main(), 'nooit te zien')
-    t.equal(await pagina.$('text="Omschakelen"'), null, 'not while a round runs')
-    t.same(await toegankelijkheid(pagina), [])
-    t.equal(await teBreed(pagina), false)
+    t.equal(await tab.$('text="Omschakelen"'), null, 'not while a round runs')
+    t.same(await accessibilityFaults(tab), [])
+    t.equal(await isTooWide(tab), false)
     await sql`update overneming_stap set gelezen = 130000, bijgewerkt_op = now() where overneming_id = ${id} and naam = 'zaak'`
-    await pagina.waitForSelector('[data-waarde=verwerkt]:has-text("230.000")')
+    await tab.waitForSelector('[data-waarde=verwerkt]:has-text("230.000")')
   })
 
   await t.test('the report is filtered, paged and downloaded', async (t) => {
-    await pagina.click('text=Zaken: waarde')
+    await tab.click('text=Zaken: waarde')
     t.match(await main(), 'Een datum of moment bestaat niet.')
-    t.equal((await pagina.$$('tbody tr')).length, 50)
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.selectOption('select[name=code]', 'elfproef')
-    await pagina.selectOption('select[name=soort]', '')
-    await pagina.selectOption('select[name=uitkomst]', '')
-    await pagina.click('button:text("Filteren")')
-    t.equal((await pagina.$$('tbody tr')).length, 1)
-    const get = await test.ingelogd('viewer')
+    t.equal((await tab.$$('tbody tr')).length, 50)
+    t.same(await accessibilityFaults(tab), [])
+    await tab.selectOption('select[name=code]', 'elfproef')
+    await tab.selectOption('select[name=soort]', '')
+    await tab.selectOption('select[name=uitkomst]', '')
+    await tab.click('button:text("Filteren")')
+    t.equal((await tab.$$('tbody tr')).length, 1)
+    const get = await test.signedIn('viewer')
     const csv = await get(`${path}/rapport?code=elfproef&soort=&uitkomst=`)
     t.match(csv.headers['content-type'], 'text/csv')
     const lines = csv.body.trim().split('\r\n')
@@ -108,18 +108,18 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
   await t.test('an administrator allows changes and makes the switch, once; others only look', async (t) => {
     await sql`update overneming set status = 'gestopt' where id = ${id}`
     await sql`update overneming_stap set fout = 'PostgresError 42P01' where overneming_id = ${id} and naam = 'zaak'`
-    await pagina.goto(path)
+    await tab.goto(path)
     t.match(await main(), /De ronde is gestopt.*Mislukt PostgresError 42P01/s)
     t.notMatch(await main(), 'probeert opnieuw')
     await sql`update overneming set status = 'klaar' where id = ${id}`
     for (const rol of ['viewer', 'operator'] as const) {
-      const { pagina, context } = await alsBeheerder(test, rol, { width: 390 })
-      await pagina.goto(path)
-      t.equal(await pagina.$('text="Omschakelen"'), null)
-      t.equal(await teBreed(pagina), false)
-      await pagina.goto(`${path}/regels`)
-      t.equal(await teBreed(pagina), false)
-      const _csrf = await pagina.inputValue('input[name=_csrf]')
+      const { tab, context } = await asBeheerder(test, rol, { width: 390 })
+      await tab.goto(path)
+      t.equal(await tab.$('text="Omschakelen"'), null)
+      t.equal(await isTooWide(tab), false)
+      await tab.goto(`${path}/regels`)
+      t.equal(await isTooWide(tab), false)
+      const _csrf = await tab.inputValue('input[name=_csrf]')
       for (const what of ['omschakelen', 'wijzigbaar']) {
         const answer = await context.request.post(`${path}/${what}`, {
           form: { _csrf },
@@ -128,15 +128,15 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
         t.equal(answer.status(), 403)
       }
     }
-    await pagina.goto(path)
-    await pagina.click('text=Wijzigen toestaan')
-    t.same(await toegankelijkheid(pagina), [])
-    await pagina.click('button:text("Wijzigen toestaan")')
+    await tab.goto(path)
+    await tab.click('text=Wijzigen toestaan')
+    t.same(await accessibilityFaults(tab), [])
+    await tab.click('button:text("Wijzigen toestaan")')
     t.match(await main(), 'mag hier al worden gewijzigd')
-    await pagina.click('text="Omschakelen"')
-    await pagina.click('button:text("Nu omschakelen")')
-    t.match(await pagina.textContent('body'), 'Omgeschakeld. Er zijn 0 meldingen vervallen.')
-    t.equal(await pagina.$('text="Omschakelen"'), null)
+    await tab.click('text="Omschakelen"')
+    await tab.click('button:text("Nu omschakelen")')
+    t.match(await tab.textContent('body'), 'Omgeschakeld. Er zijn 0 meldingen vervallen.')
+    t.equal(await tab.$('text="Omschakelen"'), null)
     const [row] = await sql`select status, alleen_lezen from overneming where id = ${id}`
     t.match(row, { status: 'omgeschakeld', alleen_lezen: false })
     const trail = await sql`select handeling, gebruiker from beheer_audit where object_soort = 'overneming' order by id`
@@ -144,9 +144,9 @@ t.test('the pages of a takeover', await needsBrowser(), async (t) => {
       trail.map(({ handeling }) => handeling),
       ['overneming-wijzigbaar', 'overneming-omschakelen'],
     )
-    await pagina.goto(`${path}/omschakelen`) // as from an old tab
-    await pagina.click('button:text("Nu omschakelen")')
-    t.match(await pagina.textContent('body'), 'Er is niet omgeschakeld')
+    await tab.goto(`${path}/omschakelen`) // as from an old tab
+    await tab.click('button:text("Nu omschakelen")')
+    t.match(await tab.textContent('body'), 'Er is niet omgeschakeld')
   })
 
   t.same(klachten, [])

@@ -1,7 +1,7 @@
 // Relations of besluiten with another server, and of documents of cases with one.
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
-import { type Elders, givenElders, runLater } from '../other-server.ts'
+import { type Elders, givenOtherServer, runLater } from '../other-server.ts'
 import { CRS, givenResultaattype, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 import { BESLUITEN, BIO, besluitBody, faults, givenTypen, made } from './given.ts'
 
@@ -13,10 +13,10 @@ const counts = async ({ database }: TestApp, resource: string) => {
   return row as { audit: number; berichten: number; open: number }
 }
 
-async function givenDocumentElders(t: Test) {
+async function givenDocumentElsewhere(t: Test) {
   const test = await testApp(t)
   const typen = await givenTypen(test)
-  const elders: Elders = await givenElders(t, test, {
+  const elders: Elders = await givenOtherServer(t, test, {
     '/drc/documenten/1': {
       identificatie: 'D1',
       bronorganisatie: '517439943',
@@ -38,7 +38,7 @@ async function givenDocumentElders(t: Test) {
 }
 
 t.test('brc-003, brc-008: a document elsewhere is fetched and judged by its type', async (t) => {
-  const { test, elders, besluit, body } = await givenDocumentElders(t)
+  const { test, elders, besluit, body } = await givenDocumentElsewhere(t)
   const post = (path: string) => test.call('POST', BIO, { besluit, informatieobject: `${elders.root}${path}` })
   t.same(faults(await post('/drc/documenten/weg')), ['informatieobject: bad-url'])
   t.same(faults(await post('/drc/documenten/iets')), ['informatieobject: invalid-resource'])
@@ -51,7 +51,7 @@ t.test('brc-003, brc-008: a document elsewhere is fetched and judged by its type
 })
 
 t.test('brc-005: the other side of a document elsewhere comes and goes with the relation', async (t) => {
-  const { test, elders, body, lijst, informatieobject, besluit } = await givenDocumentElders(t)
+  const { test, elders, body, lijst, informatieobject, besluit } = await givenDocumentElsewhere(t)
   const relatie = made(await test.call('POST', BIO, body))
   t.match(relatie, body)
   t.match(elders.staat(lijst), [{ informatieobject, object: besluit, objectType: 'besluit' }])
@@ -67,7 +67,7 @@ t.test('brc-005: the other side of a document elsewhere comes and goes with the 
 })
 
 t.test('brc-005: what the other side refuses did not happen here, and was told to nobody', async (t) => {
-  const { test, elders, body, lijst } = await givenDocumentElders(t)
+  const { test, elders, body, lijst } = await givenDocumentElsewhere(t)
   for (const antwoord of [403, 500, 'weg', 'doet en valt weg'] as const) {
     elders.state.antwoord = antwoord
     t.same(faults(await test.call('POST', BIO, body)), ['informatieobject: pending-relations'], String(antwoord))
@@ -89,7 +89,7 @@ t.test('brc-005: what the other side refuses did not happen here, and was told t
 })
 
 t.test('brc-005: a change that a process left halfway is ended by the job, once', async (t) => {
-  const { test, elders, body, lijst } = await givenDocumentElders(t)
+  const { test, elders, body, lijst } = await givenDocumentElsewhere(t)
   // The second transaction, which records the change or takes it back, never comes: as when the process dies before it.
   for (const bereikt of [true, false]) {
     await test.database.sql`create or replace function val_weg() returns trigger language plpgsql as
@@ -114,7 +114,7 @@ t.test('brc-005: a change that a process left halfway is ended by the job, once'
 })
 
 t.test('brc-009: who goes takes the other side of its documents along, afterwards', async (t) => {
-  const { test, elders, body, besluit, lijst } = await givenDocumentElders(t)
+  const { test, elders, body, besluit, lijst } = await givenDocumentElsewhere(t)
   made(await test.call('POST', BIO, body))
   elders.state.antwoord = 503
   t.equal((await test.call('DELETE', besluit)).status, 204)
@@ -130,7 +130,7 @@ t.test('zrc-005: a document elsewhere belongs to a case on both sides, and goes 
   const { catalogus } = (await test.call('GET', documenttype)).body
   const zaaktype = await givenZaaktype(test, { catalogus, informatieobjecttypen: [documenttype] })
   const zaak = (await givenZaak(test, { zaaktype })).url
-  const elders = await givenElders(t, test, {
+  const elders = await givenOtherServer(t, test, {
     '/drc/documenten/1': { identificatie: 'D1', bronorganisatie: '517439943', informatieobjecttype: documenttype },
     '/drc/documenten/2': { bronorganisatie: '517439943', informatieobjecttype: 'https://elders.example/typen/1' },
   })
@@ -162,7 +162,7 @@ t.test(
   async (t) => {
     const test = await testApp(t)
     const typen = await givenTypen(test)
-    const elders = await givenElders(t, test, {
+    const elders = await givenOtherServer(t, test, {
       '/zrc/zaken/1': { bronorganisatie: '517439943', zaaktype: typen.zaaktype },
       '/zrc/zaken/2': { bronorganisatie: '517439943', zaaktype: 'https://elders.example/zaaktypen/1' },
       '/zrc/zaken/3': { naam: 'iets' },
@@ -193,11 +193,11 @@ t.test(
   },
 )
 
-async function givenZakenElders(t: Test) {
+async function givenZakenElsewhere(t: Test) {
   const test = await testApp(t)
   const typen = await givenTypen(test)
   const zaak = { bronorganisatie: '517439943', zaaktype: typen.zaaktype }
-  const elders: Elders = await givenElders(t, test, {
+  const elders: Elders = await givenOtherServer(t, test, {
     '/zrc/zaken/1': zaak,
     '/zrc/zaken/2': zaak,
     '/zrc/zaken/anders': { ...zaak, zaaktype: 'https://elders.example/zaaktypen/1' },
@@ -211,7 +211,7 @@ async function givenZakenElders(t: Test) {
 }
 
 t.test('brc-006: a besluit moves between cases here, elsewhere and none, and is known in one at a time', async (t) => {
-  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElders(t)
+  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElsewhere(t)
   const { url } = await typen.besluit()
   const stand = async () => [await hier(), daar(1), daar(2)]
   for (const [naar, staat] of [
@@ -238,7 +238,7 @@ t.test('brc-006: a besluit moves between cases here, elsewhere and none, and is 
 })
 
 t.test('brc-006: a besluit that the server of its new case refuses stays where it was, as it was', async (t) => {
-  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElders(t)
+  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElsewhere(t)
   for (const van of ['', eigen, at(2)]) {
     const besluit = await typen.besluit({ zaak: van, toelichting: 'eerst' })
     const before = [await hier(), daar(2)]
@@ -259,7 +259,7 @@ t.test('brc-006: a besluit that the server of its new case refuses stays where i
 })
 
 t.test('brc-006: a besluit of which the move was left halfway is left alone, and ended by the job', async (t) => {
-  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElders(t)
+  const { test, typen, elders, at, daar, eigen, hier, patch } = await givenZakenElsewhere(t)
   const { sql } = test.database
   const { url } = await typen.besluit({ zaak: eigen })
   await sql`create function val_weg() returns trigger language plpgsql as
@@ -277,7 +277,7 @@ t.test('brc-006: a besluit of which the move was left halfway is left alone, and
 })
 
 t.test('brc-006: archiving of a closed case follows a besluit that leaves, and comes back with it', async (t) => {
-  const { test, typen, elders, at, eigen, patch } = await givenZakenElders(t)
+  const { test, typen, elders, at, eigen, patch } = await givenZakenElsewhere(t)
   const { sql } = test.database
   const { url } = await typen.besluit({ zaak: eigen, ingangsdatum: '2025-01-02' })
   const resultaattype = await givenResultaattype(test, typen.zaaktype, { afleidingswijze: 'ingangsdatum_besluit' })
@@ -297,7 +297,7 @@ t.test('brc-006: archiving of a closed case follows a besluit that leaves, and c
 })
 
 t.test('besluit_verwerken takes a case and documents elsewhere, all or nothing', async (t) => {
-  const { test, typen, elders, at, daar, eigen, hier } = await givenZakenElders(t)
+  const { test, typen, elders, at, daar, eigen, hier } = await givenZakenElsewhere(t)
   const { sql } = test.database
   for (const nummer of [1, 2])
     elders.resources[`/drc/documenten/${nummer}`] = {
@@ -358,7 +358,7 @@ t.test('zaak_registreren takes documents elsewhere, all or nothing', async (t) =
   })
   const [statustype] = (await test.call('GET', zaaktype)).body.statustypen
   const document = { bronorganisatie: '517439943', informatieobjecttype: documenttype }
-  const elders = await givenElders(t, test, { '/drc/documenten/1': document, '/drc/documenten/2': document })
+  const elders = await givenOtherServer(t, test, { '/drc/documenten/1': document, '/drc/documenten/2': document })
   const lijst = '/drc/objectinformatieobjecten'
   const post = (...nummers: (number | string)[]) =>
     test.call(

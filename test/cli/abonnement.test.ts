@@ -1,7 +1,7 @@
 // In a process of its own: it starts the program.
 import { execFile } from 'node:child_process'
 import t from 'tap'
-import { givenWijziging } from '../notificaties/given.ts'
+import { givenChange } from '../notificaties/given.ts'
 import { builtIn, idsOf, subscribe, uuidOf } from '../nrc/given.ts'
 import { subscriber } from '../nrc/subscriber.ts'
 import { programEnv } from '../program-env.ts'
@@ -19,10 +19,10 @@ t.test('abonnementen are listed, paused, resumed and sent to again without the p
     })
   const to = await subscriber(t, { auth: 'x' })
   const uuid = uuidOf(await subscribe(test, `${to.url}?token=geheim`))
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
   t.match(await run('pause', uuid), { code: 0, out: 'Paused.' })
-  await givenWijziging(test)
+  await givenChange(test)
   const [listed] = JSON.parse((await run('list', '--json')).out)
   t.match(listed, { uuid, status: 'gepauzeerd', waiting: 1, failed: 0 })
   t.notMatch(listed.callback, 'geheim')

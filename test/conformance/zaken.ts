@@ -1,6 +1,6 @@
 import { givenBesluittype, givenInformatieobjecttype, givenZaaktype, type TestApp, uuidOf } from '../app.ts'
 import { givenBesluit } from '../besluiten/given.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, givenDocument, givenEigenschap, givenResultaattype, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 import type { Line, Right } from './line.ts'
 
@@ -56,12 +56,12 @@ const below =
     return { zaak: zaak.url, ...(await values(typen, test, zaak.url)) }
   }
 
-const registers = new WeakMap<TestApp, ReturnType<typeof givenElders>>()
+const registers = new WeakMap<TestApp, ReturnType<typeof givenOtherServer>>()
 
 /** A contactmoment, or as well a verzoek, in another register. */
 async function givenKlantvraag(test: TestApp): Promise<string> {
   const vraag = { bronorganisatie: '517439943', tekst: 'Belt terug' }
-  const made = registers.get(test) ?? givenElders({ teardown: () => {} }, test, { '/kcm/vragen/1': vraag })
+  const made = registers.get(test) ?? givenOtherServer({ teardown: () => {} }, test, { '/kcm/vragen/1': vraag })
   registers.set(test, made)
   return `${(await made).root}/kcm/vragen/1`
 }

@@ -57,24 +57,24 @@ t.test('the outcome is that of the rows one by one, whatever the size of the bat
         bestandspad: kwaad === 'bestand' ? 'geen.txt' : 'brief.txt',
         bestandsomvang: kwaad === 'omvang' ? '1' : '',
       }))
-      const expected = rijen.map((rij) => {
-        const nummer = `${rij.bronorganisatie} ${rij.identificatie}`
+      const expected = rijen.map((rowOf) => {
+        const nummer = `${rowOf.bronorganisatie} ${rowOf.identificatie}`
         const bestaat = [
-          ...(rij.uuid && uuids.has(rij.uuid) ? [UUID_BESTAAT] : []),
-          ...(rij.identificatie && nummers.has(nummer) ? [NUMMER_BESTAAT] : []),
+          ...(rowOf.uuid && uuids.has(rowOf.uuid) ? [UUID_BESTAAT] : []),
+          ...(rowOf.identificatie && nummers.has(nummer) ? [NUMMER_BESTAAT] : []),
         ].join(' ')
-        if (!rij.titel) return 'titel: Dit veld is verplicht.'
+        if (!rowOf.titel) return 'titel: Dit veld is verplicht.'
         if (bestaat) return bestaat
-        if (rij.bestandspad !== 'brief.txt') return 'bestandspad: Het bestand bestaat niet.'
-        if (rij.bestandsomvang) return 'bestandsomvang: Het bestand is 9 bytes groot.'
-        if (rij.titel === 'weiger') return GEWEIGERD
-        if (rij.uuid) uuids.add(rij.uuid)
-        if (rij.identificatie) nummers.add(nummer)
+        if (rowOf.bestandspad !== 'brief.txt') return 'bestandspad: Het bestand bestaat niet.'
+        if (rowOf.bestandsomvang) return 'bestandsomvang: Het bestand is 9 bytes groot.'
+        if (rowOf.titel === 'weiger') return GEWEIGERD
+        if (rowOf.uuid) uuids.add(rowOf.uuid)
+        if (rowOf.identificatie) nummers.add(nummer)
         return ''
       })
       const got = await Promise.all(
         apps.map(async ({ app, type }) => {
-          const result = await runImport(app, csvText(rijen.map((rij) => goodRow(type, 'brief.txt', rij as Rij))))
+          const result = await runImport(app, csvText(rijen.map((rowOf) => goodRow(type, 'brief.txt', rowOf as Rij))))
           return result.rows.map(({ opmerking, resultaat }) => {
             if ((opmerking === '') !== (resultaat === 'Geïmporteerd')) throw new Error('a comment without a failure')
             return opmerking

@@ -7,37 +7,37 @@ async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
   yield* items
 }
 
-const rapport = (kop: string[], rijen: Rapportrij[], neutraliseer = false) =>
+const reportOf = (kop: string[], rijen: Rapportrij[], neutraliseer = false) =>
   text(reportCsv(kop, each(rijen), { neutraliseer }))
 
-const rij = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): Rapportrij => ({
+const rowOf = (cellen: string[], opmerking = '', resultaat = 'Geïmporteerd'): Rapportrij => ({
   cellen,
   opmerking,
   resultaat,
 })
 
 /** Reads a report with the reader of imports. */
-async function gelezen(csv: string) {
+async function readBack(csv: string) {
   const { kop, regels } = await readImportCsv(each([Buffer.from(csv)]))
   return [kop, ...(await Array.fromAsync(regels))]
 }
 
 t.test('the report has the cells in their order, then opmerking and resultaat', async (t) => {
   t.equal(
-    await rapport(['b', 'a'], [rij(['1', '2']), rij(['x', 'y'], 'titel: te lang', 'Niet geïmporteerd')]),
+    await reportOf(['b', 'a'], [rowOf(['1', '2']), rowOf(['x', 'y'], 'titel: te lang', 'Niet geïmporteerd')]),
     'b,a,opmerking,resultaat\r\n1,2,,Geïmporteerd\r\nx,y,titel: te lang,Niet geïmporteerd\r\n',
   )
 })
 
 t.test('a report without rows has a header', async (t) => {
-  t.equal(await rapport(['a'], []), 'a,opmerking,resultaat\r\n')
+  t.equal(await reportOf(['a'], []), 'a,opmerking,resultaat\r\n')
 })
 
 t.test('opmerking and resultaat stay in their columns when a row has too few or too many cells', async (t) => {
   const kop = ['a', 'b', 'c']
   for (let count = 0; count <= 53; count++) {
     const cellen = Array.from({ length: count }, (_, i) => `cel ${i}`)
-    const [, line] = (await rapport(kop, [rij(cellen, 'opm', 'res')])).split('\r\n')
+    const [, line] = (await reportOf(kop, [rowOf(cellen, 'opm', 'res')])).split('\r\n')
     const out = line!.split(',')
     t.same(out.slice(3, 5), ['opm', 'res'])
     t.same([...out.slice(0, 3).filter((cel) => cel !== ''), ...out.slice(5)], cellen, 'nothing is lost or moved about')
@@ -74,9 +74,9 @@ t.test('cells come out exactly as they went in', async (t) => {
   const rijen: Rapportrij[] = []
   for (let at = 0; at < cellen.length; at += kop.length) {
     const own = cellen.slice(at, at + kop.length)
-    rijen.push(rij([...own, ...Array<string>(kop.length - own.length).fill('')], own[0], own.at(-1)))
+    rijen.push(rowOf([...own, ...Array<string>(kop.length - own.length).fill('')], own[0], own.at(-1)))
   }
-  t.same(await gelezen(await rapport(kop, rijen)), [
+  t.same(await readBack(await reportOf(kop, rijen)), [
     [...kop, 'opmerking', 'resultaat'],
     ...rijen.map(({ cellen, opmerking, resultaat }) => [...cellen, opmerking, resultaat]),
   ])
@@ -84,7 +84,7 @@ t.test('cells come out exactly as they went in', async (t) => {
 
 t.test('a header that begins with a byte order mark does not lose it', async (t) => {
   const kop = ['\ufeffx', ...KOLOMMEN]
-  t.same((await gelezen(await rapport(kop, [])))[0], [...kop, 'opmerking', 'resultaat'])
+  t.same((await readBack(await reportOf(kop, [])))[0], [...kop, 'opmerking', 'resultaat'])
 })
 
 t.test('a report is made while it is read', async (t) => {
@@ -92,7 +92,7 @@ t.test('a report is made while it is read', async (t) => {
   async function* endless() {
     for (;;) {
       made++
-      yield rij(['x'.repeat(1000)])
+      yield rowOf(['x'.repeat(1000)])
     }
   }
   const stream = reportCsv(['a'], endless(), { neutraliseer: false })
@@ -105,7 +105,7 @@ t.test('a report is made while it is read', async (t) => {
 
 t.test('rows that cannot be read break the report off', async (t) => {
   async function* rijen() {
-    yield rij(['x'])
+    yield rowOf(['x'])
     throw new Error('connection lost')
   }
   await t.rejects(text(reportCsv(['a'], rijen(), { neutraliseer: false })), { message: 'connection lost' })
@@ -187,10 +187,10 @@ t.test('every cell that a spreadsheet may run is neutralised, and can be restore
 t.test('cells are neutralised everywhere in the report when asked, and only then', async (t) => {
   const kop = [...KOLOMMEN, '=kop']
   const cellen = kop.map((_, i) => FORMULAS[i % FORMULAS.length]!)
-  const rijen = [rij([...cellen, '+surplus'], '=opmerking', '@resultaat')]
-  t.same(await gelezen(await rapport(kop, rijen, true)), [
+  const rijen = [rowOf([...cellen, '+surplus'], '=opmerking', '@resultaat')]
+  t.same(await readBack(await reportOf(kop, rijen, true)), [
     [...KOLOMMEN, "'=kop", 'opmerking', 'resultaat'],
     [...cellen.map((cel) => `'${cel}`), "'=opmerking", "'@resultaat", "'+surplus"],
   ])
-  t.same((await gelezen(await rapport(kop, rijen)))[1], [...cellen, '=opmerking', '@resultaat', '+surplus'])
+  t.same((await readBack(await reportOf(kop, rijen)))[1], [...cellen, '=opmerking', '@resultaat', '+surplus'])
 })

@@ -12,7 +12,7 @@ export const DOCUMENTEN = '/documenten/api/v1/enkelvoudiginformatieobjecten'
 export type Rij = Partial<Record<Kolom, string>> & Record<string, string>
 
 export function csvText(rijen: (Rij | string[])[], kop: readonly string[] = KOLOMMEN): string {
-  const lines = rijen.map((rij) => (Array.isArray(rij) ? rij : kop.map((naam) => rij[naam] ?? '')))
+  const lines = rijen.map((rowOf) => (Array.isArray(rowOf) ? rowOf : kop.map((naam) => rowOf[naam] ?? '')))
   return [kop, ...lines].map((cells) => `${cells.map(cell).join(',')}\r\n`).join('')
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { testApp } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { EIO, givenDocument, givenLock } from './documenten.ts'
 
 t.test('every notification of a document names the catalogue of a type elsewhere', async (t) => {
@@ -42,7 +42,7 @@ t.test('every notification of a document names the catalogue of a type elsewhere
 
 t.test('so does every notification of what hangs on it', async (t) => {
   const test = await testApp(t)
-  const elders = await givenElders(t, test, {
+  const elders = await givenOtherServer(t, test, {
     '/ztc/typen/1': {
       catalogus: 'https://elders.example/catalogussen/1',
       omschrijving: 'Brief',

@@ -21,7 +21,7 @@ import { newKey, type Store, StoreUnavailable, sweep } from '../../src/documente
 
 type Test = { teardown(work: () => void): void }
 
-async function givenOpslag(t: Test): Promise<{ root: string; store: Store }> {
+async function givenStorage(t: Test): Promise<{ root: string; store: Store }> {
   const root = path.join(givenDir(t), 'opslag')
   await prepareFilesystemStore(root)
   return { root, store: filesystemStore(root) }
@@ -49,7 +49,7 @@ async function keys(store: Store, prefix?: string) {
 const temps = (root: string) => readdirSync(path.join(root, '.tmp'))
 
 t.test('what was written can be read, with its size and checksum', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   const bytes = randomBytes(300_000)
   const sleutel = newKey(new Date('2026-03-09T23:59:59Z'))
   t.match(sleutel, /^2026\/03\/09\/[0-9a-f-]{36}$/)
@@ -68,7 +68,7 @@ t.test('what was written can be read, with its size and checksum', async (t) => 
 })
 
 t.test('nothing is visible under a key until all bytes are there', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   const last = Promise.withResolvers<void>()
   const first = Promise.withResolvers<void>()
   const writing = store.write(
@@ -92,7 +92,7 @@ t.test('nothing is visible under a key until all bytes are there', async (t) => 
 })
 
 t.test('an error of the source comes out unchanged and leaves nothing, also where a document was', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' })
   await store.write('oud', chunks('oud'))
   for (const sleutel of ['oud', 'nieuw']) {
@@ -108,7 +108,7 @@ t.test('an error of the source comes out unchanged and leaves nothing, also wher
 })
 
 t.test('a signal ends a write whose source is silent', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   const abort = new AbortController()
   const silent = async function* () {
     yield Buffer.from('half')
@@ -122,7 +122,7 @@ t.test('a signal ends a write whose source is silent', async (t) => {
 })
 
 t.test('a key that exists is overwritten', async (t) => {
-  const { store } = await givenOpslag(t)
+  const { store } = await givenStorage(t)
   await store.write('a', chunks('een langere tekst'))
   await store.write('a', chunks('kort'))
   t.equal(await content(store, 'a'), 'kort')
@@ -130,7 +130,7 @@ t.test('a key that exists is overwritten', async (t) => {
 })
 
 t.test('keys that could leave the store or touch its administration are refused', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   const bad = [
     '',
     '/a',
@@ -156,7 +156,7 @@ t.test('keys that could leave the store or touch its administration are refused'
 })
 
 t.test('an unmounted store is unavailable for everything and is not filled', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   await store.write('a', chunks('x'))
   rmSync(root, { recursive: true })
   mkdirSync(root) // the mount point without its file system
@@ -185,7 +185,7 @@ t.test('an unmounted store is unavailable for everything and is not filled', asy
 })
 
 t.test('preparing twice is harmless, and a lost directory for temporary files comes back', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   await store.write('a', chunks('x'))
   await Promise.all([prepareFilesystemStore(root), prepareFilesystemStore(root)])
   rmSync(path.join(root, '.tmp'), { recursive: true })
@@ -196,7 +196,7 @@ t.test('preparing twice is harmless, and a lost directory for temporary files co
 })
 
 t.test('a directory that was removed meanwhile is made again', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   await store.write('2026/01/02/a', chunks('x'))
   rmSync(path.join(root, '2026'), { recursive: true })
   await store.write('2026/01/02/b', chunks('y'))
@@ -204,7 +204,7 @@ t.test('a directory that was removed meanwhile is made again', async (t) => {
 })
 
 t.test('many writes at once into new directories all succeed', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   const other = filesystemStore(root) // as another process would
   const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
   await Promise.all(sleutels.map((sleutel, i) => (i % 2 ? store : other).write(sleutel, chunks(sleutel))))
@@ -212,7 +212,7 @@ t.test('many writes at once into new directories all succeed', async (t) => {
 })
 
 t.test('a sweep removes only old keys of our making that no document knows, and stale temporary files', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   const old = new Date('2026-01-01')
   const olderThan = new Date('2026-06-01')
   async function given(sleutel: string, age?: Date) {
@@ -246,7 +246,7 @@ t.test('a sweep removes only old keys of our making that no document knows, and 
 })
 
 t.test('check leaves nothing behind', async (t) => {
-  const { root, store } = await givenOpslag(t)
+  const { root, store } = await givenStorage(t)
   await store.check()
   t.strictSame(readdirSync(root).sort(), ['.tmp', '.zaakstroom'])
   t.strictSame(temps(root), [])
@@ -339,7 +339,7 @@ t.test(
   'bytes are synced before the name appears, and the name before the call returns',
   { skip: noTrace },
   async (t) => {
-    const { root } = await givenOpslag(t)
+    const { root } = await givenStorage(t)
     const base = givenDir(t)
     for (const name of ['a', 'b', 'c']) writeFileSync(path.join(base, name), name)
     const module = `

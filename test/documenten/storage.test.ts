@@ -33,7 +33,7 @@ const [s3, azure] = await Promise.all([givenS3(t), givenAzure(t)])
 let counter = 0
 
 /** A store of its own; of the servers a prefix of its own. */
-async function givenOpslag(backend: Backend): Promise<Store> {
+async function givenStorage(backend: Backend): Promise<Store> {
   const name = `opslag-${counter++}`
   const config = readConfig({
     ...s3.env,
@@ -49,7 +49,7 @@ async function givenOpslag(backend: Backend): Promise<Store> {
 
 for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as const) {
   t.test(`${backend}: what was written can be read, with its size and checksum`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     t.equal(store.backend, backend)
     // Smaller than a part, exactly one, exactly two, and two and a bit.
     for (const size of [300_000, 8 * 1024 ** 2, 16 * 1024 ** 2, 17_000_001]) {
@@ -71,14 +71,14 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: an empty document is a document`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     t.equal((await store.write('leeg', chunks())).omvang, 0)
     t.equal(await content(store, 'leeg'), '')
     t.strictSame(await keys(store), ['leeg'])
   })
 
   t.test(`${backend}: names of any kind come back as they were`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const names = ['map/een naam', "map/b+c&d=e%20f#g?'h", 'map/ëéñ 漢字', '2026/01/02/x~y.tar.gz']
     for (const name of names) t.equal((await store.write(name, chunks(name))).sleutel, name)
     for (const name of names) t.equal(await content(store, name), Buffer.from(name).toString('latin1'))
@@ -90,7 +90,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   t.test(
     `${backend}: a name that exists ${backend === 'filesystem' ? 'is overwritten' : 'stays, and the new bytes get a suffix'}`,
     async (t) => {
-      const store = await givenOpslag(backend)
+      const store = await givenStorage(backend)
       const first = await store.write('map/a.pdf', chunks('een langere tekst'))
       const second = await store.write('map/a.pdf', chunks('kort'))
       t.equal(first.sleutel, 'map/a.pdf')
@@ -104,7 +104,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   )
 
   t.test(`${backend}: nothing is visible under a key until all bytes are there`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const asked = Promise.withResolvers<void>()
     const last = Promise.withResolvers<void>()
     const writing = store.write(
@@ -125,7 +125,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: an error of the source comes out unchanged and leaves nothing`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' })
     for (const megabytes of [0, 20]) {
       const broken = async function* () {
@@ -140,7 +140,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: a signal ends a write whose source is silent`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const abort = new AbortController()
     const silent = async function* () {
       yield Buffer.from('half')
@@ -153,7 +153,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: ranges give the bytes asked for and the size of the whole`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     await store.write('a', chunks('0123456789'))
     for (const [start, end, expected] of [
       [0, backend === 's3_storage' ? 1 : 0, backend === 's3_storage' ? '01' : '0'], // this server takes 0-0 for all
@@ -171,7 +171,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: what is absent is undefined to read and no error to remove`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     await store.write('map/a', chunks('a'))
     for (const sleutel of ['b', 'map', 'map/a/b', 'x/y/z']) t.equal(await store.read(sleutel), undefined, sleutel)
     await store.remove('b')
@@ -181,7 +181,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: list takes a prefix, and goes on after the first thousand`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     for (const sleutel of ['2026/01/a', '2026/01/ab', '2026/02/b', 'x']) await store.write(sleutel, chunks(sleutel))
     t.strictSame(await keys(store), ['2026/01/a', '2026/01/ab', '2026/02/b', 'x'])
     t.strictSame(await keys(store, '2026/01/'), ['2026/01/a', '2026/01/ab'])
@@ -195,7 +195,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: bad keys are refused`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     for (const sleutel of ['', '/a', '../a', 'a/../../b', './a', 'a//b', 'a/', '.zaakstroom', 'a\\b', 'a\nb']) {
       await t.rejects(store.write(sleutel, chunks('x')), { message: 'not a storage key' }, JSON.stringify(sleutel))
       await t.rejects(store.read(sleutel), { message: 'not a storage key' })
@@ -205,21 +205,21 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: check leaves nothing behind that shows`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     await store.check()
     await store.check()
     t.strictSame(await keys(store), [])
   })
 
   t.test(`${backend}: many writes at once all succeed`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const sleutels = Array.from({ length: 40 }, (_, i) => `2026/0${(i % 4) + 1}/${i % 10}/${i}`)
     await Promise.all(sleutels.map((sleutel) => store.write(sleutel, chunks(sleutel))))
     t.strictSame(await keys(store), sleutels.sort())
   })
 
   t.test(`${backend}: a sweep removes only old keys of our making that no document knows`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const given = async (sleutel: string) => (await store.write(sleutel, chunks(sleutel))).sleutel
     const known = await Promise.all([1, 2, 3].map(() => given(newKey())))
     const unknown = await Promise.all([1, 2, 3, 4].map(() => given(newKey())))
@@ -232,7 +232,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
   })
 
   t.test(`${backend}: a document of 200 MB passes through little memory`, async (t) => {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const block = randomBytes(1024 ** 2)
     const before = process.memoryUsage().rss
     let highest = 0
@@ -258,7 +258,7 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
 t.test('a server that is away makes everything unavailable, in bounded time and without its address', async (t) => {
   await Promise.all([s3.stop(), azure.stop()])
   for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
-    const store = await givenOpslag(backend)
+    const store = await givenStorage(backend)
     const all = [
       store.write('a', chunks('x')),
       store.read('a'),

@@ -4,7 +4,7 @@ import { askOther, type CurrentRequest, currentRequest } from '../../src/http/cu
 import { LIMITS } from '../../src/http/limits.ts'
 import { Problem } from '../../src/http/problem.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, givenZaak } from '../zaken/given.ts'
 
 t.test('a request asks other services at most so many questions', async (t) => {
@@ -16,7 +16,7 @@ t.test('a request asks other services at most so many questions', async (t) => {
   const zaak = (await givenZaak(test, { zaaktype })).url
   let asked = 0
   const document = { informatieobjecttype, status: 'gearchiveerd' }
-  const elders = await givenElders(t, test, new Proxy({}, { get: () => (asked++, document) }))
+  const elders = await givenOtherServer(t, test, new Proxy({}, { get: () => (asked++, document) }))
   const addTo = (many: number) => sql`
     insert into zaakinformatieobject (zaak_id, informatieobject_url)
     select z.id, ${`${elders.root}/drc/documenten/`} || there.n + extra.n

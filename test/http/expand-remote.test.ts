@@ -1,7 +1,7 @@
 // expand of what stands at another server: shown as that server says it, left out when it does not.
 import t from 'tap'
 import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, givenZaak, made, ZAKEN, zaakBody } from '../zaken/given.ts'
 
 t.test('what stands elsewhere is expanded, and left out when it is not there', async (t) => {
@@ -25,7 +25,7 @@ t.test('what stands elsewhere is expanded, and left out when it is not there', a
   })
   const document = { bronorganisatie: '517439943', informatieobjecttype, titel: 'Van elders' }
   const andere = { url: 'x', identificatie: 'ZAAK-1', bronorganisatie: '517439943', zaaktype }
-  const elders = await givenElders(t, test, { '/drc/documenten/1': document, '/zrc/zaken/1': andere })
+  const elders = await givenOtherServer(t, test, { '/drc/documenten/1': document, '/zrc/zaken/1': andere })
   const informatieobject = `${elders.root}/drc/documenten/1`
   const zaakElders = `${elders.root}/zrc/zaken/1`
   const zaak = await givenZaak(test, {

@@ -1,7 +1,7 @@
 import { createVerifier } from 'fast-jwt'
 import t from 'tap'
 import { givenInformatieobjecttype } from '../app.ts'
-import { change, elapse, givenNotificaties, givenWijziging, pogingen, SECRET, stateOf } from './given.ts'
+import { attemptsOf, change, elapse, givenChange, givenNotificaties, SECRET, stateOf } from './given.ts'
 
 t.test('a change is announced with the message of the standard, and a token of its own', async (t) => {
   const test = await givenNotificaties(t)
@@ -30,7 +30,7 @@ t.test('a change is announced with the message of the standard, and a token of i
 
 t.test('every kind of refusal is tried again, with the same id, after the delay of the settings', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 7, backoff: 25, backoffMax: 52_000, baseFactor: 4 })
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   const delays = [25, 100, 400, 1600, 6400, 25_600, 52_000]
   const statuses = [400, 401, 403, 404, 429, 500, 503]
   for (const [index, delay] of delays.entries()) {
@@ -49,7 +49,7 @@ t.test('every kind of refusal is tried again, with the same id, after the delay 
   await test.runJobs()
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', pogingen: 8 })
   t.same([...new Set(test.receiver.received.map(({ id }) => id))], [uuid])
-  t.match(await pogingen(test, uuid), [
+  t.match(await attemptsOf(test, uuid), [
     ...statuses.map((status) => ({ uitkomst: 'http', status, antwoord: '{"fout":"ja"}' })),
     { uitkomst: 'delivered', status: 204, antwoord: '' },
   ])
@@ -58,7 +58,7 @@ t.test('every kind of refusal is tried again, with the same id, after the delay 
 t.test('after the last retry a message has failed, and is not sent again', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 2, backoff: 1, backoffMax: 10 })
   test.receiver.answer = (response) => response.writeHead(500).end()
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   for (let i = 0; i < 5; i++) {
     await test.runJobs()
     await elapse(test, 1000)
@@ -70,7 +70,7 @@ t.test('after the last retry a message has failed, and is not sent again', async
 t.test('settings are read at every attempt: a change counts for what waits', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 7, backoff: 3, baseFactor: 2 })
   test.receiver.answer = (response) => response.writeHead(500).end()
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   await test.runJobs()
   await change(test, { backoff: 1000, baseFactor: 1 })
   await elapse(test, 3)

@@ -62,7 +62,7 @@ export async function change({ database }: TestApp, values: Partial<Instellingen
 }
 
 /** A change of a (made up) document, with its message; the id of the message. */
-export async function givenWijziging(
+export async function givenChange(
   { database }: TestApp,
   hoofdobject: string = randomUUID(),
   actie: Actie = 'create',
@@ -103,7 +103,7 @@ export async function stateOf({ database: { sql } }: TestApp, uuid: string): Pro
   return row!
 }
 
-export async function pogingen({ database: { sql } }: TestApp, uuid: string) {
+export async function attemptsOf({ database: { sql } }: TestApp, uuid: string) {
   return sql`
     select p.nummer, p.uitkomst, p.http_status as status, p.antwoord, p.duur_ms as ms
     from notificatie_poging p join notificatie n on n.id = p.notificatie_id where n.uuid = ${uuid} order by nummer`

@@ -3,18 +3,18 @@ import t from 'tap'
 import { startMetrics } from '../../src/telemetry/metrics.ts'
 import { builtIn, subscribe, uuidOf } from '../nrc/given.ts'
 import { subscriber } from '../nrc/subscriber.ts'
-import { givenNotificaties, givenWijziging } from './given.ts'
+import { givenChange, givenNotificaties } from './given.ts'
 
 t.test('metrics tell the states of messages, attempts, delay, jobs, imports and requests', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 0 })
   const metrics = await startMetrics({ port: 0, host: '127.0.0.1', databaseUrl: test.databaseUrl, log: test.parts.log })
   t.teardown(metrics.close)
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
   test.receiver.answer = (response) => response.writeHead(500).end()
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
-  await givenWijziging(test)
+  await givenChange(test)
   await test.call('GET', '/catalogi/api/v1/catalogussen')
   const text = await (await fetch(metrics.address)).text()
   for (const line of [
@@ -45,7 +45,7 @@ t.test('metrics tell how abonnementen are doing, by their id alone', async (t) =
   const to = await subscriber(t, { auth: 'x' })
   const uuid = uuidOf(await subscribe(test, `${to.url}?token=geheim`))
   to.answer.status = 401
-  for (let n = 0; n < 3; n++) await givenWijziging(test)
+  for (let n = 0; n < 3; n++) await givenChange(test)
   await test.runJobs()
   const text = await (await fetch(metrics.address)).text()
   for (const line of [

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import t from 'tap'
 import type { Answer } from '../../bench/receiver.ts'
-import { configure, elapse, givenNotificaties, givenWijziging, pogingen, stateOf } from './given.ts'
+import { attemptsOf, configure, elapse, givenChange, givenNotificaties, stateOf } from './given.ts'
 
 const KB = 'x'.repeat(1024)
 
@@ -26,11 +26,11 @@ t.test('every kind of failure is written down as what it is, and tried again', a
   for (const [name, answer, expected] of answers) {
     await t.test(name, async (t) => {
       test.receiver.answer = answer
-      const uuid = await givenWijziging(test)
+      const uuid = await givenChange(test)
       await test.runJobs()
-      t.match(await pogingen(test, uuid), [expected])
+      t.match(await attemptsOf(test, uuid), [expected])
       t.match(await stateOf(test, uuid), { status: 'gepland', herhalingen: 1 })
-      t.ok((await pogingen(test, uuid))[0]!.ms < 2000)
+      t.ok((await attemptsOf(test, uuid))[0]!.ms < 2000)
     })
   }
 })
@@ -42,7 +42,7 @@ t.test('a receiver that is not there, has no name, no TLS or no HTTP', async (t)
   t.teardown(() => noHttp.close())
   const { port } = noHttp.address() as { port: number }
   await test.receiver.stop()
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   const roots: [string, string][] = [
     [test.receiver.root, 'refused'],
     ['http://bestaat-niet.invalid/', 'dns'],
@@ -56,7 +56,7 @@ t.test('a receiver that is not there, has no name, no TLS or no HTTP', async (t)
     await elapse(test, 1)
   }
   t.same(
-    (await pogingen(test, uuid)).map(({ uitkomst }) => uitkomst),
+    (await attemptsOf(test, uuid)).map(({ uitkomst }) => uitkomst),
     roots.map(([, kind]) => kind),
   )
 })
@@ -73,9 +73,9 @@ t.test('of a huge answer only the start is read and kept, and that counts as the
     }
     more()
   }
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   await test.runJobs()
-  const [poging] = await pogingen(test, uuid)
+  const [poging] = await attemptsOf(test, uuid)
   t.match(poging, { uitkomst: 'delivered', status: 200 })
   t.equal(poging!.antwoord.length, 4096)
   t.ok(written < 100_000, 'it does not get the chance to send a gigabyte')
@@ -84,11 +84,11 @@ t.test('of a huge answer only the start is read and kept, and that counts as the
 t.test('messages of one object arrive in their order, also across retries', async (t) => {
   const test = await givenNotificaties(t, { backoff: 10, baseFactor: 1 })
   const hoofdobject = crypto.randomUUID()
-  const sent = [await givenWijziging(test, hoofdobject), await givenWijziging(test, hoofdobject, 'update')]
-  const other = await givenWijziging(test)
+  const sent = [await givenChange(test, hoofdobject), await givenChange(test, hoofdobject, 'update')]
+  const other = await givenChange(test)
   test.receiver.answer = (response, { id }) => response.writeHead(id === sent[0] ? 500 : 201).end()
   await test.runJobs()
-  sent.push(await givenWijziging(test, hoofdobject, 'destroy'))
+  sent.push(await givenChange(test, hoofdobject, 'destroy'))
   await test.runJobs()
   t.same(
     arrived(test),
@@ -107,7 +107,7 @@ t.test('messages of one object arrive in their order, also across retries', asyn
 t.test('a message that failed for the last time no longer holds up the next', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 0 })
   const hoofdobject = crypto.randomUUID()
-  const [first, second] = [await givenWijziging(test, hoofdobject), await givenWijziging(test, hoofdobject, 'update')]
+  const [first, second] = [await givenChange(test, hoofdobject), await givenChange(test, hoofdobject, 'update')]
   test.receiver.answer = (response, { id }) => response.writeHead(id === first ? 500 : 201).end()
   await test.runJobs()
   t.match(await stateOf(test, first), { status: 'mislukt' })
@@ -117,7 +117,7 @@ t.test('a message that failed for the last time no longer holds up the next', as
 t.test('the order can be switched off', async (t) => {
   const test = await givenNotificaties(t, { opVolgorde: false })
   const hoofdobject = crypto.randomUUID()
-  const [first, second] = [await givenWijziging(test, hoofdobject), await givenWijziging(test, hoofdobject, 'update')]
+  const [first, second] = [await givenChange(test, hoofdobject), await givenChange(test, hoofdobject, 'update')]
   test.receiver.answer = (response, { id }) => response.writeHead(id === first ? 500 : 201).end()
   await test.runJobs()
   t.match(await stateOf(test, first), { status: 'gepland' })
@@ -128,7 +128,7 @@ t.test('a receiver that comes back gets everything, once', async (t) => {
   const test = await givenNotificaties(t, { backoff: 3, baseFactor: 2 })
   await test.receiver.stop()
   const uuids = []
-  for (let i = 0; i < 20; i++) uuids.push(await givenWijziging(test))
+  for (let i = 0; i < 20; i++) uuids.push(await givenChange(test))
   await test.runJobs()
   await elapse(test, 3)
   await test.runJobs()
@@ -145,7 +145,7 @@ t.test('a connection is used again', async (t) => {
     ports.add(request.socket.remotePort!)
     response.writeHead(201).end('{}')
   }
-  for (let i = 0; i < 10; i++) await givenWijziging(test)
+  for (let i = 0; i < 10; i++) await givenChange(test)
   await test.runJobs()
   t.equal(test.receiver.received.length, 10)
   t.equal(ports.size, 1)

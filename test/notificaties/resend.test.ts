@@ -5,21 +5,21 @@ import { claim, openSenderDatabase, record, releaseStuck, wakeOverdue } from '..
 import { removeOldMessages, resendFailed, type Selection, sendNow } from '../../src/notificaties/resend.ts'
 import { type TestApp, testApp } from '../app.ts'
 import {
+  attemptsOf,
   change,
   configure,
   elapse,
   forgetMessages,
   type Given,
+  givenChange,
   givenNotificaties,
   givenReceiver,
-  givenWijziging,
-  pogingen,
   stateOf,
 } from './given.ts'
 
 t.test('a failed message that is resent gets all its attempts anew, under the same id', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 1, backoff: 1, backoffMax: 1 })
-  const uuid = await givenMislukte(test)
+  const uuid = await givenFailed(test)
   t.equal(await resend(test, { uuids: [uuid] }), 1)
   await test.runJobs()
   t.match(await stateOf(test, uuid), { status: 'gepland', herhalingen: 1 })
@@ -32,7 +32,7 @@ t.test('a failed message that is resent gets all its attempts anew, under the sa
 
 t.test('all that failed within a window of time are resent, and nothing else', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 0 })
-  const [before, within, after] = [await givenMislukte(test), await givenMislukte(test), await givenMislukte(test)]
+  const [before, within, after] = [await givenFailed(test), await givenFailed(test), await givenFailed(test)]
   const { sql } = test.database
   await sql`update notificatie set aanmaakdatum = '2026-01-01T10:00:00Z' where uuid = ${before}`
   await sql`update notificatie set aanmaakdatum = '2026-01-01T11:00:00Z' where uuid = ${within}`
@@ -48,7 +48,7 @@ t.test('all that failed within a window of time are resent, and nothing else', a
 t.test('the next attempt of a waiting message can be made now', async (t) => {
   const test = await givenNotificaties(t, { backoff: 5000 })
   test.receiver.answer = (response) => response.writeHead(500).end()
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   await test.runJobs()
   test.receiver.answer = (response) => response.writeHead(201).end()
   t.equal(await mutator(test.database)(systemActor('test'), (m) => sendNow(m, [uuid])), 1)
@@ -63,7 +63,7 @@ t.test('without a service changes are accepted and messages wait; with one they 
   const test = await testApp(t)
   await forgetMessages(test)
   const hoofdobject = crypto.randomUUID()
-  const uuids = [await givenWijziging(test, hoofdobject), await givenWijziging(test, hoofdobject, 'update')]
+  const uuids = [await givenChange(test, hoofdobject), await givenChange(test, hoofdobject, 'update')]
   await test.runJobs()
   for (const uuid of uuids) t.match(await stateOf(test, uuid), { status: 'gepland', pogingen: 0 })
   const receiver = await givenReceiver(t)
@@ -73,7 +73,7 @@ t.test('without a service changes are accepted and messages wait; with one they 
     uuids,
   )
   await change(test, { dienst: null })
-  const later = await givenWijziging(test)
+  const later = await givenChange(test)
   await test.runJobs()
   t.match(await stateOf(test, later), { status: 'gepland', pogingen: 0 })
 })
@@ -101,14 +101,14 @@ t.test('NOTIFICATIONS_DISABLED records none', async (t) => {
 
 t.test('NOTIFICATIONS_SOURCE goes along', async (t) => {
   const test = await givenNotificaties(t, {}, { NOTIFICATIONS_SOURCE: 'gemeente-x' })
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
   t.equal(test.receiver.received[0]!.body.source, 'gemeente-x')
 })
 
 t.test('a job that vanished is added again when something is overdue', async (t) => {
   const test = await givenNotificaties(t)
-  await givenWijziging(test)
+  await givenChange(test)
   const { sql } = test.database
   const jobs = () => sql`select id from graphile_worker.jobs where key = 'verstuur-notificaties'`
   const [added] = await jobs()
@@ -128,10 +128,10 @@ t.test('while a sender says that it looks by itself nobody is woken, unless its 
   const [worker] =
     await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
   await sql`insert into notificatie_zender (worker_id) values (${worker!.id})`
-  await givenWijziging(test)
+  await givenChange(test)
   t.equal(await jobs(), 0)
   await sql`delete from worker`
-  await givenWijziging(test)
+  await givenChange(test)
   t.equal(await jobs(), 1)
 })
 
@@ -139,7 +139,7 @@ const nobody = { external: 10, total: 10, busy: [], open: [], released: [] }
 
 t.test('an attempt that was lost with its worker is written down so, uses no retry, and is made again', async (t) => {
   const test = await givenNotificaties(t)
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   const { sql } = test.database
   const [worker] =
     await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
@@ -152,7 +152,7 @@ t.test('an attempt that was lost with its worker is written down so, uses no ret
   )
   await sql`delete from worker`
   await test.runJobs()
-  t.match(await pogingen(test, uuid), [{ uitkomst: 'lost' }, { uitkomst: 'delivered' }])
+  t.match(await attemptsOf(test, uuid), [{ uitkomst: 'lost' }, { uitkomst: 'delivered' }])
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', herhalingen: 0 })
   const { notificatieId, abonnementId, poging } = claimed[0]!
   const late = { outcome: 'http', httpStatus: 500, answer: '', ms: 1, wait: 10 } as const
@@ -166,7 +166,7 @@ t.test('an attempt that was lost with its worker is written down so, uses no ret
 
 t.test('a claim of which the answer was lost is claimed again by the same worker', async (t) => {
   const test = await givenNotificaties(t)
-  await givenWijziging(test)
+  await givenChange(test)
   const [worker] = await test.database
     .sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x') returning id`
   const mine = { ...nobody, worker: worker!.id }
@@ -189,7 +189,7 @@ t.test('workers that claim at once never get the same message, nor two of one ma
   const { sql } = test.database
   for (let object = 0; object < 20; object++) {
     const hoofdobject = crypto.randomUUID()
-    for (let n = 0; n < 3; n++) await givenWijziging(test, hoofdobject, n === 0 ? 'create' : 'update')
+    for (let n = 0; n < 3; n++) await givenChange(test, hoofdobject, n === 0 ? 'create' : 'update')
   }
   const workers =
     await sql`insert into worker (naam, versie, host, pid, pool_id) values ('x', '1', 'h', 1, 'x'), ('y', '1', 'h', 2, 'y') returning id`
@@ -224,8 +224,8 @@ t.test('what was left waiting for an earlier message that is gone is found', asy
   const test = await givenNotificaties(t, { backoff: 100 })
   const hoofdobject = crypto.randomUUID()
   test.receiver.answer = (response) => response.writeHead(500).end()
-  const first = await givenWijziging(test, hoofdobject)
-  const second = await givenWijziging(test, hoofdobject, 'update')
+  const first = await givenChange(test, hoofdobject)
+  const second = await givenChange(test, hoofdobject, 'update')
   await test.runJobs()
   t.match(await stateOf(test, second), { status: 'gepland', overSeconden: null })
   t.equal(await releaseStuck(test.database), 0, 'it waits for good reason')
@@ -241,8 +241,8 @@ t.test('with the order switched off what waited for an earlier message goes', as
   const test = await givenNotificaties(t, { backoff: 100 })
   const hoofdobject = crypto.randomUUID()
   test.receiver.answer = (response) => response.writeHead(500).end()
-  await givenWijziging(test, hoofdobject)
-  const second = await givenWijziging(test, hoofdobject, 'update')
+  await givenChange(test, hoofdobject)
+  const second = await givenChange(test, hoofdobject, 'update')
   await test.runJobs()
   await change(test, { opVolgorde: false })
   test.receiver.answer = (response) => response.writeHead(201).end()
@@ -252,8 +252,8 @@ t.test('with the order switched off what waited for an earlier message goes', as
 
 t.test('delivered and failed messages go after their days, waiting ones stay', async (t) => {
   const test = await givenNotificaties(t, { maxRetries: 0 })
-  const failed = await givenMislukte(test)
-  const waiting = await givenWijziging(test)
+  const failed = await givenFailed(test)
+  const waiting = await givenChange(test)
   const { sql } = test.database
   await sql`update notificatie set aanmaakdatum = now() - interval '59 days'`
   t.equal(await removeOldMessages(test.database.db, 60), 0)
@@ -268,7 +268,7 @@ t.test(
   async (t) => {
     const test = await givenNotificaties(t)
     const { sql } = test.database
-    await givenWijziging(test)
+    await givenChange(test)
     await sql`update notificatie set aanmaakdatum = now() - interval '61 days'`
     await sql`update notificatie_instelling set gepauzeerd_op = now()`
     t.equal(await removeOldMessages(test.database.db, 60), 0)
@@ -279,9 +279,9 @@ t.test(
   },
 )
 
-async function givenMislukte(test: Given): Promise<string> {
+async function givenFailed(test: Given): Promise<string> {
   test.receiver.answer = (response) => response.writeHead(500).end()
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   for (let i = 0; i < 3; i++) {
     await test.runJobs()
     await elapse(test, 1)

@@ -7,11 +7,11 @@ import { systemActor } from '../../src/http/access.ts'
 import { openSenderDatabase } from '../../src/notificaties/outbox.ts'
 import { openSender, type Sender } from '../../src/notificaties/sender.ts'
 import { emptyQueue } from '../jobs/queue.ts'
-import { type Given, givenNotificaties, givenWijziging, type TestLike } from './given.ts'
+import { type Given, givenChange, givenNotificaties, type TestLike } from './given.ts'
 
 t.test('two jobs at once in one process send nothing twice', async (t) => {
   const test = await givenNotificaties(t)
-  for (let n = 0; n < 40; n++) await givenWijziging(test)
+  for (let n = 0; n < 40; n++) await givenChange(test)
   const { sender, pool } = await givenSender(t, test)
   test.receiver.answer = (response) => void setTimeout(() => response.writeHead(201).end(), 20)
   await Promise.all([sender.run(pool), sender.run(pool)])
@@ -21,7 +21,7 @@ t.test('two jobs at once in one process send nothing twice', async (t) => {
 
 t.test('a sender that is closed gives up the outcome that it can record no more', async (t) => {
   const test = await givenNotificaties(t)
-  await givenWijziging(test)
+  await givenChange(test)
   const asked = Promise.withResolvers<void>()
   const go = Promise.withResolvers<void>()
   test.receiver.answer = (response) => {
@@ -44,7 +44,7 @@ t.test(
     const test = await givenNotificaties(t)
     const { sql } = test.database
     const { sender, pool } = await givenSender(t, test)
-    await givenWijziging(test)
+    await givenChange(test)
     const running = sender.run(pool)
     await until(async () => (await sql`select from notificatie_zender`).length === 1)
     await emptyQueue(sql)
@@ -70,7 +70,7 @@ t.test('so is one of a transaction that began while the sender was going to slee
   t.teardown(holder.close)
   await holder.sql`select pg_advisory_lock(7)`
   const { sender, pool } = await givenSender(t, test)
-  await givenWijziging(test)
+  await givenChange(test)
   const running = sender.run(pool)
   const isAtCommit = async () =>
     (
@@ -95,7 +95,7 @@ t.test('before it sleeps the sender plans a job for the moment of the next retry
   const { sql } = test.database
   const { sender, pool } = await givenSender(t, test)
   test.receiver.answer = (response) => response.writeHead(500).end()
-  await givenWijziging(test)
+  await givenChange(test)
   await sender.run(pool)
   const [job] = await sql`
     select extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs where key = 'verstuur-notificaties:later'`

@@ -9,7 +9,7 @@ import { subscriberOwner } from '../../src/notificaties/deliver.ts'
 import { openSenderDatabase } from '../../src/notificaties/outbox.ts'
 import { openSender } from '../../src/notificaties/sender.ts'
 import { type TestApp, testApp } from '../app.ts'
-import { elapse, forgetMessages, givenReceiver, givenWijziging, type TestLike } from './given.ts'
+import { elapse, forgetMessages, givenChange, givenReceiver, type TestLike } from './given.ts'
 
 t.test('every abonnement that fits gets the message once, signed, with an id that stays', async (t) => {
   const test = await givenBuiltIn(t)
@@ -21,7 +21,7 @@ t.test('every abonnement that fits gets the message once, signed, with an id tha
   })
   await givenAbonnement(test, `${receiver.root}other`, { filters: [{ bronorganisatie: '000000000' }] })
   receiver.answer = (response) => response.writeHead(500).end()
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   await test.runJobs()
   receiver.answer = (response) => response.writeHead(204).end()
   await elapse(test, 100)
@@ -84,7 +84,7 @@ t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
   await givenAbonnement(test, good.root)
   await givenAbonnement(test, slow.root)
   const off = await givenAbonnement(test, `http://127.0.0.1:${port}/`)
-  for (let n = 0; n < 100; n++) await givenWijziging(test)
+  for (let n = 0; n < 100; n++) await givenChange(test)
   const running = await startSender(t, test)
   const began = performance.now()
   while (good.received.length < 100 && performance.now() - began < 60_000) await sleep(10)
@@ -106,9 +106,9 @@ t.test('an abonnement that answers again gets everything that waited, in order p
   receiver.answer = (response) => response.writeHead(500).end()
   const id = await givenAbonnement(test, receiver.root)
   const object = randomUUID()
-  const uuids = [await givenWijziging(test, object)]
-  for (let n = 0; n < 10; n++) uuids.push(await givenWijziging(test, object, 'update'))
-  for (let n = 0; n < 6; n++) await givenWijziging(test)
+  const uuids = [await givenChange(test, object)]
+  for (let n = 0; n < 10; n++) uuids.push(await givenChange(test, object, 'update'))
+  for (let n = 0; n < 6; n++) await givenChange(test)
   await test.runJobs()
   t.ok(Number((await stateOf(test, id)).fouten) >= 5)
   receiver.received.length = 0
@@ -131,9 +131,9 @@ t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tr
   const receiver = await givenReceiver(t)
   const id = await givenAbonnement(test, receiver.root)
   receiver.answer = (response) => response.writeHead(429, { 'retry-after': '120' }).end()
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
   t.equal(receiver.received.length, 1, 'nothing else goes there meanwhile')
   const [rest] = await test.database.sql`
@@ -150,7 +150,7 @@ t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tr
   await test.runJobs()
   t.match(await stateOf(test, id), { status: 'opgezegd', reden: /410/ })
   t.equal((await test.database.sql`select from levering where status = 'gepland'`).length, 2)
-  await givenWijziging(test)
+  await givenChange(test)
   t.equal((await test.database.sql`select from levering`).length, 2, 'and it gets no new ones')
 })
 
@@ -168,8 +168,8 @@ t.test('a client that authenticates by JWT or OAuth2, and one that wants cloud e
     more: { authenticatie: 'oauth2', uitgaand_client_id: 'wij', token_url: `${receiver.root}token` },
   })
   await givenAbonnement(test, `${receiver.root}events`, { more: { cloudevents: true } })
-  const uuid = await givenWijziging(test)
-  await givenWijziging(test)
+  const uuid = await givenChange(test)
+  await givenChange(test)
   await test.runJobs()
   const of = (name: string) => receiver.received.filter(({ path }) => path === `/api/v1/${name}`)
   t.match(of('jwt')[0]!.headers.authorization, /^Bearer ey/)

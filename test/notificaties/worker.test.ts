@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { accept } from '../../bench/receiver.ts'
-import { type Given, givenNotificaties, givenWijziging, pogingen, type TestLike } from './given.ts'
+import { attemptsOf, type Given, givenChange, givenNotificaties, type TestLike } from './given.ts'
 
 t.setTimeout(240_000)
 
 t.test('a worker that is killed between sending and writing down loses nothing', async (t) => {
   const test = await givenNotificaties(t)
   const uuids: string[] = []
-  for (let i = 0; i < 60; i++) uuids.push(await givenWijziging(test))
+  for (let i = 0; i < 60; i++) uuids.push(await givenChange(test))
   const held: ServerResponse[] = []
   test.receiver.answer = (response) => held.push(response)
   const first = await startWorker(t, test)
@@ -41,7 +41,7 @@ t.test('an outage of our own database uses no attempt: the answer is written dow
   const test = await givenNotificaties(t)
   const held: ServerResponse[] = []
   test.receiver.answer = (response) => held.push(response)
-  const uuid = await givenWijziging(test)
+  const uuid = await givenChange(test)
   await startWorker(t, test)
   await until(() => held.length === 1)
   const { sql } = test.database
@@ -52,15 +52,15 @@ t.test('an outage of our own database uses no attempt: the answer is written dow
   held[0]!.writeHead(201).end()
   await cut()
   await until(async () => (await waiting(test)) === 0)
-  t.match(await pogingen(test, uuid), [{ nummer: 1, uitkomst: 'delivered' }])
-  t.equal((await pogingen(test, uuid)).length, 1)
+  t.match(await attemptsOf(test, uuid), [{ nummer: 1, uitkomst: 'delivered' }])
+  t.equal((await attemptsOf(test, uuid)).length, 1)
   t.equal(test.receiver.received.length, 1)
 })
 
 t.test('a receiver that never answers holds up no other job', async (t) => {
   const test = await givenNotificaties(t)
   test.receiver.answer = () => {}
-  for (let i = 0; i < 60; i++) await givenWijziging(test)
+  for (let i = 0; i < 60; i++) await givenChange(test)
   await startWorker(t, test)
   await until(() => test.receiver.received.length >= 20)
   await test.database.sql`select graphile_worker.add_job('fold-counts')`
@@ -79,7 +79,7 @@ t.test('retries are made by themselves, and none before its time', async (t) => 
     response.writeHead(500).end()
   }
   await startWorker(t, test)
-  await givenWijziging(test)
+  await givenChange(test)
   await until(async () => (await waiting(test)) === 0)
   const gaps = moments.slice(1).map((moment, i) => (moment - moments[i]!) / 1000)
   t.equal(gaps.length, 3)

@@ -47,7 +47,7 @@ const rowsOf = async ({ database }: TestApp) => {
       union all select 'audit', a.uuid, to_jsonb(a) - 'id' - 'hoofd_object' - 'resource_url' - 'verzoek_id' from audit a
         where a.bron = 'zrc' and a.hoofd_object_uuid in (select uuid from zaak)
     ) r order by t, uuid`
-  return rows.map(({ rij }) => rij)
+  return rows.map(({ rij: rowOf }) => rowOf)
 }
 
 t.test('the database and the APIs of one installation end in the same rows, bytes included', async (t) => {

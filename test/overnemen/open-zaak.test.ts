@@ -293,8 +293,8 @@ t.test('a step that two workers come to at once is done once', async (t) => {
   for (const { id } of steps) await Promise.all(runners.map((runner) => runner.runStep(id)))
   for (const runner of runners) await runner.close()
   await begun.release()
-  for (const { naam, gelezen, verwacht } of await progressOf(test.database, await begun.state()))
-    if (naam === 'zaak') t.same({ gelezen, verwacht }, { gelezen: ZAKEN, verwacht: ZAKEN })
+  for (const { naam, gelezen: readBack, verwacht } of await progressOf(test.database, await begun.state()))
+    if (naam === 'zaak') t.same({ gelezen: readBack, verwacht }, { gelezen: ZAKEN, verwacht: ZAKEN })
   const [rows] = await test.database.sql`select gelezen from overneming_stap where naam = 'zaak'`
   t.same(rows, { gelezen: ZAKEN })
 })

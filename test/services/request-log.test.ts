@@ -3,14 +3,14 @@ import t from 'tap'
 import { coveredPath, openRequestLog } from '../../src/services/request-log.ts'
 import { retention } from '../../tasks/retention.ts'
 import { testApp } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { givenZaak, made, ZAKEN } from '../zaken/given.ts'
 
 t.test(
   'every request to a service is a line, also one without an answer, and none has a body or a secret',
   async (t) => {
     const test = await testApp(t)
-    const elders = await givenElders(t, test, { '/objecten/1': { naam: 'Geheim' } })
+    const elders = await givenOtherServer(t, test, { '/objecten/1': { naam: 'Geheim' } })
     const zaak = await givenZaak(test)
     made(
       await test.call('POST', `${ZAKEN}/zaakobjecten`, {
@@ -77,7 +77,7 @@ t.test('of a burst a thousand lines are written, and the rest is counted', async
 
 t.test('nothing is written with 0 days, and old lines go', async (t) => {
   const test = await testApp(t, { OUTGOING_LOG_RETENTION_DAYS: '0' })
-  const elders = await givenElders(t, test, { '/1': {} })
+  const elders = await givenOtherServer(t, test, { '/1': {} })
   await test.parts.services.fetchJson(`${elders.root}/1`)
   await test.parts.services.close()
   t.same(await test.database.sql`select 1 from uitgaand_verzoek`, [])

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { givenBesluittype, givenZaaktype, type TestApp, testApp } from '../app.ts'
 import { givenBesluit } from '../besluiten/given.ts'
-import { CRS, givenOnderdeel, givenZaak, made, ZAKEN } from './given.ts'
+import { CRS, givenPart, givenZaak, made, ZAKEN } from './given.ts'
 
 t.test('kept counts are what is there, after creates, changes, deletes, rollbacks and folding at once', async (t) => {
   const test = await testApp(t)
@@ -161,9 +161,9 @@ async function compare(t: Test, { database: { sql } }: TestApp): Promise<void> {
 
 async function givenTypes(test: TestApp) {
   const zaaktype = await givenZaaktype(test, { concept: true })
-  const statustype = await givenOnderdeel(test, 'statustypen', { zaaktype, omschrijving: 'Begin', volgnummer: 1 })
-  await givenOnderdeel(test, 'statustypen', { zaaktype, omschrijving: 'Eind', volgnummer: 2 })
-  const roltype = await givenOnderdeel(test, 'roltypen', {
+  const statustype = await givenPart(test, 'statustypen', { zaaktype, omschrijving: 'Begin', volgnummer: 1 })
+  await givenPart(test, 'statustypen', { zaaktype, omschrijving: 'Eind', volgnummer: 2 })
+  const roltype = await givenPart(test, 'roltypen', {
     zaaktype,
     omschrijving: 'Aanvrager',
     omschrijvingGeneriek: 'initiator',

@@ -1,7 +1,7 @@
 // zaakcontactmomenten and zaakverzoeken, with the other register for real.
 import t, { type Test } from 'tap'
 import { givenClient, givenZaaktype, testApp, uuidOf } from '../app.ts'
-import { givenElders, runLater } from '../other-server.ts'
+import { givenOtherServer, runLater } from '../other-server.ts'
 import { CRS, faultsOf, givenZaak, made, ZAKEN } from './given.ts'
 
 const SOORTEN = [
@@ -13,7 +13,7 @@ async function givenRegister(t: Test) {
   const test = await testApp(t)
   const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'] })
   const zaak = (await givenZaak(test, { zaaktype })).url
-  const elders = await givenElders(t, test, {
+  const elders = await givenOtherServer(t, test, {
     '/kcm/iets/1': { bronorganisatie: '517439943', tekst: 'Belt terug' },
     '/kcm/iets/anders': { bronorganisatie: '517439943' },
   })

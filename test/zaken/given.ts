@@ -31,13 +31,13 @@ export const faultsOf = (answer: { body: any }): string[] =>
 const ZTC = '/catalogi/api/v1'
 
 /** A part of a zaaktype; its URL. */
-export async function givenOnderdeel(test: TestApp, path: string, body: object): Promise<string> {
+export async function givenPart(test: TestApp, path: string, body: object): Promise<string> {
   return made(await test.call('POST', `${ZTC}/${path}`, body)).url
 }
 
 /** A resultaattype that counts in this way; its URL. */
 export function givenResultaattype(test: TestApp, zaaktype: string, afleiding: object, more: object = {}) {
-  return givenOnderdeel(test, 'resultaattypen', {
+  return givenPart(test, 'resultaattypen', {
     zaaktype,
     omschrijving: `R${Math.random()}`.slice(0, 30),
     resultaattypeomschrijving: 'https://selectielijst.example/api/v1/resultaattypeomschrijvingen/1',
@@ -50,7 +50,7 @@ export function givenResultaattype(test: TestApp, zaaktype: string, afleiding: o
 }
 
 export function givenEigenschap(test: TestApp, zaaktype: string, naam: string) {
-  return givenOnderdeel(test, 'eigenschappen', {
+  return givenPart(test, 'eigenschappen', {
     zaaktype,
     naam,
     definitie: naam,

@@ -1,7 +1,7 @@
 // zrc-021, afleidingswijze `zaakobject`, with objects by URL: ours and at other servers.
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, givenDocument, givenType, givenZaak, made, ZAKEN } from './given.ts'
 
 const zaakobject = (objecttype: string, datumkenmerk: string) => ({
@@ -30,12 +30,12 @@ const status = (test: TestApp, zaak: { url: string }, statustype: string) =>
 const reasonsOf = (answer: { body: any }): string[] =>
   (answer.body?.invalidParams ?? []).map(({ reason }: { reason: string }) => reason)
 
-async function givenZaakMetObjecten(t: Test, datumkenmerk: string, resources: Record<string, unknown>) {
+async function givenZaakWithObjecten(t: Test, datumkenmerk: string, resources: Record<string, unknown>) {
   const test = await testApp(t)
-  const elders = await givenElders(t, test, resources)
+  const elders = await givenOtherServer(t, test, resources)
   const type = await givenType(test, zaakobject('overige', datumkenmerk))
   const zaak = await givenZaak(test, type)
-  const koppel = (path: string) =>
+  const linkObject = (path: string) =>
     test.call('POST', `${ZAKEN}/zaakobjecten`, {
       zaak: zaak.url,
       object: `${elders.root}${path}`,
@@ -44,28 +44,41 @@ async function givenZaakMetObjecten(t: Test, datumkenmerk: string, resources: Re
     })
   const resultaat = () =>
     test.call('POST', `${ZAKEN}/resultaten`, { zaak: zaak.url, resultaattype: type.resultaattype })
-  return { test, elders, type, zaak, koppel, resultaat }
+  return { test, elders, type, zaak, koppel: linkObject, resultaat }
 }
 
 t.test('zrc-021: objects at other servers are asked for their day, and the latest counts', async (t) => {
   const object = (datum: unknown) => ({ record: { data: { einde_gebruik: datum } } })
-  const { test, type, zaak, koppel, resultaat } = await givenZaakMetObjecten(t, 'record/data/einde_gebruik', {
+  const {
+    test,
+    type,
+    zaak,
+    koppel: linkObject,
+    resultaat,
+  } = await givenZaakWithObjecten(t, 'record/data/einde_gebruik', {
     '/objecten/1': object('2030-02-03'),
     '/objecten/2': object('3-2-2031'),
   })
-  made(await koppel('/objecten/1'))
-  made(await koppel('/objecten/2'))
+  made(await linkObject('/objecten/1'))
+  made(await linkObject('/objecten/2'))
   made(await resultaat())
   made(await status(test, zaak, type.eind))
   t.match(await read(test, zaak), { startdatumBewaartermijn: '2031-02-03', archiefactiedatum: '2041-02-03' })
 })
 
 t.test('zrc-021: an object elsewhere that does not say its day keeps the case open, and is named', async (t) => {
-  const { test, elders, type, zaak, koppel, resultaat } = await givenZaakMetObjecten(t, 'datum', {
+  const {
+    test,
+    elders,
+    type,
+    zaak,
+    koppel: linkObject,
+    resultaat,
+  } = await givenZaakWithObjecten(t, 'datum', {
     '/objecten/1': { datum: 'binnenkort' },
   })
   const url = `${elders.root}/objecten/1`
-  made(await koppel('/objecten/1'))
+  made(await linkObject('/objecten/1'))
   made(await resultaat())
   const wrong = async (pattern: string) => {
     const answer = await status(test, zaak, type.eind)
@@ -89,7 +102,7 @@ t.test('zrc-021: an object elsewhere that does not say its day keeps the case op
 })
 
 t.test('zrc-021: a case with more than a hundred objects elsewhere says so, without asking', async (t) => {
-  const { test, elders, type, zaak, resultaat } = await givenZaakMetObjecten(t, 'datum', {})
+  const { test, elders, type, zaak, resultaat } = await givenZaakWithObjecten(t, 'datum', {})
   made(await resultaat())
   await test.database.sql`insert into zaakobject (zaak_id, object, object_type, object_type_overige)
     select z.id, ${`${elders.root}/objecten/`} || n, 'overige', 'ding' from zaak z, generate_series(1, 101) n`
@@ -99,14 +112,21 @@ t.test('zrc-021: a case with more than a hundred objects elsewhere says so, with
 })
 
 t.test('zrc-021: a closed case that gets an object or a resultaat elsewhere asks it', async (t) => {
-  const { test, elders, type, zaak, koppel, resultaat } = await givenZaakMetObjecten(t, 'datum', {
+  const {
+    test,
+    elders,
+    type,
+    zaak,
+    koppel: linkObject,
+    resultaat,
+  } = await givenZaakWithObjecten(t, 'datum', {
     '/objecten/1': { datum: '2030-02-03' },
     '/objecten/2': { datum: '2032-02-03' },
   })
-  made(await koppel('/objecten/1'))
+  made(await linkObject('/objecten/1'))
   const outcome = made(await resultaat())
   made(await status(test, zaak, type.eind))
-  made(await koppel('/objecten/2'))
+  made(await linkObject('/objecten/2'))
   t.equal((await read(test, zaak)).archiefactiedatum, '2042-02-03')
   t.equal((await test.call('DELETE', outcome.url)).status, 204)
   t.equal((await read(test, zaak)).archiefactiedatum, null)
@@ -149,10 +169,15 @@ t.test('zrc-021: an object of ours says its day from the database', async (t) =>
 })
 
 t.test('zrc-021: zaak_afsluiten asks objects elsewhere too, before it changes anything', async (t) => {
-  const { test, type, zaak, koppel } = await givenZaakMetObjecten(t, 'datum', {
+  const {
+    test,
+    type,
+    zaak,
+    koppel: linkObject,
+  } = await givenZaakWithObjecten(t, 'datum', {
     '/objecten/1': { datum: '2030-02-03' },
   })
-  made(await koppel('/objecten/1'))
+  made(await linkObject('/objecten/1'))
   const answer = await test.call('POST', zaak.url.replace('/zaken/api/v1/zaken/', '/zaken/api/v1/zaak_afsluiten/'), {
     zaak: { toelichting: 'Klaar' },
     resultaat: { resultaattype: type.resultaattype },
@@ -165,7 +190,7 @@ t.test('zrc-021: zaak_afsluiten asks objects elsewhere too, before it changes an
 t.test('zrc-021: gerelateerde_zaak counts from cases at other servers too', async (t) => {
   const test = await testApp(t)
   const ended = { ...zaakElders, einddatum: '2033-04-05' }
-  const elders = await givenElders(t, test, { '/zaken/1': ended, '/zaken/2': { ...zaakElders, einddatum: null } })
+  const elders = await givenOtherServer(t, test, { '/zaken/1': ended, '/zaken/2': { ...zaakElders, einddatum: null } })
   const type = await givenType(test, { afleidingswijze: 'gerelateerde_zaak' })
   const zaak = await givenZaak(test, {
     ...type,

@@ -2,7 +2,7 @@
 // Objects of a kind that the client defines himself: with jq and a JSON schema, neither of which may take what it wants.
 import t, { type Test } from 'tap'
 import { givenZaaktype, testApp } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, givenZaak, made, ZAKEN, zaakBody } from './given.ts'
 
 const ZAAKOBJECTEN = `${ZAKEN}/zaakobjecten`
@@ -13,7 +13,7 @@ async function givenObjecten(t: Test) {
   const zaak = (await givenZaak(test, { zaaktype })).url
   const jsonSchema = { type: 'object', properties: { hoogte: { type: 'integer' } }, required: ['hoogte'] }
   const traag = '^(a+)+$'
-  const elders = await givenElders(t, test, {
+  const elders = await givenOtherServer(t, test, {
     '/typen/boom': {
       jsonSchema,
       nieuw: { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [{ type: 'string' }] },
@@ -122,7 +122,7 @@ t.test('a definitie that is changed is judged too, and zaak_registreren judges a
   t.same(faultsOf(await test.call('PATCH', pand.url, { objectTypeOverigeDefinitie: anders })), ['object: required'])
   const { statustypen } = (await test.call('GET', zaaktype)).body
   const { zaak: _, ...object } = body(definitie('.niets'))
-  const registreer = (zaakobject: object) =>
+  const registerZaak = (zaakobject: object) =>
     test.call(
       'POST',
       `${ZAKEN}/zaak_registreren`,
@@ -134,5 +134,5 @@ t.test('a definitie that is changed is judged too, and zaak_registreren judges a
       },
       CRS,
     )
-  t.same(faultsOf(await registreer(object)), ['zaakobjecten.0.objectTypeOverigeDefinitie.schema: invalid'])
+  t.same(faultsOf(await registerZaak(object)), ['zaakobjecten.0.objectTypeOverigeDefinitie.schema: invalid'])
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OBJECT_TYPES } from '../../src/zaken/objecttypen.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
-import { CRS, faultsOf, givenDocument, givenEigenschap, givenOnderdeel, givenZaak, made, ZAKEN } from './given.ts'
+import { CRS, faultsOf, givenDocument, givenEigenschap, givenPart, givenZaak, made, ZAKEN } from './given.ts'
 
 t.test('what hangs on a case', async (t) => {
   const test = await testApp(t)
@@ -245,7 +245,7 @@ t.test('what hangs on a case', async (t) => {
       ['nonFieldErrors: invalid-object-type-overige-usage'],
     )
     t.same(faultsOf(await post({ objectType: 'besluit', object: 'https://elders.example.com/1' })), ['object: bad-url'])
-    const zaakobjecttype = await givenOnderdeel(test, 'zaakobjecttypen', {
+    const zaakobjecttype = await givenPart(test, 'zaakobjecttypen', {
       zaaktype,
       anderObjecttype: false,
       objecttype: 'https://example.com/objecttypen/1',

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { givenZaaktype, testApp } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, ZAKEN } from './given.ts'
 
 t.test('zrc-010, zrc-011: what a case names elsewhere answers, and is of its kind', async (t) => {
   const test = await testApp(t)
   const zaaktype = await givenZaaktype(test)
-  const { root } = await givenElders(t, test, {
+  const { root } = await givenOtherServer(t, test, {
     '/kanalen/1': { url: 'https://elders.example/kanalen/1', naam: 'Balie', omschrijving: 'Aan de balie' },
     '/kanalen/anders': { url: 'https://elders.example/kanalen/anders', naam: 'Balie' },
     '/zaken/1': {

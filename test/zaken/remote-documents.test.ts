@@ -1,10 +1,10 @@
 // zrc-003, zrc-007 and zrc-022 look at documents elsewhere as they do at ours.
 import t, { type Test } from 'tap'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, givenResultaattype, givenZaak, made, ZAKEN } from './given.ts'
 
-async function givenZaakMetDocumentElders(t: Test) {
+async function givenZaakWithDocumentElsewhere(t: Test) {
   const test = await testApp(t)
   const informatieobjecttype = await givenInformatieobjecttype(test)
   const { catalogus } = (await test.call('GET', informatieobjecttype)).body
@@ -23,7 +23,7 @@ async function givenZaakMetDocumentElders(t: Test) {
     indicatieGebruiksrecht: false as boolean | null,
     status: 'definitief',
   }
-  const elders = await givenElders(t, test, { '/drc/documenten/1': document })
+  const elders = await givenOtherServer(t, test, { '/drc/documenten/1': document })
   const informatieobject = `${elders.root}/drc/documenten/1`
   made(await test.call('POST', `${ZAKEN}/zaakinformatieobjecten`, { zaak, informatieobject }))
   let second = 10
@@ -34,9 +34,9 @@ async function givenZaakMetDocumentElders(t: Test) {
 t.test(
   'zrc-007: a case does not close while a document elsewhere is locked, or its rights are not known',
   async (t) => {
-    const { test, zaak, document, elders, resultaattype, status, begin, eind } = await givenZaakMetDocumentElders(t)
+    const { test, zaak, document, elders, resultaattype, status, begin, eind } = await givenZaakWithDocumentElsewhere(t)
     const post = (statustype: string) => test.call('POST', `${ZAKEN}/statussen`, { zaak, ...status(statustype) })
-    const sluit = async () =>
+    const closeZaak = async () =>
       faultsOf(
         await test.call('POST', zaak.replace('/zaken/api/v1/zaken/', '/zaken/api/v1/zaak_afsluiten/'), {
           zaak: {},
@@ -53,7 +53,7 @@ t.test(
     for (const [wijziging, codes] of gevallen) {
       Object.assign(document, goed, wijziging)
       t.same(
-        await sluit(),
+        await closeZaak(),
         codes.map((code) => `status.nonFieldErrors: ${code}`),
       )
       t.same(faultsOf(await post(eind)), [
@@ -69,13 +69,13 @@ t.test(
     t.match(refused.body.invalidParams[0].reason, 'niet op te vragen')
     t.equal((await post(begin)).status, 201)
     elders.resources['/drc/documenten/1'] = document
-    t.same(await sluit(), [])
+    t.same(await closeZaak(), [])
     t.match((await test.call('GET', zaak, undefined, CRS)).body, { einddatum: '2026-03-05' })
   },
 )
 
 t.test('zrc-022: a case is not archived while a document elsewhere is not', async (t) => {
-  const { test, zaak, document, elders } = await givenZaakMetDocumentElders(t)
+  const { test, zaak, document, elders } = await givenZaakWithDocumentElsewhere(t)
   const patch = async () =>
     faultsOf(
       await test.call(
@@ -94,7 +94,7 @@ t.test('zrc-022: a case is not archived while a document elsewhere is not', asyn
 })
 
 t.test('zrc-003, zrc-017: a document elsewhere is there, and of a type of the zaaktype', async (t) => {
-  const { test, zaak, document, elders } = await givenZaakMetDocumentElders(t)
+  const { test, zaak, document, elders } = await givenZaakWithDocumentElsewhere(t)
   const link = (path: string) =>
     test.call('POST', `${ZAKEN}/zaakinformatieobjecten`, { zaak, informatieobject: `${elders.root}${path}` })
   t.same(faultsOf(await link('/drc/documenten/weg')), ['informatieobject: bad-url'])

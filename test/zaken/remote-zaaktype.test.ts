@@ -17,13 +17,13 @@ import {
   testApp,
   uuidOf,
 } from '../app.ts'
-import { klant } from '../beheer/browser-client.ts'
+import { pagesClient } from '../beheer/browser-client.ts'
 import {
   CRS,
   faultsOf,
   givenDocument,
   givenEigenschap,
-  givenOnderdeel,
+  givenPart,
   givenResultaattype,
   givenZaak,
   made,
@@ -35,7 +35,7 @@ type TestLike = { teardown(work: () => unknown): unknown }
 const PRODUCT = 'https://producten.example/1'
 
 /** Another instance that listens, with `here` as a client of it. `url` says how an address of it looks from here. */
-async function givenAnder(t: TestLike, here: TestApp) {
+async function givenOther(t: TestLike, here: TestApp) {
   const there = await testApp(t)
   await there.app.listen({ host: '127.0.0.1', port: 0 })
   const root = `http://127.0.0.1:${(there.app.server.address() as AddressInfo).port}`
@@ -77,7 +77,7 @@ async function givenType(app: TestApp, url: (own: string) => string = (own) => o
     einddatumBekend: false,
   })
   const eigenschap = await givenEigenschap(app, zaaktype, 'besluitdatum')
-  const zaakobjecttype = await givenOnderdeel(app, 'zaakobjecttypen', {
+  const zaakobjecttype = await givenPart(app, 'zaakobjecttypen', {
     zaaktype,
     anderObjecttype: false,
     objecttype: 'https://objecten.example/adres',
@@ -106,7 +106,7 @@ async function givenType(app: TestApp, url: (own: string) => string = (own) => o
 t.test('cases of a zaaktype elsewhere', async (t) => {
   const test = await testApp(t)
   const { call, database } = test
-  const { there, root, url } = await givenAnder(t, test)
+  const { there, root, url } = await givenOther(t, test)
   const type = await givenType(there, url)
   const ander = await givenType(there, url, { identificatie: 'ANDERS', omschrijving: 'Anders' })
   const eigen = await givenType(test)
@@ -525,7 +525,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
   await t.test('the pages show such cases with their type and what hangs on them', async (t) => {
     const wachtwoord = 'een lang wachtwoord voor de test'
     await createAccount(database.db, { gebruikersnaam: 'kijker', rol: 'viewer', wachtwoord })
-    const browser = klant(test.app)
+    const browser = pagesClient(test.app)
     await browser.login('kijker', wachtwoord)
     const zaak = made(await post(ander.zaaktype))
     made(await status(zaak, ander.begin))
@@ -559,7 +559,7 @@ t.test('cases of a zaaktype elsewhere', async (t) => {
 
 t.test('values of an eigenschap elsewhere are held against its specificatie when asked for', async (t) => {
   const test = await testApp(t, { ZAAK_EIGENSCHAP_WAARDE_VALIDATION: 'yes' })
-  const { there, url } = await givenAnder(t, test)
+  const { there, url } = await givenOther(t, test)
   const { zaaktype, eigenschap } = await givenType(there, url)
   const zaak = (await givenZaak(test, { zaaktype })).url
   const give = (waarde: string) => test.call('POST', `${zaak}/zaakeigenschappen`, { zaak, eigenschap, waarde })

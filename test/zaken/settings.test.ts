@@ -1,7 +1,7 @@
 // What an operator chooses for cases: how their numbers are made, and whether values are held against their specificatie.
 import t from 'tap'
 import { givenZaaktype, type TestApp, testApp } from '../app.ts'
-import { faultsOf, givenOnderdeel, givenZaak, made, ZAKEN } from './given.ts'
+import { faultsOf, givenPart, givenZaak, made, ZAKEN } from './given.ts'
 
 const DIT_JAAR = new Date().getUTCFullYear()
 const reserve = async ({ call }: TestApp, aantal = 1) =>
@@ -50,7 +50,7 @@ t.test('values of eigenschappen are held against their specificatie only when as
     let number = 0
     const judge = async (specificatie: object, goed: string[], fout: string[]) => {
       const naam = `e${++number}`
-      const eigenschap = await givenOnderdeel(test, 'eigenschappen', {
+      const eigenschap = await givenPart(test, 'eigenschappen', {
         zaaktype,
         naam,
         definitie: naam,

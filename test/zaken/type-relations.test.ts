@@ -2,7 +2,7 @@
 import t from 'tap'
 import { judgeZaken } from '../../src/zaken/import-links.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
-import { givenElders } from '../other-server.ts'
+import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, givenDocument, givenZaak, ZAKEN } from './given.ts'
 
 const eerder = { beginGeldigheid: '2020-01-01', eindeGeldigheid: '2023-12-31' }
@@ -22,7 +22,7 @@ t.test('zrc-017: every version of a type of the zaaktype, and no other type', as
     ['a type of another zaaktype', foto, false],
     ['a type of that name in another catalogue', await givenInformatieobjecttype(test), false],
   ]
-  const elders = await givenElders(t, test)
+  const elders = await givenOtherServer(t, test)
   const mismatch = ['nonFieldErrors: missing-zaaktype-informatieobjecttype-relation']
   for (const [naam, informatieobjecttype, belongs] of types) {
     const zaak = await givenZaak(test, { zaaktype })
@@ -66,7 +66,7 @@ t.test('zrc-022: a case is not archived while one of its documents is not', asyn
   const informatieobjecttype = await givenInformatieobjecttype(test)
   const { catalogus } = (await test.call('GET', informatieobjecttype)).body
   const zaaktype = await givenZaaktype(test, { catalogus, informatieobjecttypen: [informatieobjecttype] })
-  const archiveer = async (statussen: string[]) => {
+  const archiveZaak = async (statussen: string[]) => {
     const zaak = (await givenZaak(test, { zaaktype })).url
     for (const status of statussen) {
       const informatieobject = await givenDocument(test, informatieobjecttype, { status })
@@ -76,8 +76,8 @@ t.test('zrc-022: a case is not archived while one of its documents is not', asyn
     return faultsOf(await test.call('PATCH', zaak, body, CRS))
   }
   const refused = ['archiefstatus: documents-not-archived']
-  t.same(await archiveer(['definitief']), refused)
-  t.same(await archiveer(['gearchiveerd', 'in_bewerking']), refused)
-  t.same(await archiveer(['gearchiveerd', 'gearchiveerd']), [])
-  t.same(await archiveer([]), [])
+  t.same(await archiveZaak(['definitief']), refused)
+  t.same(await archiveZaak(['gearchiveerd', 'in_bewerking']), refused)
+  t.same(await archiveZaak(['gearchiveerd', 'gearchiveerd']), [])
+  t.same(await archiveZaak([]), [])
 })

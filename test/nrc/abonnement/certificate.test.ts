@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { subscriberOwner } from '../../../src/notificaties/deliver.ts'
-import { givenWijziging } from '../../notificaties/given.ts'
+import { givenChange } from '../../notificaties/given.ts'
 import { builtIn } from '../given.ts'
 
 t.test('a receiver that asks for a client certificate gets ours', async (t) => {
@@ -45,7 +45,7 @@ t.test('a receiver that asks for a client certificate gets ours', async (t) => {
   await sql`
     insert into abonnement_kanaal (abonnement_id, kanaal_id)
     select a.id, k.id from abonnement a, kanaal k where k.naam = 'documenten'`
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
   t.strictSame(names, ['zaakstroom'], JSON.stringify(await sql`select uitkomst, antwoord from notificatie_poging`))
 })

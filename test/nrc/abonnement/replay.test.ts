@@ -3,7 +3,7 @@ import t from 'tap'
 import { countReplay, replayMessage, startReplay, stopReplay } from '../../../src/nrc/abonnement/replay.ts'
 import { deleteAbonnement } from '../../../src/nrc/abonnement/write.ts'
 import type { TestApp } from '../../app.ts'
-import { givenWijziging } from '../../notificaties/given.ts'
+import { givenChange } from '../../notificaties/given.ts'
 import { builtIn, change, idsOf, real, subscribe, uuidOf } from '../given.ts'
 import { subscriber } from '../subscriber.ts'
 
@@ -21,11 +21,11 @@ t.test('everything from a moment: what fits, in portions at the rate, with the s
   const other = await subscriber(t, { auth: 'x' })
   const uuid = uuidOf(await subscribe(test, to.url, [{ naam: 'documenten', filters: { '#actie': 'create' } }]))
   await subscribe(test, other.url)
-  const old = await givenWijziging(test)
+  const old = await givenChange(test)
   await sql`update notificatie set aanmaakdatum = now() - interval '2 days'`
   const ids = []
-  for (let n = 0; n < 25; n++) ids.push(await givenWijziging(test))
-  await givenWijziging(test, undefined, 'update')
+  for (let n = 0; n < 25; n++) ids.push(await givenChange(test))
+  await givenChange(test, undefined, 'update')
   await test.runJobs()
   t.equal(idsOf(to.received).length, 26)
   to.received.length = other.received.length = 0
@@ -63,7 +63,7 @@ t.test('those that failed, or one, also when it was accepted before', async (t) 
   await subscribe(test, dead.url)
   dead.answer.status = 500
   to.answer.status = 500
-  const ids = [await givenWijziging(test), await givenWijziging(test)]
+  const ids = [await givenChange(test), await givenChange(test)]
   await test.runJobs()
   await sql`update levering set status = 'mislukt', volgende_poging_op = null`
   to.answer.status = 204
@@ -90,7 +90,7 @@ t.test('it is stopped, and ends with its abonnement', async (t) => {
   const { sql } = test.database
   const to = await subscriber(t, { auth: 'x' })
   const uuid = uuidOf(await subscribe(test, to.url))
-  for (let n = 0; n < 5; n++) await givenWijziging(test)
+  for (let n = 0; n < 5; n++) await givenChange(test)
   await test.runJobs()
   to.received.length = 0
   await change(test, (m) => startReplay(m, uuid, { soort: 'vanaf', perMinuut: 12 }))

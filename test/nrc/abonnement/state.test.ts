@@ -2,7 +2,7 @@
 import t from 'tap'
 import { blockOverflowing, pauseAbonnement, resumeAbonnement } from '../../../src/nrc/abonnement/state.ts'
 import { givenClient, type TestApp } from '../../app.ts'
-import { givenWijziging } from '../../notificaties/given.ts'
+import { givenChange } from '../../notificaties/given.ts'
 import { builtIn, change, idsOf, subscribe, uuidOf } from '../given.ts'
 import { subscriber } from '../subscriber.ts'
 
@@ -29,7 +29,7 @@ t.test('paused: messages wait, and go when it is resumed', async (t) => {
   const uuid = uuidOf(await subscribe(test, to.url))
   await change(test, (m) => pauseAbonnement(m, uuid, 'Onderhoud.'))
   t.match(await stateOf(test, uuid), { status: 'gepauzeerd', reden: 'Onderhoud.', mist: false })
-  const message = await givenWijziging(test)
+  const message = await givenChange(test)
   await test.runJobs()
   t.strictSame(idsOf(to.received), [])
   t.equal(await change(test, (m) => resumeAbonnement(m, uuid)), false, 'it missed nothing')
@@ -44,16 +44,16 @@ t.test('blocked by number or by age: new messages are not planned, and all arriv
     const to = await subscriber(t, { auth: 'x' })
     const uuid = uuidOf(await subscribe(test, to.url))
     to.answer.status = 500
-    const ids = [await givenWijziging(test), await givenWijziging(test)]
+    const ids = [await givenChange(test), await givenChange(test)]
     await test.runJobs()
     await sql.unsafe(`update notificatie_instelling set ${limit}`)
     t.equal((await blockOverflowing(test.database)).length, 0, 'below the limits')
-    ids.push(await givenWijziging(test))
+    ids.push(await givenChange(test))
     await sql`update notificatie set aanmaakdatum = aanmaakdatum - interval '61 minutes'`
     t.match(await blockOverflowing(test.database), [{ uuid }], limit)
     t.match(await stateOf(test, uuid), { status: 'geblokkeerd', mist: true })
-    ids.push(await givenWijziging(test))
-    await givenWijziging(test, undefined, 'destroy')
+    ids.push(await givenChange(test))
+    await givenChange(test, undefined, 'destroy')
     const [planned] = await sql`select count(*)::int as n from levering`
     t.equal(planned!.n, 3, 'what waited still waits, what is new is not planned')
     to.answer.status = 204
@@ -83,10 +83,10 @@ t.test('its owner brings it back by PUT or PATCH, when the callback behaves', as
   )
   const uuid = uuidOf(made.url)
   to.answer.status = 410
-  await givenWijziging(test)
+  await givenChange(test)
   await test.runJobs()
   t.match(await stateOf(test, uuid), { status: 'opgezegd', mist: true })
-  const missed = await givenWijziging(test)
+  const missed = await givenChange(test)
   t.equal((await test.call('PATCH', made.url, { callbackUrl: to.url }, { as: owner })).status, 400)
   t.match(await stateOf(test, uuid), { status: 'opgezegd' }, 'the callback still says 410')
   to.answer.status = 204
@@ -105,6 +105,6 @@ t.test('without its applicatie it is paused, and nothing of it is dropped', asyn
     update abonnement set applicatie_id = (select applicatie_id from applicatie_client where client_id = 'owner')`
   await test.database.sql`delete from applicatie where label = 'owner'`
   t.match(await stateOf(test, uuidOf(url)), { status: 'gepauzeerd', reden: /verwijderd/ })
-  await givenWijziging(test)
+  await givenChange(test)
   t.equal((await test.database.sql`select from levering`).length, 1)
 })
