@@ -103,6 +103,7 @@ export function boundConnections(
     else if (connections.size - spares.size >= httpMaxConnections) makeRoom(connection, waiting)
     connections.set(socket, connection)
     ofSocket.set(socket, connection)
+    stopParsing(connection)
     if (connection.spare) spares.add(connection)
     else {
       if (address) address.count++
@@ -290,6 +291,20 @@ export function boundConnections(
     startWindow(connection, now)
     return undefined
   }
+}
+
+type Parser = { onIncoming(request: IncomingMessage, keepAlive: boolean): number }
+const TAKE_NO_MORE = 2 // what Node says itself of an upgrade: nothing that follows is a request
+
+/**
+ * Has the parser stop at a connection that is ended: what came with it in one piece may be two thousand requests, each of which
+ * Node makes before anybody is asked. There is no public way; where Node has another one some day they are made and left.
+ */
+function stopParsing(connection: Connection): void {
+  const { parser } = connection.socket as Socket & { parser?: Partial<Parser> }
+  const make = parser?.onIncoming
+  if (!make) return
+  parser.onIncoming = (request, keepAlive) => (connection.ended ? TAKE_NO_MORE : make(request, keepAlive))
 }
 
 const newAddress = (): Address => ({ count: 0, waiting: new Set() })
