@@ -7,7 +7,7 @@
 import { registerHooks } from 'node:module'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import root, { type Test } from 'tap'
+import type { Test } from 'tap'
 
 /** What run.ts writes to the standard input of this process, one on a line: the next file, with its limit in milliseconds. */
 export type Order = { file: string; timeout: number }
@@ -17,6 +17,7 @@ const current: { t?: Test; leave: (() => unknown)[] } = { leave: [] }
 Object.assign(globalThis, { [Symbol.for('zaakstroom.test')]: current })
 registerHooks({
   resolve(specifier, context, next) {
+    if (specifier === 'async-hook-domain') return next('./domain.ts', { ...context, parentURL: import.meta.url })
     // A module for each file: whoever imports it later still gets the test of that file.
     if (specifier === 'tap' && context.parentURL?.endsWith('.test.ts'))
       return { url: `lane:${context.parentURL}`, format: 'module', shortCircuit: true }
@@ -32,6 +33,7 @@ registerHooks({
   },
 })
 
+const { default: root } = await import('tap') // after the hooks
 root.setTimeout(0) // each file has its own limit
 root.test('lane', { timeout: 0 }, async (lane) => {
   for await (const line of createInterface({ input: process.stdin })) {
