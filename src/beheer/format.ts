@@ -11,8 +11,10 @@ const inLocale = (locale: string) => ({
   number: new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
   ago: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
 })
-const FORMATS = { nl: inLocale('nl-NL'), en: inLocale('en-GB') }
-const formats = () => FORMATS[language()]
+const LOCALES = { nl: 'nl-NL', en: 'en-GB' }
+const made: Partial<Record<keyof typeof LOCALES, ReturnType<typeof inLocale>>> = {}
+/** Made at first use: all of them would be a noticeable part of a start. */
+const formats = () => (made[language()] ??= inLocale(LOCALES[language()]))
 const STAPPEN: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_557_600],
   ['month', 2_629_800],
