@@ -214,7 +214,7 @@ type Server = { url: string; crash(): Promise<void>; start(): Promise<void> }
 
 /** A PostgreSQL of our own, to be taken down without warning. */
 async function ownServer(t: Test, data: string): Promise<Server> {
-  let server: Embedded = await startEmbedded(data)
+  let server: Embedded = await startEmbedded(data, { settings: ['fsync=off'] })
   t.teardown(() => server.stop())
   const { url } = server
   return {
@@ -226,7 +226,7 @@ async function ownServer(t: Test, data: string): Promise<Server> {
       await server.stop()
     },
     async start() {
-      server = await startEmbedded(data, { port: Number(new URL(url).port) })
+      server = await startEmbedded(data, { settings: ['fsync=off'], port: Number(new URL(url).port) })
     },
   }
 }

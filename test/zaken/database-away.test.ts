@@ -184,7 +184,7 @@ async function ownServer(t: Test) {
   await chmod(directory, 0o711)
   t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   const data = join(directory, 'data')
-  let server: Embedded = await startEmbedded(data)
+  let server: Embedded = await startEmbedded(data, { settings: ['fsync=off'] })
   t.teardown(() => server.stop())
   const { url } = server
   await migrate(url)
@@ -199,7 +199,7 @@ async function ownServer(t: Test) {
       await server.stop()
     },
     async start() {
-      server = await startEmbedded(data, { port: Number(new URL(url).port) })
+      server = await startEmbedded(data, { settings: ['fsync=off'], port: Number(new URL(url).port) })
     },
   }
 }
