@@ -11,15 +11,15 @@
 // - Planned: `gepland` with a moment in the future, after an attempt that failed.
 // - Parked: `gepland` without a moment. An earlier message of the same main object to the same receiver is not done. The
 //   claim that finds this parks the row, under a share lock on the earlier one: so the earlier one is still there when the
-//   parking commits. When the earlier one ends, who recorded that gives the first row of that main object its moment back,
-//   in a statement that begins after the recording was committed. A process that dies in between leaves the first row of a
-//   main object parked, which `releaseStuck` looks for.
+//   parking commits. When the earlier one ends, whoever records that gives the first row of that main object its moment back, in
+//   the same transaction: the recording had to wait for that lock, so it sees the parked row. What is parked although nothing
+//   holds it up, because somebody removed the earlier one by hand, `releaseStuck` looks for.
 // - Failed: status `mislukt`, all attempts used. Sending it again makes it due.
 // - Delivered: the row is gone; the attempt is in `notificatie_poging`.
 //
-// The statements are in the functions `claim_deliveries` (sql/0261-open-requests.sql) and `record_deliveries`
-// (sql/0140-outbox.sql). Their plans are kept, but for a second only (`renewPlans`): the table may go from empty to a million
-// rows within minutes, and the plan for an empty table is not the one for a full one.
+// The statements are in the functions `claim_deliveries` and `record_attempts` (sql/0410-cheaper-claims.sql). Their plans are
+// kept, but for a second only (`renewPlans`): the table may go from empty to a million rows within minutes, and the plan for an
+// empty table is not the one for a full one.
 import type postgres from 'postgres'
 import { type Database, openDatabase } from '../database/database.ts'
 import type { RemoteService } from '../services/services.ts'
@@ -101,9 +101,6 @@ export type Ended = Attempt & {
   wait: number | null
 }
 
-/** The main object of a delivery that ended, to this receiver: the next message of it may go. */
-export type Released = { abonnementId: number; hoofdObjectUuid: string }
-
 export type ClaimOptions = {
   /** Id of the worker in table `worker`; 0: none, for whoever sends without being registered. */
   worker: number
@@ -114,16 +111,18 @@ export type ClaimOptions = {
   busy: { notificatieId: number; abonnementId: number }[]
   /** What of that counts against what its receiver gets at once: the rest was accepted, and only waits to be recorded. */
   open: { abonnementId: number }[]
-  /** What ended since the last call. */
-  released: Released[]
 }
 
-/** Opens a connection of a sender. What a crash of the database undoes of its writes is done again: nobody waits for the disk. */
+/**
+ * Opens a connection of a sender. What a crash of the database undoes of its writes is done again: nobody waits for the disk.
+ * Plans are made once for all calls: PostgreSQL takes a list of one message for cheaper than one of unknown length, and would
+ * plan every call anew, which costs three times the work itself.
+ */
 export function openSenderDatabase(url: string): Database {
   return openDatabase(url, {
     max: 1,
     name: 'notificaties',
-    settings: { synchronous_commit: 'off' },
+    settings: { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' },
   })
 }
 
@@ -137,7 +136,7 @@ export async function renewPlans({ sql }: Database): Promise<void> {
  * @returns what to send, and how many rows were looked at: more may follow when there were any
  */
 export async function claim({ sql }: Database, options: ClaimOptions): Promise<{ found: number; claimed: Claimed[] }> {
-  const { worker, external, total, busy, open, released } = options
+  const { worker, external, total, busy, open } = options
   type Row = Herhaling & {
     notificatieId: number
     abonnementId: number
@@ -154,9 +153,7 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
       poging, herhalingen, replay, message, max_retries as "maxRetries", backoff, backoff_max as "backoffMax",
       base_factor as "baseFactor", abonnement, dienst
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
-      ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[],
-      ${released.map((one) => one.abonnementId)}::bigint[],
-      ${released.map((one) => one.hoofdObjectUuid)}::uuid[])`
+      ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[])`
   return {
     found: rows.length,
     claimed: rows.flatMap(({ poging, dienst, abonnement, ...row }) =>
@@ -197,18 +194,20 @@ function opened({ auth, certificaatSleutel, ondertekening, ...others }: SealedAs
 }
 
 /**
- * Records attempts that ended: the delivery goes, is planned again or has failed, and the abonnement is known to be well or not.
- * @returns for each whether it was still the caller's; otherwise another worker found it lost and has made its own
+ * Records attempts that ended: the delivery goes, is planned again or has failed, the abonnement is known to be well or not, and
+ * the next message of the same main object may go.
+ * @returns for each whether it was still the caller's; otherwise another worker found it lost and has made its own. And whether
+ *   something became due.
  */
-export async function record({ sql }: Database, ended: Ended[]): Promise<boolean[]> {
+export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours: boolean[]; released: boolean }> {
   const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name] ?? null)
-  const [row] = await sql<{ ours: number[] }[]>`
-    select record_deliveries(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
+  const [row] = await sql<{ places: number[]; released: boolean }[]>`
+    select places, released from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
       ${column('poging')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
       ${column('answer')}::text[], ${column('ms')}::integer[], ${column('wait')}::float8[],
-      ${column('retryAfter')}::float8[]) as ours`
-  const ours = new Set(row!.ours)
-  return ended.map((_, index) => ours.has(index + 1))
+      ${column('retryAfter')}::float8[])`
+  const ours = new Set(row!.places)
+  return { ours: ended.map((_, index) => ours.has(index + 1)), released: row!.released }
 }
 
 /**

@@ -29,7 +29,6 @@ import {
   type Ended,
   EXTERNAL,
   planNextLook,
-  type Released,
   record,
   releaseStuck,
   renewPlans,
@@ -62,9 +61,10 @@ export type Sender = {
 
 const COLLECT_MS = 8 // what ends within so many milliseconds is recorded together
 const PORTION = 20 // in one statement; the next need not wait for it
-const LOOK_MS = 2 // between two looks
-const LAZY_MS = 20 // the same, when the last looks found nothing,
+const LOOK_MS = 4 // between two looks, when the last one found more than one message
+const LAZY_MS = 20 // the same, when it found one or none,
 const GLANCE_MS = 3 // but sooner when a glance tells that there is a new message
+const AT_ONCE_MS = 1 // when it is told that there is something to look for
 const LINGER_MS = 300 // looks on for so long after the last find,
 const LINGER_LOOKS = 20 // and with at least so many looks: on a busy machine they take long
 const ASLEEP_MS = 250 // between two looks while it wants to sleep
@@ -83,12 +83,15 @@ export function openSender(parts: SenderParts): Sender {
   let database = parts.open()
   let recording = parts.open()
   const delivery: Deliver = openDelivery(config, box)
-  const recordTogether = together(COLLECT_MS, (ended: Ended[]) => record(recording, ended))
+  const recordTogether = together(COLLECT_MS, async (ended: Ended[]) => {
+    const { ours, released } = await record(recording, ended)
+    if (released) await lookAgain()
+    return ours
+  })
   const busy = new Map<string, Claimed>()
   const delivering = new Set<Promise<void>>()
   /** What of that is being sent, or failed. What was accepted only waits to be recorded. */
   const open = new Map<string, Claimed>()
-  const released: Released[] = []
   let loop: Loop | undefined
   let closed = false
   let lastLook: Promise<unknown> = Promise.resolve()
@@ -143,6 +146,12 @@ export function openSender(parts: SenderParts): Sender {
     let empty = 0
     /** Set while it wants to sleep: number of the first transaction that will wake somebody. */
     let asleepFrom: string | undefined
+    let isFull = false
+    // What is due for the external service was claimed already, unless there was no room for it. An abonnement gets only a few
+    // at once: when one has ended, the next may go.
+    const ended = (one: Claimed) => {
+      if (isFull || asleepFrom !== undefined || one.abonnementId !== EXTERNAL) signal.tell()
+    }
     await patiently(async () => {
       while ((await releaseStuck(database)) > 0);
     })
@@ -156,18 +165,20 @@ export function openSender(parts: SenderParts): Sender {
         signal.clear()
         const external = roomFor(config.notificationsConcurrency, (one) => one.abonnementId === EXTERNAL)
         const total = roomFor(SUBSCRIBERS_AT_ONCE, (one) => one.abonnementId !== EXTERNAL)
+        isFull = external === 0
         if (external + total === 0) return LAZY_MS
         // Before the look: what began earlier, and may count on us, has then ended or is seen.
         const allEnded = asleepFrom !== undefined && (await haveEnded(asleepFrom))
         const looked = await look({ worker, external, total })
-        for (const one of looked.claimed) start(one, signal.tell)
+        for (const one of looked.claimed) start(one, () => ended(one))
         const now = performance.now()
         if (looked.found > 0) {
           found = now
           empty = 0
           if (asleepFrom !== undefined) confirmed = Number.NEGATIVE_INFINITY
           asleepFrom = undefined
-          return LOOK_MS
+          const isQuiet = looked.found === 1 && looked.claimed.length === 1
+          return isQuiet ? LAZY_MS : LOOK_MS
         }
         empty++
         // What is still under way tells when it has ended.
@@ -178,11 +189,11 @@ export function openSender(parts: SenderParts): Sender {
           asleepFrom = await goToSleep(worker)
           return 0
         }
-        return Math.min(LOOK_MS * 2 ** Math.min(empty, 10), LAZY_MS)
+        return LAZY_MS
       })
       if ((pause === undefined && !signal.isTold()) || performance.now() - began > SHIFT_MS) break
       if (asleepFrom === undefined) await pauseUntilNew(signal, pause ?? 0)
-      else await signal.pause(LOOK_MS, pause ?? 0)
+      else await signal.pause(AT_ONCE_MS, pause ?? 0)
     }
     if (loop === mine) loop = undefined // who comes now starts anew, and looks
     await patiently(async () => {
@@ -199,7 +210,7 @@ export function openSender(parts: SenderParts): Sender {
   async function pauseUntilNew(signal: Signal, ms: number): Promise<void> {
     const until = performance.now() + ms
     for (;;) {
-      await signal.pause(LOOK_MS, Math.min(Math.max(0, until - performance.now()), GLANCE_MS))
+      await signal.pause(AT_ONCE_MS, Math.min(Math.max(0, until - performance.now()), GLANCE_MS))
       if (signal.isTold() || performance.now() >= until) return
       const [row] = await database.sql<{ id: number | null }[]>`select max(id) as id from notificatie`.catch(() => [])
       if ((row?.id ?? 0) <= newest) continue
@@ -257,32 +268,26 @@ export function openSender(parts: SenderParts): Sender {
     return row.ended
   }
 
+  /** Something became due by what was just recorded. Whoever sends one by one looks anyway. */
+  async function lookAgain(): Promise<void> {
+    if (loop) loop.wake()
+    else if (delivering.size > 0) await wakeAnother().catch(() => {}) // or it is overdue soon, and found
+  }
+
   async function wakeAnother(): Promise<void> {
     await database.sql`select graphile_worker.add_job('verstuur-notificaties', job_key => 'verstuur-notificaties')`
   }
 
-  /**
-   * One look, and one at a time in a process: what the other has just claimed is in hand, but not known to be yet. What ended
-   * before it is told once, also when the look fails.
-   */
-  function look(
-    options: Omit<ClaimOptions, 'busy' | 'open' | 'released'>,
-  ): Promise<{ found: number; claimed: Claimed[] }> {
+  /** One look, and one at a time in a process: what the other has just claimed is in hand, but not known to be yet. */
+  function look(options: Omit<ClaimOptions, 'busy' | 'open'>): Promise<{ found: number; claimed: Claimed[] }> {
     const looking = lastLook.then(async () => {
-      const telling = [...released]
-      const looked = await claim(database, {
-        ...options,
-        busy: [...busy.values()],
-        open: [...open.values()],
-        released: telling,
-      })
-      released.splice(0, telling.length)
+      const looked = await claim(database, { ...options, busy: [...busy.values()], open: [...open.values()] })
       for (const one of looked.claimed) {
         newest = Math.max(newest, one.notificatieId)
         busy.set(keyOf(one), one)
         open.set(keyOf(one), one)
       }
-      return { ...looked, found: looked.found + telling.length } // what was released is found by the next look
+      return looked
     })
     lastLook = looking.catch(() => {})
     return looking
@@ -329,7 +334,6 @@ export function openSender(parts: SenderParts): Sender {
       busy.delete(keyOf(one))
       open.delete(keyOf(one))
     }
-    if (isDelivered || wait === null) released.push({ abonnementId, hoofdObjectUuid: one.hoofdObjectUuid })
     notificationAttempts.inc({ outcome: attempt.outcome })
     if (isDelivered && !one.replay) {
       notificationDelay.observe(Math.max(0, Date.now() - Date.parse(message.aanmaakdatum)) / 1000)
