@@ -1,7 +1,7 @@
 // The way out: calls over HTTP with a bound on time and bytes, never to an address at which a machine talks to itself.
 import { type LookupAddress, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 
 /** What connections show and trust. PEM; left out: no certificate, the usual authorities. */
 export type Tls = { cert?: string; key?: string; ca?: string }
@@ -22,42 +22,71 @@ export type CallAnswer = { status: number; body: Buffer; truncated: boolean; hea
  * @param ms milliseconds for everything, from connecting to the last byte
  */
 export async function sendWithin(ms: number, agent: Dispatcher, call: Call): Promise<CallAnswer> {
-  const host = call.url.hostname.replace(/^\[|\]$/g, '')
+  const { url, method, body, limit } = call
+  const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) && isForbidden(host)) throw blocked()
-  // Not AbortSignal.timeout: that one lives on, with its timer, long after the answer came.
-  const term = new AbortController()
-  const expired = () => term.abort(new DOMException('no answer within the term', 'TimeoutError'))
-  const timer = setTimeout(expired, ms)
+  const answer = Promise.withResolvers<CallAnswer>()
+  let request: Dispatcher.DispatchController | undefined
+  let isOver = false
+  const timer = setTimeout(() => fail(new DOMException('no answer within the term', 'TimeoutError')), ms)
+  const headers = {
+    accept: 'application/json',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...call.headers,
+  }
+  let status = 0
+  let received: Record<string, unknown> = {}
+  const chunks: Buffer[] = []
+  let size = 0
   try {
-    return await sendUntil(term.signal, agent, call)
+    // With a handler of our own: the stream that undici makes of an answer costs as much as the rest of the call.
+    agent.dispatch(
+      {
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+      },
+      {
+        onRequestStart(controller) {
+          request = controller
+          if (isOver) controller.abort(new Error('no answer is waited for any more'))
+        },
+        onResponseStart(_controller, statusCode, itsHeaders) {
+          status = statusCode
+          received = itsHeaders
+        },
+        onResponseData(_controller, chunk) {
+          if (isOver) return
+          chunks.push(chunk.subarray(0, limit - size))
+          size += chunk.length
+          if (size > limit) end(true)
+        },
+        onResponseEnd: () => end(false),
+        onResponseError: (_controller, error) => fail(error),
+      },
+    )
+    return await answer.promise
   } finally {
     clearTimeout(timer)
   }
-}
 
-async function sendUntil(signal: AbortSignal, agent: Dispatcher, call: Call): Promise<CallAnswer> {
-  const { statusCode, headers, body } = await request(call.url, {
-    dispatcher: agent,
-    method: call.method,
-    signal,
-    headers: {
-      accept: 'application/json',
-      ...(call.body !== undefined && { 'content-type': 'application/json' }),
-      ...call.headers,
-    },
-    ...(call.body !== undefined && { body: call.body }),
-  })
-  const chunks: Buffer[] = []
-  let size = 0
-  body.on('error', () => {}) // also one that comes after we stopped listening
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, call.limit - size))
-    size += chunk.length
-    if (size > call.limit) break // which closes the connection
+  function end(truncated: boolean): void {
+    if (isOver) return
+    isOver = true
+    const whole = Buffer.concat(chunks)
+    const shown = call.kept ? withoutCredentials(whole, call) : whole
+    answer.resolve({ status, headers: received, body: shown, truncated })
+    if (truncated) request?.abort(new Error('the answer is too long')) // which closes the connection
   }
-  const answer = Buffer.concat(chunks)
-  const shown = call.kept ? withoutCredentials(answer, call) : answer
-  return { status: statusCode, headers, body: shown, truncated: size > call.limit }
+
+  function fail(error: Error): void {
+    if (isOver) return
+    isOver = true
+    answer.reject(error)
+    request?.abort(error)
+  }
 }
 
 function withoutCredentials(body: Buffer, { headers = {} }: Call): Buffer {

@@ -264,8 +264,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'credentials that a receiver gives back are not kept',
     file: 'src/services/transport.ts',
-    search: 'const shown = call.kept ? withoutCredentials(answer, call) : answer',
-    replace: 'const shown = answer',
+    search: 'const shown = call.kept ? withoutCredentials(whole, call) : whole',
+    replace: 'const shown = whole',
     tests: ['test/canaries.test.ts'],
   },
 ]
