@@ -104,38 +104,37 @@ begin
   end if;
 
   return query
-  with taken as (
-    update levering l set genomen_door = p_worker, poging = l.poging + 1, begonnen_op = clock_timestamp()
-    from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
-    where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
-    returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.poging, l.herhalingen, l.replay
-  )
-  select v.id, v.receiver, t.hoofd_object_uuid, t.poging, t.herhalingen, t.replay,
+  update levering l set genomen_door = p_worker, poging = l.poging + 1, begonnen_op = clock_timestamp()
+  from unnest(ids, receivers, earlier) as v(id, receiver, earlier)
+  join notificatie n on n.id = v.id
+  where v.earlier is null and l.notificatie_id = v.id and l.abonnement_id = v.receiver
+  returning l.notificatie_id, l.abonnement_id, l.hoofd_object_uuid, l.poging, l.herhalingen, l.replay,
     json_build_object('uuid', n.uuid, 'kanaal', n.kanaal, 'hoofdObject', n.hoofd_object, 'resource', n.resource,
       'resourceUrl', n.resource_url, 'actie', n.actie, 'bron', n.bron, 'kenmerken', n.kenmerken,
       'cloudevent', n.cloudevent, 'verzoekId', n.verzoek_id, 'traceparent', n.traceparent,
       'aanmaakdatum', coalesce(n.aanmaakdatum_tekst, replace(rtrim(
         to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0') || 'Z', '.Z', 'Z'))),
     settings.max_retries, settings.backoff, settings.backoff_max, settings.base_factor,
-    case when v.receiver = 0 then (
+    case when l.abonnement_id = 0 then (
       select json_build_object('uuid', d.uuid, 'apiRoot', d.api_root,
         'authenticatie', d.authenticatie, 'clientId', d.client_id, 'header', d.header, 'geheim', encode(d.geheim, 'base64'),
         'gebruikersId', d.gebruikers_id, 'gebruikersWeergave', d.gebruikers_weergave, 'termijnMs', d.termijn_ms,
         'tokenUrl', d.token_url, 'tokenScope', d.token_scope, 'certificaat', d.certificaat,
         'certificaatSleutel', encode(d.certificaat_sleutel, 'base64'), 'ca', d.ca)
       from dienst d where d.id = settings.dienst_id) end,
-    case when v.receiver <> 0 then (
+    case when l.abonnement_id <> 0 then (
       select json_build_object('uuid', a.uuid, 'callbackUrl', a.callback_url,
         'authenticatie', a.authenticatie, 'auth', encode(a.auth, 'base64'), 'uitgaandClientId', a.uitgaand_client_id,
         'tokenUrl', a.token_url, 'tokenScope', a.token_scope, 'certificaat', a.certificaat,
         'certificaatSleutel', encode(a.certificaat_sleutel, 'base64'),
         'ondertekening', array(select encode(s, 'base64') from unnest(a.ondertekening) s),
         'cloudevents', a.cloudevents, 'termijnMs', a.termijn_ms)
-      from abonnement a where a.id = v.receiver) end
-  from unnest(ids, receivers) as v(id, receiver)
-  left join taken t on t.notificatie_id = v.id and t.abonnement_id = v.receiver
-  left join notificatie n on n.id = t.notificatie_id
-  order by v.id;
+      from abonnement a where a.id = l.abonnement_id) end;
+  if num_nonnulls(variadic earlier) > 0 then
+    return query select v.id, v.receiver, null::uuid, null::integer, null::integer, null::boolean, null::json,
+      null::integer, null::jsonb, null::integer, null::integer, null::json, null::json
+    from unnest(ids, receivers, earlier) as v(id, receiver, earlier) where v.earlier is not null;
+  end if;
 end $$;
 comment on function claim_deliveries(integer, integer, integer, bigint[], bigint[], bigint[])
   is 'Claims deliveries that are due for a worker, and gives what is to be sent.';

@@ -154,6 +154,7 @@ export async function claim({ sql }: Database, options: ClaimOptions): Promise<{
       base_factor as "baseFactor", abonnement, dienst
     from claim_deliveries(${worker}, ${external}, ${total}, ${busy.map((one) => one.notificatieId)}::bigint[],
       ${busy.map((one) => one.abonnementId)}::bigint[], ${open.map((one) => one.abonnementId)}::bigint[])`
+  rows.sort((a, b) => a.notificatieId - b.notificatieId)
   return {
     found: rows.length,
     claimed: rows.flatMap(({ poging, dienst, abonnement, ...row }) =>
