@@ -62,11 +62,13 @@ export type Sender = {
 const COLLECT_MS = 8 // what ends within so many milliseconds is recorded together
 const PORTION = 20 // in one statement; the next need not wait for it
 const LOOK_MS = 4 // between two looks, when the last one found more than one message
-const LAZY_MS = 20 // the same, when it found one or none,
-const GLANCE_MS = 3 // but sooner when a glance tells that there is a new message
+const LAZY_MS = 20 // the same, when it found one; twice as long when it found none, and so on,
+const IDLE_MS = 60 // up to this,
+const GLANCE_MS = 3 // but sooner when a glance tells that there is a new message: the first after so long,
+const GLANCE_MOST_MS = 10 // the next ones after a quarter of the time since the last message, up to this
 const AT_ONCE_MS = 2 // when it is told that there is something to look for
 const LINGER_MS = 300 // looks on for so long after the last find,
-const LINGER_LOOKS = 20 // and with at least so many looks: on a busy machine they take long
+const LINGER_LOOKS = 7 // and with at least so many looks: on a busy machine they take long
 const ASLEEP_MS = 250 // between two looks while it wants to sleep
 const CONFIRM_MS = 1_000 // says again that it looks by itself
 const SHIFT_MS = 600_000 // then a job of its own goes on: graphile-worker gives up on jobs that last for hours
@@ -189,10 +191,10 @@ export function openSender(parts: SenderParts): Sender {
           asleepFrom = await goToSleep(worker)
           return 0
         }
-        return LAZY_MS
+        return Math.min(LAZY_MS * 2 ** empty, IDLE_MS)
       })
       if ((pause === undefined && !signal.isTold()) || performance.now() - began > SHIFT_MS) break
-      if (asleepFrom === undefined) await pauseUntilNew(signal, pause ?? 0)
+      if (asleepFrom === undefined) await pauseUntilNew(signal, pause ?? 0, found)
       else await signal.pause(AT_ONCE_MS, pause ?? 0)
     }
     if (loop === mine) loop = undefined // who comes now starts anew, and looks
@@ -207,10 +209,12 @@ export function openSender(parts: SenderParts): Sender {
    * Pauses for so long, or until there is a new message. A glance costs a tenth of a look, whatever the number of
    * abonnementen. Messages that commit in another order than their numbers are left to the look after the pause.
    */
-  async function pauseUntilNew(signal: Signal, ms: number): Promise<void> {
+  async function pauseUntilNew(signal: Signal, ms: number, found: number): Promise<void> {
     const until = performance.now() + ms
     for (;;) {
-      await signal.pause(AT_ONCE_MS, Math.min(Math.max(0, until - performance.now()), GLANCE_MS))
+      const now = performance.now()
+      const glance = Math.min(Math.max(GLANCE_MS, (now - found) / 4), GLANCE_MOST_MS)
+      await signal.pause(AT_ONCE_MS, Math.min(Math.max(0, until - now), glance))
       if (signal.isTold() || performance.now() >= until) return
       const [row] = await database.sql<{ id: number | null }[]>`select max(id) as id from notificatie`.catch(() => [])
       if ((row?.id ?? 0) <= newest) continue
