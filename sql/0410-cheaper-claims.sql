@@ -1,6 +1,6 @@
 -- Claiming deliveries and recording attempts in fewer steps: what almost never has anything to do is decided in the step before
 -- it. And who records that a message ended lets the next one of its main object go in the same call, so that no further claim is
--- needed for that. An operator notices that sending takes about a quarter of what it took of the database.
+-- needed for that. An operator notices that sending takes less of the database.
 
 -- Claims deliveries that are due, fairly between the receivers: of each the one that is due longest, then of each the next.
 -- Gives what to send, and without a number what was only looked at.

@@ -116,7 +116,7 @@ export type ClaimOptions = {
 /**
  * Opens a connection of a sender. What a crash of the database undoes of its writes is done again: nobody waits for the disk.
  * Plans are made once for all calls: PostgreSQL takes a list of one message for cheaper than one of unknown length, and would
- * plan every call anew, which costs three times the work itself.
+ * plan every call anew, which costs more than the work itself.
  */
 export function openSenderDatabase(url: string): Database {
   return openDatabase(url, {

@@ -149,7 +149,7 @@ export function openSender(parts: SenderParts): Sender {
     /** Set while it wants to sleep: number of the first transaction that will wake somebody. */
     let asleepFrom: string | undefined
     let isFull = false
-    // What is due for the external service was claimed already, unless there was no room for it. An abonnement gets only a few
+    // What is due for the external service was claimed already, unless there was no room for more. An abonnement gets only a few
     // at once: when one has ended, the next may go.
     const ended = (one: Claimed) => {
       if (isFull || asleepFrom !== undefined || one.abonnementId !== EXTERNAL) signal.tell()
@@ -172,6 +172,7 @@ export function openSender(parts: SenderParts): Sender {
         // Before the look: what began earlier, and may count on us, has then ended or is seen.
         const allEnded = asleepFrom !== undefined && (await haveEnded(asleepFrom))
         const looked = await look({ worker, external, total })
+        isFull = looked.claimed.filter((one) => one.abonnementId === EXTERNAL).length === external
         for (const one of looked.claimed) start(one, () => ended(one))
         const now = performance.now()
         if (looked.found > 0) {
@@ -179,7 +180,7 @@ export function openSender(parts: SenderParts): Sender {
           empty = 0
           if (asleepFrom !== undefined) confirmed = Number.NEGATIVE_INFINITY
           asleepFrom = undefined
-          const isQuiet = looked.found === 1 && looked.claimed.length === 1
+          const isQuiet = looked.found === 1 && looked.claimed.length === 1 && !isFull
           return isQuiet ? LAZY_MS : LOOK_MS
         }
         empty++
