@@ -30,6 +30,8 @@ export type Database = {
   sql: postgres.Sql
   /** For writing outside a request, such as the set-up of clients. Handlers read with a `Reader`. */
   db: Db
+  /** A connection of its own, until it is given back. @throws CONNECTION_ENDED once this is closed */
+  reserve(): Promise<postgres.ReservedSql>
   close(): Promise<void>
 }
 
@@ -71,7 +73,21 @@ export function openDatabase(
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
   })
-  return { url, sql, db: kyselyOn(sql), close: () => sql.end({ timeout: 5 }) }
+  let isClosed = false
+  return {
+    url,
+    sql,
+    db: kyselyOn(sql),
+    reserve: async () => {
+      // The driver would open a connection once more.
+      if (isClosed) throw Object.assign(new Error('the database is closed'), { code: 'CONNECTION_ENDED' })
+      return sql.reserve()
+    },
+    close: () => {
+      isClosed = true
+      return sql.end({ timeout: 5 })
+    },
+  }
 }
 
 export const readerOf = ({ db, sql }: Database): Reader => ({ db: db as unknown as ReadDb, sql })
@@ -105,10 +121,19 @@ function isoMoment(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, '')}Z`
 }
 
+/** The connection is gone, and with it what was under way there. */
+export function isDisconnected(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && DISCONNECTED.has(code)
+}
+
 /** Faults of the connection or the server, not of the query: the same call may go through later (503 for a client). */
 export function isUnavailable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && (UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('57P'))
+  return (
+    typeof code === 'string' &&
+    (DISCONNECTED.has(code) || UNAVAILABLE.has(code) || code.startsWith('53') || code.startsWith('57P'))
+  )
 }
 
 /** The connection broke during a commit, and nobody could be asked what became of it. */
@@ -125,7 +150,7 @@ export function isConflict(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
-const UNAVAILABLE = new Set([
+const DISCONNECTED = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
@@ -136,6 +161,9 @@ const UNAVAILABLE = new Set([
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
+])
+
+const UNAVAILABLE = new Set([
   '08000',
   '08001',
   '08003',

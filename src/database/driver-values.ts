@@ -16,11 +16,26 @@ export const rowOf = <T extends keyof DB>(sql: Sql, _table: T, values: Insertabl
 /** The same after `update <table> set`. There is at least one. */
 export const changesOf = <T extends keyof DB>(sql: Sql, _table: T, values: Updateable<DB[T]>) => named(sql, values)
 
-function named(sql: Sql, values: object) {
+/** What the driver makes of a moment, as an expression: for JSON that the database makes. The session is in UTC. */
+export const momentOf = (column: string) => `replace(replace(${column}::text, ' ', 'T'), '+00', 'Z')`
+
+/**
+ * `(columns) select values` after `insert into <table>`, to be followed by a FROM that says whether the row is made. A value may
+ * be an expression.
+ */
+export function selectedRowOf<T extends keyof DB>(sql: Sql, _table: T, values: OrExpression<Insertable<DB[T]>>) {
+  const row = columns(values)
+  return sql`(${sql(Object.keys(row))}) select ${sql(row)}`
+}
+type OrExpression<Row> = { [N in keyof Row]: Row[N] | postgres.PendingQuery<postgres.Row[]> }
+
+const named = (sql: Sql, values: object) => sql(columns(values))
+
+function columns(values: object) {
   const row: Record<string, postgres.SerializableParameter> = {}
   for (const [name, value] of Object.entries(values))
     if (value !== undefined) row[snakeCase(name)] = value as postgres.SerializableParameter
-  return sql(row)
+  return row
 }
 
 const names = new Map<string, string>()

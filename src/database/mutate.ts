@@ -5,32 +5,11 @@ import type postgres from 'postgres'
 import type { Actor, Component } from '../http/actor.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import { type CloudEvent, eventType } from '../notificaties/cloud-events.ts'
-import { planDeliveries } from '../notificaties/outbox.ts'
-import { currentRequestId } from '../telemetry/request-id.ts'
-import { currentTraceparent } from '../telemetry/tracing.ts'
 import { type Database, type Db, isConflict, isUnavailable, kyselyOn, OutcomeUnknown, type ReadDb } from './database.ts'
+import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
+import { openTransaction } from './transaction.ts'
 
-export type Actie = 'create' | 'update' | 'partial_update' | 'destroy'
-
-/** One change, as its audit record and its notification tell it. */
-export type Change = {
-  component: Component
-  actie: Actie
-  /** Kind of the changed object, as in notifications. */
-  resource: string
-  url: string
-  /** The changed object for people, at most 200 characters. */
-  weergave: string
-  /** The main object; left out when it is the changed object itself. */
-  hoofdobject?: { url: string; uuid: string }
-  uuid: string
-  /** Where the change is announced; null where the standard announces nothing. */
-  kanaal: { naam: string; kenmerken: Record<string, string> } | null
-  oud: unknown
-  nieuw: unknown
-  /** In the audit trail a change gets a record; `geen` where the standard keeps none, `wis` when the trail goes with its main object. */
-  spoor?: 'geen' | 'wis'
-}
+export type { Actie, Change } from './records.ts'
 
 export type Mutation = {
   trx: Db
@@ -39,6 +18,10 @@ export type Mutation = {
   /** The same transaction at the driver, for COPY and savepoints. */
   sql: postgres.TransactionSql
   actor: Actor
+  /** 1, and one more each time the work runs again. From the second time on nothing is taken from memory. */
+  attempt: number
+  /** Makes a row and records that, when more follows in this transaction. */
+  make<T>(row: NewRow<T>): Promise<T>
   /** Every change is recorded, or all is rolled back. */
   record(change: Change): void
   /** A cloud event beside the records; nothing when they are off (ENABLE_CLOUD_EVENTS). The same one twice is sent once. */
@@ -51,18 +34,32 @@ export type Mutation = {
     options?: JobOptions,
   ): Promise<void>
 }
+/**
+ * What work returns that ends with making a row, and with nothing after it: its insert, the records and the commit then are one
+ * statement, if nothing else had to be read or written. `mutate` gives the answer.
+ */
+export class Last<T> {
+  readonly row: NewRow<T>
+  constructor(row: NewRow<T>) {
+    this.row = row
+  }
+}
+
 type Options = {
   announces?(): boolean
   cloudEvents?: boolean
   committed?(components: ReadonlySet<Component> | undefined): void
 }
-export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
+export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>) => Promise<T>
+/** The same for who wraps it, with work that does not end in `Last`. */
+export type MutateWhole = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
 
 /**
  * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
- * transaction; work that records nothing is rolled back. A deadlock or serialization failure runs the work again, at
- * most three times in all, so work does nothing outside the transaction that may not happen twice. When the connection breaks
- * during the commit, the record of the change tells whether it was committed.
+ * transaction; work that records nothing is rolled back. BEGIN leaves with the first statement, the records with the commit. A
+ * deadlock, a serialization failure or a row that was judged by what is outdated runs the work again, so work does nothing
+ * outside the transaction that may not happen twice. When the connection breaks during the commit, the record of the change
+ * tells whether it was committed.
  * @throws OutcomeUnknown when that cannot be asked either
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
  * @param options.cloudEvents true: cloud events are written too, unless nothing is announced
@@ -73,10 +70,10 @@ export function mutator(
   database: Database,
   { announces = () => true, cloudEvents = false, committed = () => {} }: Options = {},
 ): Mutate {
-  return async (actor, work) => {
+  return async <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(database, actor, work, { announces, cloudEvents, committed })
+        return await once(database, actor, work, attempt, { announces, cloudEvents, committed })
       } catch (error) {
         if (attempt === 3 || !isConflict(error)) throw error
       }
@@ -87,61 +84,103 @@ export function mutator(
 async function once<T>(
   database: Database,
   actor: Actor,
-  work: (m: Mutation) => Promise<T>,
+  work: (m: Mutation) => Promise<T | Last<T>>,
+  attempt: number,
   { announces, cloudEvents, committed }: Required<Options>,
 ): Promise<T> {
-  let components: Set<Component> | undefined
-  let records: Promise<void> | undefined
-  let result: { value: T } | undefined
   const mark = randomUUID()
-  const transaction = database.sql.begin(async (connection) => {
-    let builder: Db | undefined // made when it is asked for: much is written without
-    const trx = () => {
-      builder ??= kyselyOn(connection)
-      return builder
-    }
-    const changes: Change[] = []
-    const events = new Map<string, CloudEvent>()
-    let accounted = false
-    const m: Mutation = {
-      get trx() {
-        return trx()
-      },
-      get read() {
-        return trx() as unknown as ReadDb
-      },
-      sql: connection,
-      actor,
-      record: (change) => changes.push(change),
-      announce: (event) => {
-        if (cloudEvents) events.set(`${eventType(event)} ${event.uuid}`, event)
-      },
-      unrecorded: () => {
-        accounted = true
-      },
-      enqueue: (name, payload, options) => enqueue(trx(), name, payload, options),
-    }
-    result = { value: await work(m) }
-    if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
-    // The commit follows it without waiting. When it fails, that commit is a rollback.
-    records = writeRecords(
-      connection,
-      actor,
-      mark,
-      announces() ? changes : changes.map((change) => ({ ...change, kanaal: null })),
-      announces() ? [...events.values()] : [],
-    )
-    records.catch(() => {})
-    components = accounted ? undefined : new Set(changes.map(({ component }) => component))
-  })
-  try {
-    await transaction
-    await records
-  } catch (error) {
-    if (!records || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error
+  const changes: Change[] = []
+  const events = new Map<string, CloudEvent>()
+  let accounted = false
+  const transaction = await openTransaction(database)
+  let builder: Db | undefined // made when it is asked for: much is written without
+  const trx = () => {
+    builder ??= kyselyOn(transaction.sql)
+    return builder
   }
-  committed(components)
-  return result!.value
+  const m: Mutation = {
+    get trx() {
+      return trx()
+    },
+    get read() {
+      return trx() as unknown as ReadDb
+    },
+    get sql() {
+      return transaction.sql
+    },
+    actor,
+    attempt,
+    make: async (row) => {
+      const { id, weergave, nieuw } = await madeOf(row, insertRow(transaction.sql, row))
+      await row.after?.(id)
+      const answer = { ...row.change.nieuw, ...nieuw }
+      changes.push({ ...row.change, weergave, nieuw: answer })
+      return answer
+    },
+    record: (change) => changes.push(change),
+    announce: (event) => {
+      if (cloudEvents) events.set(`${eventType(event)} ${event.uuid}`, event)
+    },
+    unrecorded: () => {
+      accounted = true
+    },
+    enqueue: (name, payload, options) => enqueue(trx(), name, payload, options),
+  }
+  /** When the change is one statement: the row that it makes. */
+  let alone: NewRow<T> | undefined
+  let isEnding = false // what ends the change is on its way, so that it may be committed from here on
+  let answer: T | Last<T> | undefined
+  try {
+    answer = await work(m)
+    if (answer instanceof Last) {
+      const { row } = answer
+      const isMore = row.after || accounted || transaction.isBegun() || changes.length + events.size > 0
+      if (isMore) answer = await m.make(row)
+      else alone = announces() ? row : { ...row, change: { ...row.change, kanaal: null } }
+    }
+    if (alone) {
+      isEnding = true
+      const { nieuw } = await madeOf(alone, insertAndRecord(transaction.connection, actor, mark, alone))
+      answer = { ...alone.change.nieuw, ...nieuw }
+    } else {
+      if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
+      isEnding = true
+      // The commit follows the records without waiting. When they fail, that commit is a rollback.
+      const announced = announces() ? changes : changes.map((change) => ({ ...change, kanaal: null }))
+      const records = writeRecords(transaction, actor, mark, announced, announces() ? [...events.values()] : [])
+      await transaction.commit(records)
+    }
+    transaction.release()
+  } catch (error) {
+    await transaction.undo(error)
+    if (!isEnding || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error
+    if (alone) answer = await recordedAnswer(database, mark)
+  }
+  const made = alone ? [alone.change] : changes
+  committed(accounted ? undefined : new Set(made.map(({ component }) => component)))
+  return answer as T
+}
+
+/** What a row was judged by is not true any more: a conflict as one of concurrent transactions. */
+class Outdated extends Error {
+  readonly code = '40001'
+}
+
+async function madeOf(row: NewRow<unknown>, statement: Promise<Made[]>): Promise<Made> {
+  try {
+    const [made] = await statement
+    if (made) return made
+  } catch (error) {
+    const violated = (error as { constraint_name?: unknown }).constraint_name
+    if (row.taken === undefined || violated !== row.taken) throw error
+  }
+  throw new Outdated('a new row was judged by what is outdated')
+}
+
+/** The answer to a change that was committed while its own answer was lost. */
+async function recordedAnswer<T>({ sql }: Database, mark: string): Promise<T> {
+  const [row] = await sql<{ nieuw: T | null }[]>`select nieuw from audit where uuid = ${mark}`
+  return row!.nieuw!
 }
 
 const ASK_MS = 3_000
@@ -183,77 +222,6 @@ async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
     isOver = true
     clearTimeout(timer)
   }
-}
-
-const RESULTAAT: Record<Actie, number> = { create: 201, update: 200, partial_update: 200, destroy: 204 }
-
-// One statement for all of it, through the driver so that it is planned once: every write of the API ends with this.
-// `mark` becomes the uuid of the first audit row and of the first message.
-async function writeRecords(
-  sql: postgres.TransactionSql,
-  actor: Actor,
-  mark: string,
-  changes: Change[],
-  events: CloudEvent[],
-): Promise<void> {
-  if (changes.length === 0) return
-  const rows = changes.map((change) => ({
-    bron: change.component,
-    actie: change.actie,
-    resultaat: RESULTAAT[change.actie],
-    hoofd_object: change.hoofdobject?.url ?? change.url,
-    hoofd_object_uuid: change.hoofdobject?.uuid ?? change.uuid,
-    resource: change.resource,
-    resource_url: change.url,
-    resource_weergave: change.weergave.slice(0, 200).toWellFormed(), // half a character is no JSON for PostgreSQL
-    oud: change.oud,
-    nieuw: change.nieuw,
-    kanaal: change.kanaal?.naam,
-    kenmerken: change.kanaal?.kenmerken,
-    vastleggen: change.spoor === undefined,
-    cloudevent: null as string | null,
-  }))
-  const announced = events.map((event) => ({
-    actie: event.actie,
-    hoofd_object: event.url,
-    hoofd_object_uuid: event.uuid,
-    resource: event.resource,
-    resource_url: event.url,
-    kanaal: event.kanaal,
-    kenmerken: event.data,
-    vastleggen: false,
-    cloudevent: eventType(event),
-  }))
-  const requestId = currentRequestId()
-  const wiped = changes.filter(({ spoor }) => spoor === 'wis').map(({ uuid }) => uuid)
-  await sql`
-    with wijziging as materialized (
-      select r.*, overgenomen(r.hoofd_object_uuid) as stil from rows from (jsonb_to_recordset(${JSON.stringify([...rows, ...announced])}::text::jsonb) as (
-        bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
-        resource_url text, resource_weergave text, oud jsonb, nieuw jsonb, kanaal text, kenmerken jsonb, vastleggen boolean,
-        cloudevent text
-      )) with ordinality as r(bron, actie, resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url,
-        resource_weergave, oud, nieuw, kanaal, kenmerken, vastleggen, cloudevent, volgnummer)
-    ), ${wiped.length > 0 ? sql`gewist as (delete from audit where hoofd_object_uuid = any(${wiped}::uuid[])),` : sql``}
-    spoor as (
-      insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
-        hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, toelichting, logrecord_id, oud, nieuw,
-        verzoek_id, uuid)
-      select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
-        resultaat, hoofd_object, hoofd_object_uuid, resource, resource_url, resource_weergave, ${actor.toelichting},
-        ${actor.logrecordId}, oud, nieuw, ${requestId},
-        case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end
-      from wijziging where vastleggen order by volgnummer
-    ), bericht as (
-      insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
-        cloudevent, verzoek_id, traceparent, uuid)
-      select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent, ${requestId},
-        ${currentTraceparent() ?? null},
-        case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else gen_random_uuid() end
-      from wijziging where kanaal is not null and not stil order by volgnummer
-      returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken, cloudevent
-    )
-    ${planDeliveries(sql)}`.execute()
 }
 
 /** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */

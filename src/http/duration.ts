@@ -54,6 +54,23 @@ export function inDays(text: string): number {
   return years! * 365 + months! * 30 + weeks! * 7 + days! + ((hours! * 60 + minutes!) * 60 + seconds!) / 86_400
 }
 
+/**
+ * The day a term after another, as PostgreSQL adds an interval to a date: months first, to the last day of a shorter month, then
+ * days, then the time. A year after 9999 has more than four digits.
+ */
+export function afterTerm(day: string, term: string): string {
+  const [years, months, weeks, days, hours, minutes, seconds] = requireParts(term)
+  const [year, month, dayOfMonth] = day.split('-').map(Number)
+  const monthsOn = (year! + years!) * 12 + month! - 1 + months!
+  const date = new Date(0)
+  date.setUTCFullYear(Math.floor(monthsOn / 12), (monthsOn % 12) + 1, 0) // the last day of that month
+  if (date.getUTCDate() > dayOfMonth!) date.setUTCDate(dayOfMonth!)
+  date.setUTCDate(date.getUTCDate() + weeks! * 7 + days!)
+  date.setUTCSeconds((hours! * 60 + minutes!) * 60 + seconds!)
+  const two = (part: number) => String(part).padStart(2, '0')
+  return `${String(date.getUTCFullYear()).padStart(4, '0')}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`
+}
+
 function requireParts(text: string): number[] {
   const parts = readParts(text)
   if (!parts) throw new RangeError('no duration, or one that is out of bounds')

@@ -212,9 +212,9 @@ export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours:
 }
 
 /**
- * The end of a statement that records messages: what has to be delivered of the rows of its part `bericht` (id, kanaal,
- * hoofd_object_uuid, resource, actie, kenmerken, cloudevent), and a word to the sender when that sleeps. Who subscribes at this moment
- * gets the message, whatever changes later. Cloud events go to those who asked for cloud events.
+ * A part of a statement that records messages: what has to be delivered of the rows of its part `bericht` (id, kanaal,
+ * hoofd_object_uuid, resource, actie, kenmerken, cloudevent). Who subscribes at this moment gets the message, whatever changes
+ * later. Cloud events go to those who asked for cloud events. The statement ends with `wakeSender` among what it selects.
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
   , geleverd as (
@@ -230,8 +230,11 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
     where i.modus <> 'extern' and (b.cloudevent is null or a.cloudevents)
       and filters_passen(ak.filters, b.kenmerken, b.resource, b.actie)
     returning notificatie_id
-  )
-  select wek_zender() from geleverd limit 1`
+  )`
+
+/** A word to the sender when that sleeps: an expression beside `planDeliveries`, empty when nothing has to be delivered. */
+export const wakeSender = (sql: postgres.Sql | postgres.TransactionSql) =>
+  sql`(select wek_zender() from geleverd limit 1)`
 
 const PORTION = 1000
 

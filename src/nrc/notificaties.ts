@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
 import { Moment, Text, Url } from '../http/input.ts'
 import { invalid, throwFaults } from '../http/problem.ts'
-import { planDeliveries } from '../notificaties/outbox.ts'
+import { planDeliveries, wakeSender } from '../notificaties/outbox.ts'
 import { currentRequestId } from '../telemetry/request-id.ts'
 import { isConsistent } from './kenmerken.ts'
 import { publishAccess } from './rights.ts'
@@ -96,5 +96,6 @@ async function publish(m: Mutation, message: Notificatie & { kenmerken: Record<s
         ${m.sql.json(kenmerken)}, ${source}, ${aanmaakdatum},
         ${currentRequestId()})
       returning id, hoofd_object_uuid, kanaal, kenmerken, resource, actie, cloudevent
-    )${planDeliveries(m.sql)}`
+    )${planDeliveries(m.sql)}
+    select ${wakeSender(m.sql)}`
 }

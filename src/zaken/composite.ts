@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { fetchTypes, type RemoteTypes, type SoortElders } from '../catalogi/remote-types.ts'
+import { knownZaaktypen } from '../catalogi/zaaktype/known.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
@@ -32,7 +33,7 @@ import { changeRol, createRol, deleteRol, findRol, Rol, RolDeel, rollenOf } from
 import { createStatus, dayAsWritten, type Einde, Status, StatusDeel } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, toZaak, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
-import { createZaak } from './zaak/create.ts'
+import { judgeNewZaak } from './zaak/create.ts'
 import { longLists, written } from './zaak/long-lists.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { findZaak } from './zaak/read.ts'
@@ -88,6 +89,7 @@ const mayUpdate = {
 } as const
 
 export const composite: FastifyPluginAsyncTypebox = async (app) => {
+  const known = knownZaaktypen()
   const verwijzingen = await openReferences(app)
   const settings = () => settingsOf(app.parts.config)
   const spiegels = openRemoteRelations(app.mutate, app.parts.services)
@@ -129,7 +131,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
       )
       const answer = await spiegels.create(request.actor, async (m, elders) => {
-        const zaak = await within('zaak', () => createZaak(m, input, settings(), [], zaaktypen))
+        const zaak = await within('zaak', async () => m.make(await judgeNewZaak(m, input, settings(), known, { typen: zaaktypen })))
         const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)
         const status = await setStatus(m, kern, body.status, 'mag', typen)

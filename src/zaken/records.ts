@@ -10,6 +10,9 @@ import { typeLink, zaaktypeLink } from './types.ts'
 export const zaakLabel = (zaak: Pick<ZaakCore, 'bronorganisatie' | 'identificatie'>) =>
   `${zaak.bronorganisatie} - ${zaak.identificatie}`
 
+/** The same of a row of `zaak`. */
+export const ZAAK_LABEL = `bronorganisatie || ' - ' || identificatie`
+
 /** Where changes of a case and of what hangs on it are announced. */
 export function zakenKanaal(
   zaak: ZaakSubject & Pick<ZaakCore, 'bronorganisatie' | 'catalogusUuid' | 'zaaktypeCatalogusUrl'>,

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { type Change, mutator } from '../../src/database/mutate.ts'
+import { Last, mutator } from '../../src/database/mutate.ts'
+import type { Change, NewRow } from '../../src/database/records.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { testDatabase } from '../setup.ts'
 
@@ -17,6 +18,15 @@ const change = (more: Partial<Change> = {}): Change => ({
   kanaal: { naam: 'zaaktypen', kenmerken: { catalogus: 'http://localhost/c' } },
   oud: null,
   nieuw: { a: 'é"\\' },
+  ...more,
+})
+
+/** A catalogue; the database says its name. */
+const newRow = (domein: string, more: Partial<NewRow<object>> = {}): NewRow<object> => ({
+  insert: (sql) => sql`gemaakt as (
+    insert into catalogus (domein, rsin, contactpersoon_beheer_naam) values (${domein}, '000000000', 'x')
+    returning id, domein as weergave, jsonb_build_object('naam', 'is ' || domein) as nieuw)`,
+  change: { ...change(), nieuw: { a: 1 } },
   ...more,
 })
 
@@ -101,6 +111,103 @@ t.test('mutate', async (t) => {
     t.same(await sql`select naam from catalogus where domein in ('D1', 'D2')`, [{ naam: 'xx' }, { naam: 'xx' }])
   })
 
+  t.test('a change that makes one row is one statement, with its record and notification', async (t) => {
+    const { proxy, through, direct } = await givenProxy(t)
+    const mutate = mutator(through)
+    await mutate(actor, async () => new Last(newRow('EERST')))
+    const before = proxy.statements()
+    t.same(await mutate(actor, async () => new Last(newRow('RIJ'))), { a: 1, naam: 'is RIJ' })
+    t.equal(proxy.statements() - before, 1)
+    t.match(await direct.sql`select resource_weergave, nieuw from audit where resource_weergave = 'RIJ'`, [
+      { nieuw: { a: 1, naam: 'is RIJ' } },
+    ])
+    t.same(
+      await direct.sql`select count(*) from notificatie n join audit a using (uuid) join levering on notificatie_id = n.id`,
+      [{ count: 2 }],
+    )
+  })
+
+  t.test('what is made after other work is in its transaction, or not there at all', async (t) => {
+    const after = newRow('NA', { after: async () => Promise.reject(new Error('too bad')) })
+    await t.rejects(
+      mutate(actor, async () => new Last(after)),
+      /too bad/,
+    )
+    t.same(await sql`select domein from catalogus where domein = 'NA'`, [])
+    await mutate(actor, async (m) => {
+      await insert(m, 'VOOR')
+      return new Last(newRow('NA'))
+    })
+    t.same(await sql`select nieuw from audit where resource_weergave = 'NA'`, [{ nieuw: { a: 1, naam: 'is NA' } }])
+    t.equal((await sql`select from catalogus where domein in ('VOOR', 'NA')`).length, 2)
+  })
+
+  t.test('a row that is not made, or whose number was taken, is judged again', async (t) => {
+    const attempts: number[] = []
+    const outdated = (m: { attempt: number }) =>
+      newRow('OUD', {
+        insert: (sql) => sql`gemaakt as (
+          insert into catalogus (domein, rsin, contactpersoon_beheer_naam)
+          select 'OUD', '000000000', 'x' where ${m.attempt > 1}
+          returning id, domein as weergave, '{}'::jsonb as nieuw)`,
+      })
+    await mutate(actor, async (m) => {
+      attempts.push(m.attempt)
+      return new Last(outdated(m))
+    })
+    await mutate(actor, async (m) => {
+      attempts.push(m.attempt)
+      return new Last(newRow(m.attempt === 1 ? 'OUD' : 'VRIJ', { taken: 'catalogus_domein_rsin_uniek' }))
+    })
+    t.same(attempts, [1, 2, 1, 2])
+    t.same(await sql`select resource_weergave as w from audit where resource_weergave in ('OUD', 'VRIJ') order by id`, [
+      { w: 'OUD' },
+      { w: 'VRIJ' },
+    ])
+    await t.rejects(
+      mutate(actor, async () => new Last(newRow('OUD'))),
+      { code: '23505' },
+      'a number of the client is refused',
+    )
+  })
+
+  t.test('a row whose answer is lost is found to have been made, or not', async (t) => {
+    const { proxy, through, direct } = await givenProxy(t)
+    const create = (domein: string, cut: () => void) =>
+      mutator(through)(actor, async () => {
+        cut()
+        return new Last(newRow(domein))
+      })
+    const saved = async (domein: string) =>
+      (await direct.sql`select from catalogus where domein = ${domein}`).length === 1
+    await create('EERS', () => {})
+    t.same(await create('GEEN', () => proxy.loseAnswers(false, 'SELECT 1')), { a: 1, naam: 'is GEEN' })
+    t.ok(await saved('GEEN'))
+    await t.rejects(
+      create('WEG', () => proxy.loseRequests()),
+      { code: 'CONNECTION_CLOSED' },
+    )
+    t.notOk(await saved('WEG'))
+    await create('NOG', () => {})
+    await t.rejects(
+      create('STUK', () => proxy.loseAnswers(true, 'SELECT 1')),
+      { code: '08007' },
+    )
+  })
+
+  t.test('BEGIN leaves with the first statement, the commit with the records', async (t) => {
+    const { proxy, through } = await givenProxy(t)
+    const create = (domein: string) =>
+      mutator(through)(actor, async (m) => {
+        await insert(m, domein)
+        m.record(change())
+      })
+    await create('EEN')
+    const before = proxy.turns()
+    await create('TWEE')
+    t.equal(proxy.turns() - before, 2)
+  })
+
   t.test('a commit whose answer is lost is found to have been made, or not', async (t) => {
     const { proxy, through, direct } = await givenProxy(t)
     const create = (domein: string, cut: () => void) =>
@@ -173,6 +280,9 @@ async function startProxy(url: string) {
   const { hostname, port } = new URL(url)
   const pairs = new Set<[client: Socket, server: Socket]>()
   let isClosed = false
+  let statements = 0
+  let turns = 0
+  let isAsking = false
   const listener = createServer((client) => {
     if (isClosed) return void client.destroy()
     const server = connect(Number(port), hostname)
@@ -185,6 +295,16 @@ async function startProxy(url: string) {
         for (const other of pair) other.destroy()
       })
     }
+    client.on('data', (data: Buffer) => {
+      if (!isAsking) turns++
+      isAsking = true
+      // Every message is a letter, its length and its body; a statement ends with Sync, or is a message Q by itself.
+      for (let at = 0; at + 5 <= data.length; at += 1 + data.readUInt32BE(at + 1))
+        if (data[at] === 0x53 || data[at] === 0x51) statements++
+    })
+    server.on('data', () => {
+      isAsking = false
+    })
     client.pipe(server)
     server.pipe(client)
   }).listen(0, '127.0.0.1')
@@ -192,15 +312,17 @@ async function startProxy(url: string) {
   const address = listener.address() as AddressInfo
   return {
     url: Object.assign(new URL(url), { host: `127.0.0.1:${address.port}` }).href,
-    loseAnswers(closed = false) {
+    /** How many statements were asked for, and how often something was asked after an answer. */
+    statements: () => statements,
+    turns: () => turns,
+    loseAnswers(closed = false, last = 'COMMIT') {
       isClosed = closed
       for (const [client, server] of pairs) {
         server.unpipe(client)
-        // The last of the answers is that of the commit.
         let answers = ''
         server.on('data', (data) => {
           answers += data.toString('latin1')
-          if (answers.includes('COMMIT')) client.destroy()
+          if (answers.includes(last)) client.destroy()
         })
         server.resume()
       }

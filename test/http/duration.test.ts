@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import postgres from 'postgres'
 import t from 'tap'
-import { inDays, isDuration, isoDuration } from '../../src/http/duration.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { afterTerm, inDays, isDuration, isoDuration } from '../../src/http/duration.ts'
 import { testDatabase } from '../setup.ts'
 
 t.test('durations have one spelling', async (t) => {
@@ -83,4 +84,17 @@ t.test('the constraint of the tables reads durations as the service does', async
       { accepted: string[] | null },
     ]
   t.equal(accepted, null)
+})
+
+t.test('a day after a term is the day that PostgreSQL computes', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(close)
+  const days = ['2024-01-31', '2024-02-29', '2023-12-31', '1999-10-30', '0001-01-01', '2026-03-02', '9998-12-31']
+  const terms = ['P0D', 'P1M', 'P1Y', 'P13M', 'P30D', 'P1Y1M31D', 'P2W', 'PT36H', 'P1DT23H59M59.5S', 'P500Y', 'P11M3D']
+  const rows = await sql<{ day: string; term: string; after: string }[]>`
+    select day, term, (day::date + term::interval)::date as after
+    from unnest(${days}::text[]) day, unnest(${terms}::text[]) term`
+  t.equal(rows.length, days.length * terms.length)
+  for (const { day, term, after } of rows) t.equal(afterTerm(day, term), after, `${day} ${term}`)
 })

@@ -7,7 +7,7 @@ import { PackageFault } from '../../catalogi/package/files.ts'
 import { type Imported, type ImportOptions, importPackage, typeKey } from '../../catalogi/package/import.ts'
 import { PAGE_PACKAGE_BYTES, readPackage } from '../../catalogi/package/read.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
-import type { Change, Mutate } from '../../database/mutate.ts'
+import type { Change, MutateWhole } from '../../database/mutate.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { largeTurn } from '../../http/turns.ts'
 import { inTurn } from '../../jobs/in-turn.ts'
@@ -109,7 +109,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     options: ImportOptions,
   ) {
     const made: { soort: string; naam: string }[] = []
-    const mutate: Mutate = (_actor, work) =>
+    const mutate: MutateWhole = (_actor, work) =>
       mutateFromPage(request, async (m) => {
         const record = (change: Change) => {
           if (change.actie === 'create')
@@ -168,7 +168,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     invoer: Record<string, string>,
     options: ImportOptions,
   ): Promise<Imported> {
-    const mutate: Mutate = (_actor, work) =>
+    const mutate: MutateWhole = (_actor, work) =>
       mutateFromPage(request, async (m) => {
         const done = await work(m)
         const { made, urls, changes } = done as Imported

@@ -1,7 +1,7 @@
 // Taking over what a package holds.
 import { sql } from 'kysely'
 import type { Static, TObject } from 'typebox'
-import type { Mutate, Mutation } from '../../database/mutate.ts'
+import type { MutateWhole, Mutation } from '../../database/mutate.ts'
 import type { Actor } from '../../http/actor.ts'
 import { readInput } from '../../http/input.ts'
 import { link, type Resource, uuidOf } from '../../http/links.ts'
@@ -62,7 +62,7 @@ export type Imported = {
  * @throws PackageFault
  */
 export async function importPackage(
-  mutate: Mutate,
+  mutate: MutateWhole,
   actor: Actor,
   selectielijst: Selectielijst,
   pakket: Package,

@@ -1,14 +1,18 @@
 // Making a case.
-import type { Insertable, Selectable } from 'kysely'
+import { randomUUID } from 'node:crypto'
+import type { Insertable } from 'kysely'
+import type postgres from 'postgres'
 import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../../catalogi/remote-types.ts'
-import { jsonOf, rowOf } from '../../database/driver-values.ts'
+import { isStill, type KnownZaaktype, type KnownZaaktypen } from '../../catalogi/zaaktype/known.ts'
+import { jsonOf, momentOf, selectedRowOf } from '../../database/driver-values.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { NewRow } from '../../database/records.ts'
 import type { Zaak as ZaakTable } from '../../database/types.ts'
-import { isBeyondDates } from '../../http/duration.ts'
+import { afterTerm, isBeyondDates } from '../../http/duration.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
 import { resolveLink } from '../../http/links.ts'
 import { fault, type InvalidParam, invalidAll, Problem, throwFaults } from '../../http/problem.ts'
-import { zaakLabel, zakenKanaal } from '../records.ts'
+import { ZAAK_LABEL, zakenKanaal } from '../records.ts'
 import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
 import { EMPTY, encoded, type Related, toRow, toZaak, type ZaakInput } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
@@ -24,21 +28,51 @@ import {
 } from './rules.ts'
 
 /**
- * Makes a case. Kept to few statements: cases are made often, and at once by many.
- * @param faults what is wrong with references elsewhere
- * @param typen the zaaktypen elsewhere that were asked for it
+ * Judges a new case. Nothing is written: that is done with the row that this returns. When it can be judged by what is kept in
+ * memory, no statement is needed for it.
+ * @param elsewhere what other servers said before: what is wrong with references to them, and zaaktypen there
  */
-export async function createZaak(
+export async function judgeNewZaak(
   m: Mutation,
   input: ZaakInput,
   settings: Settings,
-  faults: InvalidParam[] = [],
-  typen: RemoteTypes = NO_REMOTE_TYPES,
-): Promise<ZaakBody> {
-  const { base } = m.actor
+  known: KnownZaaktypen,
+  { faults = [], typen = NO_REMOTE_TYPES }: Elsewhere = {},
+): Promise<NewRow<ZaakBody>> {
+  if (m.attempt > 1 && !input.identificatie)
+    await m.sql`select haal_zaaknummers_in(${input.startdatum}::date, ${settings.nummering})`
   const asked = typen.get('zaaktype', input.zaaktype)
-  const zaaktype = asked ? await zaaktypeElders(m, input, asked, settings) : await findZaaktype(m, input, settings)
-  const elders = zaaktype.elders ?? null
+  if (asked && 'code' in asked) throw invalidAll([asked])
+  const judge = (type: ZaaktypeOfZaak) => judgeOfType(m, input, settings, type, faults, typen)
+  if (asked) return judge(ofZaaktypeElders(asked))
+  const target = resolveLink(input.zaaktype, m.actor.base)
+  if (target.kind === 'ours' && target.resource !== 'zaaktype')
+    throwFaults([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
+  const kept = target.kind === 'ours' && m.attempt === 1 ? known.kept(target.uuid) : undefined
+  if (kept) {
+    try {
+      return await judge(ofZaaktype(kept))
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error // what refuses it may be outdated
+    }
+  }
+  const type = target.kind === 'ours' ? await known.read(m, target.uuid) : undefined
+  if (!type) throw invalidAll([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
+  return judge(ofZaaktype(type))
+}
+
+type Elsewhere = { faults?: InvalidParam[]; typen?: RemoteTypes }
+
+async function judgeOfType(
+  m: Mutation,
+  input: ZaakInput,
+  settings: Settings,
+  zaaktype: ZaaktypeOfZaak,
+  faults: InvalidParam[],
+  typen: RemoteTypes,
+): Promise<NewRow<ZaakBody>> {
+  const { base } = m.actor
+  const { elders } = zaaktype
   const vertrouwelijkheidaanduiding = input.vertrouwelijkheidaanduiding ?? zaaktype.vertrouwelijkheidaanduiding // zrc-009
   const rechten = {
     zaaktypeUuid: zaaktype.uuid,
@@ -54,6 +88,8 @@ export async function createZaak(
     typen,
   )
   const relaties = await judgeRelaties(m, input)
+  const einddatumGepland = input.einddatumGepland ?? ending(input, zaaktype.servicenorm)
+  const uiterlijkeEinddatumAfdoening = input.uiterlijkeEinddatumAfdoening ?? ending(input, zaaktype.doorlooptijd)
   throwFaults([
     ...publicatieFaults(zaaktype, settings),
     ...betaalFaults(input, settings),
@@ -64,37 +100,22 @@ export async function createZaak(
     ...relaties.faults,
     ...faults,
     ...(mayDo(m.actor, GEFORCEERD, rechten) ? [] : archiveringFaults(input, false)), // archived cases are taken over as they are
-    ...termFaults(input, zaaktype),
+    ...termFaults(einddatumGepland, uiterlijkeEinddatumAfdoening),
   ])
-  const row = {
-    ...toRow(input),
-    einddatumGepland: input.einddatumGepland ?? zaaktype.einddatum_gepland,
-    uiterlijkeEinddatumAfdoening: input.uiterlijkeEinddatumAfdoening ?? zaaktype.uiterlijke_einddatum_afdoening,
-  }
-  const own = {
-    zaaktypeId: zaaktype.id,
-    ...elders,
-    vertrouwelijkheidaanduiding,
-    ...(geometrie.geometrie && {
-      zaakgeometrie: jsonOf(m.sql, geometrie.geometrie),
-      zaakgeometrieGrenzen: boundingBox(geometrie.geometrie),
-    }),
-    ...(hoofdzaak.id && { hoofdzaakId: hoofdzaak.id }),
-  }
-  const made = await insertZaak(m, input, { ...withoutEmpty(row), ...own }, zaaktype.identificatie, settings)
-  if (relaties.faults.length === 0 && (input.relevanteAndereZaken?.length || input.gerelateerdeZaken?.length))
-    await writeRelaties(m, made.id, relaties)
+  const row = { ...toRow(input), einddatumGepland, uiterlijkeEinddatumAfdoening }
+  const uuid = randomUUID()
   const zaak = toZaak(
     {
       ...row,
+      ...MADE_LATER,
       ...NOT_ELSEWHERE,
       ...elders,
-      ...made,
+      uuid,
       einddatum: null,
       vertrouwelijkheidaanduiding,
       zaaktypeId: zaaktype.id,
       zaaktypeUuid: zaaktype.uuid,
-      catalogusUuid: zaaktype.catalogus_uuid,
+      catalogusUuid: zaaktype.catalogusUuid,
       hoofdzaakId: hoofdzaak.id ?? null,
       hoofdzaakUuid: hoofdzaak.uuid,
       zaakgeometrie: geometrie.geometrie,
@@ -104,98 +125,88 @@ export async function createZaak(
   )
   zaak.relevanteAndereZaken = (input.relevanteAndereZaken ?? []).map((one) => ({ ...ANDERE_LEEG, ...one }))
   zaak.gerelateerdeZaken = relaties.gerelateerd.map(({ url }) => ({ url }))
-  m.record({
-    component: 'zrc',
-    actie: 'create',
-    resource: 'zaak',
-    url: zaak.url,
-    uuid: zaak.uuid,
-    weergave: zaakLabel({ bronorganisatie: zaak.bronorganisatie, identificatie: made.identificatie }),
-    kanaal: zakenKanaal(
-      {
-        bronorganisatie: zaak.bronorganisatie,
-        ...rechten,
-        catalogusUuid: zaaktype.catalogus_uuid,
-        zaaktypeCatalogusUrl: elders?.zaaktypeCatalogusUrl ?? null,
-      },
-      base,
-    ),
-    oud: null,
-    nieuw: zaak,
-  })
-  return zaak
+  const isRelated = input.relevanteAndereZaken?.length || input.gerelateerdeZaken?.length
+  return {
+    insert: (sql) =>
+      insertZaak(sql, input, settings, zaaktype, {
+        ...withoutEmpty(row),
+        ...elders,
+        uuid,
+        zaaktypeId: zaaktype.id,
+        vertrouwelijkheidaanduiding,
+        ...(geometrie.geometrie && {
+          zaakgeometrie: jsonOf(sql, geometrie.geometrie),
+          zaakgeometrieGrenzen: boundingBox(geometrie.geometrie),
+        }),
+        ...(hoofdzaak.id && { hoofdzaakId: hoofdzaak.id }),
+      }),
+    ...(isRelated && { after: (id) => writeRelaties(m, id, relaties) }),
+    ...(!input.identificatie && { taken: 'zaak_identificatie_uniek' }),
+    change: {
+      component: 'zrc',
+      actie: 'create',
+      resource: 'zaak',
+      url: zaak.url,
+      uuid,
+      kanaal: zakenKanaal(
+        {
+          bronorganisatie: zaak.bronorganisatie,
+          ...rechten,
+          catalogusUuid: zaaktype.catalogusUuid,
+          zaaktypeCatalogusUrl: elders?.zaaktypeCatalogusUrl ?? null,
+        },
+        base,
+      ),
+      oud: null,
+      nieuw: zaak,
+    },
+  }
 }
 
-function termFaults(input: ZaakInput, { einddatum_gepland, uiterlijke_einddatum_afdoening }: ZaaktypeVanZaak) {
-  const beyond =
-    (input.einddatumGepland == null && isBeyondDates(einddatum_gepland)) ||
-    (input.uiterlijkeEinddatumAfdoening == null && isBeyondDates(uiterlijke_einddatum_afdoening))
-  return beyond
+const ending = ({ startdatum }: ZaakInput, term: string | null | undefined) =>
+  term ? afterTerm(startdatum, term) : null
+
+function termFaults(...days: (string | null)[]) {
+  return days.some(isBeyondDates)
     ? [fault('startdatum', 'invalid', 'Met de termijnen van het zaaktype eindigt de zaak na het jaar 9999.')]
     : []
 }
 
-type ZaaktypeVanZaak = {
+/** What a new case takes from its type (zrc-001). */
+type ZaaktypeOfZaak = {
   id: number | null
   uuid: string | null
   concept: boolean
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
   producten_of_diensten: string[]
-  catalogus_uuid: string | null
-  einddatum_gepland: string | null
-  uiterlijke_einddatum_afdoening: string | null
-  identificatie: string | null
+  catalogusUuid: string | null
+  servicenorm: string | null
+  doorlooptijd: string | null
   /** The columns of a type elsewhere. */
   elders?: Record<keyof typeof NOT_ELSEWHERE, string>
+  /** What the insert makes sure of, for a type of ours. */
+  known?: KnownZaaktype
 }
 
-/** zrc-001, with all that a new case takes from its type, and its number when it needs one. */
-async function findZaaktype(m: Mutation, input: ZaakInput, { nummering }: Settings): Promise<ZaaktypeVanZaak> {
-  const target = resolveLink(input.zaaktype, m.actor.base)
-  if (target.kind === 'ours' && target.resource !== 'zaaktype')
-    throwFaults([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
-  const [zaaktype] =
-    target.kind === 'ours'
-      ? await m.sql<ZaaktypeVanZaak[]>`
-        select t.id, t.uuid, t.concept, t.vertrouwelijkheidaanduiding, t.producten_of_diensten, c.uuid as catalogus_uuid,
-          (${input.startdatum}::date + t.servicenorm::interval)::date as einddatum_gepland,
-          (${input.startdatum}::date + t.doorlooptijd::interval)::date as uiterlijke_einddatum_afdoening,
-          case when ${!input.identificatie}::boolean then zaak_identificatie(${input.startdatum}::date, ${nummering}) end as identificatie
-        from zaaktype t join catalogus c on c.id = t.catalogus_id where t.uuid = ${target.uuid}`
-      : []
-  if (!zaaktype) throwFaults([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
-  return zaaktype!
-}
+const ofZaaktype = (known: KnownZaaktype): ZaaktypeOfZaak => ({ ...known, catalogusUuid: known.catalogus_uuid, known })
 
-/** The same of a type elsewhere, which was asked before. */
-async function zaaktypeElders(
-  m: Mutation,
-  input: ZaakInput,
-  type: RemoteType<'zaaktype'> | InvalidParam,
-  { nummering }: Settings,
-): Promise<ZaaktypeVanZaak> {
-  if ('code' in type) throw invalidAll([type])
-  const [computed] = await m.sql<
-    Pick<ZaaktypeVanZaak, 'einddatum_gepland' | 'uiterlijke_einddatum_afdoening' | 'identificatie'>[]
-  >`select (${input.startdatum}::date + ${type.servicenorm ?? null}::text::interval)::date as einddatum_gepland,
-      (${input.startdatum}::date + ${type.doorlooptijd ?? null}::text::interval)::date as uiterlijke_einddatum_afdoening,
-      case when ${!input.identificatie}::boolean then zaak_identificatie(${input.startdatum}::date, ${nummering}) end as identificatie`
-  return {
-    id: null,
-    uuid: null,
-    concept: type.concept,
-    vertrouwelijkheidaanduiding: type.vertrouwelijkheidaanduiding,
-    producten_of_diensten: type.productenOfDiensten ?? [],
-    catalogus_uuid: null,
-    ...computed!,
-    elders: {
-      zaaktypeUrl: type.url,
-      zaaktypeCatalogusUrl: type.catalogus,
-      zaaktypeIdentificatie: type.identificatie,
-      zaaktypeOmschrijving: type.omschrijving,
-    },
-  }
-}
+/** One elsewhere, which was asked before. */
+const ofZaaktypeElders = (type: RemoteType<'zaaktype'>): ZaaktypeOfZaak => ({
+  id: null,
+  uuid: null,
+  concept: type.concept,
+  vertrouwelijkheidaanduiding: type.vertrouwelijkheidaanduiding,
+  producten_of_diensten: type.productenOfDiensten ?? [],
+  catalogusUuid: null,
+  servicenorm: type.servicenorm ?? null,
+  doorlooptijd: type.doorlooptijd ?? null,
+  elders: {
+    zaaktypeUrl: type.url,
+    zaaktypeCatalogusUrl: type.catalogus,
+    zaaktypeIdentificatie: type.identificatie,
+    zaaktypeOmschrijving: type.omschrijving,
+  },
+})
 
 const NOT_ELSEWHERE = {
   zaaktypeUrl: null,
@@ -204,42 +215,36 @@ const NOT_ELSEWHERE = {
   zaaktypeOmschrijving: null,
 }
 
-type Made = Pick<Selectable<ZaakTable>, 'id' | 'uuid' | 'identificatie' | 'laatstGemuteerd' | 'registratiedatum'>
+/** What the database makes of a new case. */
+const MADE_LATER = { id: 0, identificatie: '', laatstGemuteerd: '', registratiedatum: '' }
 
-/** zrc-002: with the number of the client, which may be a reserved one, or the next free one. */
-async function insertZaak(
-  m: Mutation,
-  input: ZaakInput,
-  values: Omit<Insertable<ZaakTable>, 'identificatie'>,
-  number: string | null,
+/**
+ * zrc-002: with the number of the client, which may be a reserved one, or the next free one. When that was taken by a case
+ * that came with its own number, `judgeNewZaak` moves the numbers on when it is tried again.
+ */
+function insertZaak(
+  sql: postgres.Sql | postgres.TransactionSql,
+  { identificatie, bronorganisatie, startdatum }: ZaakInput,
   { nummering }: Settings,
-): Promise<Made> {
-  const row = (identificatie: string) =>
-    rowOf(m.sql, 'zaak', { ...encoded(values, (value) => jsonOf(m.sql, value)), identificatie })
-  if (number === null) {
-    const [[made]] = await Promise.all([
-      m.sql<Made[]>`insert into zaak ${row(input.identificatie!)}
-        returning id, uuid, identificatie, laatst_gemuteerd as "laatstGemuteerd", registratiedatum`,
-      m.sql`delete from zaaknummer_reservering
-        where identificatie = ${input.identificatie!} and bronorganisatie = ${input.bronorganisatie}`,
-    ])
-    return made!
+  { known }: ZaaktypeOfZaak,
+  values: Omit<Insertable<ZaakTable>, 'identificatie'>,
+) {
+  const row = {
+    ...encoded(values, (value) => jsonOf(sql, value)),
+    identificatie: identificatie || sql`zaak_identificatie(${startdatum}::date, ${nummering})`,
   }
-  let next: string | undefined = number
-  for (let attempt = 1; attempt <= 10; attempt++) {
-    const [made] = await m.sql<Made[]>`insert into zaak ${row(next!)}
-      on conflict on constraint zaak_identificatie_uniek do nothing
-      returning id, uuid, identificatie, laatst_gemuteerd as "laatstGemuteerd", registratiedatum`
-    if (made) return made
-    await m.sql`select haal_zaaknummers_in(${input.startdatum}::date, ${nummering})`
-    const [fresh] = await m.sql<{ number: string }[]>`
-      select zaak_identificatie(${input.startdatum}::date, ${nummering}) as number`
-    next = fresh!.number
-  }
-  throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })
+  const reserved = sql`reservering as (
+    delete from zaaknummer_reservering
+    where identificatie = ${identificatie ?? ''} and bronorganisatie = ${bronorganisatie}),`
+  return sql`${identificatie ? reserved : sql``}
+    gemaakt as (
+      insert into zaak ${selectedRowOf(sql, 'zaak', row)} ${known ? isStill(sql, known) : sql``}
+      returning id, ${sql.unsafe(ZAAK_LABEL)} as weergave, jsonb_build_object('identificatie', identificatie,
+        'registratiedatum', registratiedatum, 'laatstGemuteerd', ${sql.unsafe(momentOf('laatst_gemuteerd'))}) as nieuw
+    )`
 }
 
-type NewRow = ReturnType<typeof toRow>
+type Row = ReturnType<typeof toRow>
 /** Columns that every new row states; most cases have something there. */
 const USUAL = [
   'bronorganisatie',
@@ -249,21 +254,21 @@ const USUAL = [
   'toelichting',
   'einddatumGepland',
   'uiterlijkeEinddatumAfdoening',
-] as const satisfies (keyof NewRow)[]
+] as const satisfies (keyof Row)[]
 const SELDOM = Object.entries(EMPTY).filter(([name]) => !USUAL.some((usual) => usual === name))
 
 /**
  * Leaves the other columns to the table when all of them are empty, since every column costs. All or nothing, so that there
  * are few statements to plan.
  */
-function withoutEmpty(row: NewRow): Pick<NewRow, (typeof USUAL)[number]> {
+function withoutEmpty(row: Row): Pick<Row, (typeof USUAL)[number]> {
   const rest: Record<string, unknown> = { ...row }
   for (const [name, empty] of SELDOM) {
     const value = rest[name]
     if (Array.isArray(value) ? value.length > 0 : value !== empty) return row
     delete rest[name]
   }
-  return rest as NewRow
+  return rest as Row
 }
 
 const NOTHING_RELATED = {

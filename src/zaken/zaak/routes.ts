@@ -4,7 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import { NO_REMOTE_TYPES } from '../../catalogi/remote-types.ts'
-import type { Actie } from '../../database/mutate.ts'
+import { knownZaaktypen } from '../../catalogi/zaaktype/known.ts'
+import { Last } from '../../database/mutate.ts'
+import type { Actie } from '../../database/records.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
 import { LIMITS } from '../../http/limits.ts'
@@ -16,7 +18,7 @@ import { zaakTree } from '../expand.ts'
 import { AANMAKEN, access, BIJWERKEN, LEZEN, mayDo, requireMay, VERWIJDEREN, type ZaaktypeOrigin } from '../rights.ts'
 import { changeZaak } from './change.ts'
 import { Params, toZaak, Zaak, ZaakInput, ZaakPatch, ZaakPut } from './columns.ts'
-import { createZaak } from './create.ts'
+import { judgeNewZaak } from './create.ts'
 import { answerCrs, crs } from './crs.ts'
 import { deleteZaak } from './delete.ts'
 import { ListQuery, ordering, originsOf, type ZaakFilter, zaakConditions } from './filters.ts'
@@ -30,6 +32,7 @@ const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
 export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   const references = await openReferences(app)
+  const known = knownZaaktypen()
   const settings = () => settingsOf(app.parts.config)
 
   app.get(
@@ -90,7 +93,10 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const faults = await references.judge(request.body, request.base)
       const typen = await references.zaaktypen(request.body, request.base)
-      const zaak = await app.mutate(request.actor, (m) => createZaak(m, request.body, settings(), faults, typen))
+      const zaak = await app.mutate(
+        request.actor,
+        async (m) => new Last(await judgeNewZaak(m, request.body, settings(), known, { faults, typen })),
+      )
       return reply
         .code(201)
         .header('location', zaak.url)

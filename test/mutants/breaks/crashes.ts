@@ -170,7 +170,7 @@ export const CRASHES: Mutant[] = [
   },
   {
     what: 'what was taken over is not announced before the switch',
-    file: 'src/database/mutate.ts',
+    file: 'src/database/records.ts',
     search: 'where kanaal is not null and not stil order by volgnummer',
     replace: 'where kanaal is not null order by volgnummer',
     tests: ['test/overnemen/open-zaak.test.ts', 'test/overnemen/api.test.ts'],
@@ -199,7 +199,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a commit whose connection broke is looked for',
     file: 'src/database/mutate.ts',
-    search: 'if (!records || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error',
+    search: 'if (!isEnding || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error',
     replace: 'throw error',
     tests: ['test/database/mutate.test.ts'],
   },

@@ -1,0 +1,74 @@
+// A transaction of our own on a connection of the driver. The driver's `begin` waits for the answer to BEGIN before anything
+// else is sent; here BEGIN leaves together with the first statement, so that no connection sits idle in a transaction
+// for it.
+//
+// When a connection breaks, the driver fails the statement that is under way, and everything that is asked of it later. What was
+// asked in the same moment, and waits behind that statement, may never hear. So nobody here waits for a statement whose
+// predecessor was lost.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type postgres from 'postgres'
+import { type Database, isDisconnected } from './database.ts'
+
+export type Transaction = {
+  /** The transaction. Whoever asks for it first begins it. */
+  readonly sql: postgres.TransactionSql
+  /** The connection without a transaction, for a change that is one statement. */
+  readonly connection: postgres.Sql
+  isBegun(): boolean
+  /** Commits when `last` is done, and is sent right after it. @throws when the server rolled back instead: a statement failed */
+  commit(last: Promise<unknown>): Promise<void>
+  /** Gives the connection back after everything went well. */
+  release(): void
+  /** Rolls back what was begun, and gives the connection back. */
+  undo(error: unknown): Promise<void>
+}
+
+const UNDO_MS = 2_000
+
+/** Waits for a connection. @throws CONNECTION_ENDED when the database was closed */
+export async function openTransaction(database: Database): Promise<Transaction> {
+  const connection = await database.reserve()
+  let begun: Promise<unknown> | undefined
+  let savepoints = 0
+  const savepoint = async <T>(name: string | Work<T>, work?: Work<T>): Promise<T> => {
+    const point = `s${savepoints++}`
+    await connection.unsafe(`savepoint ${point}`)
+    try {
+      return await (typeof name === 'function' ? name : work!)(sql)
+    } catch (error) {
+      if (!isDisconnected(error)) await connection.unsafe(`rollback to ${point}`)
+      throw error
+    }
+  }
+  const sql = Object.assign(connection, { savepoint }) as unknown as postgres.TransactionSql
+  return {
+    get sql() {
+      if (!begun) {
+        begun = connection.unsafe('begin').execute()
+        begun.catch(() => {}) // the statements after it fail too, and the commit tells
+      }
+      return sql
+    },
+    connection: connection as unknown as postgres.Sql,
+    isBegun: () => begun !== undefined,
+    commit: async (last) => {
+      const commit = begun && connection.unsafe('commit').execute()
+      commit?.catch(() => {})
+      await last
+      await begun
+      if (commit && (await commit).command !== 'COMMIT')
+        throw new Error('a statement of this transaction failed: rolled back')
+    },
+    release: () => connection.release(),
+    undo: async (error) => {
+      if (!begun || isDisconnected(error)) return connection.release()
+      const undone = connection.unsafe('rollback').then(
+        () => connection.release(),
+        () => connection.release(),
+      )
+      await Promise.race([undone, sleep(UNDO_MS, undefined, { ref: false })])
+    },
+  }
+}
+
+type Work<T> = (sql: postgres.TransactionSql) => Promise<T>
