@@ -8,8 +8,20 @@ import { fetchTypeElsewhere } from './type.ts'
 export const documentLabel = (row: Pick<DocumentRow, 'bronorganisatie' | 'identificatie'>): string =>
   `${row.bronorganisatie} - ${row.identificatie}`
 
+/** The same of a row of `enkelvoudiginformatieobject`. */
+export const DOCUMENT_LABEL = `bronorganisatie || ' - ' || identificatie`
+
+type Subject = Pick<
+  DocumentRow,
+  | 'bronorganisatie'
+  | 'laatsteTypeUuid'
+  | 'laatsteTypeUrl'
+  | 'laatsteVertrouwelijkheidaanduiding'
+  | 'laatsteCatalogusUuid'
+>
+
 /** Where changes of a document and of what hangs on it are announced. `catalogus` is that of a type elsewhere, when known. */
-export function documentenKanaal(row: DocumentRow, base: string, catalogus = '') {
+export function documentenKanaal(row: Subject, base: string, catalogus = '') {
   return {
     naam: 'documenten',
     kenmerken: {

@@ -1,6 +1,7 @@
 // document_registreren: a document and its place in a case at once, or neither. Beside the standard.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { knownInformatieobjecttypen } from '../catalogi/known-types.ts'
 import { fetchTypes } from '../catalogi/remote-types.ts'
 import { expected } from '../database/rows.ts'
 import { Url, Uuid } from '../http/input.ts'
@@ -13,7 +14,7 @@ import { createZio, ZioDeel } from '../zaken/zaakinformatieobjecten.ts'
 import { receivedBytes } from './document/bytes.ts'
 import { DocumentCreate, DocumentMetLock } from './document/columns.ts'
 import { inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './document/content.ts'
-import { createDocument } from './document/create.ts'
+import { judgeNewDocument } from './document/create.ts'
 import { findDocument } from './document/read.ts'
 import { documentenKanaal } from './kanaal.ts'
 import { SCOPES_AANMAKEN } from './rights.ts'
@@ -44,6 +45,7 @@ const config = {
 } as const
 
 export const registreren: FastifyPluginAsyncTypebox = async (app) => {
+  const known = knownInformatieobjecttypen()
   registerInhoud(app, [DOCUMENT])
 
   app.post(
@@ -63,8 +65,8 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
         const typen = await fetchTypes(services, request.base, [['zaaktype', zaaktype]])
         return app.mutate(request.actor, async (m) => {
           const zaak = await zaakForChange(m, relatie.zaak, KOPPELEN)
-          const document = await naming(within(DOCUMENT), () =>
-            createDocument(m, app.parts, { input, bytes, elsewhere }),
+          const document = await naming(within(DOCUMENT), async () =>
+            m.make(await judgeNewDocument(m, app.parts, known, { input, bytes, elsewhere })),
           )
           const zio = await naming(within(RELATIE), () =>
             createZio(m, zaak, { ...relatie, informatieobject: document.url }, { typen }),

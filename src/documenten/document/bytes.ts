@@ -1,4 +1,5 @@
 // The bytes of a document as rows: where they are, uploads in parts, and removing what nothing refers to.
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
@@ -42,15 +43,32 @@ export async function insertFile(m: Mutation, backend: string, bytes: StoredByte
   return id
 }
 
-export async function openUpload(m: Mutation, parts: UploadParts, documentId: number, omvang: number): Promise<void> {
+export type PlannedPart = { uuid: string; volgnummer: number; omvang: number; voltooid: false }
+
+/** The parts in which a file of this size comes. @throws Problem 400 when there are too many */
+export function planUpload(parts: UploadParts, omvang: number): PlannedPart[] {
   const size = parts.config.uploadChunkSize
   const count = Math.ceil(omvang / size)
   if (count > MAX_PARTS) throw invalid('bestandsomvang', 'max_value', `Deze waarde is ten hoogste ${MAX_PARTS * size}.`)
-  await sql`
-    insert into bestandsdeel (enkelvoudiginformatieobject_id, volgnummer, omvang)
-    select ${documentId}::bigint, n, least(${size}::bigint, ${omvang}::bigint - (n - 1)::bigint * ${size}::bigint)
-    from generate_series(1, ${count}::integer) n`.execute(m.trx)
+  return Array.from({ length: count }, (_, before) => ({
+    uuid: randomUUID(),
+    volgnummer: before + 1,
+    omvang: Math.min(size, omvang - before * size),
+    voltooid: false,
+  }))
 }
+
+export async function insertParts(m: Mutation, documentId: number, planned: PlannedPart[]): Promise<void> {
+  await sql`
+    insert into bestandsdeel (enkelvoudiginformatieobject_id, uuid, volgnummer, omvang)
+    select ${documentId}::bigint, * from unnest(${planned.map(({ uuid }) => uuid)}::uuid[],
+      ${planned.map(({ volgnummer }) => volgnummer)}::integer[], ${planned.map(({ omvang }) => omvang)}::bigint[])`.execute(
+    m.trx,
+  )
+}
+
+export const openUpload = (m: Mutation, parts: UploadParts, documentId: number, omvang: number): Promise<void> =>
+  insertParts(m, documentId, planUpload(parts, omvang))
 
 /** Removes the parts of an upload; a job removes the bytes that had come. */
 export async function closeUpload(m: Mutation, documentId: number): Promise<void> {

@@ -1,113 +1,208 @@
 // Making a document. Its bytes are in storage before the transaction begins; the transaction then writes the row that makes
 // them a document, or fails, and the bytes are removed again.
-
-import { sql } from 'kysely'
+import { randomUUID } from 'node:crypto'
+import { sql as statement } from 'kysely'
+import type postgres from 'postgres'
+import { isStill, type KnownInformatieobjecttype, type KnownTypes } from '../../catalogi/known-types.ts'
+import { momentOf, selectedRowOf } from '../../database/driver-values.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import type { NewRow } from '../../database/records.ts'
 import { requireAllowed } from '../../http/access.ts'
-import type { Vertrouwelijkheidaanduiding } from '../../http/input.ts'
-import { invalidAll, Problem, throwFaults } from '../../http/problem.ts'
-import { documentenKanaal, documentLabel } from '../kanaal.ts'
+import { link, resolveLink } from '../../http/links.ts'
+import { invalidAll, throwFaults } from '../../http/problem.ts'
+import { DOCUMENT_LABEL, documentenKanaal } from '../kanaal.ts'
 import { SCOPES_AANMAKEN } from '../rights.ts'
 import { gebruiksrechtFault, requireFileSize, statusFault } from '../rules.ts'
 import type { StoredBytes } from '../storage/index.ts'
-import { judgeInformatieobjecttype, vertrouwelijkheidaanduidingOf } from '../type.ts'
-import { insertFile, openUpload, type UploadParts } from './bytes.ts'
+import { type Documenttype, judgeInformatieobjecttype, vertrouwelijkheidaanduidingOf } from '../type.ts'
+import { insertParts, planUpload, type UploadParts } from './bytes.ts'
 import { type DocumentCreate, type DocumentMetLock, toColumns, toDocument } from './columns.ts'
 import { newLock } from './lock-rules.ts'
-import { findDocument } from './read.ts'
-import { insertVersion, type TypeElsewhere, typeColumns, typeSubject } from './version.ts'
+import { type TypeElsewhere, typeColumns, typeSubject } from './version.ts'
+
+type New = { input: DocumentCreate; bytes: StoredBytes | null; elsewhere: TypeElsewhere }
 
 /**
- * Makes a document with its first version. `bytes` are in storage already; a size without them opens an upload in parts,
- * for which the document is locked at once.
+ * Judges a new document with its first version. Nothing is written: that is done with the row that this returns. `bytes` are in
+ * storage already; a size without them opens an upload in parts, for which the document is locked at once.
  */
-export async function createDocument(
+export async function judgeNewDocument(
   m: Mutation,
   parts: UploadParts,
-  { input, bytes, elsewhere }: { input: DocumentCreate; bytes: StoredBytes | null; elsewhere: TypeElsewhere },
-): Promise<DocumentMetLock> {
+  known: KnownTypes<KnownInformatieobjecttype>,
+  given: New,
+): Promise<NewRow<DocumentMetLock>> {
   const { base } = m.actor
-  const { type, faults } = await judgeInformatieobjecttype(
-    m.read,
-    input.informatieobjecttype,
-    base,
-    elsewhere,
-    parts.config,
-  )
-  if (!type) throw invalidAll(faults)
+  const { input, elsewhere } = given
+  if (m.attempt > 1 && !input.identificatie)
+    await statement`select haal_documentnummers_in(${input.creatiedatum}::date)`.execute(m.trx)
+  const target = resolveLink(input.informatieobjecttype, base)
+  if (elsewhere || target.kind !== 'ours' || target.resource !== 'informatieobjecttype') {
+    const { type, faults } = await judgeInformatieobjecttype(
+      m.read,
+      input.informatieobjecttype,
+      base,
+      elsewhere,
+      parts.config,
+    )
+    if (!type) throw invalidAll(faults)
+    return judgeOfType(m, parts, given, type)
+  }
+  return known.judge(m, target.uuid, async (found) => {
+    const own = found && {
+      ...found,
+      url: input.informatieobjecttype,
+      catalogus: link(base, 'catalogus', found.catalogus_uuid),
+    }
+    const { type, faults } = await judgeInformatieobjecttype(
+      m.read,
+      input.informatieobjecttype,
+      base,
+      own,
+      parts.config,
+    )
+    if (!type) throw invalidAll(faults)
+    return judgeOfType(m, parts, given, type, found)
+  })
+}
+
+async function judgeOfType(
+  m: Mutation,
+  parts: UploadParts,
+  { input, bytes }: New,
+  type: Documenttype,
+  known?: KnownInformatieobjecttype,
+): Promise<NewRow<DocumentMetLock>> {
+  const { base } = m.actor
+  const { bronorganisatie } = input
   const level = vertrouwelijkheidaanduidingOf(input.vertrouwelijkheidaanduiding, type)
   requireAllowed(m.actor, 'drc', SCOPES_AANMAKEN, { type: typeSubject(type), vertrouwelijkheidaanduiding: level })
   throwFaults([...statusFault(input), ...gebruiksrechtFault(input)])
   const stated = bytes && input.bestandsomvang === undefined ? bytes.omvang : (input.bestandsomvang ?? null)
   requireFileSize(bytes, stated)
-  const upload = bytes === null && stated !== null
-  const lock = upload ? newLock() : null
-
-  const { id, uuid, identificatie } = await insertIdentity(m, input, {
-    bronorganisatie: input.bronorganisatie,
-    ...typeColumns(type),
-    vertrouwelijkheidaanduiding: level,
-    isGereedVoorPublicatie: input.isGereedVoorPublicatie ?? null,
-    lock,
-  })
-  await insertVersion(m, {
-    enkelvoudiginformatieobjectId: id,
-    versie: 1,
+  const upload = bytes === null && stated !== null ? planUpload(parts, stated) : null
+  const lock = upload && newLock()
+  const uuid = randomUUID()
+  const version = {
     ...toColumns(input),
-    identificatie,
     ...typeColumns(type),
+    versie: 1,
     vertrouwelijkheidaanduiding: level,
     bestandsomvang: stated,
-    bestandId: bytes && (await insertFile(m, parts.store.backend, bytes)),
-  })
-  if (upload) await openUpload(m, parts, id, stated)
-  const row = (await findDocument(m.read, uuid))!
-  const document = { ...toDocument(row, base), lock: lock ?? '' }
-  m.record({
-    component: 'drc',
-    actie: 'create',
-    resource: 'enkelvoudiginformatieobject',
-    url: document.url,
-    uuid,
-    weergave: documentLabel(row),
-    kanaal: documentenKanaal(row, base, type.catalogus),
-    oud: null,
-    nieuw: document,
-  })
-  return document
+  }
+  const document: DocumentMetLock = {
+    ...toDocument(
+      {
+        ...version,
+        ...MADE_LATER,
+        uuid,
+        lock,
+        typeUuid: type.uuid,
+        bestandId: bytes && 0,
+        bestandsdelen: upload,
+      },
+      base,
+    ),
+    lock: lock ?? '',
+  }
+  return {
+    insert: (sql) =>
+      insertDocument(sql, input, known, {
+        bytes: bytes && { backend: parts.store.backend, ...bytes },
+        version,
+        identity: {
+          uuid,
+          bronorganisatie,
+          ...typeColumns(type),
+          vertrouwelijkheidaanduiding: level,
+          isGereedVoorPublicatie: input.isGereedVoorPublicatie ?? null,
+          lock,
+        },
+      }),
+    ...(upload && { after: (id) => insertParts(m, id, upload) }),
+    ...(!input.identificatie && { taken: 'enkelvoudiginformatieobject_identificatie_uniek' }),
+    change: {
+      component: 'drc',
+      actie: 'create',
+      resource: 'enkelvoudiginformatieobject',
+      url: document.url,
+      uuid,
+      kanaal: documentenKanaal(
+        {
+          bronorganisatie,
+          laatsteTypeUuid: type.uuid,
+          laatsteTypeUrl: type.url,
+          laatsteVertrouwelijkheidaanduiding: level,
+          laatsteCatalogusUuid: known?.catalogus_uuid ?? null,
+        },
+        base,
+        type.catalogus,
+      ),
+      oud: null,
+      nieuw: document,
+    },
+  }
 }
 
-type Identity = {
-  bronorganisatie: string
-  informatieobjecttypeId: number | null
-  informatieobjecttypeUrl: string | null
-  vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
-  isGereedVoorPublicatie: boolean | null
-  lock: string | null
+/** What the database makes of a new document. */
+const MADE_LATER = { enkelvoudiginformatieobjectId: 0, identificatie: '', beginRegistratie: '' }
+
+type Rows = {
+  identity: Omit<Parameters<typeof selectedRowOf<'enkelvoudiginformatieobject'>>[2], 'identificatie'>
+  version: Omit<
+    Parameters<typeof selectedRowOf<'enkelvoudiginformatieobjectVersie'>>[2],
+    'identificatie' | 'enkelvoudiginformatieobjectId'
+  >
+  bytes: (StoredBytes & { backend: string }) | null
 }
 
-/** Gives the document its number: the one that the client states, which may be a reserved one, or the next free one. */
-async function insertIdentity(m: Mutation, input: DocumentCreate, values: Identity) {
-  const insert = (identificatie: string | ReturnType<typeof sql<string>>) =>
-    m.trx
-      .insertInto('enkelvoudiginformatieobject')
-      .values({ ...values, identificatie })
-      .returning(['id', 'uuid', 'identificatie'])
-  if (input.identificatie) {
-    const made = await insert(input.identificatie).executeTakeFirstOrThrow()
-    await m.trx
-      .deleteFrom('documentnummerReservering')
-      .where('identificatie', '=', input.identificatie)
-      .where('bronorganisatie', '=', input.bronorganisatie)
-      .execute()
-    return made
+/**
+ * The document, the row that says where its bytes are, and its first version. Its number is the one that the client states, which
+ * may be a reserved one, or the next free one.
+ */
+function insertDocument(
+  sql: postgres.Sql | postgres.TransactionSql,
+  { identificatie, bronorganisatie, creatiedatum }: DocumentCreate,
+  known: KnownInformatieobjecttype | undefined,
+  { identity, version, bytes }: Rows,
+) {
+  const document = {
+    ...identity,
+    identificatie: identificatie || sql`document_identificatie(${creatiedatum}::date)`,
   }
-  for (let attempt = 1; attempt <= 10; attempt++) {
-    const made = await insert(sql<string>`document_identificatie(${input.creatiedatum}::date)`)
-      .onConflict((conflict) => conflict.constraint('enkelvoudiginformatieobject_identificatie_uniek').doNothing())
-      .executeTakeFirst()
-    if (made) return made
-    await sql`select haal_documentnummers_in(${input.creatiedatum}::date)`.execute(m.trx)
+  const versie = {
+    ...version,
+    enkelvoudiginformatieobjectId: sql`document.id`,
+    identificatie: sql`document.identificatie`,
+    ...(bytes && { bestandId: sql`bytes.id` }),
   }
-  throw new Problem(409, { detail: 'Er kon geen vrij nummer worden gevonden.' })
+  return sql`${
+    identificatie
+      ? sql`reservering as (
+        delete from documentnummer_reservering
+        where identificatie = ${identificatie} and bronorganisatie = ${bronorganisatie}),`
+      : sql``
+  }
+    document as (
+      insert into enkelvoudiginformatieobject ${selectedRowOf(sql, 'enkelvoudiginformatieobject', document)}
+      ${known ? isStill(sql, 'informatieobjecttype', known) : sql``}
+      returning id, bronorganisatie, identificatie
+    ), ${
+      bytes
+        ? sql`bytes as (
+          insert into bestand (backend, sleutel, omvang, sha256)
+          select ${bytes.backend}, ${bytes.sleutel}, ${bytes.omvang}, ${Buffer.from(bytes.sha256, 'hex')} from document
+          returning id
+        ),`
+        : sql``
+    }
+    versie as (
+      insert into enkelvoudiginformatieobject_versie ${selectedRowOf(sql, 'enkelvoudiginformatieobjectVersie', versie)}
+      from document ${bytes ? sql`cross join bytes` : sql``}
+      returning begin_registratie
+    ), gemaakt as (
+      select id, ${sql.unsafe(DOCUMENT_LABEL)} as weergave, jsonb_build_object('identificatie', identificatie,
+        'beginRegistratie', ${sql.unsafe(momentOf('begin_registratie'))}) as nieuw
+      from document cross join versie
+    )`
 }

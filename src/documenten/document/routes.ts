@@ -3,6 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
+import { knownInformatieobjecttypen } from '../../catalogi/known-types.ts'
+import { Last } from '../../database/mutate.ts'
 import { header } from '../../http/actor.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
@@ -16,7 +18,7 @@ import { receivedBytes } from './bytes.ts'
 import { changeDocument } from './change.ts'
 import { Document, DocumentCreate, DocumentMetLock, DocumentPatch, DocumentUpdate, toDocument } from './columns.ts'
 import { discard, inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './content.ts'
-import { createDocument } from './create.ts'
+import { judgeNewDocument } from './create.ts'
 import { deleteDocument } from './delete.ts'
 import { contentSender } from './download.ts'
 import { expandPaths, Filter, filtered, refuseEmptySearch, Zoek, ZoekQuery } from './filters.ts'
@@ -105,6 +107,7 @@ const FIELDS = Object.keys(DocumentUpdate.properties)
 /** Apart from reading: the bodies of these routes may be as large as a document. */
 const writing: FastifyPluginAsyncTypebox = async (app) => {
   const { store, services } = app.parts
+  const known = knownInformatieobjecttypen()
   registerInhoud(app)
 
   app.post(
@@ -120,7 +123,7 @@ const writing: FastifyPluginAsyncTypebox = async (app) => {
         const input = request.body
         const bytes = await receivedBytes(app, request, input)
         const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
-        return app.mutate(request.actor, (m) => createDocument(m, app.parts, { input, bytes, elsewhere }))
+        return app.mutate(request.actor, async (m) => new Last(await judgeNewDocument(m, app.parts, known, { input, bytes, elsewhere })))
       })
       return reply.code(201).header('location', document.url).send(document)
     },

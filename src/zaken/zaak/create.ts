@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Insertable } from 'kysely'
 import type postgres from 'postgres'
 import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../../catalogi/remote-types.ts'
-import { isStill, type KnownZaaktype, type KnownZaaktypen } from '../../catalogi/zaaktype/known.ts'
+import { isStill, type KnownTypes, type KnownZaaktype } from '../../catalogi/known-types.ts'
 import { jsonOf, momentOf, selectedRowOf } from '../../database/driver-values.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import type { NewRow } from '../../database/records.ts'
@@ -36,7 +36,7 @@ export async function judgeNewZaak(
   m: Mutation,
   input: ZaakInput,
   settings: Settings,
-  known: KnownZaaktypen,
+  known: KnownTypes<KnownZaaktype>,
   { faults = [], typen = NO_REMOTE_TYPES }: Elsewhere = {},
 ): Promise<NewRow<ZaakBody>> {
   if (m.attempt > 1 && !input.identificatie)
@@ -48,17 +48,12 @@ export async function judgeNewZaak(
   const target = resolveLink(input.zaaktype, m.actor.base)
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
     throwFaults([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
-  const kept = target.kind === 'ours' && m.attempt === 1 ? known.kept(target.uuid) : undefined
-  if (kept) {
-    try {
-      return await judge(ofZaaktype(kept))
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error // what refuses it may be outdated
-    }
-  }
-  const type = target.kind === 'ours' ? await known.read(m, target.uuid) : undefined
-  if (!type) throw invalidAll([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
-  return judge(ofZaaktype(type))
+  const missing = invalidAll([fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')])
+  if (target.kind !== 'ours') throw missing
+  return known.judge(m, target.uuid, async (type) => {
+    if (!type) throw missing
+    return judge(ofZaaktype(type))
+  })
 }
 
 type Elsewhere = { faults?: InvalidParam[]; typen?: RemoteTypes }
@@ -238,7 +233,7 @@ function insertZaak(
     where identificatie = ${identificatie ?? ''} and bronorganisatie = ${bronorganisatie}),`
   return sql`${identificatie ? reserved : sql``}
     gemaakt as (
-      insert into zaak ${selectedRowOf(sql, 'zaak', row)} ${known ? isStill(sql, known) : sql``}
+      insert into zaak ${selectedRowOf(sql, 'zaak', row)} ${known ? isStill(sql, 'zaaktype', known) : sql``}
       returning id, ${sql.unsafe(ZAAK_LABEL)} as weergave, jsonb_build_object('identificatie', identificatie,
         'registratiedatum', registratiedatum, 'laatstGemuteerd', ${sql.unsafe(momentOf('laatst_gemuteerd'))}) as nieuw
     )`

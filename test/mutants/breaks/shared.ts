@@ -228,14 +228,14 @@ export const SHARED: Mutant[] = [
   },
   {
     what: 'a case is made of its type as it is, not as it was',
-    file: 'src/catalogi/zaaktype/known.ts',
+    file: 'src/catalogi/known-types.ts',
     search: ' and t.xmin = ${version}::xid',
     replace: '',
     tests: ['test/zaken/known-types.test.ts'],
   },
   {
     what: 'nothing is refused by a type that is kept in memory',
-    file: 'src/zaken/zaak/create.ts',
+    file: 'src/catalogi/known-types.ts',
     search: 'if (!(error instanceof Problem)) throw error',
     replace: 'throw error',
     tests: ['test/zaken/known-types.test.ts'],
