@@ -19,7 +19,8 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/catalogi/type-relations.ts holds': 'the tables come from the rule',
   'src/catalogi/type-source.ts sendTypes': 'the query comes from the kind of type',
   'src/database/records.ts insertRow': 'the insert comes from the resource, whose answers the tests of it look at',
-  'src/database/records.ts insertAndRecord': 'the insert comes from the resource, whose answers the tests of it look at',
+  'src/database/records.ts insertAndRecord':
+    'the insert comes from the resource, whose answers the tests of it look at',
   'src/database/list.ts planned': 'runs the statement of its caller, whose row type is checked there',
   'src/database/list.ts countRows': 'what is counted comes from the list',
   'src/database/list.ts sumCounts': 'the table of counts comes from the list',

@@ -123,7 +123,10 @@ const writing: FastifyPluginAsyncTypebox = async (app) => {
         const input = request.body
         const bytes = await receivedBytes(app, request, input)
         const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
-        return app.mutate(request.actor, async (m) => new Last(await judgeNewDocument(m, app.parts, known, { input, bytes, elsewhere })))
+        return app.mutate(
+          request.actor,
+          async (m) => new Last(await judgeNewDocument(m, app.parts, known, { input, bytes, elsewhere })),
+        )
       })
       return reply.code(201).header('location', document.url).send(document)
     },

@@ -63,11 +63,11 @@ export function filesystemStore(root: string): Store {
     async write(sleutel, bytes, { signal } = {}) {
       requireKey(sleutel)
       signal?.throwIfAborted()
-      await layout.requireReady()
+      await layout.requireMarker()
       const temp = layout.newTemp()
       let file: FileHandle | undefined
       try {
-        file = await store(() => open(temp, 'wx', FILE_MODE))
+        file = await store(() => layout.openTemp(temp))
         const hash = createHash('sha256')
         let omvang = 0
         for await (const chunk of abortable(bytes, signal)) {
@@ -190,8 +190,37 @@ export function filesystemLayout(root: string) {
     }
   }
 
+  // Syncs of directories that are under way, and the one to follow. Whoever comes meanwhile needs one that begins later, and
+  // shares it with all who came by then.
+  const syncs = new Map<string, { done: Promise<void>; next?: Promise<void> }>()
+
+  function sharedSync(dir: string): Promise<void> {
+    const under = syncs.get(dir)
+    if (under?.next) return under.next
+    const begin = () => {
+      const own = {
+        done: syncDir(path.join(root, dir)).finally(() => {
+          if (syncs.get(dir) === own) syncs.delete(dir)
+        }),
+      }
+      syncs.set(dir, own)
+      return own.done
+    }
+    if (!under) return begin()
+    under.next = under.done.then(begin, begin)
+    return under.next
+  }
+
   return {
     requireMarker,
+
+    /** Opens a new temporary file; the place for these is made when it is not there. */
+    openTemp: (temp: string) =>
+      open(temp, 'wx', FILE_MODE).catch(async (error: unknown) => {
+        if (code(error) !== 'ENOENT') throw error
+        await ifAbsent(() => mkdir(path.join(root, TEMP), DIR_MODE))
+        return open(temp, 'wx', FILE_MODE)
+      }),
 
     /** What a write needs: the right directory, and a place for temporary files. */
     async requireReady(): Promise<void> {
@@ -205,9 +234,16 @@ export function filesystemLayout(root: string) {
     async place(files: { temp: string; sleutel: string }[]): Promise<void> {
       const dirs = new Set(files.map(({ sleutel }) => path.posix.dirname(sleutel)))
       await store(async () => {
-        for (const dir of dirs) await makeDir(dir)
-        for (const { temp, sleutel } of files) await rename(temp, path.join(root, sleutel))
-        for (const dir of dirs) await syncDir(path.join(root, dir))
+        for (const dir of dirs) if (!durable.has(dir)) await makeDir(dir)
+        for (const { temp, sleutel } of files) {
+          const name = path.join(root, sleutel)
+          await rename(temp, name).catch(async (error: unknown) => {
+            if (code(error) !== 'ENOENT') throw error
+            await makeDir(path.posix.dirname(sleutel)) // it was removed since we made it
+            await rename(temp, name)
+          })
+        }
+        for (const dir of dirs) await sharedSync(dir)
       })
     },
   }
