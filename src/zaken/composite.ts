@@ -131,7 +131,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
       )
       const answer = await spiegels.create(request.actor, async (m, elders) => {
-        const zaak = await within('zaak', async () => m.make(await judgeNewZaak(m, input, settings(), known, { typen: zaaktypen })))
+        const zaak = await within('zaak', async () =>
+          m.make(await judgeNewZaak(m, input, settings(), known, { typen: zaaktypen })),
+        )
         const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)
         const status = await setStatus(m, kern, body.status, 'mag', typen)
