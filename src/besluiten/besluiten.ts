@@ -78,7 +78,8 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
       const conditions = filtered(request.query, request)
       const list = app.listing((reader) => ({
         count: () => countBesluiten(reader, conditions),
-        rows: (limit, offset, count) => pageOfBesluiten(reader, request.actor, conditions, limit, offset, count),
+        isFiltered: conditions.counted.length > 1 || conditions.others.length > 0,
+        rows: (limit, offset, known) => pageOfBesluiten(reader, request.actor, conditions, limit, offset, known),
       }))
       const paths = request.query.expand
       return sendPageOf(request, reply, list, (rows) => {

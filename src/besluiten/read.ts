@@ -5,6 +5,7 @@ import { type Conditions, countRows, pageOfIds, rowsById, sumCounts } from '../d
 import { isAllowed, reach, type Subject } from '../http/access.ts'
 import type { Actor } from '../http/actor.ts'
 import { link, linkOr } from '../http/links.ts'
+import type { Known } from '../http/page.ts'
 import { forbidden, notFound } from '../http/problem.ts'
 import { type Besluitinformatieobject, type BesluitRow, besluittypeLink } from './columns.ts'
 
@@ -88,10 +89,10 @@ export async function pageOfBesluiten(
   { counted, others }: Conditions,
   limit: number,
   offset: number,
-  count?: number,
+  known?: Known,
 ): Promise<BesluitRow[]> {
   const list = { from: sql`besluit b`, id: sql`b.id`, conditions: [...counted, ...others], order: NEWEST_FIRST }
-  const rows = await rowsOf(reader, await pageOfIds(reader, list, limit, offset, count))
+  const rows = await rowsOf(reader, await pageOfIds(reader, list, limit, offset, known))
   return rows.filter((row) => mayDo(actor, LEZEN, row)) // a besluit may have become another's between the two
 }
 

@@ -2,6 +2,7 @@
 // is planned once. Pages far into a list are read from the nearer end.
 import { type RawBuilder, sql } from 'kysely'
 import type postgres from 'postgres'
+import type { Known } from '../http/page.ts'
 import type { Reader } from './database.ts'
 
 export type Condition = RawBuilder<unknown>
@@ -54,28 +55,43 @@ export async function sumCounts(reader: Reader, from: RawBuilder<unknown>, condi
 }
 
 /**
+ * Up to so many rows that fit are all found and sorted, by whatever finds them best. The database would often read the list in
+ * its order until it has a page, as if those that fit stood anywhere in it; but what filters keep stands together, as cases of one
+ * year do, and then it reads nearly all.
+ */
+const FEW = 10_000
+
+/**
  * The ids of a page.
  * @param list.id the column of the id, and its name
- * @param count how many rows there are, when that is known: then a page past the middle is found from the end
+ * @param known how many rows there are, when that is known: then a page past the middle, far into the list, is found from the end
  */
 export async function pageOfIds(
   reader: Reader,
   list: { from: RawBuilder<unknown>; id: RawBuilder<unknown>; conditions: Condition[]; order: Order },
   limit: number,
   offset: number,
-  count = 0,
+  { count, isFar }: Known = { count: Number.POSITIVE_INFINITY, isFar: false },
 ): Promise<number[]> {
-  const fromEnd = offset > count / 2 && count > 0
+  const fromEnd = isFar && offset > count / 2
   const most = fromEnd ? Math.max(0, Math.min(limit, count - offset)) : limit
-  const order = list.order.map(({ column, descending }) =>
-    descending === fromEnd ? sql`${column} asc` : sql`${column} desc`,
-  )
+  const order = list.order.map(({ column, descending }, index) => ({
+    column,
+    name: sql.ref(`o${index}`),
+    direction: descending === fromEnd ? sql`asc` : sql`desc`,
+  }))
+  const fitting = sql`from ${list.from} where ${all(list.conditions)}`
+  const page = sql`limit ${sql.lit(most)} offset ${sql.lit(fromEnd ? Math.max(0, count - offset - most) : offset)}`
   // Numbers of ours stand in the text: a statement without parameters goes to the database in one message instead of two.
-  const skipped = sql.lit(fromEnd ? Math.max(0, count - offset - most) : offset)
+  // `offset 0` keeps the database from seeing that a page is all that is wanted.
   const rows = await planned(
     reader,
-    sql<{ id: number }>`select ${list.id} as id from ${list.from} where ${all(list.conditions)}
-      order by ${sql.join(order)} limit ${sql.lit(most)} offset ${skipped}`,
+    count > FEW
+      ? sql<{ id: number }>`select ${list.id} as id ${fitting}
+          order by ${sql.join(order.map(({ column, direction }) => sql`${column} ${direction}`))} ${page}`
+      : sql<{ id: number }>`select id from (
+          select ${list.id} as id, ${sql.join(order.map(({ column, name }) => sql`${column} as ${name}`))} ${fitting} offset 0
+        ) fits order by ${sql.join(order.map(({ name, direction }) => sql`${name} ${direction}`))} ${page}`,
   )
   const ids = rows.map(({ id }) => id)
   return fromEnd ? ids.reverse() : ids

@@ -125,9 +125,9 @@ export function openReplica(url: string, primary: Database, max: number, log: Lo
     },
     listing(make) {
       const ready = caughtUp()
-      const { isKept } = make(readers.primary)
+      const { isFiltered } = make(readers.primary)
       return {
-        ...(isKept !== undefined && { isKept }),
+        ...(isFiltered !== undefined && { isFiltered }),
         count: () => readFrom(ready, (reader) => make(reader).count()),
         rows: (...stretch) => readFrom(ready, (reader) => make(reader).rows(...stretch)),
       }

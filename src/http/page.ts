@@ -46,16 +46,19 @@ export const Page = <T extends TSchema>(item: T) =>
     results: Type.Array(item),
   })
 
-/**
- * What a list can be asked: how many there are in all, and a stretch of them in the order of the list. For a stretch far into it
- * the count is given, so that it can be read from the nearer end.
- */
+/** What a list can be asked: how many there are in all, and a stretch of them in the order of the list. */
 export type Listing<Row> = {
   count(): Promise<number>
-  /** Whether the count is kept: then it is asked first, since finding out that nothing fits may take reading all. */
-  isKept?: boolean
-  rows(limit: number, offset: number, count?: number): Promise<Row[]>
+  /**
+   * Whether something is left out, by rights or filters. Then the count is asked first, since it says how the rows are found best;
+   * of a whole list both are asked at once.
+   */
+  isFiltered?: boolean
+  rows(limit: number, offset: number, known?: Known): Promise<Row[]>
 }
+
+/** What is known of a list when its rows are asked: how many there are, and whether these are far into it. */
+export type Known = { count: number; isFar: boolean }
 
 /** From how far into a list it pays to count first. */
 const FAR = 10_000
@@ -79,7 +82,7 @@ export async function sendPageOf<Row>(
   if (asked !== 'last' && !/^0*[1-9]\d{0,8}$/.test(asked)) throw notFound('Deze pagina bestaat niet.')
   const begin = Math.min(size, first)
   const isFar = asked === 'last' || (Number(asked) - 1) * size >= FAR
-  const early = isFar || list.isKept ? undefined : list.rows(begin, (Number(asked) - 1) * size)
+  const early = isFar || list.isFiltered ? undefined : list.rows(begin, (Number(asked) - 1) * size)
   early?.catch(() => {}) // awaited below; the count may fail first
   const count = await list.count()
   const last = Math.max(1, Math.ceil(count / size))
@@ -100,7 +103,7 @@ export async function sendPageOf<Row>(
     next: async (most) => {
       if (total <= 0) return { rows: [], more: false }
       const limit = Math.min(most, size - read)
-      const rows = await (read === 0 && early ? early : list.rows(limit, offset + read, isFar ? count : undefined))
+      const rows = await (read === 0 && early ? early : list.rows(limit, offset + read, { count, isFar }))
       read += limit
       return { rows, more: read < total }
     },

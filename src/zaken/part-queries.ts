@@ -84,8 +84,9 @@ function listOf<Row extends PartRow, R extends { url: string }>(
       const counted = [rights, sql`z.soort = ${table}`, ...(groep === undefined ? [] : [sql`z.groep = ${groep}`])]
       return sumCounts(reader, sql`zaakdeel_aantal z`, counted)
     },
-    rows: async (limit, offset, count) => {
-      const found = await rows(reader, await pageOfIds(reader, list, limit, offset, count))
+    isFiltered: list.conditions.length > 0,
+    rows: async (limit, offset, known) => {
+      const found = await rows(reader, await pageOfIds(reader, list, limit, offset, known))
       return found.filter((row) => mayDo(actor, LEZEN, row)) // a case may have become another's between the two
     },
   }))

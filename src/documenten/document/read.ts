@@ -9,6 +9,7 @@ import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Condition, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { Moment, Uuid } from '../../http/input.ts'
+import type { Known } from '../../http/page.ts'
 import { notFound } from '../../http/problem.ts'
 import { reached, requireMay, SCOPES_LEZEN, type Scopes } from '../rights.ts'
 
@@ -125,7 +126,7 @@ export async function pageOfDocuments(
   { geteld, document, versie, volgorde }: Selectie,
   limit: number,
   offset: number,
-  count?: number,
+  known?: Known,
 ): Promise<DocumentRow[]> {
   const list = {
     from: from(versie.length > 0 || volgorde.length > 0),
@@ -133,7 +134,7 @@ export async function pageOfDocuments(
     conditions: [...geteld, ...document, ...versie],
     order: volgorde.length > 0 ? volgorde : [{ column: sql`e.id`, descending: false }],
   }
-  return latestVersions(reader, await pageOfIds(reader, list, limit, offset, count))
+  return latestVersions(reader, await pageOfIds(reader, list, limit, offset, known))
 }
 
 const latestVersions = rowsById<DocumentRow>(

@@ -88,8 +88,8 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
       reply,
       app.listing((reader) => ({
         count: () => countDocuments(reader, selectie),
-        isKept: selectie.document.length + selectie.versie.length === 0 && selectie.geteld.length > 1,
-        rows: (limit, offset, count) => pageOfDocuments(reader, selectie, limit, offset, count),
+        isFiltered: selectie.document.length + selectie.versie.length > 0 || selectie.geteld.length > 1,
+        rows: (limit, offset, known) => pageOfDocuments(reader, selectie, limit, offset, known),
       })),
       (rows) => {
         const readable = rows.filter((row) => mayRead(request.actor, row))

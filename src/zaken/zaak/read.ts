@@ -5,6 +5,7 @@ import type { ReadDb, Reader } from '../../database/database.ts'
 import { type Conditions, countRows, type Order, pageOfIds, rowsById, sumCounts } from '../../database/list.ts'
 import type { Actor } from '../../http/actor.ts'
 import { LIMITS } from '../../http/limits.ts'
+import type { Known } from '../../http/page.ts'
 import { invalid } from '../../http/problem.ts'
 import { Written } from '../../http/stream.ts'
 import { reached } from '../rights.ts'
@@ -126,10 +127,10 @@ export async function pageOfZaken(
   order: Order,
   limit: number,
   offset: number,
-  count?: number,
+  known?: Known,
 ): Promise<PageRow[]> {
   const list = { from: sql`zaak z`, id: sql`z.id`, conditions: [...counted, ...others], order }
-  return pageRows(reader, await pageOfIds(reader, list, limit, offset, count))
+  return pageRows(reader, await pageOfIds(reader, list, limit, offset, known))
 }
 
 const pageRows = rowsById<PageRow>(({ db }) => small(db).where(sql<boolean>`z.id = any(${[]}::bigint[])`).compile().sql)

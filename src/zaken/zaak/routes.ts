@@ -155,8 +155,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       reply,
       app.listing((reader) => ({
         count: () => countZaken(reader, delen),
-        isKept: delen.every(({ counted, others }) => counted.length > 0 && others.length === 0),
-        rows: (limit, offset, count) => pageOfZaken(reader, selection(), order, limit, offset, count),
+        isFiltered: delen.some(({ counted, others }) => counted.length + others.length > 0),
+        rows: (limit, offset, known) => pageOfZaken(reader, selection(), order, limit, offset, known),
       })),
       (rows) =>
         answersOf(
