@@ -339,6 +339,8 @@ t.test('a dry run gives the report and keeps nothing', async (t) => {
   await source.old`update zaken_zaak set archiefstatus = 'onzin' where identificatie_ptr_id = 11`
   const dry = await round(test, source, { proef: true })
   t.equal((await dry.state()).status, 'klaar')
+  t.equal(await test.database.sql.begin((sql) => switchOver(sql, dry.takeover)), undefined, 'it is not switched to')
+  t.equal((await dry.state()).status, 'klaar')
   t.ok((await remarks(test)).some((line) => line.startsWith('geweigerd zaak regel:')))
   for (const table of ['zaak', 'zaaktype', 'enkelvoudiginformatieobject', 'overneming_object', 'bestand']) {
     const [row] = await test.database.sql<{ n: number }[]>`select count(*) as n from ${test.database.sql(table)}`
