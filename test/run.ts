@@ -27,7 +27,7 @@ const OWN_PROCESS = /^\/\/ In a process of its own/m
 const LANE = new URL('lane.ts', import.meta.url).pathname
 const SECONDS = new URL('seconds.json', import.meta.url)
 const UNKNOWN_SECONDS = 10
-const ALL = 'test/**/*.test.ts'
+const allFiles = () => Array.fromAsync(glob('test/**/*.test.ts'))
 
 type Outcome = { passed: number; skipped: number; failures: string[]; output: string }
 type File = { name: string; seconds: number; alone: boolean }
@@ -50,7 +50,7 @@ const started = performance.now()
 let count = 0
 const total = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8'))
-const files = await describeFiles(names.length > 0 ? names : await Array.fromAsync(glob(ALL)))
+const files = await describeFiles(names.length > 0 ? names : await allFiles())
 // Whatever the tests leave in the directory for temporary files is removed with it.
 const temporary = await mkdtemp(join(tmpdir(), 'zaakstroom-tests-'))
 let server: TestServer | undefined
@@ -71,7 +71,7 @@ try {
   const lanes = Array.from({ length: availableParallelism() })
   await Promise.all([...lanes.map(() => workAlone(files, env)), ...lanes.map(() => workShared(files, env))])
   if (options.coverage) await printCoverage(join(temporary, 'coverage'))
-  if (options.record) await record(await Array.fromAsync(glob(ALL)))
+  if (options.record) await record(await allFiles())
 } catch (error) {
   total.failed++
   console.error(error)
