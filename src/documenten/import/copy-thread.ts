@@ -3,7 +3,7 @@
 // journal fewer times than with a sync right after each file. Files get their names by a second message, when all
 // groups of the call have succeeded.
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { FILE_MODE, filesystemLayout, storeFault } from '../storage/filesystem.ts'
 import { requireKey, StoreUnavailable } from '../storage/index.ts'
@@ -26,7 +26,7 @@ function serve(port: MessagePort, { baseDir, opslagRoot, stop }: Threaddata): vo
 
   async function handle(order: Order): Promise<Reply> {
     if ('copyFiles' in order) return copyGroup(order.copyFiles)
-    await layout.place(order.place)
+    await layout.place(order.place, renameSync)
     return { results: [], placements: [] }
   }
 

@@ -1,6 +1,6 @@
 // The rows of a batch live long enough to reach the old part of the heap, and then die together. V8 lets that part double before it
 // cleans up, since it has the memory of the whole machine in mind: the process grew by 100 MB and more, for nothing. While an import
-// runs it cleans up sooner, which costs the import about a fiftieth of its CPU. Other work does not have such garbage.
+// runs it cleans up sooner, for some microseconds of CPU a row. Other work does not have such garbage.
 import { setFlagsFromString } from 'node:v8'
 
 const GROWTH_PERCENT = 20

@@ -230,18 +230,26 @@ export function filesystemLayout(root: string) {
 
     newTemp: () => path.join(root, TEMP, randomUUID()),
 
-    /** Gives synced temporary files their names; returns when those names are durable too. */
-    async place(files: { temp: string; sleutel: string }[]): Promise<void> {
+    /**
+     * Gives synced temporary files their names; returns when those names are durable too.
+     * @param move a thread of its own renames many without a promise for each, which takes less than half the CPU
+     */
+    async place(
+      files: { temp: string; sleutel: string }[],
+      move: (from: string, to: string) => Promise<void> | void = rename,
+    ): Promise<void> {
       const dirs = new Set(files.map(({ sleutel }) => path.posix.dirname(sleutel)))
       await store(async () => {
         for (const dir of dirs) if (!durable.has(dir)) await makeDir(dir)
         for (const { temp, sleutel } of files) {
           const name = path.join(root, sleutel)
-          await rename(temp, name).catch(async (error: unknown) => {
+          try {
+            await move(temp, name)
+          } catch (error) {
             if (code(error) !== 'ENOENT') throw error
             await makeDir(path.posix.dirname(sleutel)) // it was removed since we made it
-            await rename(temp, name)
-          })
+            await move(temp, name)
+          }
         }
         for (const dir of dirs) await sharedSync(dir)
       })
