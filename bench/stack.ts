@@ -12,7 +12,7 @@ import { signToken } from '../src/autorisaties/clients.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { startEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
-import type { Mutation } from '../src/database/mutate.ts'
+import { Last, type Mutation } from '../src/database/mutate.ts'
 import { freePort } from './service.ts'
 import { zaaktypeBody } from './zaaktype.ts'
 
@@ -34,7 +34,7 @@ export type Scenario = {
   body(): unknown
   /** What the transactions need, on an empty database. */
   prepare(m: Mutation): Promise<void>
-  sql(m: Mutation): Promise<void>
+  sql(m: Mutation): Promise<unknown>
 }
 
 const CLIENT = 'bench'
@@ -256,37 +256,36 @@ async function zakenScenario(
         select id, 'BENCH', 'Melding', 'openbaar', 'meten', 'een meting', 'extern', 'melden', 'melding', 'behandelen', 'P30D',
           false, false, false, 'melding', 'beheer', '2024-01-01', '2024-01-01', false from catalogus`
     },
-    // What the API does: read the type with the next number, insert the zaak, write the records.
+    // What the API does, which keeps the type in memory: one statement that inserts the zaak and writes the records.
     sql: async (m) => {
-      const [type] = await m.sql`
-        select t.id, t.uuid, t.vertrouwelijkheidaanduiding, c.uuid as catalogus,
-          ('2026-03-02'::date + t.doorlooptijd::interval)::date as uiterlijk, zaak_identificatie('2026-03-02'::date) as nummer
-        from zaaktype t join catalogus c on c.id = t.catalogus_id where t.identificatie = 'BENCH'`
-      const [zaak] = await m.sql`
-        insert into zaak (identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum, omschrijving,
-          toelichting, vertrouwelijkheidaanduiding, uiterlijke_einddatum_afdoening)
-        values (${type!.nummer}, '517439943', '517439943', ${type!.id}, '2026-03-02', 'Losliggende stoeptegel',
-          'Voor het gemeentehuis ligt een stoeptegel los.', ${type!.vertrouwelijkheidaanduiding}, ${type!.uiterlijk})
-        returning *`
-      const url = `${m.actor.base}/zaken/api/v1/zaken/${zaak!.uuid}`
-      m.record({
-        component: 'zrc',
-        actie: 'create',
-        resource: 'zaak',
-        url,
-        uuid: zaak!.uuid,
-        weergave: zaak!.identificatie,
-        kanaal: {
-          naam: 'zaken',
-          kenmerken: {
-            bronorganisatie: '517439943',
-            zaaktype: `${m.actor.base}/catalogi/api/v1/zaaktypen/${type!.uuid}`,
-            'zaaktype.catalogus': `${m.actor.base}/catalogi/api/v1/catalogussen/${type!.catalogus}`,
-            vertrouwelijkheidaanduiding: type!.vertrouwelijkheidaanduiding,
+      const uuid = randomUUID()
+      const url = `${m.actor.base}/zaken/api/v1/zaken/${uuid}`
+      return new Last({
+        insert: (sql) => sql`gemaakt as (
+          insert into zaak (uuid, identificatie, bronorganisatie, verantwoordelijke_organisatie, zaaktype_id, startdatum,
+            omschrijving, toelichting, vertrouwelijkheidaanduiding, uiterlijke_einddatum_afdoening)
+          select ${uuid}, zaak_identificatie('2026-03-02'::date), '517439943', '517439943', t.id, '2026-03-02',
+            'Losliggende stoeptegel', 'Voor het gemeentehuis ligt een stoeptegel los.', 'openbaar', '2026-04-01'
+          from zaaktype t where t.identificatie = 'BENCH'
+          returning id, identificatie as weergave, to_jsonb(zaak) as nieuw)`,
+        change: {
+          component: 'zrc',
+          actie: 'create',
+          resource: 'zaak',
+          url,
+          uuid,
+          kanaal: {
+            naam: 'zaken',
+            kenmerken: {
+              bronorganisatie: '517439943',
+              zaaktype: `${m.actor.base}/catalogi/api/v1/zaaktypen/${uuid}`,
+              'zaaktype.catalogus': `${m.actor.base}/catalogi/api/v1/catalogussen/${uuid}`,
+              vertrouwelijkheidaanduiding: 'openbaar',
+            },
           },
+          oud: null,
+          nieuw: {},
         },
-        oud: null,
-        nieuw: zaak,
       })
     },
   }
