@@ -35,6 +35,9 @@ export type Database = {
   close(): Promise<void>
 }
 
+/** How many wait for a connection of a pool in this process, by its name. Metrics tell it. */
+export const waitingForConnection = new Map<string, number>()
+
 /** What every session of ours has. A pooler in transaction mode refuses them: there they are in its `connect_query`. */
 const SESSION = {
   jit: 'off', // our queries are short; compiling them takes longer than running them
@@ -73,6 +76,7 @@ export function openDatabase(
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
   })
+  countWaiting(sql, options.name)
   let isClosed = false
   return {
     url,
@@ -89,6 +93,41 @@ export function openDatabase(
     },
   }
 }
+
+// Statements by themselves share the connections; who needs one for itself, for a transaction or the query builder, waits for it.
+function countWaiting(sql: postgres.Sql, name: string): void {
+  const change = (by: number) => waitingForConnection.set(name, (waitingForConnection.get(name) ?? 0) + by)
+  change(0)
+  const { reserve, begin } = sql
+  const countedBegin = (...args: [string, Work] | [Work]) => {
+    let waits = true
+    const stopWaiting = () => {
+      if (waits) change(-1)
+      waits = false
+    }
+    const work = args.at(-1) as Work
+    const counted: Work = (trx) => {
+      stopWaiting()
+      return work(trx)
+    }
+    change(1)
+    const options = args.length === 2 ? args[0] : ''
+    return begin(options, counted).finally(stopWaiting)
+  }
+  Object.assign(sql, {
+    begin: countedBegin,
+    async reserve() {
+      change(1)
+      try {
+        return await reserve()
+      } finally {
+        change(-1)
+      }
+    },
+  })
+}
+
+type Work = (trx: postgres.TransactionSql) => unknown
 
 export const readerOf = ({ db, sql }: Database): Reader => ({ db: db as unknown as ReadDb, sql })
 

@@ -5,6 +5,7 @@
 // A request has its place from when its body is there until its answer is made. A stream of content has none, and one that
 // waits for another register gives its place back meanwhile. Nothing is done for a request whose client has gone while it waited.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requestsWaiting } from '../telemetry/metrics.ts'
 import { currentOf } from './current-request.ts'
 import { LIMITS } from './limits.ts'
 import { Problem } from './problem.ts'
@@ -42,10 +43,12 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
       const giveUp = () => settle(false)
       const settle = (hasPlace: boolean) => {
         client.queue.delete(begin)
+        requestsWaiting.dec()
         raw.off('close', giveUp)
         resolve(hasPlace)
       }
       client.queue.add(begin)
+      requestsWaiting.inc()
       raw.once('close', giveUp)
     })
   }

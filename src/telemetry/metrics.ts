@@ -4,8 +4,9 @@ import { createServer } from 'node:http'
 import { sql as order } from 'kysely'
 import type { Logger } from 'pino'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Database, openDatabase, type ReadDb } from '../database/database.ts'
+import { type Database, openDatabase, type ReadDb, waitingForConnection } from '../database/database.ts'
 import { one } from '../database/rows.ts'
+import { storageFaults } from '../documenten/storage/index.ts'
 import { readFigures } from '../nrc/abonnement/figures.ts'
 
 const register = new Registry()
@@ -36,6 +37,11 @@ export const notificationDelay = new Histogram({
 export const contentLost = new Counter({
   name: 'zaakstroom_content_lost_total',
   help: 'Requests for content of which the bytes are gone from the store.',
+  registers: [register],
+})
+export const requestsWaiting = new Gauge({
+  name: 'zaakstroom_requests_waiting',
+  help: 'Requests that wait for their turn, since their client has as many at work as it may.',
   registers: [register],
 })
 export const listReads = new Counter({
@@ -87,7 +93,7 @@ const subscriptionFailed = new Gauge({
 })
 const subscriptionOldest = new Gauge({
   name: 'zaakstroom_subscription_oldest_waiting_seconds',
-  help: 'Age of the oldest message that waits for an abonnement.',
+  help: 'Age of the oldest message that waits for an abonnement, or for the external notifications service (external).',
   labelNames: ['subscription'],
   registers: [register],
 })
@@ -131,6 +137,23 @@ const contentMissing = new Gauge({
   help: 'Documents of which the bytes were not found in the store, and are not back.',
   registers: [register],
 })
+const workers = new Gauge({
+  name: 'zaakstroom_workers',
+  help: 'Workers that are registered; each process has two.',
+  registers: [register],
+})
+const poolWaiting = new Gauge({
+  name: 'zaakstroom_database_pool_waiting',
+  help: 'Who waits in this process for a connection to the database, by pool.',
+  labelNames: ['pool'],
+  registers: [register],
+})
+const storageErrors = new Counter({
+  name: 'zaakstroom_storage_errors_total',
+  help: 'Faults of the document storage and of the directory of imports in this process, by code.',
+  labelNames: ['what', 'code'],
+  registers: [register],
+})
 const tableBytes = new Gauge({
   name: 'zaakstroom_table_bytes',
   help: 'Size of the tables that grow, with their indexes.',
@@ -172,6 +195,9 @@ export async function startMetrics(options: {
 
   async function collect(): Promise<void> {
     const { sql } = database
+    for (const [pool, count] of waitingForConnection) poolWaiting.set({ pool }, count)
+    storageErrors.reset()
+    for (const { what, code, count } of storageFaults.values()) storageErrors.inc({ what, code }, count)
     for (const gauge of [
       notifications,
       oldestWaiting,
@@ -184,6 +210,7 @@ export async function startMetrics(options: {
       jobs,
       importRows,
       leaseAge,
+      workers,
       connections,
       contentMissing,
       tableBytes,
@@ -198,11 +225,13 @@ export async function startMetrics(options: {
         delivered = { count: Math.max(0, Number(row.count)), until: performance.now() + DELIVERED_LIVES_MS }
       }
       const waiting = one(
-        await sql<{ gepland: number; mislukt: number; oldest: number }[]>`
+        await sql<{ gepland: number; mislukt: number; oldest: number; external: number }[]>`
         select count(distinct notificatie_id) filter (where status = 'gepland') as gepland,
           count(distinct notificatie_id) filter (where status = 'mislukt') as mislukt,
           coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
-            where id = min(notificatie_id) filter (where status = 'gepland'))), 0)::float8 as oldest
+            where id = min(notificatie_id) filter (where status = 'gepland'))), 0)::float8 as oldest,
+          coalesce(extract(epoch from now() - (select aanmaakdatum from notificatie
+            where id = min(notificatie_id) filter (where status = 'gepland' and abonnement_id = 0))), 0)::float8 as external
         from levering`,
       )
       notifications.set({ status: 'gepland' }, Number(waiting.gepland))
@@ -210,6 +239,7 @@ export async function startMetrics(options: {
       notifications.set({ status: 'afgeleverd' }, delivered.count)
       oldestWaiting.set(waiting.oldest)
       await collectSubscriptions(database)
+      subscriptionOldest.set({ subscription: 'external' }, waiting.external)
       const states = await sql<{ task: string; count: number; state: string }[]>`
         select task_identifier as task, count(*)::int as count,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
@@ -223,10 +253,12 @@ export async function startMetrics(options: {
       importRows.set({ result: 'geslaagd' }, rows.geslaagd)
       importRows.set({ result: 'mislukt' }, rows.mislukt)
       const lease = one(
-        await sql<{ seconds: number }[]>`
-        select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds from worker`,
+        await sql<{ seconds: number; count: number }[]>`
+        select coalesce(extract(epoch from clock_timestamp() - min(gezien_op)), 0)::float8 as seconds, count(*) as count
+        from worker`,
       )
       leaseAge.set(lease.seconds)
+      workers.set(lease.count)
       const backends = await sql<{ name: string; state: string; count: number }[]>`
         select application_name as name, coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
         where datname = current_database() and application_name like 'zaakstroom %' group by 1, 2`

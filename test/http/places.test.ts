@@ -3,6 +3,7 @@ import t from 'tap'
 import { currentOf, followRequests } from '../../src/http/current-request.ts'
 import { LIMITS } from '../../src/http/limits.ts'
 import { sharePlaces } from '../../src/http/places.ts'
+import { requestsWaiting } from '../../src/telemetry/metrics.ts'
 
 t.test('places at work are shared by clients', async (t) => {
   const app = Fastify()
@@ -39,6 +40,7 @@ t.test('places at work are shared by clients', async (t) => {
       sent.push(...Array.from({ length: 3 }, () => send('b')))
       await turns()
       t.equal(count('b'), 2, 'the third waits')
+      t.match(await requestsWaiting.get(), { values: [{ value: 1 }] }, 'as the metrics tell')
       sent.push(send('a'))
       await turns()
       t.equal(count('a'), 6, 'so does one more of the first')
@@ -51,6 +53,7 @@ t.test('places at work are shared by clients', async (t) => {
       }
       t.equal(count('a'), 7)
       for (const answer of await Promise.all(sent)) t.equal(answer.statusCode, 200)
+      t.match(await requestsWaiting.get(), { values: [{ value: 0 }] })
     },
   )
 

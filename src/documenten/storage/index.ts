@@ -39,6 +39,9 @@ export type Store = {
   check(): Promise<void>
 }
 
+/** How often a store, or the directory of imports, failed in this process, by what it was and the code. Metrics tell it. */
+export const storageFaults = new Map<string, { what: string; code: string; count: number }>()
+
 /**
  * The store cannot do its work: not mounted, read-only, full, broken. Never the fault of what was sent, so a request is
  * answered with 503 and a job tries again later. `code` is the errno name or a short word; there is no path in it.
@@ -52,6 +55,9 @@ export class StoreUnavailable extends Error {
     super(`${wat} is unavailable: ${code}`)
     this.code = code
     this.wat = wat
+    const fault = storageFaults.get(this.message) ?? { what: wat, code, count: 0 }
+    fault.count++
+    storageFaults.set(this.message, fault)
   }
 }
 
