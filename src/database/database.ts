@@ -1,4 +1,4 @@
-import { CamelCasePlugin, Kysely, type QueryExecutorProvider } from 'kysely'
+import { CamelCasePlugin, CompiledQuery, type DatabaseConnection, Kysely, type QueryExecutorProvider } from 'kysely'
 import type { ReadonlyKysely } from 'kysely/readonly'
 import { PostgresJSDialect } from 'kysely-postgres-js'
 import postgres from 'postgres'
@@ -133,10 +133,19 @@ export const readerOf = ({ db, sql }: Database): Reader => ({ db: db as unknown 
 
 /** A query builder on a pool or, so that COPY and queries share one transaction, on a transaction of the driver. */
 export function kyselyOn(sql: postgres.Sql | postgres.TransactionSql): Db {
+  const dialect = new PostgresJSDialect({ postgres: 'reserve' in sql ? sql : asPool(sql) })
+  const createDriver = dialect.createDriver.bind(dialect)
+  dialect.createDriver = () => Object.assign(createDriver(), { rollbackTransaction })
   return new Kysely<DB>({
-    dialect: new PostgresJSDialect({ postgres: 'reserve' in sql ? sql : asPool(sql) }),
+    dialect,
     plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
   })
+}
+
+// What it replaces marks a connection that broke by a method that the connections of this driver do not have: a TypeError hid
+// that the connection broke. This driver drops such a connection by itself.
+async function rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+  await connection.executeQuery(CompiledQuery.raw('rollback'))
 }
 
 const MAX_PREPARED = 100 // statements with more parameters differ from call to call

@@ -116,6 +116,19 @@ t.test('what a transaction does after its connection was lost is refused, and ne
   t.same(await sql`select nummer from proef`, [])
 })
 
+t.test('nor does the query builder hide that the connection of its transaction was lost', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, db, close } = openDatabase(url, { max: 2, name: 'test' })
+  t.teardown(close)
+  const lost = db.transaction().execute(async (trx) => {
+    const { rows } = await statement<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+    await sql`select pg_terminate_backend(${rows[0]!.pid})`
+    for (;;) await statement`select 1`.execute(trx)
+  })
+  await t.rejects(lost, { code: /CONNECTION_CLOSED|57P01/ })
+  for (const _ of [1, 2, 3]) t.equal((await statement`select 1`.execute(db)).rows.length, 1)
+})
+
 t.test('a pool whose connections are cut all the time serves again when that stops', async (t) => {
   const { url } = await testDatabase(t)
   const { sql, close } = openDatabase(url, { max: 5, name: 'test' })
