@@ -53,6 +53,7 @@ else
       requests += outcome.requests
       violations.push(...outcome.violations.map((violation) => `${cell.name}: ${violation}`))
       console.log(`${cell.name}: back in ${outcome.seconds.toFixed(1)} s, ${outcome.violations.length} violations`)
+      for (const violation of outcome.violations) console.log(`  ${violation}`)
       load.answers.length = 0
       await sleep(Math.min(20_000, Math.max(0, end - performance.now()))) // as it is most of the time
     }
