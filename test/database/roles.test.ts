@@ -29,7 +29,11 @@ t.test('a role that may not change the schema serves, works and is watched', { s
   const url = `postgres://zaakstroom_app@127.0.0.1:${port}/zaakstroom`
   const test = await testApp(t, { DATABASE_URL: url })
   const { sql } = test.database
-  for (const statement of ['create table nieuw (id integer)', 'alter table zaak add column x integer', 'drop table audit'])
+  for (const statement of [
+    'create table nieuw (id integer)',
+    'alter table zaak add column x integer',
+    'drop table audit',
+  ])
     await t.rejects(sql.unsafe(statement), { code: '42501' }, statement)
   const document = await givenDocument(test)
   t.equal((await test.call('GET', document.url)).status, 200)
