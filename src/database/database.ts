@@ -192,10 +192,19 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-/** Concurrent transactions were in each other's way: a serialization failure or a deadlock. The same work may go through now. */
+/**
+ * Concurrent transactions were in each other's way: a serialization failure, a deadlock, or a migration. The same work may go
+ * through now.
+ */
 export function isConflict(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
-  return code === '40001' || code === '40P01'
+  return code === '40001' || code === '40P01' || isStalePlan(error)
+}
+
+/** A statement was prepared before a migration changed its table. The driver prepares it anew after this, on this connection. */
+export function isStalePlan(error: unknown): boolean {
+  const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }
+  return code === '0A000' && routine === 'RevalidateCachedQuery'
 }
 
 const DISCONNECTED = new Set([

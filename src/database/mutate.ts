@@ -5,7 +5,16 @@ import type postgres from 'postgres'
 import type { Actor, Component } from '../http/actor.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
 import { type CloudEvent, eventType } from '../notificaties/cloud-events.ts'
-import { type Database, type Db, isConflict, isUnavailable, kyselyOn, OutcomeUnknown, type ReadDb } from './database.ts'
+import {
+  type Database,
+  type Db,
+  isConflict,
+  isStalePlan,
+  isUnavailable,
+  kyselyOn,
+  OutcomeUnknown,
+  type ReadDb,
+} from './database.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
 import { openTransaction } from './transaction.ts'
 
@@ -54,10 +63,13 @@ export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T
 /** The same for who wraps it, with work that does not end in `Last`. */
 export type MutateWhole = <T>(actor: Actor, work: (m: Mutation) => Promise<T>) => Promise<T>
 
+/** More than the statements of a change on all connections: each of them may be stale once. */
+const STALE_PLANS = 100
+
 /**
  * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
  * transaction; work that records nothing is rolled back. BEGIN leaves with the first statement, the records with the commit. A
- * deadlock, a serialization failure or a row that was judged by what is outdated runs the work again, so work does nothing
+ * deadlock, a serialization failure or a row that was judged by what is outdated, or a migration meanwhile, runs the work again, so work does nothing
  * outside the transaction that may not happen twice. When the connection breaks during the commit, the record of the change
  * tells whether it was committed.
  * @throws OutcomeUnknown when that cannot be asked either
@@ -75,7 +87,7 @@ export function mutator(
       try {
         return await once(database, actor, work, attempt, { announces, cloudEvents, committed })
       } catch (error) {
-        if (attempt === 3 || !isConflict(error)) throw error
+        if (!isConflict(error) || attempt >= (isStalePlan(error) ? STALE_PLANS : 3)) throw error
       }
     }
   }

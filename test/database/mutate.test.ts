@@ -208,6 +208,22 @@ t.test('mutate', async (t) => {
     t.equal(proxy.turns() - before, 2)
   })
 
+  t.test('nor is a migration: what was prepared before is prepared again', async (t) => {
+    await sql`create table prepared (id integer)`
+    const make = () =>
+      mutate(actor, async (m) => {
+        await m.sql`insert into prepared values (1) returning *`
+        await m.sql`select * from prepared limit 1`
+        m.record(change({ kanaal: null }))
+      })
+    const many = () => Promise.all(Array.from({ length: 20 }, make))
+    await many()
+    await sql`alter table prepared add column more text`
+    await many()
+    t.same(await sql`select count(*)::int as count from prepared`, [{ count: 40 }])
+    await sql`drop table prepared`
+  })
+
   t.test('a commit whose answer is lost is found to have been made, or not', async (t) => {
     const { proxy, through, direct } = await givenProxy(t)
     const create = (domein: string, cut: () => void) =>
