@@ -196,29 +196,35 @@ async function recordedAnswer<T>({ sql }: Database, mark: string): Promise<T> {
 }
 
 const ASK_MS = 3_000
-type Found = { committed: boolean | null; ended: boolean | null; next: string | null }
+/** What the server was sent but has not begun gets this long to begin. */
+const BEGIN_MS = 100
 
 /**
  * Whether the records of a change with this mark are there. Its transaction may still be at its commit: that they are not there
- * counts when all that was under way has ended. A database that restarts is waited for.
+ * counts when no transaction of this program goes on that had begun when this was first asked. A database that restarts is
+ * waited for.
  */
 async function wasCommitted({ sql }: Database, mark: string): Promise<boolean> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new OutcomeUnknown()), ASK_MS)
   let isOver = false
   const ask = async (): Promise<boolean> => {
-    /** The number of our own first question: a transaction that was at its commit then has a lower one. */
-    let next: string | null = null
+    await sleep(BEGIN_MS)
+    let first: string | null = null
     while (!isOver) {
       try {
-        const [row]: Found[] = await sql<Found[]>`
+        // Apart from the question for the records, and before it: what ends in between is seen by that.
+        const [going]: { first: string; busy: boolean }[] = await sql<{ first: string; busy: boolean }[]>`
+          select first::text, exists (
+            select from pg_stat_activity
+            where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start <= first
+          ) as busy
+          from (select coalesce(${first}::text::timestamptz, clock_timestamp()) as first) now`
+        first = going!.first
+        const [found]: { committed: boolean }[] = await sql<{ committed: boolean }[]>`
           select exists (select from audit where uuid = ${mark})
-              or exists (select from notificatie where uuid = ${mark}) as committed,
-            pg_snapshot_xmin(snapshot) >= coalesce(${next}::text::xid8, pg_current_xact_id()) as ended,
-            coalesce(${next}::text, pg_current_xact_id()::text) as next
-          from pg_current_snapshot() snapshot`
-        if (row!.committed || row!.ended) return row!.committed === true
-        next = row!.next
+              or exists (select from notificatie where uuid = ${mark}) as committed`
+        if (found!.committed || !going!.busy) return found!.committed
       } catch (error) {
         if (!isUnavailable(error)) throw error
       }

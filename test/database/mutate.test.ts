@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { Last, mutator } from '../../src/database/mutate.ts'
@@ -276,6 +277,27 @@ t.test('mutate', async (t) => {
     proxy.endClients()
     t.equal(await made, 'made')
     t.equal((await direct.sql`select from catalogus where domein = 'TRAAG'`).length, 1)
+  })
+
+  t.test('a row that waits for a lock when its connection breaks is waited for', async (t) => {
+    const { proxy, through, direct } = await givenProxy(t)
+    const create = (domein: string) => mutator(through)(actor, async () => new Last(newRow(domein)))
+    await create('EERS')
+    let made: Promise<object> | undefined
+    await direct.sql.begin(async (lock) => {
+      await lock`lock table catalogus`
+      made = create('WACHT')
+      made.catch(() => {})
+      const limit = performance.now() + 10_000
+      const waiting = () => lock`select from pg_locks where not granted and relation = 'catalogus'::regclass`
+      while ((await waiting()).length === 0) {
+        if (performance.now() > limit) throw new Error('the insert did not begin')
+      }
+      proxy.endClients()
+      await sleep(400) // longer than what was sent gets to begin
+    })
+    t.match(await made, { naam: 'is WACHT' })
+    t.equal((await direct.sql`select from catalogus where domein = 'WACHT'`).length, 1)
   })
 })
 
