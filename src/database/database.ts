@@ -169,12 +169,6 @@ function isoMoment(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, '')}Z`
 }
 
-/** The connection is gone, and with it what was under way there. */
-export function isDisconnected(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && DISCONNECTED.has(code)
-}
-
 /** Faults of the connection or the server, not of the query: the same call may go through later (503 for a client). */
 export function isUnavailable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code

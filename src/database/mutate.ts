@@ -164,7 +164,7 @@ async function once<T>(
     }
     transaction.release()
   } catch (error) {
-    await transaction.undo(error)
+    await transaction.undo()
     if (!isEnding || !isUnavailable(error) || !(await wasCommitted(database, mark))) throw error
     if (alone) answer = await recordedAnswer(database, mark)
   }

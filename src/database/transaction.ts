@@ -5,9 +5,9 @@
 // When a connection breaks, the driver fails the statement that is under way, and everything that is asked of it later. What was
 // asked in the same moment, and waits behind that statement, may never hear. So nobody here waits for a statement whose
 // predecessor was lost.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
-import { type Database, isDisconnected } from './database.ts'
+import type { Database } from './database.ts'
 
 export type Transaction = {
   /** The transaction. Whoever asks for it first begins it. */
@@ -20,7 +20,7 @@ export type Transaction = {
   /** Gives the connection back after everything went well. */
   release(): void
   /** Rolls back what was begun, and gives the connection back. */
-  undo(error: unknown): Promise<void>
+  undo(): Promise<void>
 }
 
 const UNDO_MS = 2_000
@@ -30,13 +30,22 @@ export async function openTransaction(database: Database): Promise<Transaction> 
   const connection = await database.reserve()
   let begun: Promise<unknown> | undefined
   let savepoints = 0
+  /**
+   * What takes back, whatever failed: an error of somebody else, such as a client that breaks its upload off, may have the code
+   * of a lost connection. One that is lost says so when it is asked a moment later.
+   */
+  const takeBack = async (statement: string, then = () => {}) => {
+    await nextTurn()
+    const done = connection.unsafe(statement).then(then, then)
+    await Promise.race([done, sleep(UNDO_MS, undefined, { ref: false })])
+  }
   const savepoint = async <T>(name: string | Work<T>, work?: Work<T>): Promise<T> => {
     const point = `s${savepoints++}`
     await connection.unsafe(`savepoint ${point}`)
     try {
       return await (typeof name === 'function' ? name : work!)(sql)
     } catch (error) {
-      if (!isDisconnected(error)) await connection.unsafe(`rollback to ${point}`)
+      await takeBack(`rollback to ${point}`)
       throw error
     }
   }
@@ -60,13 +69,9 @@ export async function openTransaction(database: Database): Promise<Transaction> 
         throw new Error('a statement of this transaction failed: rolled back')
     },
     release: () => connection.release(),
-    undo: async (error) => {
-      if (!begun || isDisconnected(error)) return connection.release()
-      const undone = connection.unsafe('rollback').then(
-        () => connection.release(),
-        () => connection.release(),
-      )
-      await Promise.race([undone, sleep(UNDO_MS, undefined, { ref: false })])
+    undo: async () => {
+      if (begun) await takeBack('rollback', () => connection.release())
+      else connection.release()
     },
   }
 }

@@ -172,6 +172,30 @@ t.test('mutate', async (t) => {
     )
   })
 
+  t.test('work that fails as a lost connection does is rolled back all the same', async (t) => {
+    const one = openDatabase(url, { max: 1, name: 'test' })
+    t.teardown(one.close)
+    const broken = Object.assign(new Error('the client broke off'), { code: 'ECONNRESET' })
+    await t.rejects(
+      mutator(one)(actor, async (m) => {
+        await insert(m, 'AF')
+        throw broken
+      }),
+      broken,
+    )
+    t.same(await one.sql`select from catalogus where domein = 'AF'`, [], 'the connection is in no transaction')
+    await mutator(one)(actor, async (m) => {
+      await m.sql
+        .savepoint(async (part) => {
+          await part`insert into catalogus (domein, rsin, contactpersoon_beheer_naam) values ('AF', '000000000', 'x')`
+          throw broken
+        })
+        .catch(() => {})
+      m.record(change({ kanaal: null }))
+    })
+    t.same(await one.sql`select from catalogus where domein = 'AF'`, [], 'nor is a part kept')
+  })
+
   t.test('a row whose answer is lost is found to have been made, or not', async (t) => {
     const { proxy, through, direct } = await givenProxy(t)
     const create = (domein: string, cut: () => void) =>
