@@ -35,7 +35,6 @@ export const REASONS: Record<string, string> = {
   'Deze identificatie bestaat al.': 'This identification exists already.',
   'Deze identificatie bestaat al binnen de bronorganisatie.':
     'This identification exists already within the source organisation.',
-  'Een andere applicatie heeft een van deze client-ids al.': 'Another application has one of these client IDs already.',
   'Een andere dienst heeft deze API-root al.': 'Another service has this API root already.',
   'De combinatie van domein en rsin bestaat al.': 'The combination of domain and RSIN exists already.',
   'De combinatie van zaaktype en volgnummer bestaat al.':
