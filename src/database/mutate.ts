@@ -122,11 +122,11 @@ async function once<T>(
     },
     actor,
     attempt,
-    make: async (row) => {
+    async make(row) {
       const { id, weergave, nieuw } = await madeOf(row, insertRow(transaction.sql, row))
       await row.after?.(id)
       const answer = { ...row.change.nieuw, ...nieuw }
-      changes.push({ ...row.change, weergave, nieuw: answer })
+      this.record({ ...row.change, weergave, nieuw: answer }) // of `this`: some work is given a record of its own
       return answer
     },
     record: (change) => changes.push(change),
