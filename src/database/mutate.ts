@@ -69,9 +69,9 @@ const STALE_PLANS = 100
 /**
  * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
  * transaction; work that records nothing is rolled back. BEGIN leaves with the first statement, the records with the commit. A
- * deadlock, a serialization failure or a row that was judged by what is outdated, or a migration meanwhile, runs the work again, so work does nothing
- * outside the transaction that may not happen twice. When the connection breaks during the commit, the record of the change
- * tells whether it was committed.
+ * deadlock, a serialization failure, a row that was judged by what is outdated or a migration meanwhile runs the work again, so
+ * work does nothing outside the transaction that may not happen twice. When the connection breaks during the commit, the record
+ * of the change tells whether it was committed.
  * @throws OutcomeUnknown when that cannot be asked either
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
  * @param options.cloudEvents true: cloud events are written too, unless nothing is announced
@@ -88,6 +88,7 @@ export function mutator(
         return await once(database, actor, work, attempt, { announces, cloudEvents, committed })
       } catch (error) {
         if (!isConflict(error) || attempt >= (isStalePlan(error) ? STALE_PLANS : 3)) throw error
+        if (!isStalePlan(error)) await sleep(10 * attempt * (1 + Math.random())) // whom it was in the way of goes first
       }
     }
   }

@@ -206,8 +206,8 @@ export const CRASHES: Mutant[] = [
   {
     what: 'a commit that goes on after its connection broke is waited for',
     file: 'src/database/mutate.ts',
-    search: 'if (row!.committed || row!.ended) return',
-    replace: 'if (row!.committed || row!.next) return',
+    search: 'if (found!.committed || !going!.busy) return',
+    replace: 'if (found!.committed || going!.first) return',
     tests: ['test/database/mutate.test.ts'],
   },
   {

@@ -208,7 +208,7 @@ export const SHARED: Mutant[] = [
   {
     what: 'a conflict of transactions is tried again',
     file: 'src/database/mutate.ts',
-    search: 'if (attempt === 3 || !isConflict(error)) throw error',
+    search: 'if (!isConflict(error) || attempt >= (isStalePlan(error) ? STALE_PLANS : 3)) throw error',
     replace: 'throw error',
     tests: ['test/database/mutate.test.ts'],
   },
