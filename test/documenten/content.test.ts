@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
@@ -205,4 +209,27 @@ t.test('bytes that are gone or damaged are never served', async (t) => {
   t.equal((await test.call('GET', large.inhoud)).status, 503)
   await rm(path(b))
   t.match(await test.call('GET', large.inhoud), { status: 503, body: { code: 'inhoud-vermist' } })
+})
+
+t.test('the file of a download whose client has gone is closed', async (t) => {
+  const test = await testApp(t)
+  const { inhoud } = await givenDocument(test, { inhoud: base64(randomBytes(3_000_000)) })
+  await listening(test)
+  const { address, port } = test.app.server.address() as AddressInfo
+  const { store } = test.parts
+  const { read } = store
+  const client = connect(port, address)
+  const opened = Promise.withResolvers<Readable>()
+  store.read = async (...asked) => {
+    const found = await read(...asked)
+    client.destroy()
+    while (await new Promise((resolve) => test.app.server.getConnections((_, count) => resolve(count)))) await sleep(5)
+    opened.resolve(found!.stream)
+    return found
+  }
+  const token = signToken('beheer', SECRET)
+  client.write(`GET ${new URL(inhoud).pathname} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  const stream = await opened.promise
+  if (!stream.closed) await once(stream, 'close')
+  t.ok(stream.closed)
 })

@@ -63,19 +63,25 @@ export function contentSender(app: FastifyInstance) {
     const range = unchanged ? askedRange(header(request, 'range'), total) : undefined
     // Of an empty answer to HEAD Fastify would make the length 0; that of an empty stream it leaves alone.
     const payload =
-      request.method === 'HEAD' ? Readable.from([]) : await read({ backend, sleutel, omvang: total, sha256 }, range)
+      request.method === 'HEAD'
+        ? Readable.from([])
+        : await read(reply, { backend, sleutel, omvang: total, sha256 }, range)
     if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
     reply.headers({ ...described, 'content-length': range ? range.end - range.start + 1 : total })
     return reply.send(payload)
   }
 
-  async function read(stored: Stored, range: Range | undefined): Promise<Buffer | Readable> {
+  async function read(reply: FastifyReply, stored: Stored, range: Range | undefined): Promise<Buffer | Readable> {
     if (stored.omvang <= CHECK_FIRST) {
       const bytes = await readWhole(stored)
       return range ? bytes.subarray(range.start, range.end + 1) : bytes
     }
     const stream = await open(stored, range)
-    return range ? stream : Readable.from(verified(stream, stored), { objectMode: false })
+    // A client may have gone before anybody reads the file. One that nobody closes ends the process.
+    reply.raw.once('close', () => stream.destroy())
+    if (!reply.raw.destroyed) return range ? stream : Readable.from(verified(stream, stored), { objectMode: false })
+    stream.destroy()
+    return Readable.from([])
   }
 
   async function open({ backend, sleutel, omvang }: Stored, range?: Range): Promise<Readable> {

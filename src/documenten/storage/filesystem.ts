@@ -89,18 +89,16 @@ export function filesystemStore(root: string): Store {
     async read(sleutel, range) {
       requireKey(sleutel)
       const file = await store(() => ifPresent(() => open(path.join(root, sleutel), 'r')))
-      const stats = file && (await store(() => file.stat()))
-      if (!stats?.isFile()) {
-        await file?.close()
-        await layout.requireMarker() // an absent document, or an absent store?
-        return undefined
-      }
       try {
-        return { omvang: stats.size, stream: file!.createReadStream(range) }
+        const stats = file && (await store(() => file.stat()))
+        if (file && stats?.isFile()) return { omvang: stats.size, stream: file.createReadStream(range) }
       } catch (error) {
-        await file!.close()
+        await file?.close()
         throw error
       }
+      await file?.close()
+      await layout.requireMarker() // an absent document, or an absent store?
+      return undefined
     },
 
     async remove(sleutel) {
