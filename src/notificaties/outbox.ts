@@ -222,13 +222,16 @@ export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => s
     select b.id, ${EXTERNAL}::bigint, b.hoofd_object_uuid
     from bericht b cross join notificatie_instelling i where i.modus <> 'ingebouwd'
     union all
-    select distinct b.id, a.id, b.hoofd_object_uuid
-    from notificatie_instelling i cross join bericht b
-    join kanaal k on k.naam = b.kanaal
-    join abonnement_kanaal ak on ak.kanaal_id = k.id
-    join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.verwijderd_op is null
-    where i.modus <> 'extern' and (b.cloudevent is null or a.cloudevents)
-      and filters_passen(ak.filters, b.kenmerken, b.resource, b.actie)
+    select distinct b.id, s.abonnement_id, b.hoofd_object_uuid
+    from notificatie_instelling i cross join bericht b cross join lateral (
+      select a.id as abonnement_id, a.cloudevents, ak.filters
+      from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
+      join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.verwijderd_op is null
+      where k.naam = b.kanaal
+      offset 0 -- reading filters is dear: only those of this kanaal, and never before that is known
+    ) s
+    where i.modus <> 'extern' and (b.cloudevent is null or s.cloudevents)
+      and filters_passen(s.filters, b.kenmerken, b.resource, b.actie)
     returning notificatie_id
   )`
 
