@@ -455,7 +455,7 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'cloud events go to the abonnementen that asked for them',
     file: 'src/notificaties/outbox.ts',
-    search: '(b.cloudevent is null or a.cloudevents)',
+    search: '(b.cloudevent is null or s.cloudevents)',
     replace: 'true',
     tests: ['test/notificaties/cloud-events.test.ts'],
   },
