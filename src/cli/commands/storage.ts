@@ -41,14 +41,14 @@ Example:
         await prepareNewStore(config, database, to)
         const parts = { database, ...openStores(config, toStderr) }
         const before = one(
-          await database.sql<{ todo: number }[]>`
-          select count(*)::bigint as todo from bestand where backend <> ${to}`,
+          await database.sql<{ total: number }[]>`
+          select count(*)::bigint as total from bestand where backend <> ${to}`,
         )
         const tell = progress()
         const report: Parameters<typeof moveBytes>[2] = ({ moved, failed }, fault) => {
           if (fault && options.json) console.log(JSON.stringify(fault))
           else if (fault) console.error(`${fault.backend} ${fault.sleutel}: ${WORDS[fault.kind]}`)
-          tell(`${moved + failed} of ${before.todo} documents`)
+          tell(`${moved + failed} of ${before.total} documents`)
         }
         const { moved, bytes, failed } = await moveBytes(parts, to, report, interrupted.signal)
         const text = `Moved ${moved} documents (${bytes} bytes) to ${to}.${failed ? ` ${failed} could not be moved: see \`storage check --verify\`.` : ''}`
