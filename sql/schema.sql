@@ -2344,9 +2344,15 @@ AS $function$
       when '#actie' then not (p_actie = any(string_to_array(f.waarde, ','))
         or p_actie = 'partial_update' and 'update' = any(string_to_array(f.waarde, ',')))
       else exists (
-        select from jsonb_each_text(p_kenmerken) as k(naam, waarde)
-        where kenmerk_naam(k.naam) = kenmerk_naam(f.naam)
-          and kenmerk_waarde(coalesce(k.waarde, '')) <> kenmerk_waarde(f.waarde))
+        select from (
+          select coalesce(waarde, '') as waarde from jsonb_each_text(p_kenmerken) as k(naam, waarde)
+          where kenmerk_naam(k.naam) = kenmerk_naam(f.naam)
+        ) k
+        where case
+          when k.waarde = f.waarde then false
+          when right(k.waarde, 36) <> right(f.waarde, 36) then true -- values that are the same end with the same uuid
+          else kenmerk_waarde(k.waarde) <> kenmerk_waarde(f.waarde)
+        end)
       end)
 $function$;
 

@@ -59,6 +59,8 @@ t.test(
       [{ zaaktype: 'x' }, 'create', true],
       [{ 'zaaktype.catalogus': `https://b.nl/prefix/catalogussen/${object}` }, 'create', true],
       [{ 'zaaktype.catalogus': `https://b.nl/catalogussen/${randomUUID()}` }, 'create', false],
+      [{ 'zaaktype.catalogus': `/catalogussen/${object}` }, 'create', true],
+      [{ 'zaaktype.catalogus': `https://b.nl/zaaktypen/${object}` }, 'create', false],
       [{ '#resource': 'status,zaak' }, 'create', true],
       [{ '#resource': 'status' }, 'create', false],
       [{ '#actie': 'update' }, 'partial_update', true],

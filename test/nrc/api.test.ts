@@ -127,6 +127,19 @@ t.test('abonnement', async (t) => {
     await test.database.sql`delete from abonnement where client_id = 'veel'`
   })
 
+  t.test('has no more kanalen than those of an applicatie may have together', async (t) => {
+    const gulzig = await givenClient(test, 'gulzig', [{ component: 'nrc', scopes: ['notificaties.consumeren'] }])
+    const { url } = (await call('POST', `${API}/abonnement`, abonnement, { as: gulzig })).body
+    await test.database.sql`
+      insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
+      select a.id, k.id, '{}' from abonnement a, kanaal k, generate_series(1, 4998)
+      where a.uuid = ${url.split('/').at(-1)} and k.naam = 'documenten'`
+    t.equal((await call('POST', `${API}/abonnement`, abonnement, { as: gulzig })).status, 201)
+    t.strictSame(faultsOf(await call('POST', `${API}/abonnement`, abonnement, { as: gulzig })), ['kanalen: max-items'])
+    t.equal((await call('PATCH', url, { kanalen: abonnement.kanalen }, { as: gulzig })).status, 200, 'fewer are')
+    await call('DELETE', url, undefined, { as: gulzig })
+  })
+
   t.test('names every fault before anybody is asked', async (t) => {
     received.length = 0
     const wrong = {

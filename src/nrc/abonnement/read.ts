@@ -5,7 +5,9 @@ import { link } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { Written } from '../../http/stream.ts'
 
-export const MAX_ABONNEMENTEN = 1000 // of one applicatie
+// Of one applicatie. Every change at a kanaal is held against the filters of all groups of that kanaal.
+export const MAX_ABONNEMENTEN = 1000
+export const MAX_GROEPEN = 5000
 
 export type Groep = { naam: string; filters: Record<string, string> }
 

@@ -9,7 +9,7 @@ import type { Subscriber } from '../../notificaties/outbox.ts'
 import { UNRECORDED } from '../records.ts'
 import { requireOwner } from '../rights.ts'
 import type { KnownGroep } from './judge.ts'
-import { MAX_ABONNEMENTEN } from './read.ts'
+import { MAX_ABONNEMENTEN, MAX_GROEPEN } from './read.ts'
 
 /** What can be set of an abonnement beside its kanalen. Secrets are as they were given. */
 export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificaatSleutel' | 'ondertekening'> & {
@@ -145,6 +145,15 @@ async function writeKanalen(m: Mutation, abonnementId: number, groepen: KnownGro
     select ${abonnementId}, g.kanaal_id, g.filters
     from jsonb_to_recordset(${m.sql.json(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))})
       as g(kanaal_id bigint, filters jsonb)`
+  const [room] = await m.sql<{ full: boolean }[]>`
+    select count(*) > ${MAX_GROEPEN} as full
+    from abonnement made join abonnement a on a.applicatie_id = made.applicatie_id and a.verwijderd_op is null
+    join abonnement_kanaal ak on ak.abonnement_id = a.id
+    where made.id = ${abonnementId}`
+  if (room?.full) {
+    const reason = `De abonnementen van een applicatie hebben samen ten hoogste ${MAX_GROEPEN} kanalen met filters.`
+    throwFaults([{ name: 'kanalen', code: 'max-items', reason }])
+  }
 }
 
 const PORTION = 5000
