@@ -23,13 +23,13 @@ import {
   incompleteRights,
   inhoud,
   type Recht,
-  readCatalogusRechten,
+  readCatalogusRights,
   readRights,
   sentBack,
   toAutorisatie,
   toCatalogusAutorisatie,
   without,
-  writeCatalogusRechten,
+  writeCatalogusRights,
   writeRights,
 } from './rights.ts'
 
@@ -247,7 +247,7 @@ export async function createApplicatie(
 ): Promise<Applicatie> {
   const clientIds = [...new Set(input.clientIds)]
   throwFaults([...(await takenClientIds(m, clientIds, null)), ...incompleteRights(input)])
-  const catalogusRechten = await readCatalogusRechten(m, input.catalogusAutorisaties ?? [], [])
+  const catalogusRechten = await readCatalogusRights(m, input.catalogusAutorisaties ?? [], [])
   const rechten = readRights(input.autorisaties ?? [], [m.actor.base, ...hosts])
   requireEither(input.heeftAlleAutorisaties ?? false, rechten.length + catalogusRechten.length, regels)
   const { id, uuid } = await m.trx
@@ -260,7 +260,7 @@ export async function createApplicatie(
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeClientIds(m, id, clientIds)
-  await writeCatalogusRechten(m, id, catalogusRechten)
+  await writeCatalogusRights(m, id, catalogusRechten)
   const { catalogusRechten: written } = await requireApplicatie(m.read, uuid)
   await writeRights(m, id, without(rechten, written.flatMap(implied)))
   return recordApplicatie(m, 'create', null, await requireApplicatie(m.read, uuid))
@@ -283,7 +283,7 @@ export async function changeApplicatie(
   const rechten = input.autorisaties && readRights(input.autorisaties, [m.actor.base, ...hosts])
   const catalogusRechten =
     input.catalogusAutorisaties !== undefined
-      ? await readCatalogusRechten(m, input.catalogusAutorisaties, before.catalogusRechten)
+      ? await readCatalogusRights(m, input.catalogusAutorisaties, before.catalogusRechten)
       : rechten && (alles ? [] : sentBack(before.catalogusRechten, rechten))
   requireEither(
     alles,
@@ -300,7 +300,7 @@ export async function changeApplicatie(
     .where('id', '=', id)
     .execute()
   if (clientIds) await writeClientIds(m, id, clientIds)
-  if (catalogusRechten) await writeCatalogusRechten(m, id, catalogusRechten)
+  if (catalogusRechten) await writeCatalogusRights(m, id, catalogusRechten)
   if (rechten) {
     const { catalogusRechten: written } = await requireApplicatie(m.read, uuid)
     await writeRights(m, id, without(rechten, written.flatMap(implied)))

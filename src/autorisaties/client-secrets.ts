@@ -46,7 +46,7 @@ export async function createSecret(
   clientId: string,
   secret = generateSecret(),
 ): Promise<string> {
-  return changeGeheimen(m, clientId, async () => {
+  return changeSecrets(m, clientId, async () => {
     await insertClientSecret(m, box, clientId, secret)
     return secret
   })
@@ -65,7 +65,7 @@ export async function rotateSecret(
   clientId: string,
   { graceHours = 24, secret = generateSecret() } = {},
 ): Promise<string> {
-  return changeGeheimen(m, clientId, async (before) => {
+  return changeSecrets(m, clientId, async (before) => {
     const newest = before.at(-1)
     await m.trx
       .deleteFrom('applicatieGeheim')
@@ -89,7 +89,7 @@ export async function rotateSecret(
  * @throws UnknownClient
  */
 export async function revokeSecret(m: Mutation, clientId: string, which: number | 'oud' | 'alle'): Promise<number> {
-  return changeGeheimen(m, clientId, async (before) => {
+  return changeSecrets(m, clientId, async (before) => {
     const newest = before.at(-1)?.id ?? 0
     const { numDeletedRows } = await m.trx
       .deleteFrom('applicatieGeheim')
@@ -109,7 +109,7 @@ async function insertClientSecret(m: Mutation, box: SecretBox, clientId: string,
 }
 
 /** The record says which secrets there were and are, never what they are. The standard announces nothing of this. */
-async function changeGeheimen<T>(m: Mutation, clientId: string, work: (before: Geheim[]) => Promise<T>): Promise<T> {
+async function changeSecrets<T>(m: Mutation, clientId: string, work: (before: Geheim[]) => Promise<T>): Promise<T> {
   const applicatie = await m.trx
     .selectFrom('applicatieClient as c')
     .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')

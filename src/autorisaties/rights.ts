@@ -33,7 +33,7 @@ const COMPONENTEN: Record<Component, string> = {
 }
 const MET_TYPE = { zrc: 'zaaktype', drc: 'informatieobjecttype', brc: 'besluittype' } as const
 export type MetType = keyof typeof MET_TYPE
-const isMetType = (component: string): component is MetType => Object.hasOwn(MET_TYPE, component)
+const hasTypes = (component: string): component is MetType => Object.hasOwn(MET_TYPE, component)
 const hasMax = (component: string) => component === 'zrc' || component === 'drc'
 
 const Scopes = Type.Array(Text(100, { minLength: 1 }), { description: 'Scopes, zoals documenten.lezen.' })
@@ -98,7 +98,7 @@ export function toAutorisatie(
     component,
     componentWeergave: COMPONENTEN[component],
     scopes,
-    ...(isMetType(component) && {
+    ...(hasTypes(component) && {
       [MET_TYPE[component]]: typeUuid ? link(base, MET_TYPE[component], typeUuid) : typeUrl,
     }),
     ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
@@ -123,12 +123,12 @@ export function toCatalogusAutorisatie(
 export function readRights(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Recht[] {
   return rows.map((row) => {
     const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
-    const typeUrl = isMetType(component) ? (row[MET_TYPE[component]] ?? '') : ''
+    const typeUrl = hasTypes(component) ? (row[MET_TYPE[component]] ?? '') : ''
     return {
       component,
       scopes,
       typeUrl,
-      typeUuid: isMetType(component) ? uuidAt(typeUrl, hosts, MET_TYPE[component]) : null,
+      typeUuid: hasTypes(component) ? uuidAt(typeUrl, hosts, MET_TYPE[component]) : null,
       max: hasMax(component) ? max || null : null,
     }
   })
@@ -143,7 +143,7 @@ function uuidAt(url: string, hosts: string[], resource: (typeof MET_TYPE)[MetTyp
 }
 
 /** @throws Problem 400 for a catalogue or a type that does not exist; what is stored already may stay */
-export async function readCatalogusRechten(
+export async function readCatalogusRights(
   m: Mutation,
   rows: Static<typeof CatalogusAutorisatie>[],
   stored: CatalogusRecht[],
@@ -203,7 +203,7 @@ export function incompleteRights(input: Rechten): InvalidParam[] {
   }
   for (const [index, row] of (input.autorisaties ?? []).entries()) {
     const { component } = row
-    if (!isMetType(component) || !row.scopes.some((scope) => scope.startsWith(BEREIK[component]))) continue
+    if (!hasTypes(component) || !row.scopes.some((scope) => scope.startsWith(BEREIK[component]))) continue
     const field = MET_TYPE[component]
     require(`autorisaties.${index}.${field}`, row[field])
     if (hasMax(component))
@@ -228,7 +228,7 @@ export async function writeRights(m: Mutation, applicatieId: number, rechten: Re
     order by r.volgnummer`.execute(m.trx)
 }
 
-export async function writeCatalogusRechten(
+export async function writeCatalogusRights(
   m: Mutation,
   applicatieId: number,
   rechten: CatalogusRecht[],

@@ -41,7 +41,7 @@ const RechtFormulier = Type.Object({
 })
 type RechtFormulier = Static<typeof RechtFormulier>
 
-export function registerApplicatieRechten(app: FastifyInstance): void {
+export function registerApplicatieRights(app: FastifyInstance): void {
   app.get<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const { component } = request.query
@@ -154,7 +154,7 @@ export function registerApplicatieRechten(app: FastifyInstance): void {
       kruimels: breadcrumbsOf(applicatie),
       applicatie,
       delen: await whatIsAllowed(app.read, applicatie),
-      ...(await selectGeheimen(app.read, applicatie.id)),
+      ...(await selectSecrets(app.read, applicatie.id)),
     })
   })
 }
@@ -270,8 +270,8 @@ async function replaceRights(
   await mutateFromPage(request, async (m) => {
     // Locked, so that what we read stays until all is replaced.
     await m.trx.selectFrom('applicatie').where('id', '=', applicatie.id).select('id').forUpdate().execute()
-    const typen = await selectRechten(m.read, applicatie.id)
-    const catalogi = await selectCatalogusRechten(m.read, applicatie.id)
+    const typen = await selectRights(m.read, applicatie.id)
+    const catalogi = await selectCatalogusRights(m.read, applicatie.id)
     if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw changedMeanwhile()
     const keep = (recht: Recht) => recht.id !== oud?.id || recht.soort !== oud.soort
     const naar = (recht: Recht) =>
@@ -342,7 +342,7 @@ const NAAM_VAN_RECHT = sql`coalesce(
   || ', versie vanaf ' || to_char(coalesce(z.begin_geldigheid, i.begin_geldigheid, b.begin_geldigheid), 'DD-MM-YYYY')`
 
 /** The rights for one version of a type each, or for none, in the order of the API. */
-export async function selectRechten(
+export async function selectRights(
   db: ReadDb,
   applicatieId: number,
   { limit, na, voor, id }: Cursor & { limit?: number; id?: string } = {},
@@ -369,7 +369,7 @@ export async function selectRechten(
 type Verwijzing = { typeUrl: string; typeUuid: string | null; naam: string | null }
 
 /** The rights for all types in a catalogue, or for all versions of one. */
-export async function selectCatalogusRechten(db: ReadDb, applicatieId: number): Promise<Recht[]> {
+export async function selectCatalogusRights(db: ReadDb, applicatieId: number): Promise<Recht[]> {
   const { rows } = await sql<
     Omit<Recht, 'voor' | 'soort' | 'keuze'> & { uuid: string; type: string; catalogus: string }
   >`
@@ -390,9 +390,9 @@ async function requireRight(db: ReadDb, applicatie: Applicatie, request: Fastify
   const { soort, id } = request.params as RechtParams['Params']
   const rechten =
     soort === 'type'
-      ? await selectRechten(db, applicatie.id, { id: /^\d{1,15}$/.test(id) ? id : '0' })
+      ? await selectRights(db, applicatie.id, { id: /^\d{1,15}$/.test(id) ? id : '0' })
       : soort === 'catalogus'
-        ? await selectCatalogusRechten(db, applicatie.id)
+        ? await selectCatalogusRights(db, applicatie.id)
         : []
   const recht = rechten.find((one) => String(one.id) === id)
   if (!recht) throw soort === 'type' || soort === 'catalogus' ? changedMeanwhile() : notFound()
@@ -523,7 +523,7 @@ function allRights(id: number): RawBuilder<unknown> {
     from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id where k.applicatie_id = ${id}`
 }
 
-async function selectGeheimen(db: ReadDb, applicatieId: number): Promise<{ zonderGeheim: string[] }> {
+async function selectSecrets(db: ReadDb, applicatieId: number): Promise<{ zonderGeheim: string[] }> {
   const { rows } = await sql<{ clientId: string }>`
     select c.client_id from applicatie_client c where c.applicatie_id = ${applicatieId} and not exists (
       select from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now()))

@@ -26,7 +26,7 @@ const Intrekken = Type.Object({ client: Text(50, { minLength: 1 }), id: Type.Int
 const Proef = Type.Object({ client: Text(50, { minLength: 1 }) })
 type Vraag = Params & { Querystring: { client?: string; id?: string } }
 
-export function registerApplicatieGeheimen(app: FastifyInstance): void {
+export function registerApplicatieSecrets(app: FastifyInstance): void {
   app.get<Vraag>('/applicaties/:uuid/geheim/nieuw', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const client = requireClient(applicatie, request.query.client)

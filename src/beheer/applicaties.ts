@@ -10,8 +10,8 @@ import { OptionalText, Text } from '../http/input.ts'
 import { uuidOf } from '../http/links.ts'
 import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
 import { COMPONENTEN, scopeInWords } from './applicatie-labels.ts'
-import { registerApplicatieRechten, selectCatalogusRechten, selectRechten } from './applicatie-rights.ts'
-import { registerApplicatieGeheimen, showSecrets } from './applicatie-secrets.ts'
+import { registerApplicatieRights, selectCatalogusRights, selectRights } from './applicatie-rights.ts'
+import { registerApplicatieSecrets, showSecrets } from './applicatie-secrets.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
@@ -91,7 +91,7 @@ export function registerApplicaties(app: FastifyInstance): void {
           soort: 'applicatie',
           id: uuid,
           weergave: label,
-          nieuw: samenvatting(applicatie),
+          nieuw: summary(applicatie),
         })
         return uuid
       })
@@ -107,7 +107,7 @@ export function registerApplicaties(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     const rechten = await keysetPage(request, {
       key: ({ id }: { id: number }) => String(id),
-      rows: (limit, cursor) => selectRechten(app.read, applicatie.id, { ...cursor, limit }),
+      rows: (limit, cursor) => selectRights(app.read, applicatie.id, { ...cursor, limit }),
     })
     return reply.pagina('applicatie', {
       titel: applicatie.label || t('(zonder label)'),
@@ -115,7 +115,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       applicatie,
       clients: await selectClients(app, applicatie.id),
       rechten,
-      catalogusRechten: await selectCatalogusRechten(app.read, applicatie.id),
+      catalogusRechten: await selectCatalogusRights(app.read, applicatie.id),
       componenten: COMPONENTEN,
       scopeInWords,
     })
@@ -154,8 +154,8 @@ export function registerApplicaties(app: FastifyInstance): void {
           soort: 'applicatie',
           id: applicatie.uuid,
           weergave: label,
-          oud: samenvatting(applicatie),
-          nieuw: samenvatting(nieuw),
+          oud: summary(applicatie),
+          nieuw: summary(nieuw),
         })
       })
       return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('De wijziging is opgeslagen.'))
@@ -186,14 +186,14 @@ export function registerApplicaties(app: FastifyInstance): void {
         soort: 'applicatie',
         id: applicatie.uuid,
         weergave: applicatie.label,
-        oud: samenvatting(applicatie),
+        oud: summary(applicatie),
       })
     })
     return redirectWith(request, reply, '/applicaties', t`De applicatie ‘${applicatie.label}’ is verwijderd.`)
   })
 
-  registerApplicatieGeheimen(app)
-  registerApplicatieRechten(app)
+  registerApplicatieSecrets(app)
+  registerApplicatieRights(app)
 }
 
 const NIEUW = { titel: 'Nieuwe applicatie', kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }] }
@@ -240,7 +240,7 @@ function formFaults(error: unknown): Fouten {
 }
 
 /** For the audit log: an application without the long list of its rights. */
-const samenvatting = ({ label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }: Samenvatting) => ({
+const summary = ({ label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }: Samenvatting) => ({
   label,
   clientIds,
   heeftAlleAutorisaties,

@@ -58,9 +58,9 @@ const Formulierveld = Type.Object({
 })
 type Formulierveld = Static<typeof Formulierveld>
 
-type Dienst = NonNullable<Awaited<ReturnType<typeof readDienst>>>
+type Dienst = NonNullable<Awaited<ReturnType<typeof readService>>>
 
-export function registerDiensten(app: FastifyInstance): void {
+export function registerServicePages(app: FastifyInstance): void {
   const { box, services } = app.parts
 
   app.get(PAD, { config: viewing }, async (_request, reply) => {
@@ -106,7 +106,7 @@ export function registerDiensten(app: FastifyInstance): void {
         const known = await m.trx.selectFrom('dienst').where('slug', '=', slug).select('id').executeTakeFirst()
         if (known) throw invalid('slug', 'unique', t('Een andere dienst heeft deze naam al.'))
         await saveService(m, box, toInput(form, slug))
-        const made = expected(await readDienst(m.read, { slug }))
+        const made = expected(await readService(m.read, { slug }))
         m.vastleggen({
           handeling: 'dienst-maken',
           soort: 'dienst',
@@ -129,7 +129,7 @@ export function registerDiensten(app: FastifyInstance): void {
   })
 
   app.get<Params>(`${PAD}/:uuid`, { config: viewing }, async (request, reply) => {
-    const dienst = await requireDienst(request)
+    const dienst = await requireService(request)
     return reply.pagina('dienst', {
       titel: dienst.label,
       kruimels: [{ pad: PAD, naam: t('Andere diensten') }],
@@ -141,7 +141,7 @@ export function registerDiensten(app: FastifyInstance): void {
   })
 
   app.post<Params>(`${PAD}/:uuid/testen`, { config: operating }, async (request, reply) => {
-    const dienst = await requireDienst(request)
+    const dienst = await requireService(request)
     const probe = await probeService(services, dienst)
     await mutateFromPage(request, async (m) =>
       m.vastleggen({
@@ -157,12 +157,12 @@ export function registerDiensten(app: FastifyInstance): void {
   })
 
   app.get<Params>(`${PAD}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireDienst(request)
+    const dienst = await requireService(request)
     return reply.pagina('dienst-wijzigen', page(dienst, toFields(dienst)))
   })
 
   app.post<Params>(`${PAD}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireDienst(request)
+    const dienst = await requireService(request)
     try {
       const form = readForm(Formulierveld, request.body)
       throwFormFaults(secretFaults(form, dienst))
@@ -175,7 +175,7 @@ export function registerDiensten(app: FastifyInstance): void {
           weergave: form.label,
           oud: toAudit(dienst),
           nieuw: {
-            ...toAudit(expected(await readDienst(m.read, { uuid: dienst.uuid }))),
+            ...toAudit(expected(await readService(m.read, { uuid: dienst.uuid }))),
             ...(form.secret !== undefined && { secret: 'gewijzigd' }),
             ...(form.clientKey !== undefined && { clientKey: 'gewijzigd' }),
           },
@@ -191,12 +191,12 @@ export function registerDiensten(app: FastifyInstance): void {
   })
 
   app.get<Params>(`${PAD}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireDienst(request)
+    const dienst = await requireService(request)
     return reply.pagina('dienst-verwijderen', { titel: t('Dienst verwijderen'), kruimels: crumbs(dienst), dienst })
   })
 
   app.post<Params>(`${PAD}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
-    const dienst = await requireDienst(request)
+    const dienst = await requireService(request)
     const gone = await mutateFromPage(request, async (m) => {
       const removed = await removeService(m, dienst.uuid)
       m.vastleggen({
@@ -213,9 +213,9 @@ export function registerDiensten(app: FastifyInstance): void {
     return redirectWith(request, reply, `${PAD}/${dienst.uuid}`, reden, 'fout')
   })
 
-  async function requireDienst({ params }: FastifyRequest): Promise<Dienst> {
+  async function requireService({ params }: FastifyRequest): Promise<Dienst> {
     const { uuid } = params as { uuid: string }
-    const dienst = isUuid(uuid) ? await readDienst(app.read, { uuid }) : undefined
+    const dienst = isUuid(uuid) ? await readService(app.read, { uuid }) : undefined
     if (!dienst) throw notFound(t('Deze dienst bestaat niet (meer).'))
     return dienst
   }
@@ -233,7 +233,7 @@ export function registerDiensten(app: FastifyInstance): void {
   }
 }
 
-function readDienst(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string }) {
+function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string }) {
   return db
     .selectFrom('dienst as d')
     .leftJoin('notificatieInstelling as i', 'i.ingesteldeDienstId', 'd.id')

@@ -90,7 +90,7 @@ export function registerDocumenten(app: FastifyInstance): void {
   })
 
   app.get('/documenten/:uuid', { config }, async (request, reply) => {
-    const document = await vindDocument(request)
+    const document = await documentOfRequest(request)
     const { sql: query } = app.reader
     const [type] = await query<{ omschrijving: string }[]>`
       select omschrijving from informatieobjecttype where id = ${document.informatieobjecttypeId}`
@@ -123,7 +123,7 @@ export function registerDocumenten(app: FastifyInstance): void {
 
   // What a browser shows safely: the type is one of ours and never guessed (nosniff), and nothing in it may run or load anything.
   app.get('/documenten/:uuid/voorbeeld', { config }, async (request, reply) => {
-    const row = await vindDocument(request, versionIn(request))
+    const row = await documentOfRequest(request, versionIn(request))
     const type = shownAs({ ...row, inhoud: row.bestandId !== null })
     if (!type) throw notFound(t('Van deze versie is geen voorbeeld.'))
     if (!request.headers.range)
@@ -148,7 +148,7 @@ export function registerDocumenten(app: FastifyInstance): void {
   })
 
   app.get('/documenten/:uuid/download', { config }, async (request, reply) => {
-    const row = await vindDocument(request, versionIn(request))
+    const row = await documentOfRequest(request, versionIn(request))
     if (row.bestandId === null) throw notFound(t('Van deze versie is geen bestand.'))
     await app.own.audit(request, [
       {
@@ -163,7 +163,7 @@ export function registerDocumenten(app: FastifyInstance): void {
   })
 
   app.get('/documenten/:uuid/geschiedenis', { config }, async (request, reply) => {
-    const document = await vindDocument(request)
+    const document = await documentOfRequest(request)
     return reply.pagina('geschiedenis', {
       titel: t('Geschiedenis'),
       kruimels: [
@@ -174,7 +174,7 @@ export function registerDocumenten(app: FastifyInstance): void {
     })
   })
 
-  async function vindDocument(request: FastifyRequest, versie?: number) {
+  async function documentOfRequest(request: FastifyRequest, versie?: number) {
     const row = await findDocument(app.read, uuidParam(request), versie === undefined ? {} : { versie })
     if (!row) throw notFound(t('Dit document bestaat niet.'))
     requireVisible(request, row.laatsteVertrouwelijkheidaanduiding)

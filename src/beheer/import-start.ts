@@ -39,7 +39,7 @@ const SOORTEN = 100
 const LINGER_MS = 30_000
 const STUCK_MS = 120_000
 
-export async function registerImportStarten(app: FastifyInstance, stroom: EventStreams): Promise<void> {
+export async function registerImportStart(app: FastifyInstance, stroom: EventStreams): Promise<void> {
   const { reader } = app
   const { config } = app.parts
 
@@ -80,7 +80,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       if (!request.isMultipart())
         throw new Problem(400, { detail: t('Dit formulier kwam niet compleet aan. Probeer het opnieuw.') })
       try {
-        const uuid = await ontvang(request, reply)
+        const uuid = await receive(request, reply)
         return await redirectWith(request, reply, `/imports/concept/${uuid}`)
       } catch (error) {
         if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
@@ -102,7 +102,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
         from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
       from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${VOORBEELD_ROWS}`
     const bezig = isDryRunning(concept)
-    const soorten = concept.proefFouten > 0 ? await foutsoorten(concept) : []
+    const soorten = concept.proefFouten > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
     return reply.pagina('import-concept', {
       titel: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
@@ -121,7 +121,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       bezig,
       // A run that was lost can be asked for again.
       vast: bezig && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
-      stand: bezig ? (await leesProef(concept.uuid))?.waarden : null,
+      stand: bezig ? (await readTrial(concept.uuid))?.waarden : null,
       soorten: soorten.slice(0, SOORTEN),
       meerSoorten: soorten.length > SOORTEN,
       open: await openImport(),
@@ -134,7 +134,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
       const { uuid } = await requireConcept(app.read, uuidParam(request))
-      return stroom(request, reply, t`concept ${uuid}`, () => leesProef(uuid))
+      return stroom(request, reply, t`concept ${uuid}`, () => readTrial(uuid))
     },
   )
 
@@ -212,7 +212,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       )
     } catch (error) {
       const fault = error instanceof Problem ? error.invalidParams?.[0] : undefined
-      const text = fault?.code === 'existing-import-started' ? alEen() : (fault?.reason ?? lockFault(error))
+      const text = fault?.code === 'existing-import-started' ? alreadyOne() : (fault?.reason ?? lockFault(error))
       if (!text) throw error
       return redirectWith(request, reply, `/imports/concept/${uuid}`, text, 'fout')
     }
@@ -239,7 +239,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
   }
 
   /** Takes the file of the form in. The token comes before it. */
-  async function ontvang(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  async function receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     let token = ''
     const limits = { fileSize: config.minUploadSize, files: 1, fields: 5, fieldSize: 1000 }
     for await (const part of request.parts({ limits, throwFileSizeLimit: false } as never)) {
@@ -250,7 +250,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       try {
         await requireToken(request, reply, token)
         if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
-        return await neemAan(request, part)
+        return await accept(request, part)
       } catch (error) {
         drain(request, part)
         throw error
@@ -260,7 +260,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
     throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
   }
 
-  async function neemAan(request: FastifyRequest, part: MultipartFile): Promise<string> {
+  async function accept(request: FastifyRequest, part: MultipartFile): Promise<string> {
     const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
     // A client that goes away breaks the file off.
     request.raw.once('close', () => {
@@ -293,7 +293,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       .executeTakeFirst()
   }
 
-  async function leesProef(uuid: string): Promise<StreamState | undefined> {
+  async function readTrial(uuid: string): Promise<StreamState | undefined> {
     const [row] = await reader.sql<Voortgang[]>`
       select coalesce(proef_status, '') as status, proef_reden as reden, totaal, proef_verwerkt as verwerkt,
         proef_fouten as mislukt,
@@ -311,7 +311,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
       where concept_id = ${id} and sleutel = ${sleutel}::bigint`
   }
 
-  async function foutsoorten({ id }: Concept) {
+  async function faultKinds({ id }: Concept) {
     return reader.sql<
       { sleutel: string; reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
     >`
@@ -320,7 +320,7 @@ export async function registerImportStarten(app: FastifyInstance, stroom: EventS
   }
 }
 
-const alEen = () =>
+const alreadyOne = () =>
   t(
     'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.',
   )
@@ -335,7 +335,7 @@ const WAT_TE_DOEN: Record<CsvError['code'], string> = words({
 
 /** Another import was being started at the same moment. */
 function lockFault(error: unknown): string | undefined {
-  return (error as { code?: string }).code === '55P03' ? alEen() : undefined
+  return (error as { code?: string }).code === '55P03' ? alreadyOne() : undefined
 }
 
 /**

@@ -21,7 +21,7 @@ import { openEventStreams, type StreamState } from './event-stream.ts'
 import { formFaultsOf } from './form.ts'
 import { moment } from './format.ts'
 import { importState, importStatus, perSecond, speedText, stoppedText, type Voortgang } from './import-labels.ts'
-import { registerImportStarten } from './import-start.ts'
+import { registerImportStart } from './import-start.ts'
 import { keysetPage } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
 import { keysetByNumber, queryText, sortsOf, uuidParam } from './lookup.ts'
@@ -46,7 +46,7 @@ const SORTS = sortsOf('import', 'i', {
 export async function registerImports(app: FastifyInstance): Promise<void> {
   const { reader } = app
   const stroom = openEventStreams(app)
-  await registerImportStarten(app, stroom)
+  await registerImportStart(app, stroom)
 
   app.get('/imports', { config: viewer }, async (request, reply) => {
     const lijst = await keysetByNumber<ImportRow>(request, app.read, {
@@ -67,11 +67,11 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.get('/imports/:uuid', { config: viewer }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     const loopt = isRunning(row)
-    const soorten = row.mislukt ? await foutsoorten(row) : []
+    const soorten = row.mislukt ? await faultKinds(row) : []
     return reply.pagina('import', {
-      titel: naam(row),
+      titel: nameOfImport(row),
       kruimels: [LIJST],
       row,
       ...summaryOf(row),
@@ -90,13 +90,13 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     '/imports/:uuid/stroom',
     { config: viewer, exposeHeadRoute: false, logLevel: 'warn' },
     async (request, reply) => {
-      const { uuid } = await vind(request)
+      const { uuid } = await importOfRequest(request)
       return stroom(request, reply, t`import ${uuid}`, () => readProgress(uuid))
     },
   )
 
   app.get('/imports/:uuid/rijen', { config: viewer }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     const soort = await chosenKind(row, queryText(request, 'reden'))
     const alleen = queryText(request, 'resultaat') === 'mislukt' && !soort
     const kop = row.kop as string[]
@@ -114,12 +114,12 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
           : alleen
             ? sql`and not u.geslaagd`
             : sql``
-        return rijen(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
+        return listRows(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
       },
     })
     return reply.pagina('import-rijen', {
       titel: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
-      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: naam(row) }],
+      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
       row,
       soort,
       keuze: alleen ? 'mislukt' : '',
@@ -135,7 +135,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
-    sendReport(reply, await app.reportReader(), await vind(request), {
+    sendReport(reply, await app.reportReader(), await importOfRequest(request), {
       toegekend: true,
       neutraliseer: queryText(request, 'formules') === 'neutraliseren',
     }),
@@ -143,7 +143,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   // Streamed: it may be all rows of the file.
   app.get('/imports/:uuid/niet-geimporteerd', { config: viewer }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     if (!hasReport(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
     async function* records() {
       yield row.kop as string[]
@@ -156,7 +156,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.post('/imports/:uuid/pauzeren', { config: operator }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     const done = t('De import is gepauzeerd. De rijen waar hij mee bezig was, worden nog afgemaakt.')
     return change(request, reply, row, `/imports/${row.uuid}`, done, async () => {
       await mutateFromPage(request, async (m) => {
@@ -167,7 +167,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.post('/imports/:uuid/verder', { config: operator }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     return change(request, reply, row, `/imports/${row.uuid}`, t('De import gaat verder.'), async () => {
       await mutateFromPage(request, async (m) => {
         const { status, verwerkt } = await continueImport(m, row.uuid)
@@ -183,7 +183,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   // The rows that failed, as a file of their own: it goes through the same steps.
   app.post('/imports/:uuid/opnieuw', { config: operator }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     if (!hasReport(row)) throw notFound(t('Dit kan pas als de import is gestopt.'))
     const uuid = await mutateFromPage(request, async (m) => {
       const made = await createDraftOfRest(m, row, signedIn(request).gebruikersnaam)
@@ -196,8 +196,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.get('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
-    const row = await vind(request)
-    return bevestig(reply, row, {
+    const row = await importOfRequest(request)
+    return confirmation(reply, row, {
       titel: t('Import annuleren'),
       uitleg: [
         t('De import stopt na de rijen waar hij nu mee bezig is. Wat al is geïmporteerd, blijft staan.'),
@@ -209,7 +209,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.post('/imports/:uuid/annuleren', { config: operator }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     return change(request, reply, row, `/imports/${row.uuid}`, t('De import is geannuleerd.'), async () => {
       await mutateFromPage(request, async (m) => {
         const { status, verwerkt } = await cancelImport(m, row.uuid)
@@ -224,8 +224,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.get('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
-    const row = await vind(request)
-    return bevestig(reply, row, {
+    const row = await importOfRequest(request)
+    return confirmation(reply, row, {
       titel: t('Import verwijderen'),
       uitleg: [
         t('U verwijdert deze import met het rapport en de rijen van het bestand. Dit is niet terug te draaien.'),
@@ -237,7 +237,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   })
 
   app.post('/imports/:uuid/verwijderen', { config: operator }, async (request, reply) => {
-    const row = await vind(request)
+    const row = await importOfRequest(request)
     return change(
       request,
       reply,
@@ -278,20 +278,20 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return redirectWith(request, reply, path, done)
   }
 
-  function bevestig(
+  function confirmation(
     reply: FastifyReply,
     row: ImportRow,
     tekst: { titel: string; uitleg: string[]; knop: string; terug: string },
   ): Promise<FastifyReply> {
     return reply.pagina('import-bevestigen', {
-      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: naam(row) }],
+      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
       row,
       ...summaryOf(row),
       ...tekst,
     })
   }
 
-  async function vind(request: FastifyRequest): Promise<ImportRow> {
+  async function importOfRequest(request: FastifyRequest): Promise<ImportRow> {
     return requireImport(app.read, uuidParam(request))
   }
 
@@ -306,7 +306,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return row && importState(row)
   }
 
-  async function foutsoorten({ id }: ImportRow): Promise<Soort[]> {
+  async function faultKinds({ id }: ImportRow): Promise<Soort[]> {
     return reader.sql<Soort[]>`
       select s.sleutel::text, s.reden, s.aantal, array(
         select u.nummer from import_resultaat u
@@ -323,7 +323,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return soort
   }
 
-  async function rijen(
+  async function listRows(
     id: number,
     [pad, titel]: [number, number],
     where: ReturnType<typeof sql>,
@@ -367,11 +367,11 @@ function summaryOf(row: ImportRow) {
 }
 
 /** The import for people. */
-export function naam({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
+export function nameOfImport({ bestandsnaam, gemaaktOp }: Pick<ImportRow, 'bestandsnaam' | 'gemaaktOp'>): string {
   return bestandsnaam ? t`Import van ${bestandsnaam}` : t`Import van ${moment(gemaaktOp)}`
 }
 
-const object = (row: ImportRow) => ({ soort: 'import', id: row.uuid, weergave: naam(row) })
+const object = (row: ImportRow) => ({ soort: 'import', id: row.uuid, weergave: nameOfImport(row) })
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
 const isRow = (text: string | undefined): text is string => isNumber(text) && Number(text) < 2 ** 31
 const shortened = (text = '') => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -11,24 +11,24 @@ import { registerApplicaties } from './applicaties.ts'
 import { registerAudit } from './audit.ts'
 import { registerCatalogi } from './catalogi/index.ts'
 import { checkToken, tokenCookie } from './csrf-token.ts'
-import { registerDiensten } from './diensten.ts'
+import { registerServicePages } from './diensten.ts'
 import { registerDocumenten } from './documenten.ts'
 import type { Formulier } from './form.ts'
 import { registerImports } from './imports.ts'
-import { registerTaken } from './jobs.ts'
+import { registerJobs } from './jobs.ts'
 import { registerKanalen } from './kanalen.ts'
 import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { registerLanguage } from './language/switch.ts'
 import { registerManual } from './manual.ts'
 import { registerMijnAccount } from './my-account.ts'
-import { registerNotificatieInstellingen } from './notificatie-settings.ts'
+import { registerNotificatieSettings } from './notificatie-settings.ts'
 import { registerNotificaties } from './notificaties.ts'
-import { registerUitgaand } from './outgoing.ts'
-import { registerOverzicht } from './overview.ts'
+import { registerOutgoing } from './outgoing.ts'
+import { registerOverview } from './overview.ts'
 import { openOwnTables, type WholeParts } from './own-tables.ts'
 import { registerPage } from './page.ts'
-import { registerBewaartermijnen } from './retention.ts'
+import { registerRetention } from './retention.ts'
 import { registerSearch } from './search.ts'
 import { findSession, hasRole } from './session.ts'
 import { registerSettings } from './settings.ts'
@@ -80,15 +80,15 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   await registerPage(app, stijl)
 
   await registerSignIn(app)
-  registerOverzicht(app)
+  registerOverview(app)
   registerNotificaties(app)
-  registerNotificatieInstellingen(app)
+  registerNotificatieSettings(app)
   registerAbonnementen(app)
   registerKanalen(app)
-  registerTaken(app)
-  registerBewaartermijnen(app)
-  registerUitgaand(app)
-  registerDiensten(app)
+  registerJobs(app)
+  registerRetention(app)
+  registerOutgoing(app)
+  registerServicePages(app)
   registerApplicaties(app)
   registerAccounts(app)
   registerMijnAccount(app)

@@ -71,7 +71,7 @@ type Job = {
   worker: string | null
 }
 
-export function registerTaken(app: FastifyInstance): void {
+export function registerJobs(app: FastifyInstance): void {
   const { db, sql: driver } = app.reader
 
   app.get('/taken', { config: viewing }, async (request, reply) => {
@@ -82,7 +82,7 @@ export function registerTaken(app: FastifyInstance): void {
     const [lijst, aantallen, storingen] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
-        rows: (limit, cursor) => selectTaken(staat, taak, limit, cursor, tekst('sorteer') === 'nummer'),
+        rows: (limit, cursor) => selectJobs(staat, taak, limit, cursor, tekst('sorteer') === 'nummer'),
       }),
       driver<{ staat: Staat; aantal: number }[]>`
         select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal
@@ -144,7 +144,7 @@ export function registerTaken(app: FastifyInstance): void {
   // graphile-worker's own functions leave a job alone that a worker has.
   app.post<Params>('/taken/:id/opnieuw', { config: operating }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
-    const gelukt = await pasAan(
+    const gelukt = await changeJobs(
       request,
       taak,
       'taak-opnieuw',
@@ -160,7 +160,7 @@ export function registerTaken(app: FastifyInstance): void {
   })
   app.post<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
-    const gelukt = await pasAan(
+    const gelukt = await changeJobs(
       request,
       taak,
       'taak-verwijderen',
@@ -197,7 +197,7 @@ export function registerTaken(app: FastifyInstance): void {
     })
   }
 
-  async function pasAan(
+  async function changeJobs(
     request: Parameters<typeof mutateFromPage>[0],
     taak: Job,
     handeling: string,
@@ -225,7 +225,7 @@ export function registerTaken(app: FastifyInstance): void {
     }
   }
 
-  async function selectTaken(
+  async function selectJobs(
     staat: Staat | undefined,
     taak: string,
     limit: number,

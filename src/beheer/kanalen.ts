@@ -8,7 +8,7 @@ import { notFound } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
 import { changeKanaal, createKanaal, KanaalInput } from '../nrc/kanalen.ts'
 import { nameOf } from './abonnementen/abonnement.ts'
-import { groepInWords, stateOf } from './abonnementen/labels.ts'
+import { groupInWords, stateOf } from './abonnementen/labels.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf } from './form.ts'
 import { t } from './language/language.ts'
@@ -90,7 +90,7 @@ export function registerKanalen(app: FastifyInstance): void {
         ...row,
         naam: nameOf(row),
         staat: stateOf(row),
-        groepen: row.filters.map((filters) => groepInWords({ naam: kanaal.naam, filters })),
+        groepen: row.filters.map((filters) => groupInWords({ naam: kanaal.naam, filters })),
       })),
     })
   })

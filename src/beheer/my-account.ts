@@ -33,7 +33,7 @@ const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 export function registerMijnAccount(app: FastifyInstance): void {
   const { box } = app.parts
   /** Runs a check of a password or a code, so many times. @throws Problem 429 */
-  const beproef = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
+  const countingFailures = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
     const { id } = signedIn(request)
     const counters = ownCounters(id)
     const seconds = await app.own.attempts.claim(counters)
@@ -60,7 +60,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     try {
       if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
       const form = readForm(Wachtwoord, request.body, newPasswordFaults)
-      const right = await beproef(request, async () =>
+      const right = await countingFailures(request, async () =>
         app.own.accounts.checkPassword(await app.own.accounts.find(gebruikersnaam), form.oud, { known: true }),
       )
       if (!right) throwFormFaults({ oud: t('Dit is niet uw huidige wachtwoord.') })
@@ -93,7 +93,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const beheerder = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code, true))))
+      if (!(await countingFailures(request, () => app.own.codes.use(box, beheerder, code, true))))
         throwFormFaults({
           code: t('Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.'),
         })
@@ -122,7 +122,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const beheerder = signedIn(request)
     try {
       const { code } = readForm(Code, request.body)
-      if (!(await beproef(request, () => app.own.codes.use(box, beheerder, code))))
+      if (!(await countingFailures(request, () => app.own.codes.use(box, beheerder, code))))
         throwFormFaults({ code: t('Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.') })
       await mutateFromPage(request, async (m) => {
         await deleteTotp(m.trx, beheerder.id)

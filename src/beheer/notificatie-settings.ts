@@ -5,13 +5,7 @@ import type { ReadDb } from '../database/database.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS, schedule } from '../notificaties/backoff.ts'
 import { GeenDienst, type Stage } from '../notificaties/kanalen.ts'
-import {
-  gepauzeerdOp,
-  type Instellingen,
-  readInstellingen,
-  readModus,
-  saveInstellingen,
-} from '../notificaties/settings.ts'
+import { type Instellingen, pausedAt, readModus, readSettings, saveSettings } from '../notificaties/settings.ts'
 import { saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
@@ -20,7 +14,7 @@ import { STAPPEN, stepsOf } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
 const PAD = '/configuratie/notificaties'
-const titel = () => t('Notificaties instellen')
+const title = () => t('Notificaties instellen')
 const SLUG = 'notificaties'
 const NIETS = new Error('nothing changed')
 
@@ -30,20 +24,20 @@ type Velden = Record<(typeof VELDEN)[number], string>
 const HERHALING = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'baseFactor'] as const
 const VELDEN = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...HERHALING] as const
 
-export function registerNotificatieInstellingen(app: FastifyInstance): void {
+export function registerNotificatieSettings(app: FastifyInstance): void {
   app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const query = request.query as Formulier
     const velden = { ...toFields(await readCurrent(app.read)) }
     for (const naam of HERHALING) if (query[naam] !== undefined) velden[naam] = textOf(query, naam)
-    return toon(reply, velden, {})
+    return show(reply, velden, {})
   })
 
   app.post(PAD, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     const form = (request.body ?? {}) as Formulier
     const velden = Object.fromEntries(VELDEN.map((naam) => [naam, textOf(form, naam)])) as Velden
     const actie = textOf(form, 'actie')
-    if (actie === 'standaard' || actie === 'kort') return toon(reply, { ...velden, ...retryFields(SETS[actie]) }, {})
-    if (actie === 'voorbeeld') return toon(reply, velden, {})
+    if (actie === 'standaard' || actie === 'kort') return show(reply, { ...velden, ...retryFields(SETS[actie]) }, {})
+    if (actie === 'voorbeeld') return show(reply, velden, {})
     try {
       const gewijzigd = await opslaan(request, velden, textOf(form, 'secret'))
       if (!gewijzigd) return redirectWith(request, reply, PAD, t('Er was niets gewijzigd.'), 'info')
@@ -54,7 +48,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
         t('De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.'),
       )
     } catch (error) {
-      return toon(reply.code(400), velden, formFaultsOf(toProblem(error)))
+      return show(reply.code(400), velden, formFaultsOf(toProblem(error)))
     }
   })
 
@@ -93,16 +87,14 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
     )
   })
 
-  async function toon(reply: FastifyReply, velden: Velden, fouten: Fouten) {
+  async function show(reply: FastifyReply, velden: Velden, fouten: Fouten) {
     const fout: Fouten = {}
     const herhaling = readRetry(velden, fout)
-    const [nu, pauze] = await Promise.all([readCurrent(app.read), gepauzeerdOp(app.read)])
-    const test = await laatste<{ stappen: Stage[] }>('testbericht-versturen')
-    const kanalen = await laatste<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>(
-      'kanalen-registreren',
-    )
+    const [nu, pauze] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
+    const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
+    const kanalen = await latest<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>('kanalen-registreren')
     return reply.pagina('notificatie-instellingen', {
-      titel: titel(),
+      titel: title(),
       velden,
       fouten,
       heeftSecret: nu.dienst?.heeftSecret ?? false,
@@ -118,7 +110,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
   }
 
   /** What the last test or registration came to: its audit record tells. */
-  async function laatste<T>(handeling: string) {
+  async function latest<T>(handeling: string) {
     const row = await app.read
       .selectFrom('beheerAudit')
       .where('handeling', '=', handeling)
@@ -166,7 +158,7 @@ export function registerNotificatieInstellingen(app: FastifyInstance): void {
             termijnMs: Math.round(termijn * 1000),
           })
         }
-        await saveInstellingen(m, {
+        await saveSettings(m, {
           ...herhaling,
           dienst: apiRoot === '' ? null : slug,
           opVolgorde: velden.opVolgorde !== '',
@@ -203,7 +195,7 @@ async function withService<T>(work: () => Promise<T>): Promise<T | undefined> {
 type Huidig = Awaited<ReturnType<typeof readCurrent>>
 
 async function readCurrent(db: ReadDb) {
-  const { dienst: slug, ...instellingen } = await readInstellingen(db)
+  const { dienst: slug, ...instellingen } = await readSettings(db)
   const row = await db
     .selectFrom('dienst')
     .where('slug', '=', slug ?? '')

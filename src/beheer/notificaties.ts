@@ -5,10 +5,10 @@ import { sql } from 'kysely'
 import { one } from '../database/rows.ts'
 import { notFound } from '../http/problem.ts'
 import { isUuid, UUID_PATTERN } from '../http/uuid.ts'
-import { CAUSE, type NotificatieFilter, voldoetAan } from '../notificaties/filter.ts'
+import { CAUSE, matchesFilter, type NotificatieFilter } from '../notificaties/filter.ts'
 import { KANALEN } from '../notificaties/kanalen.ts'
 import { resendFailed, sendNow } from '../notificaties/resend.ts'
-import { gepauzeerdOp, readInstellingen, readModus, setPaused } from '../notificaties/settings.ts'
+import { pausedAt, readModus, readSettings, setPaused } from '../notificaties/settings.ts'
 import { mutateFromPage } from './change.ts'
 import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
 import { formatDate, formatNumber } from './format.ts'
@@ -111,9 +111,11 @@ export function registerNotificaties(app: FastifyInstance): void {
   })
 
   app.post('/notificaties/gekozen/herzenden', { config: operating }, async (request, reply) =>
-    gekozen(request, reply, 'herzenden'),
+    resendChosen(request, reply, 'herzenden'),
   )
-  app.post('/notificaties/gekozen/nu', { config: operating }, async (request, reply) => gekozen(request, reply, 'nu'))
+  app.post('/notificaties/gekozen/nu', { config: operating }, async (request, reply) =>
+    resendChosen(request, reply, 'nu'),
+  )
   for (const wat of ['herzenden', 'nu'] as const) {
     app.post<Params>(`/notificaties/:uuid/${wat}`, { config: operating }, async (request, reply) => {
       const { uuid } = await requireMessage(app, request.params.uuid)
@@ -126,13 +128,13 @@ export function registerNotificaties(app: FastifyInstance): void {
   for (const pauze of [true, false]) {
     app.post(`/notificaties/${pauze ? 'pauzeren' : 'hervatten'}`, { config: operating }, async (request, reply) => {
       await mutateFromPage(request, async (m) => {
-        const oud = await gepauzeerdOp(m.read)
+        const oud = await pausedAt(m.read)
         await setPaused(m, pauze)
         m.vastleggen({
           handeling: pauze ? 'notificaties-pauzeren' : 'notificaties-hervatten',
           soort: 'notificatie-instelling',
           oud: { gepauzeerdOp: oud },
-          nieuw: { gepauzeerdOp: await gepauzeerdOp(m.read) },
+          nieuw: { gepauzeerdOp: await pausedAt(m.read) },
         })
       })
       const tekst = pauze
@@ -198,7 +200,11 @@ export function registerNotificaties(app: FastifyInstance): void {
     })
   })
 
-  async function gekozen(request: FastifyRequest, reply: FastifyReply, wat: 'herzenden' | 'nu'): Promise<FastifyReply> {
+  async function resendChosen(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    wat: 'herzenden' | 'nu',
+  ): Promise<FastifyReply> {
     const form = (request.body ?? {}) as Formulier
     const uuids = [form.uuid ?? []].flat().filter((uuid) => isUuid(uuid))
     const terug = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
@@ -249,8 +255,8 @@ async function requireMessage(app: FastifyInstance, uuid: string) {
 /** What holds for all messages: whether they are sent at all. */
 async function readState(app: FastifyInstance) {
   const [{ dienst, opVolgorde, maxRetries }, pauze, modus] = await Promise.all([
-    readInstellingen(app.read),
-    gepauzeerdOp(app.read),
+    readSettings(app.read),
+    pausedAt(app.read),
     readModus(app.read),
   ])
   return { dienst, opVolgorde, maxRetries, pauze, modus }
@@ -363,7 +369,7 @@ async function selectRows(
       ? sql`(notificatie.aanmaakdatum, notificatie.id) ${ascending ? sql`>` : sql`<`}
           (${moment}::text::timestamptz, ${id}::text::bigint)`
       : sql`true`
-  return selectMessages(app, request, sql`${voldoetAan(filter)} and ${cursor}`, limit, ascending)
+  return selectMessages(app, request, sql`${matchesFilter(filter)} and ${cursor}`, limit, ascending)
 }
 
 async function selectMessages(
@@ -429,12 +435,12 @@ function causeInWords(oorzaak: string) {
 async function countUpTo(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
     select count(*)::int as aantal
-    from (select from notificatie where ${voldoetAan(filter)} limit ${TOT + 1}) gevonden`.execute(app.read)
+    from (select from notificatie where ${matchesFilter(filter)} limit ${TOT + 1}) gevonden`.execute(app.read)
   return one(rows).aantal
 }
 
 async function countMessages(app: FastifyInstance, filter: NotificatieFilter): Promise<number> {
   const { rows } = await sql<{ aantal: number }>`
-    select count(*)::int as aantal from notificatie where ${voldoetAan(filter)}`.execute(app.read)
+    select count(*)::int as aantal from notificatie where ${matchesFilter(filter)}`.execute(app.read)
   return one(rows).aantal
 }

@@ -19,7 +19,7 @@ type Regel = {
   verzoek: string
 }
 
-export function registerUitgaand(app: FastifyInstance): void {
+export function registerOutgoing(app: FastifyInstance): void {
   app.get('/uitgaand', { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const [lijst, diensten] = await Promise.all([
       keysetByNumber<Regel>(request, app.read, {

@@ -8,7 +8,7 @@ import { one } from '../database/rows.ts'
 import type { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
 import { EXTERNAL } from '../notificaties/outbox.ts'
-import { gepauzeerdOp, readInstellingen, readModus } from '../notificaties/settings.ts'
+import { pausedAt, readModus, readSettings } from '../notificaties/settings.ts'
 import { type Figures, readAlarms } from '../nrc/abonnement/figures.ts'
 import { nameOf } from './abonnementen/abonnement.ts'
 import { stateOf, subscriberOutcome } from './abonnementen/labels.ts'
@@ -32,7 +32,7 @@ const LATE_MS = 15 * 60_000
 /** With less room left than this we warn. */
 const WEINIG_RUIMTE = 0.1
 
-export function registerOverzicht(app: FastifyInstance): void {
+export function registerOverview(app: FastifyInstance): void {
   const bereik = remembered(5_000, unreachable)
   const databaseGrootte = remembered(60_000, async () => {
     const [row] = await app.reader.sql<[{ omvang: number }]>`
@@ -65,7 +65,7 @@ export function registerOverzicht(app: FastifyInstance): void {
       readDisk(parts),
       databaseGrootte(''),
       readVersions(app.reader),
-      gepauzeerdOp(app.read),
+      pausedAt(app.read),
       lostContent(''),
       readAlarms(app.read, ALARMEN),
     ])
@@ -227,7 +227,7 @@ async function readReceiver(
   { db, sql }: Reader,
   bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
 ): Promise<Ontvanger> {
-  const [{ dienst }, modus] = await Promise.all([readInstellingen(db), readModus(db)])
+  const [{ dienst }, modus] = await Promise.all([readSettings(db), readModus(db)])
   const [service] =
     dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from dienst where slug = ${dienst}`
   const [laatste] = await sql<NonNullable<Ontvanger['laatste']>[]>`

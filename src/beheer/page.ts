@@ -222,7 +222,7 @@ function frame(request: FastifyRequest, stijl: Stijl) {
   const { beheerder } = request
   const basis = `${basePath(request)}/beheer`
   const pad = request.originalUrl.split('?', 1)[0]!.replace(/^\/beheer/, '') || '/'
-  const isHier = (item: MenuItem) =>
+  const isHere = (item: MenuItem) =>
     item.pad === '/'
       ? pad === '/'
       : pad === item.pad || (item.pad !== '/configuratie' && pad.startsWith(`${item.pad}/`))
@@ -247,7 +247,7 @@ function frame(request: FastifyRequest, stijl: Stijl) {
               .map((item) => ({
                 ...item,
                 pad: item.pad === '/' ? `${basis}/` : `${basis}${item.pad}`,
-                hier: isHier(item),
+                hier: isHere(item),
               })),
           }))
         : [],

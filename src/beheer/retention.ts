@@ -1,7 +1,7 @@
 // bewaartermijnen: what is kept for how long, what a clean-up would remove, and what the last ones did.
 
 import type { FastifyInstance } from 'fastify'
-import { toRemove, volgendeRun } from '../jobs/retention.ts'
+import { nextRun, toRemove } from '../jobs/retention.ts'
 import { mutateFromPage } from './change.ts'
 import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
@@ -10,7 +10,7 @@ import { signedIn } from './session.ts'
 const PAD = '/bewaartermijnen'
 const TAAK = 'retention'
 
-export function registerBewaartermijnen(app: FastifyInstance): void {
+export function registerRetention(app: FastifyInstance): void {
   const { config } = app.parts
   const terms = () => ({ imports: config.importRetentionDays, notificaties: config.notificationDaysRetained })
 
@@ -26,7 +26,7 @@ export function registerBewaartermijnen(app: FastifyInstance): void {
       termijnen: terms(),
       nu,
       runs,
-      volgende: volgendeRun().toISOString(),
+      volgende: nextRun().toISOString(),
       bezig: job ? (job.bezig ? 'bezig' : 'wacht') : null,
     })
   })

@@ -155,7 +155,7 @@ export function registerZaken(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   app.get('/zaken', { config }, async (request, reply) => {
-    const lijst = await keysetByNumber<Regel>(request, app.read, {
+    const listPart = await keysetByNumber<Regel>(request, app.read, {
       select: REGEL,
       id: sql`z.id`,
       sorts: SORTS,
@@ -163,14 +163,14 @@ export function registerZaken(app: FastifyInstance): void {
     })
     return reply.pagina('zaken', {
       titel: t('Zaken'),
-      lijst,
+      lijst: listPart,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
       zaaktypen: await typeChoices(app.read, 'zaaktype'),
     })
   })
 
   app.get('/zaken/:uuid', { config }, async (request, reply) => {
-    const zaak = await vindZaak(request)
+    const zaak = await zaakOfRequest(request)
     const part = async (onderdeel: string, size: number) => ({
       ...ONDERDELEN[onderdeel]!,
       ...(await keysetByNumber<{ id: number; op: string }>(
@@ -206,7 +206,7 @@ export function registerZaken(app: FastifyInstance): void {
   })
 
   app.get('/zaken/:uuid/geschiedenis', { config }, async (request, reply) => {
-    const zaak = await vindZaak(request)
+    const zaak = await zaakOfRequest(request)
     await recordLook(request, zaak)
     return reply.pagina('geschiedenis', {
       titel: t('Geschiedenis'),
@@ -222,7 +222,7 @@ export function registerZaken(app: FastifyInstance): void {
     const { onderdeel } = request.params
     const part = Object.hasOwn(ONDERDELEN, onderdeel) ? ONDERDELEN[onderdeel]! : undefined
     if (!part) throw notFound(t('Deze pagina bestaat niet.'))
-    const zaak = await vindZaak(request)
+    const zaak = await zaakOfRequest(request)
     if (onderdeel === 'rollen') await recordLook(request, zaak)
     return reply.pagina('zaak-onderdeel', {
       titel: part.naam,
@@ -256,7 +256,7 @@ export function registerZaken(app: FastifyInstance): void {
     return rows
   }
 
-  async function vindZaak(request: FastifyRequest) {
+  async function zaakOfRequest(request: FastifyRequest) {
     const zaak = await app.read
       .selectFrom('zaak as z')
       .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')

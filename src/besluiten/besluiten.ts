@@ -42,7 +42,7 @@ import {
 import {
   type Besluittype,
   besluittypeChangeFaults,
-  datumFaults,
+  dateFaults,
   fetchBesluittypeElsewhere,
   fetchZaakElsewhere,
   identificatieChangeFaults,
@@ -51,8 +51,8 @@ import {
   publishedFaults,
   requireBesluittype,
   type Settings,
-  type ZaakElders,
-  zaaktypeEldersFaults,
+  type ZaakElsewhere,
+  zaaktypeElsewhereFaults,
   zaaktypeFaults,
 } from './rules.ts'
 import { syncZaakbesluit } from './zaakbesluiten.ts'
@@ -186,7 +186,7 @@ export async function createBesluit(
   context: {
     elsewhere: Besluittype | InvalidParam | undefined
     config: Settings
-    zaakElders?: ZaakElders | InvalidParam | undefined
+    zaakElders?: ZaakElsewhere | InvalidParam | undefined
     elders?: RemoteChange
   },
 ): Promise<BesluitRow> {
@@ -196,7 +196,7 @@ export async function createBesluit(
   const { zaakElders } = context
   const elders = zaakElders && 'url' in zaakElders ? zaakElders : null
   const { zaak, faults } = elders
-    ? { zaak: null, faults: await zaaktypeEldersFaults(m.read, type, elders, base) } // brc-007
+    ? { zaak: null, faults: await zaaktypeElsewhereFaults(m.read, type, elders, base) } // brc-007
     : zaakElders && 'code' in zaakElders
       ? { zaak: null, faults: [zaakElders] }
       : await judgeZaak(m, input.zaak)
@@ -204,7 +204,7 @@ export async function createBesluit(
     ...(await identificatieFaults(m.read, input)), // brc-002
     ...publishedFaults(type, context.config), // brc-001
     ...faults,
-    ...datumFaults(input, context.config),
+    ...dateFaults(input, context.config),
     ...(await zaaktypeFaults(m.read, type, zaak)), // brc-007
   ])
   if (zaak) requireOpenZaak(zaak, m.actor)
@@ -218,7 +218,7 @@ export async function createBesluit(
   })
   if (elders && context.elders) {
     context.elders.rijen.push({ tabel: 'besluit', uuid })
-    context.elders.spiegels.push(zaakbesluitElders(elders.url, uuid, base)) // brc-006
+    context.elders.spiegels.push(zaakbesluitElsewhere(elders.url, uuid, base)) // brc-006
   }
   const row = expected(await findBesluit(m.read, uuid))
   recordBesluit(m, 'create', row, null, toBesluit(row, base))
@@ -234,7 +234,7 @@ type NewBesluit = ReturnType<typeof toRow> & {
   zaakUrl: string | null
 }
 
-const zaakbesluitElders = (zaak: string, uuid: string, base: string): RemoteRelation => ({
+const zaakbesluitElsewhere = (zaak: string, uuid: string, base: string): RemoteRelation => ({
   soort: 'zaakbesluit',
   bron: 'besluit',
   bronUuid: uuid,
@@ -273,7 +273,7 @@ async function changeBesluit(
   given: BesluitPatch,
   context: {
     config: Settings
-    zaakElders: ZaakElders | InvalidParam | undefined
+    zaakElders: ZaakElsewhere | InvalidParam | undefined
     zaaktypen: string[]
     elders: RemoteChange
   },
@@ -294,7 +294,7 @@ async function changeBesluit(
     ...identificatieChangeFaults(given, before), // brc-002
     ...(await besluittypeChangeFaults(m.read, given, before, base, config)), // brc-001
     ...asked.faults,
-    ...datumFaults(given, config),
+    ...dateFaults(given, config),
     ...(await zaaktypeFaults(m.read, { id: before.besluittypeId, zaaktypen }, known ? null : asked.zaak)), // brc-007
   ])
   for (const zaak of [current, asked.zaak]) if (zaak) requireOpenZaak(zaak, m.actor)
@@ -318,7 +318,7 @@ async function changeBesluit(
   if (leaves && naar) await releaseAfterwards(m, 'besluit', uuid, elders)
   else if (leaves) await releaseRemote(m, 'besluit', [uuid])
   if (naar && was) {
-    elders.spiegels.push(zaakbesluitElders(naar.url, uuid, base)) // brc-006
+    elders.spiegels.push(zaakbesluitElsewhere(naar.url, uuid, base)) // brc-006
     elders.rijen.push(...undone(uuid, current, was, await bothSides(m, uuid, current)))
   }
   return nieuw
@@ -329,11 +329,11 @@ async function judgeNewZaak(
   m: Mutation,
   { besluittypeId }: BesluitRow,
   url: string | undefined,
-  { zaakElders, zaaktypen }: { zaakElders: ZaakElders | InvalidParam | undefined; zaaktypen: string[] },
-): Promise<{ zaak: ZaakCore | null; naar: ZaakElders | null; faults: InvalidParam[] }> {
+  { zaakElders, zaaktypen }: { zaakElders: ZaakElsewhere | InvalidParam | undefined; zaaktypen: string[] },
+): Promise<{ zaak: ZaakCore | null; naar: ZaakElsewhere | null; faults: InvalidParam[] }> {
   if (!zaakElders) return { ...(await judgeZaak(m, url)), naar: null }
   if ('code' in zaakElders) return { zaak: null, naar: null, faults: [zaakElders] }
-  const faults = await zaaktypeEldersFaults(m.read, { id: besluittypeId, zaaktypen }, zaakElders, m.actor.base)
+  const faults = await zaaktypeElsewhereFaults(m.read, { id: besluittypeId, zaaktypen }, zaakElders, m.actor.base)
   return { zaak: null, naar: zaakElders, faults }
 }
 

@@ -30,7 +30,7 @@ import {
 } from './read.ts'
 import {
   type Documenttype,
-  documenttypeElders,
+  documenttypeElsewhere,
   fetchDocumenttypen,
   informatieobjecttypeFaults,
   judgeDocumentUrl,
@@ -121,7 +121,7 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
         await m.trx.deleteFrom('besluitinformatieobject').where('id', '=', row.id).execute()
         const documentId = row.enkelvoudiginformatieobjectId
         if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005
-        recordRelatie(m, 'destroy', besluit, row, row.documentIdentificatie ?? row.informatieobjectUrl!)
+        recordRelation(m, 'destroy', besluit, row, row.documentIdentificatie ?? row.informatieobjectUrl!)
       })
       return reply.code(204).send()
     },
@@ -168,7 +168,7 @@ export async function createBesluitinformatieobject(
     })
   }
   const row = { uuid, besluitUuid: besluit.uuid, documentUuid: document.uuid, informatieobjectUrl: url }
-  recordRelatie(m, 'create', besluit, row, identificatie)
+  recordRelation(m, 'create', besluit, row, identificatie)
   return toBesluitinformatieobject(row, base)
 }
 
@@ -181,7 +181,7 @@ type Document = {
 }
 
 async function findRemoteDocument(m: Mutation, { url, identificatie, ...found }: RemoteDocument): Promise<Document> {
-  const type = await documenttypeElders(m.read, found.informatieobjecttype, m.actor.base)
+  const type = await documenttypeElsewhere(m.read, found.informatieobjecttype, m.actor.base)
   return { id: null, uuid: null, url, identificatie, type }
 }
 
@@ -210,7 +210,7 @@ function refused(faults: Parameters<typeof throwFaults>[0]): never {
   throw new Error('refused for no reason')
 }
 
-function recordRelatie(
+function recordRelation(
   m: Mutation,
   actie: 'create' | 'destroy',
   besluit: BesluitRow,

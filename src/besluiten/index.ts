@@ -11,11 +11,11 @@ export const besluitenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(besluiten)
   await app.register(besluitinformatieobjecten)
   await app.register(besluitVerwerken)
-  await app.register(sporen)
+  await app.register(trails)
 }
 
 /** Rights on the audit trail reach the besluit, or are given for the whole component, without a type. */
-const sporen: FastifyPluginAsyncTypebox = async (app) => {
+const trails: FastifyPluginAsyncTypebox = async (app) => {
   app.addHook('preHandler', async ({ actor, params }) => {
     const besluit = await findBesluit(app.read, (params as { uuid: string }).uuid)
     if (!besluit || mayDo(actor, AUDITTRAIL, besluit)) return

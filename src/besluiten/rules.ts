@@ -134,7 +134,7 @@ export function identificatieChangeFaults(given: BesluitPatch, row: BesluitRow):
 }
 
 /** A besluit has been taken. `jwtLeeway` in seconds, of clocks that differ. */
-export function datumFaults({ datum }: { datum?: string | undefined }, { jwtLeeway }: Settings): InvalidParam[] {
+export function dateFaults({ datum }: { datum?: string | undefined }, { jwtLeeway }: Settings): InvalidParam[] {
   const today = new Date(Date.now() + jwtLeeway * 1000).toISOString().slice(0, 10)
   return datum !== undefined && datum > today
     ? [fault('datum', 'future_not_allowed', 'Deze datum ligt in de toekomst.')]
@@ -174,14 +174,14 @@ export async function zaaktypeFaults(
 }
 
 /** A case at another server: the type of it may well be ours. */
-export type ZaakElders = { url: string; zaaktype: string }
+export type ZaakElsewhere = { url: string; zaaktype: string }
 
 /** The case elsewhere that a besluit names: to be asked before a transaction begins. Undefined for none, or one of ours. */
 export async function fetchZaakElsewhere(
   services: Services,
   url: string | undefined,
   base: string,
-): Promise<ZaakElders | InvalidParam | undefined> {
+): Promise<ZaakElsewhere | InvalidParam | undefined> {
   if (!url || resolveLink(url, base).kind !== 'elsewhere') return undefined
   const fetched = await services.fetchJson(url)
   if (fetched.kind !== 'ok') return fault('zaak', 'bad-url', 'Deze zaak is niet op te vragen.')
@@ -192,10 +192,10 @@ export async function fetchZaakElsewhere(
 }
 
 /** brc-007 for a case elsewhere: both types are ours, or the besluittype elsewhere names that zaaktype. */
-export async function zaaktypeEldersFaults(
+export async function zaaktypeElsewhereFaults(
   db: ReadDb,
   type: Pick<Besluittype, 'id' | 'zaaktypen'>,
-  { zaaktype }: ZaakElders,
+  { zaaktype }: ZaakElsewhere,
   base: string,
 ): Promise<InvalidParam[]> {
   const target = resolveLink(zaaktype, base)
@@ -231,7 +231,7 @@ export async function fetchDocumenttypen(services: Services, besluittypeUrl: str
 export type Documenttype = { id: number | null; url: string | null }
 
 /** What the type of a document elsewhere is to us: it may well be one of ours. */
-export async function documenttypeElders(db: ReadDb, url: string, base: string): Promise<Documenttype> {
+export async function documenttypeElsewhere(db: ReadDb, url: string, base: string): Promise<Documenttype> {
   const target = resolveLink(url, base)
   if (target.kind !== 'ours') return { id: null, url }
   const own = target.resource === 'informatieobjecttype' ? target.uuid : null

@@ -2,7 +2,7 @@
 // besluit, and archiving of a closed case follows its dates.
 import type { Mutation } from '../database/mutate.ts'
 import { touchZaak, type ZaakCore } from '../zaken/lock.ts'
-import { announceGemuteerd } from '../zaken/records.ts'
+import { announceChange } from '../zaken/records.ts'
 import { changeLinkedBesluit, linkBesluit, unlinkBesluit } from '../zaken/zaakbesluiten.ts'
 import type { BesluitRow } from './columns.ts'
 
@@ -16,7 +16,7 @@ export async function syncZaakbesluit(m: Mutation, oud: Kant | null, nieuw: Kant
   const { uuid: besluitUuid, ingangsdatum, vervaldatum } = nieuw.row
   const besluit = { besluitUuid, ingangsdatum, vervaldatum }
   if (oud?.zaak?.id !== nieuw.zaak.id) return linkBesluit(m, nieuw.zaak, besluit)
-  announceGemuteerd(m, nieuw.zaak)
+  announceChange(m, nieuw.zaak)
   const sameDates = oud.row.ingangsdatum === ingangsdatum && oud.row.vervaldatum === vervaldatum
   // Archiving is not derived again for nothing: someone may have set its dates by hand.
   await (sameDates ? touchZaak(m, nieuw.zaak.id) : changeLinkedBesluit(m, nieuw.zaak, besluit))

@@ -16,19 +16,19 @@ import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } 
 import {
   ANDERE_CATALOGUS,
   allVersions,
-  changesOnlyEinde,
+  changesOnlyEnd,
   DatumGeldigheid,
   deleteAccess,
   deleteUnlessInUse,
   filterUuid,
-  findRelaties,
-  handOverRelaties,
+  findRelations,
+  handOverRelations,
   mayForce,
   mayForceDelete,
   type NamedType,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
-  objectPeriode,
+  objectPeriod,
   readAccess,
   referringVersions,
   requireCatalogus,
@@ -141,14 +141,14 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
 /** @param own a uuid to use instead of a new one */
 export async function createBesluittype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
-  const related = await readRelaties(m, input, catalogus.id)
+  const related = await readRelations(m, input, catalogus.id)
   throwFaults([...catalogusFaults(related, catalogus.id), ...linkFaults(m, related)])
   const { id, uuid } = await m.trx
     .insertInto('besluittype')
     .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
-  await writeRelaties(m, id, related)
+  await writeRelations(m, id, related)
   const row = expected(await findType(m.read, source, uuid))
   const besluittype = recordRow(m, source, 'create', row, null)
   await announceType(m, 'brc', null, placeOf(row))
@@ -165,8 +165,8 @@ export async function changeBesluittype(
   const oud = toBesluittype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(BesluittypeInput, { ...oud, ...body })
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
-  const related = await readRelaties(m, input, catalogus.id)
-  const onlyEinde = changesOnlyEinde(actie, body)
+  const related = await readRelations(m, input, catalogus.id)
+  const onlyEinde = changesOnlyEnd(actie, body)
   const faults = catalogusFaults(related, catalogus.id)
   if (!mayForce(m.actor) && !onlyEinde) {
     if (!before.concept) faults.push(NON_CONCEPT_OBJECT) // ztc-009
@@ -180,7 +180,7 @@ export async function changeBesluittype(
     .set({ ...toRow(input), catalogusId: catalogus.id })
     .where('id', '=', before.id)
     .execute()
-  if (body.informatieobjecttypen) await writeRelaties(m, before.id, related)
+  if (body.informatieobjecttypen) await writeRelations(m, before.id, related)
   const row = expected(await findType(m.read, source, uuid))
   if (!row.concept)
     await requireNoOverlap(
@@ -213,7 +213,7 @@ export async function deleteBesluittype(m: Mutation, uuid: string): Promise<void
       where r.besluittype_id = ${before.id} and not z.concept limit 1`.execute(m.trx)
     if (rows.length > 0 || (await hasPublishedInformatieobjecttype(m, before.id))) throwFaults([NON_CONCEPT_RELATION])
   }
-  await handOverRelaties(m, 'besluittype', before.id, [
+  await handOverRelations(m, 'besluittype', before.id, [
     { table: 'zaaktype_besluittype', owner: 'zaaktype_id', column: 'besluittype_id' },
     { table: 'resultaattype_besluittype', owner: 'resultaattype_id', column: 'besluittype_id' },
   ])
@@ -229,10 +229,10 @@ async function besluittypeForChange(m: Mutation, uuid: string): Promise<Besluitt
   return row
 }
 
-async function readRelaties(m: Mutation, input: Input, catalogusId: number): Promise<NamedType[]> {
+async function readRelations(m: Mutation, input: Input, catalogusId: number): Promise<NamedType[]> {
   const faults: InvalidParam[] = []
   const name = 'informatieobjecttypen'
-  const found = await findRelaties(m, 'informatieobjecttype', input[name], catalogusId, name, faults)
+  const found = await findRelations(m, 'informatieobjecttype', input[name], catalogusId, name, faults)
   throwFaults(faults)
   return found
 }
@@ -252,7 +252,7 @@ async function hasPublishedInformatieobjecttype(m: Mutation, besluittypeId: numb
   return rows.length > 0
 }
 
-async function writeRelaties(m: Mutation, besluittypeId: number, related: NamedType[]): Promise<void> {
+async function writeRelations(m: Mutation, besluittypeId: number, related: NamedType[]): Promise<void> {
   await m.trx.deleteFrom('besluittypeInformatieobjecttype').where('besluittypeId', '=', besluittypeId).execute()
   if (related.length === 0) return
   await m.trx
@@ -324,7 +324,7 @@ function selectBesluittype(query: Besluittypen, datum: string | null) {
   return query
     .selectAll('t')
     .select('c.uuid as catalogusUuid')
-    .select(objectPeriode('besluittype'))
+    .select(objectPeriod('besluittype'))
     .select([
       shownVersions('informatieobjecttype', informatieobjecttypen, datum).as('informatieobjecttypen'),
       shownVersions('informatieobjecttype', informatieobjecttypen, datum, 'omschrijving').as('vastgelegdIn'),

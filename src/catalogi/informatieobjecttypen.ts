@@ -24,17 +24,17 @@ import { notFound, throwFaults } from '../http/problem.ts'
 import { DetailOpDatum, NullableDate, Params, Teksten, Urls } from './fields.ts'
 import {
   allVersions,
-  changesOnlyEinde,
+  changesOnlyEnd,
   DatumGeldigheid,
   deleteAccess,
   deleteUnlessInUse,
   filterUuid,
-  handOverRelaties,
+  handOverRelations,
   mayForce,
   mayForceDelete,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
-  objectPeriode,
+  objectPeriod,
   readAccess,
   referringVersions,
   requireCatalogus,
@@ -182,10 +182,10 @@ export async function changeInformatieobjecttype(
   const oud = toInformatieobjecttype(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(InformatieobjecttypeInput, { ...oud, ...body })
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
-  const onlyEinde = changesOnlyEinde(actie, body)
+  const onlyEinde = changesOnlyEnd(actie, body)
   if (!mayForce(m.actor) && !onlyEinde) {
     const faults = before.concept ? [] : [NON_CONCEPT_OBJECT] // ztc-009
-    if (await hasPublishedRelaties(m, before.id)) faults.push(NON_CONCEPT_RELATION)
+    if (await hasPublishedRelations(m, before.id)) faults.push(NON_CONCEPT_RELATION)
     throwFaults(faults)
   }
   await m.trx
@@ -215,10 +215,10 @@ export async function deleteInformatieobjecttype(m: Mutation, uuid: string): Pro
   const before = await typeForChange(m, uuid)
   if (!mayForceDelete(m.actor)) {
     if (!before.concept) throwFaults([NON_CONCEPT_OBJECT]) // ztc-009
-    if (await hasPublishedRelaties(m, before.id)) throwFaults([NON_CONCEPT_RELATION])
+    if (await hasPublishedRelations(m, before.id)) throwFaults([NON_CONCEPT_RELATION])
   }
   const column = 'informatieobjecttype_id'
-  await handOverRelaties(m, 'informatieobjecttype', before.id, [
+  await handOverRelations(m, 'informatieobjecttype', before.id, [
     { table: 'zaaktype_informatieobjecttype', owner: 'zaaktype_id', column },
     { table: 'besluittype_informatieobjecttype', owner: 'besluittype_id', column },
     { table: 'resultaattype_informatieobjecttype', owner: 'resultaattype_id', column },
@@ -235,7 +235,7 @@ async function typeForChange(m: Mutation, uuid: string): Promise<TypeRow> {
   return row
 }
 
-async function hasPublishedRelaties(m: Mutation, id: number): Promise<boolean> {
+async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> {
   const { rows } = await sql`
     select 1 from zaaktype_informatieobjecttype r join zaaktype z on z.id = r.zaaktype_id
     where r.informatieobjecttype_id = ${id} and not z.concept
@@ -299,7 +299,7 @@ function selectType(query: Types, datum: string | null) {
   return query
     .selectAll('t')
     .select('c.uuid as catalogusUuid')
-    .select(objectPeriode('informatieobjecttype'))
+    .select(objectPeriod('informatieobjecttype'))
     .select([
       referringVersions('besluittype', besluittypen, datum).as('besluittypen'),
       referringVersions('besluittype', besluittypen, datum, 'omschrijving').as('besluittypeOmschrijving'),

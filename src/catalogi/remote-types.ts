@@ -19,7 +19,7 @@ const Brondatum = Type.Object({
 })
 
 const Specificatie = Type.Object({ formaat: OptionalText(), lengte: OptionalText(), waardenverzameling: Lijst })
-export type SpecificatieElders = Static<typeof Specificatie>
+export type RemoteSpecificatie = Static<typeof Specificatie>
 
 /** What has to be there: the least that tells each kind from the others, and all that rules look at. */
 const VORMEN = {
@@ -49,14 +49,14 @@ const VORMEN = {
   eigenschap: Type.Object({ zaaktype: Text(), naam: Naam, specificatie: Type.Optional(Specificatie) }),
   zaakobjecttype: Type.Object({ zaaktype: Text(), objecttype: Text() }),
 } satisfies Record<string, TObject>
-export type SoortElders = keyof typeof VORMEN
+export type RemoteKind = keyof typeof VORMEN
 
 /** A type at another server. `url` is as the caller wrote it: rights and types are compared with that. */
-export type RemoteType<S extends SoortElders = SoortElders> = { url: string } & Static<(typeof VORMEN)[S]>
+export type RemoteType<S extends RemoteKind = RemoteKind> = { url: string } & Static<(typeof VORMEN)[S]>
 
 /** What was asked of other servers: a type, or what is wrong with its URL. */
 export type RemoteTypes = {
-  get<S extends SoortElders>(soort: S, url: string): RemoteType<S> | InvalidParam | undefined
+  get<S extends RemoteKind>(soort: S, url: string): RemoteType<S> | InvalidParam | undefined
 }
 export const NO_REMOTE_TYPES: RemoteTypes = { get: () => undefined }
 
@@ -67,12 +67,12 @@ export const NO_REMOTE_TYPES: RemoteTypes = { get: () => undefined }
 export async function fetchTypes(
   services: Services,
   base: string,
-  wanted: readonly (readonly [soort: SoortElders, url: unknown])[],
+  wanted: readonly (readonly [soort: RemoteKind, url: unknown])[],
 ): Promise<RemoteTypes> {
   const found = new Map<string, unknown>()
   const elsewhere = wanted.filter(([, url]) => typeof url === 'string' && resolveLink(url, base).kind === 'elsewhere')
   if (elsewhere.length === 0) return NO_REMOTE_TYPES
-  const ask = async ([soort, url]: readonly [SoortElders, unknown]) => {
+  const ask = async ([soort, url]: readonly [RemoteKind, unknown]) => {
     const key = `${soort} ${url}`
     if (found.has(key)) return
     found.set(key, undefined)
@@ -82,7 +82,7 @@ export async function fetchTypes(
   return { get: (soort, url) => found.get(`${soort} ${url}`) as never }
 }
 
-async function fetchType<S extends SoortElders>(
+async function fetchType<S extends RemoteKind>(
   services: Services,
   soort: S,
   url: string,
@@ -95,7 +95,7 @@ async function fetchType<S extends SoortElders>(
   return { name: soort, code: 'invalid-resource', reason: `Deze URL is niet van een ${soort}.` }
 }
 
-function readType<S extends SoortElders>(soort: S, body: object): Static<(typeof VORMEN)[S]> | undefined {
+function readType<S extends RemoteKind>(soort: S, body: object): Static<(typeof VORMEN)[S]> | undefined {
   try {
     const type = readInput(VORMEN[soort] as TObject, body) as Record<string, unknown>
     for (const part of [type, type.brondatumArchiefprocedure as Record<string, unknown> | null | undefined])

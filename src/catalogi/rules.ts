@@ -65,7 +65,7 @@ type OnderZaaktype = {
  * What the filters above keep, in a query on parts `t` of zaaktypen `z`. A part without dates of its own is valid when its
  * zaaktype is.
  */
-export function onderZaaktype(filter: OnderZaaktype, base: string) {
+export function belowZaaktype(filter: OnderZaaktype, base: string) {
   const { status = 'definitief', datumGeldigheid: datum } = filter
   const kept = [sql`true`]
   if (status !== 'alles') kept.push(sql`z.concept = ${status === 'concept'}`)
@@ -99,7 +99,7 @@ export const ANDERE_CATALOGUS = onObject(
 const ANDER_ZAAKTYPE = onObject('relations-incorrect-zaaktype', 'Het statustype hoort bij een ander zaaktype.')
 
 /** Whether a PATCH only closes or reopens a version: that is allowed on what was published (ztc-009). */
-export function changesOnlyEinde(actie: 'update' | 'partial_update', body: object): boolean {
+export function changesOnlyEnd(actie: 'update' | 'partial_update', body: object): boolean {
   const names = Object.keys(body)
   return actie === 'partial_update' && names.length === 1 && names[0] === 'eindeGeldigheid'
 }
@@ -197,7 +197,7 @@ export type NamedType = Relatie & { byUrl: boolean }
  * within the catalogue. Of the versions with that key it is the valid published one, or else the newest. What cannot be
  * found is added to `faults` under `name`.
  */
-export async function findRelaties(
+export async function findRelations(
   { read, actor: { base } }: Mutation,
   type: Hoofdtype,
   values: readonly string[],
@@ -302,7 +302,7 @@ export function allVersions(type: Hoofdtype, alias = 't'): RawBuilder<unknown> {
 }
 
 /** beginObject and eindeObject span all versions: the oldest begin, and the end of the newest. */
-export function objectPeriode(type: Hoofdtype) {
+export function objectPeriod(type: Hoofdtype) {
   return [
     sql<string>`(select min(v.begin_geldigheid) from ${sql.table(type)} v where v.id in (${allVersions(type)}))`.as(
       'beginObject',
@@ -378,7 +378,7 @@ export function zaaktypeFaults(m: Mutation, zaaktypen: { concept: boolean }[]): 
 }
 
 /** Holds a part of a zaaktype, and that zaaktype, until the change is made. @throws Problem 404 when there is no such part */
-export async function holdOnderdeel(m: Mutation, table: Onderdeel, uuid: string): Promise<void> {
+export async function holdTypePart(m: Mutation, table: Onderdeel, uuid: string): Promise<void> {
   const { rows } = await sql<{ id: number }>`
     select z.id from ${sql.table(table)} t join zaaktype z on z.id = t.zaaktype_id where t.uuid = ${uuid}
     for share of z`.execute(m.trx)
@@ -388,7 +388,7 @@ export async function holdOnderdeel(m: Mutation, table: Onderdeel, uuid: string)
 }
 
 /** ztc-010 for a removal: what is below a published zaaktype stays, without the forced scope for that. */
-export async function deleteOnderdeel(
+export async function deleteTypePart(
   m: Mutation,
   table: Exclude<Onderdeel, 'zaaktype_informatieobjecttype'>,
   part: { id: number; concept: boolean },
@@ -419,7 +419,7 @@ export async function deleteUnlessInUse(work: () => Promise<unknown>): Promise<v
  * Before a version is removed: relations that were written with it go over to another version of the same type, since they
  * are relations with the type.
  */
-export async function handOverRelaties(
+export async function handOverRelations(
   m: Mutation,
   type: Hoofdtype,
   id: number,

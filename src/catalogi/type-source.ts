@@ -9,7 +9,7 @@ import { expected, one } from '../database/rows.ts'
 import type { Resource } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
-import { deleteOnderdeel, holdOnderdeel, type Onderdeel, recordChange } from './rules.ts'
+import { deleteTypePart, holdTypePart, type Onderdeel, recordChange } from './rules.ts'
 
 export type TypeSource<Row extends { uuid: string }, Shape extends { url: string }, Filter> = {
   resource: Resource
@@ -95,7 +95,7 @@ export async function partForChange<Row extends { uuid: string }, Shape extends 
   table: Onderdeel,
   uuid: string,
 ): Promise<Row> {
-  await holdOnderdeel(m, table, uuid)
+  await holdTypePart(m, table, uuid)
   return expected(await findType(m.read, source, uuid))
 }
 
@@ -145,6 +145,6 @@ export async function deletePart<
   uuid: string,
 ): Promise<void> {
   const before = await partForChange(m, source, table, uuid)
-  await deleteOnderdeel(m, table, before)
+  await deleteTypePart(m, table, before)
   recordDeleted(m, source, before)
 }

@@ -20,7 +20,7 @@ import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
 import { systemActor } from '../http/access.ts'
 import { uuidOf } from '../http/links.ts'
 import { SETS } from '../notificaties/backoff.ts'
-import { saveInstellingen } from '../notificaties/settings.ts'
+import { saveSettings } from '../notificaties/settings.ts'
 import type { Services } from '../services/services.ts'
 import { openLog } from '../telemetry/log.ts'
 import { findSecretBox, openServer, type Running, runApi, runWorker } from './processes.ts'
@@ -112,7 +112,7 @@ async function startService(config: Config): Promise<Service> {
 /** The set of delays that begins at 3 seconds: the default one would make the demo wait. */
 async function retrySoon(url: string): Promise<void> {
   const database = openDatabase(url, { max: 1, name: 'demo' })
-  await mutator(database)(systemActor('demo'), (m) => saveInstellingen(m, SETS.kort))
+  await mutator(database)(systemActor('demo'), (m) => saveSettings(m, SETS.kort))
   await database.close()
 }
 

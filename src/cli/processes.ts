@@ -29,7 +29,7 @@ import { rememberedReadiness } from '../http/health.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { openSenderDatabase, wakeOverdue } from '../notificaties/outbox.ts'
 import { openSender } from '../notificaties/sender.ts'
-import { fillInstellingen } from '../notificaties/settings.ts'
+import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
@@ -148,7 +148,7 @@ export async function runApi(
       await ensureBootstrapClient(database, box, config.bootstrapClient, config)
     }
     if (config.bootstrapAdmin) await ensureBootstrapAdmin(database, config.bootstrapAdmin)
-    if (isUsable) await fillInstellingen(database, box, config)
+    if (isUsable) await fillSettings(database, box, config)
     await prepareNrc(database, config)
     if (alone) await preferBuiltIn(database, config)
     const credentials = await openCredentialStore(database, box, log)

@@ -13,7 +13,7 @@ import { systemActor } from '../http/access.ts'
 import { ownAddress } from '../http/links.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS } from '../notificaties/backoff.ts'
-import { Instellingen, saveInstellingen } from '../notificaties/settings.ts'
+import { Instellingen, saveSettings } from '../notificaties/settings.ts'
 import { RemoteServiceInput, saveService } from '../services/register.ts'
 
 const Applicatie = Type.Object({
@@ -134,7 +134,7 @@ export async function applySetup(database: Database, box: SecretBox, config: Con
     if (setup.notifications) {
       const { set, ...settings } = setup.notifications
       await part('notifications', async () => {
-        applied.notifications = await saveInstellingen(m, { ...(set && SETS[set]), ...settings })
+        applied.notifications = await saveSettings(m, { ...(set && SETS[set]), ...settings })
       })
     }
     for (const [i, applicatie] of (setup.applicaties ?? []).entries()) {

@@ -14,7 +14,7 @@ import { sendAllById } from '../http/stream.ts'
 import { holdDocument, holdNamedDocument } from './document/hold.ts'
 import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
-import { catalogusElders, documentenKanaal, documentLabel } from './kanaal.ts'
+import { catalogusElsewhere, documentenKanaal, documentLabel } from './kanaal.ts'
 import {
   createAccess,
   deleteAccess,
@@ -86,7 +86,7 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
     { config: createAccess, schema: { body: GebruiksrechtInput, response: { 201: Gebruiksrecht } } },
     async (request, reply) => {
       const document = localUuid(request.body.informatieobject, request.base, 'enkelvoudiginformatieobject')
-      const catalogus = await catalogusElders(app.read, app.parts.services, document, request.base)
+      const catalogus = await catalogusElsewhere(app.read, app.parts.services, document, request.base)
       const made = await app.mutate(request.actor, (m) => createGebruiksrecht(m, request.body, catalogus))
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -137,7 +137,12 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   async function catalogusOf(uuid: string, base: string): Promise<string> {
-    return catalogusElders(app.read, app.parts.services, (await findGebruiksrecht(app.read, uuid))?.documentUuid, base)
+    return catalogusElsewhere(
+      app.read,
+      app.parts.services,
+      (await findGebruiksrecht(app.read, uuid))?.documentUuid,
+      base,
+    )
   }
 }
 

@@ -41,7 +41,7 @@ export function documentenKanaal(row: Subject, base: string, catalogus = '') {
  * The catalogue of a document whose type stands elsewhere, as that service said (it is remembered for a while); `''` when
  * the type is ours, or does not answer. To be asked before a transaction begins.
  */
-export async function catalogusElders(
+export async function catalogusElsewhere(
   db: ReadDb,
   services: Services,
   uuid: string | undefined,

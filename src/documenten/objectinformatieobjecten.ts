@@ -57,7 +57,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
     '/objectinformatieobjecten',
     { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Relatie) } } },
     async (request, reply) => {
-      const list = listRelaties(app.read, request.query, request.base)
+      const list = listRelations(app.read, request.query, request.base)
         .where(reached(request.actor, SCOPES_LEZEN))
         .orderBy('o.id')
       return sendAllById(request, reply, {
@@ -67,7 +67,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
             .limit(limit)
             .execute(),
         toResources: (rows) => {
-          const relaties = rows.map((row) => toRelatie(row, request.base))
+          const relaties = rows.map((row) => toRelation(row, request.base))
           return expandEach(request, relaties, request.query.expand ?? [], subresourceTree)
         },
       })
@@ -83,15 +83,15 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       const document = await findDocument(app.read, documentUuid)
       if (document) requireMay(request.actor, SCOPES_AANMAKEN, document) // what does not exist is refused below
       const object = await requireObject(services, app.read, input, request.base)
-      const known = await findRelatieTo(app.read, documentUuid, object)
+      const known = await findRelationTo(app.read, documentUuid, object)
       if (known) throw notUnique()
       if (document) requireAtSource(object.objectUrl !== null && (await relationAtSource(services, input)))
       const made = await app.mutate(request.actor, async (m) => {
         m.unrecorded('the register of the object records its side of the relation')
         const row = await holdNamedDocument(m, documentUuid)
         requireMay(m.actor, SCOPES_AANMAKEN, row)
-        const uuid = await insertRelatie(m, { documentId: row.id, objectType: input.objectType, object })
-        return toRelatie(expected(await findRelatie(m.read, uuid)), m.actor.base)
+        const uuid = await insertRelation(m, { documentId: row.id, objectType: input.objectType, object })
+        return toRelation(expected(await findRelation(m.read, uuid)), m.actor.base)
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -101,11 +101,11 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
     '/objectinformatieobjecten/:uuid',
     { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Relatie } } },
     async (request, reply) => {
-      const row = await findRelatie(app.read, request.params.uuid)
+      const row = await findRelation(app.read, request.params.uuid)
       if (!row) throw notFound()
       await requireDocument(app.read, request.actor, SCOPES_LEZEN, row.documentUuid)
       const paths = request.query.expand ?? []
-      const [found] = await expand(request, [toRelatie(row, request.base)], paths, subresourceTree)
+      const [found] = await expand(request, [toRelation(row, request.base)], paths, subresourceTree)
       return sendCacheable(request, reply, found)
     },
   )
@@ -114,10 +114,10 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
     '/objectinformatieobjecten/:uuid',
     { config: deleteAccess, schema: { params: Params } },
     async (request, reply) => {
-      const row = await findRelatie(app.read, request.params.uuid)
+      const row = await findRelation(app.read, request.params.uuid)
       if (!row) throw notFound()
       await requireDocument(app.read, request.actor, SCOPES_VERWIJDEREN, row.documentUuid)
-      const { object, objectType, informatieobject } = toRelatie(row, request.base)
+      const { object, objectType, informatieobject } = toRelation(row, request.base)
       // That of an object of ours is there for as long as the relation itself.
       requireNotAtSource(
         row.objectUuid !== null || (await relationAtSource(services, { object, objectType, informatieobject })),
@@ -139,7 +139,7 @@ const notUnique = () => invalid('nonFieldErrors', 'unique', 'De combinatie van o
 
 type NieuweRelatie = { documentId: number; objectType: ObjectType; object: Objectverwijzing }
 
-async function insertRelatie(m: Mutation, { documentId, objectType, object }: NieuweRelatie): Promise<string> {
+async function insertRelation(m: Mutation, { documentId, objectType, object }: NieuweRelatie): Promise<string> {
   const { uuid } = await m.trx
     .insertInto('objectinformatieobject')
     .values({ enkelvoudiginformatieobjectId: documentId, objectType, ...object })
@@ -157,7 +157,7 @@ function withDocument(db: ReadDb) {
 }
 type Row = Awaited<ReturnType<ReturnType<typeof withDocument>['executeTakeFirstOrThrow']>>
 
-function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+function listRelations(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   let query = withDocument(db)
   if (filter.informatieobject !== undefined) {
     const uuid = localUuid(filter.informatieobject, base, 'enkelvoudiginformatieobject') ?? null
@@ -172,11 +172,11 @@ function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return query
 }
 
-function findRelatie(db: ReadDb, uuid: string): Promise<Row | undefined> {
+function findRelation(db: ReadDb, uuid: string): Promise<Row | undefined> {
   return withDocument(db).where('o.uuid', '=', uuid).executeTakeFirst()
 }
 
-function findRelatieTo(db: ReadDb, documentUuid: string, object: Objectverwijzing): Promise<Row | undefined> {
+function findRelationTo(db: ReadDb, documentUuid: string, object: Objectverwijzing): Promise<Row | undefined> {
   return withDocument(db)
     .where('e.uuid', '=', documentUuid)
     .where('o.objectUuid', 'is not distinct from', object.objectUuid)
@@ -184,7 +184,7 @@ function findRelatieTo(db: ReadDb, documentUuid: string, object: Objectverwijzin
     .executeTakeFirst()
 }
 
-function toRelatie(row: Row, base: string) {
+function toRelation(row: Row, base: string) {
   return {
     url: link(base, 'objectinformatieobject', row.uuid),
     informatieobject: link(base, 'enkelvoudiginformatieobject', row.documentUuid),

@@ -13,7 +13,7 @@ import { zaaktypeUrlOf } from '../zaken/zaak/references.ts'
 import { createZio, ZioDeel } from '../zaken/zaakinformatieobjecten.ts'
 import { receivedBytes } from './document/bytes.ts'
 import { DocumentCreate, DocumentMetLock } from './document/columns.ts'
-import { inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './document/content.ts'
+import { contentFaults, keepingContent, registerContent, requireValidBody } from './document/content.ts'
 import { judgeNewDocument } from './document/create.ts'
 import { findDocument } from './document/read.ts'
 import { documentenKanaal } from './kanaal.ts'
@@ -46,14 +46,14 @@ const config = {
 
 export const registreren: FastifyPluginAsyncTypebox = async (app) => {
   const known = knownInformatieobjecttypen()
-  registerInhoud(app, [DOCUMENT])
+  registerContent(app, [DOCUMENT])
 
   app.post(
     '/document_registreren',
     { config, schema: { body: Registratie, response: { 201: Geregistreerd } }, attachValidation: true },
     async (request, reply) => {
-      const made = await keepingInhoud(app, request, async () => {
-        const inhoud = inhoudFaults(request, request.body?.[DOCUMENT]?.inhoud)
+      const made = await keepingContent(app, request, async () => {
+        const inhoud = contentFaults(request, request.body?.[DOCUMENT]?.inhoud)
         await naming(zaakFirst, async () =>
           requireValidBody(request, [DOCUMENT, RELATIE], inhoud.map(within(DOCUMENT))),
         )

@@ -15,7 +15,7 @@ import { notFound, throwFaults } from '../http/problem.ts'
 import { holdNamedDocument } from './document/hold.ts'
 import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
-import { catalogusElders, documentenKanaal } from './kanaal.ts'
+import { catalogusElsewhere, documentenKanaal } from './kanaal.ts'
 import {
   createAccess,
   deleteAccess,
@@ -177,7 +177,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
       informatieobject === undefined
         ? (await findVerzending(app.read, (params as { uuid: string }).uuid))?.documentUuid
         : localUuid(informatieobject, base, 'enkelvoudiginformatieobject')
-    return catalogusElders(app.read, app.parts.services, uuid, base)
+    return catalogusElsewhere(app.read, app.parts.services, uuid, base)
   }
 }
 

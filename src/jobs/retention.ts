@@ -26,7 +26,7 @@ export async function toRemove(db: ReadDb, config: Termijnen): Promise<{ imports
 }
 
 /** The next moment at which the clock starts a run. */
-export function volgendeRun(now = new Date()): Date {
+export function nextRun(now = new Date()): Date {
   const [item] = parseCrontab(`${CRON} retention`)
   const moment = new Date(now)
   moment.setUTCSeconds(0, 0)

@@ -21,7 +21,7 @@ const HAS_STATUS = { gepland: waits, mislukt: failed, afgeleverd: sql<boolean>`n
 export const CAUSE = sql<string>`case when p.uitkomst = 'http' then 'http-' || p.http_status else p.uitkomst end`
 
 /** The condition on table `notificatie`, under that name. Each part of it has an index that also gives the order of the log. */
-export function voldoetAan(filter: NotificatieFilter): RawBuilder<boolean> {
+export function matchesFilter(filter: NotificatieFilter): RawBuilder<boolean> {
   const { status, kanaal, van, tot, object, oorzaak } = filter
   const parts = [
     status && HAS_STATUS[status],

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
-import { type NotificatieFilter, voldoetAan } from './filter.ts'
+import { matchesFilter, type NotificatieFilter } from './filter.ts'
 import { EXTERNAL } from './outbox.ts'
 
 const PORTION = 1000
@@ -48,7 +48,7 @@ export async function resendFailed(m: Mutation, selection: Selection): Promise<n
 }
 
 function condition(selection: Selection): RawBuilder<boolean> {
-  if ('filter' in selection) return voldoetAan(selection.filter)
+  if ('filter' in selection) return matchesFilter(selection.filter)
   if ('van' in selection)
     return sql`notificatie.aanmaakdatum >= ${selection.van} and notificatie.aanmaakdatum < ${selection.tot}`
   return selection.uuids.length === 0 ? sql`false` : sql`notificatie.uuid in (${sql.join(selection.uuids)})`

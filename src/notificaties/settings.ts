@@ -21,7 +21,7 @@ export const Instellingen = Type.Object({
 })
 export type Instellingen = Static<typeof Instellingen>
 
-export async function readInstellingen(db: ReadDb): Promise<Instellingen> {
+export async function readSettings(db: ReadDb): Promise<Instellingen> {
   const row = await db
     .selectFrom('notificatieInstelling as i')
     .leftJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
@@ -36,10 +36,10 @@ export async function readInstellingen(db: ReadDb): Promise<Instellingen> {
  * @returns whether anything changed
  * @throws Problem 400 on `dienst` when it is no notifications service of ours
  */
-export async function saveInstellingen(m: Mutation, values: Partial<Instellingen>): Promise<boolean> {
+export async function saveSettings(m: Mutation, values: Partial<Instellingen>): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   await m.trx.selectFrom('notificatieInstelling').select('enig').forUpdate().execute()
-  const before = await readInstellingen(m.read)
+  const before = await readSettings(m.read)
   const after = { ...before, ...values }
   if (JSON.stringify(after) === JSON.stringify(before)) return false
   const { dienst, backoff, ...others } = after
@@ -63,7 +63,7 @@ export async function readModus(db: ReadDb): Promise<'extern' | 'ingebouwd' | 'b
 }
 
 /** Since when sending is paused; null: it is not. What is being sent at that moment is finished. */
-export async function gepauzeerdOp(db: ReadDb): Promise<string | null> {
+export async function pausedAt(db: ReadDb): Promise<string | null> {
   const row = await db.selectFrom('notificatieInstelling').select('gepauzeerdOp').executeTakeFirstOrThrow()
   return row.gepauzeerdOp
 }
@@ -93,16 +93,16 @@ async function nrcId(db: ReadDb, slug: string | null): Promise<number | null> {
 const SLUG = 'notificaties'
 
 /** Takes the notifications service from the environment, as long as nothing else was ever set. */
-export async function fillInstellingen(database: Database, box: SecretBox, config: Config): Promise<void> {
+export async function fillSettings(database: Database, box: SecretBox, config: Config): Promise<void> {
   const given = config.notifications
   if (!given) return
   await mutator(database)(systemActor('start'), async (m) => {
     m.unrecorded('settings are no resource of the standard')
     await m.trx.selectFrom('notificatieInstelling').select('enig').forUpdate().execute() // processes that start together
-    const { dienst } = await readInstellingen(m.read)
+    const { dienst } = await readSettings(m.read)
     const known = await m.read.selectFrom('dienst').where('slug', '=', SLUG).select('id').executeTakeFirst()
     if (dienst !== null || known) return
     await saveService(m, box, { label: 'Notificaties', slug: SLUG, soort: 'nrc', authenticatie: 'zgw', ...given })
-    await saveInstellingen(m, { dienst: SLUG })
+    await saveSettings(m, { dienst: SLUG })
   })
 }

@@ -12,7 +12,7 @@ import { judge, judgeGeometry } from './judge.ts'
 import { KINDS, kindOf } from './kinds.ts'
 import type { Melding, Portion, Source } from './source.ts'
 import { findTakeover, openSource, queueSteps, shadowSchema, type Takeover, type TakeoverParts } from './takeover.ts'
-import { writeAudit, writeReserveringen } from './trail.ts'
+import { writeAudit, writeReservations } from './trail.ts'
 import { type Sql, type WriteOptions, type Written, writeObjects } from './write.ts'
 
 export type PortionParts = TakeoverParts & { store: Store; log: Logger }
@@ -201,7 +201,7 @@ async function writePortion(
   if (portion.complete) await removeBelow(sql, portion.complete, adopted)
   if (portion.applicaties)
     add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, meldingen))
-  if (portion.reserveringen) add(await writeReserveringen(sql, portion.reserveringen))
+  if (portion.reserveringen) add(await writeReservations(sql, portion.reserveringen))
   if (portion.audit) add(await writeAudit(sql, portion.audit, addresses, meldingen))
   return { ...counts, meldingen, next: portion.next }
 }

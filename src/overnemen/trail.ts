@@ -70,7 +70,7 @@ export async function writeAudit(
 }
 
 /** Numbers that were handed out and not used: whoever holds one may still use it. */
-export async function writeReserveringen(sql: Sql, rows: Reservering[]): Promise<Written> {
+export async function writeReservations(sql: Sql, rows: Reservering[]): Promise<Written> {
   let geschreven = 0
   for (const [soort, table] of [
     ['zaak', 'zaaknummer_reservering'],

@@ -52,18 +52,18 @@ export async function probeService(services: Services, dienst: RemoteService & {
 type Judgement = Pick<Probe, 'soort' | 'tekst' | 'advies'>
 
 function judge(status: number, isThere: boolean, naam: string | undefined): Judgement {
-  const fout = (tekst: string, advies: string): Judgement => ({ soort: 'fout', tekst, advies })
+  const fault = (tekst: string, advies: string): Judgement => ({ soort: 'fout', tekst, advies })
   if (status === 401)
-    return fout('De dienst herkent ons niet (401).', 'Controleer de authenticatie: client-ID, secret of sleutel.')
+    return fault('De dienst herkent ons niet (401).', 'Controleer de authenticatie: client-ID, secret of sleutel.')
   if (status === 403)
-    return fout(
+    return fault(
       'De dienst weigert de toegang (403).',
       'Zij kent ons niet, het secret klopt niet, of wij hebben daar geen rechten. Vraag de beheerder van die dienst.',
     )
   if (status >= 500)
-    return fout(`De dienst is er, maar heeft zelf een storing (${status}).`, 'Probeer het later nog eens.')
+    return fault(`De dienst is er, maar heeft zelf een storing (${status}).`, 'Probeer het later nog eens.')
   if (status >= 300 && status < 400)
-    return fout(
+    return fault(
       `De dienst stuurt door naar een ander adres (${status}). Dat wordt niet gevolgd.`,
       'Vul het adres in waarheen wordt doorgestuurd; vaak is dat https:// in plaats van http://.',
     )
@@ -76,7 +76,7 @@ function judge(status: number, isThere: boolean, naam: string | undefined): Judg
           advies: 'Dat kan zo horen. Controleer het pad als verzoeken mislukken.',
         }
   if (status === 200 && isThere) return { soort: 'goed', tekst: `Dit is een ${naam}, en zij kent ons.`, advies: '' }
-  return fout(
+  return fault(
     `Op dit adres is geen ${naam} (${status === 200 ? 'het antwoord is geen lijst' : status}).`,
     'Controleer de API-root en het soort. De root eindigt meestal op /api/v1/.',
   )

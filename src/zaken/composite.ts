@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { knownZaaktypen } from '../catalogi/known-types.ts'
-import { fetchTypes, type RemoteTypes, type SoortElders } from '../catalogi/remote-types.ts'
+import { fetchTypes, type RemoteKind, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
@@ -61,7 +61,7 @@ const Geregistreerd = Type.Object({
   zaakinformatieobjecten: Type.Array(Zio),
   zaakobjecten: Type.Array(Zaakobject),
 })
-const metStatus = (group: 'opschorting' | 'verlenging') =>
+const withStatus = (group: 'opschorting' | 'verlenging') =>
   Type.Object({ zaak: deel(Type.Required(Type.Pick(ZaakInput, [group]))), status: deel(StatusDeel) })
 const Gewijzigd = Type.Object({ zaak: Zaak, status: Status })
 const Bijwerken = Type.Object({
@@ -158,7 +158,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_opschorten/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: metStatus('opschorting'), response: { 200: Gewijzigd } } },
+    { config: mayUpdate, schema: { params: Params, body: withStatus('opschorting'), response: { 200: Gewijzigd } } },
     async (request, reply) => {
       const { uuid } = request.params
       const given = readTogether(() => only('opschorting', request.body.zaak), request.body.status)
@@ -172,7 +172,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_verlengen/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: metStatus('verlenging'), response: { 200: Gewijzigd } } },
+    { config: mayUpdate, schema: { params: Params, body: withStatus('verlenging'), response: { 200: Gewijzigd } } },
     async (request, reply) => {
       const { uuid } = request.params
       const given = readTogether(() => only('verlenging', request.body.zaak), request.body.status)
@@ -307,7 +307,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
 type Vrij = Record<string, unknown>
 type Delen = { status?: Vrij; resultaat?: Vrij; rollen?: Vrij[]; zaakobjecten?: Vrij[] }
-type Gezocht = (readonly [soort: SoortElders, url: unknown])[]
+type Gezocht = (readonly [soort: RemoteKind, url: unknown])[]
 /** What was asked of other servers, before the transaction: faults of references, types, and days of objects. */
 type Gevraagd = {
   faults: InvalidParam[]

@@ -34,11 +34,11 @@ export const zakenApi: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(zaakverzoeken)
   await app.register(zaaknotities)
   await app.register(composite)
-  await app.register(sporen)
+  await app.register(trails)
 }
 
 /** Rights on the audit trail reach the case, or are given for the whole component, without a type. */
-const sporen: FastifyPluginAsyncTypebox = async (app) => {
+const trails: FastifyPluginAsyncTypebox = async (app) => {
   app.addHook('preHandler', async ({ actor, params }) => {
     const zaak = await findZaak(app.read, (params as { uuid: string }).uuid, 0)
     if (!zaak || isAllowed(actor, 'zrc', AUDITTRAIL, subjectOf(zaak))) return

@@ -28,7 +28,7 @@ const FOUTEN: Record<Stap, InvalidParam> = {
 }
 
 /** What is wrong with a definitie and the object that it is about: asked before a transaction begins. */
-export async function definitieFaults(
+export async function definitionFaults(
   services: Services,
   { url, schema, objectData }: Definitie,
   object: string,

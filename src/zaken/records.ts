@@ -39,7 +39,7 @@ export function zaakEvent(zaak: Announced, actie: string, base: string, more: Re
 }
 
 /** A case changed in a way that may matter to who asked for it. */
-export const announceGemuteerd = (m: Mutation, zaak: Announced): void =>
+export const announceChange = (m: Mutation, zaak: Announced): void =>
   m.announce(zaakEvent(zaak, 'gemuteerd', m.actor.base))
 
 /** Parts of which a change is one of the case to the outside. Roles, properties and notes are not. */
@@ -71,7 +71,7 @@ export function recordBelow(
     hoofdobject: { url: link(m.actor.base, 'zaak', zaak.uuid), uuid: zaak.uuid },
     kanaal: stil ? null : zakenKanaal(zaak, m.actor.base),
   })
-  if (CHANGES_ZAAK.has(change.resource)) announceGemuteerd(m, zaak)
+  if (CHANGES_ZAAK.has(change.resource)) announceChange(m, zaak)
 }
 
 export const ZAAKEIGENSCHAPPEN = 'zaakeigenschappen'

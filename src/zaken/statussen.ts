@@ -149,7 +149,7 @@ export async function createStatus(
 ) {
   const { base } = m.actor
   const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
-  const { eind, eerder } = await judgePlaats(m, zaak, statustype)
+  const { eind, eerder } = await judgePosition(m, zaak, statustype)
   requireRoom(eerder, 'statussen', LIMITS.statussen)
   const faults: InvalidParam[] = []
   if (einde === 'moet' && !eind)
@@ -157,11 +157,11 @@ export async function createStatus(
   if (einde === 'mag-niet' && eind) faults.push(onObject('eindstatus-not-allowed', 'De eindstatus mag hier niet.'))
   if (isFuture(input.datumStatusGezet, leeway))
     faults.push(fault('datumStatusGezet', 'date-in-future', 'Dit moment ligt in de toekomst.'))
-  const gezetdoor = input.gezetdoor ? await findGezetDoor(m, input.gezetdoor, zaak, faults) : null
+  const gezetdoor = input.gezetdoor ? await findSetter(m, input.gezetdoor, zaak, faults) : null
   faults.push(...archivedFaults(zaak))
   if (faults.length === 0) faults.push(...(eind ? await closingFaults(m, zaak, documenten) : await openFaults(m, zaak)))
   throwFaults(faults)
-  const closed = eind && { ...(await bewaartermijn(m, zaak)), einddatum: day }
+  const closed = eind && { ...(await retentionStart(m, zaak)), einddatum: day }
   const closing = closed ? await deriveArchivering(m, closed, { objects }) : undefined
   requireMayAdd(m, zaak, eerder > 0)
 
@@ -197,7 +197,7 @@ export async function createStatus(
 }
 
 /** Whether it is the last of its zaaktype, as its server says of one elsewhere; and how many the case had before. */
-async function judgePlaats(m: Mutation, zaak: ZaakCore, { id, elders }: TypeOfZaak<'statustype'>) {
+async function judgePosition(m: Mutation, zaak: ZaakCore, { id, elders }: TypeOfZaak<'statustype'>) {
   const laatste = elders
     ? m.sql`${elders.isEindstatus}::boolean`
     : m.sql`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
@@ -217,7 +217,7 @@ function requireMayAdd(m: Mutation, zaak: ZaakCore, eerder: boolean): void {
     throw forbidden(undefined, 'De zaak heeft al een status; een volgende vraagt een eigen recht.')
 }
 
-async function findGezetDoor(m: Mutation, url: string, zaak: ZaakCore, faults: InvalidParam[]): Promise<number | null> {
+async function findSetter(m: Mutation, url: string, zaak: ZaakCore, faults: InvalidParam[]): Promise<number | null> {
   const uuid = localUuid(url, m.actor.base, 'rol') ?? null
   const [rol] = await m.sql<{ id: number; zaak_id: number }[]>`select id, zaak_id from rol where uuid = ${uuid}::uuid`
   if (!rol) throw invalid('gezetdoor', 'bad-url', 'Deze rol bestaat niet.')
@@ -274,7 +274,7 @@ async function openFaults(m: Mutation, zaak: ZaakCore): Promise<InvalidParam[]> 
   return [onObject('hoofdzaak-closed', 'De hoofdzaak is afgesloten.')]
 }
 
-async function bewaartermijn(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, 'id' | 'hoofdzaakId'>) {
+async function retentionStart(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, 'id' | 'hoofdzaakId'>) {
   const row = one(
     await m.sql<{ dag: string | null }[]>`select startdatum_bewaartermijn as dag from zaak where id = ${id}`,
   )
@@ -286,7 +286,7 @@ async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering
   zaak.einddatum = einddatum
   if (archivering) await saveArchivering(m, zaak.id, archivering)
   for (const deel of await followers(m, zaak)) {
-    const closed = { ...(await bewaartermijn(m, deel)), einddatum: deel.einddatum! }
+    const closed = { ...(await retentionStart(m, deel)), einddatum: deel.einddatum! }
     const afgeleid = await deriveArchivering(m, closed, { forced: true })
     if (afgeleid) await saveArchivering(m, deel.id, afgeleid)
   }

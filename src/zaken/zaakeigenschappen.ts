@@ -5,9 +5,9 @@ import Type, { type Static } from 'typebox'
 import {
   fetchTypes,
   NO_REMOTE_TYPES,
+  type RemoteSpecificatie,
   type RemoteType,
   type RemoteTypes,
-  type SpecificatieElders,
 } from '../catalogi/remote-types.ts'
 import type { Actie, Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
@@ -127,7 +127,7 @@ type Context = { streng: boolean; typen: RemoteTypes }
 async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, { streng, typen }: Context) {
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018
   const { elders } = type
-  const waarde = await waardeFaults(m, type, input.waarde)
+  const waarde = await valueFaults(m, type, input.waarde)
   throwFaults([...(streng ? waarde : []), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const there = countUpTo(m, 'zaakeigenschap', 'zaak_id', zaak.id, LIMITS.related)
@@ -158,7 +158,7 @@ async function change(
   throwFaults([
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
-    ...(streng && given.waarde !== undefined ? await waardeFaults(m, typeOf(before, typen), given.waarde) : []),
+    ...(streng && given.waarde !== undefined ? await valueFaults(m, typeOf(before, typen), given.waarde) : []),
     ...archivedFaults(zaak),
   ])
   requireOpenZaak(zaak, m.actor)
@@ -178,7 +178,7 @@ const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: RemoteTypes): Soort
 type Specificatie = { formaat: string; lengte: string; waarden: string[] }
 
 /** The value is one of those of the eigenschap, or as long and of the form that it says. */
-async function waardeFaults(m: Mutation, { id, elders }: Soort, waarde: string): Promise<InvalidParam[]> {
+async function valueFaults(m: Mutation, { id, elders }: Soort, waarde: string): Promise<InvalidParam[]> {
   if (elders && 'code' in elders) return [elders]
   const [specificatie] = elders
     ? [elders.specificatie && specificatieOf(elders.specificatie)]
@@ -190,7 +190,7 @@ async function waardeFaults(m: Mutation, { id, elders }: Soort, waarde: string):
 }
 
 /** Undefined when another server specifies in a way that says nothing here. */
-function specificatieOf({ formaat, lengte, waardenverzameling }: SpecificatieElders): Specificatie | undefined {
+function specificatieOf({ formaat, lengte, waardenverzameling }: RemoteSpecificatie): Specificatie | undefined {
   if (!formaat || !lengte || !/^\d{1,9}(,\d{1,9})?$/.test(lengte)) return undefined
   return { formaat, lengte, waarden: waardenverzameling ?? [] }
 }

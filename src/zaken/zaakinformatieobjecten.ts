@@ -152,7 +152,7 @@ export async function createZio(
   if (document && 'code' in document) throwFaults([document]) // zrc-003
   const found = document as RemoteDocument | undefined
   const documentId = found ? null : await requireDocument(m, input.informatieobject, zaak, typen)
-  if (found) await requireTypeElders(m, found, zaak, typen)
+  if (found) await requireRemoteType(m, found, zaak, typen)
   const statusId = await findStatus(m, input.status)
   throwFaults(archivedFaults(zaak))
   requireOpenZaak(zaak, m.actor)
@@ -193,17 +193,17 @@ function requireNamed(m: Mutation, documenttype: string | null, zaaktypeUrl: str
   if (zaaktype && 'code' in zaaktype)
     throw invalid('zaak', zaaktype.code, 'Het zaaktype van de zaak is niet op te vragen.')
   const named = zaaktype?.informatieobjecttypen ?? []
-  if (documenttype === null || !named.includes(documenttype)) throw ongerelateerd()
-  if (resolveLink(documenttype, m.actor.base).kind !== 'elsewhere') throw ongerelateerd()
+  if (documenttype === null || !named.includes(documenttype)) throw unrelated()
+  if (resolveLink(documenttype, m.actor.base).kind !== 'elsewhere') throw unrelated()
 }
 
-const ongerelateerd = () =>
+const unrelated = () =>
   invalidAll([
     onObject('missing-zaaktype-informatieobjecttype-relation', 'Dit type document hoort niet bij het zaaktype.'),
   ])
 
 /** zrc-017 for a document elsewhere: its type may well be one of ours. */
-async function requireTypeElders(
+async function requireRemoteType(
   m: Mutation,
   { informatieobjecttype }: RemoteDocument,
   zaak: ZaakCore,
@@ -214,7 +214,7 @@ async function requireTypeElders(
   const [past] = await m.sql`
     select from zaak z, informatieobjecttype t where z.id = ${zaak.id} and t.uuid = ${uuid}::uuid
       and ${m.sql.unsafe(documenttypeOfZaaktype('z.zaaktype_id', 't.id'))}`
-  if (!past) throw ongerelateerd()
+  if (!past) throw unrelated()
 }
 
 async function changeZio(
@@ -274,7 +274,7 @@ async function requireDocument(m: Mutation, url: string, zaak: ZaakCore, typen: 
     from enkelvoudiginformatieobject e, zaak z where e.uuid = ${uuid} and z.id = ${zaak.id} for key share of e`
   if (!document) throw invalid('informatieobject', 'bad-url', 'Dit document bestaat niet.')
   if (zaak.zaaktypeUrl !== null) requireNamed(m, document.informatieobjecttype_url, zaak.zaaktypeUrl, typen)
-  else if (!document.past) throw ongerelateerd()
+  else if (!document.past) throw unrelated()
   return document.id
 }
 

@@ -119,7 +119,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
-        const row = await lockNotitie(m, request.params.uuid)
+        const row = await lockZaaknotitie(m, request.params.uuid)
         await m.sql`delete from zaaknotitie where id = ${row.id}`
       })
       return reply.code(204).send()
@@ -152,7 +152,7 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
 
 async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>) {
   m.unrecorded('the standard keeps no record of notes')
-  const row = await lockNotitie(m, uuid)
+  const row = await lockZaaknotitie(m, uuid)
   if (row.status !== 'concept') throw invalid('status', 'invalid', 'Een definitieve notitie wijzigt niet meer.')
   const zaak = given.gerelateerdAan
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
@@ -163,7 +163,7 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
 }
 
 /** Locked before it is read: whoever waited for another change sees what came of it. */
-async function lockNotitie(m: Mutation, uuid: string): Promise<Row> {
+async function lockZaaknotitie(m: Mutation, uuid: string): Promise<Row> {
   await m.sql`select 1 from zaaknotitie where uuid = ${uuid} for update`
   return requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
 }

@@ -17,7 +17,7 @@ import type { InvalidParam } from '../http/problem.ts'
 import { fault, immutable, notFound, onObject, throwFaults } from '../http/problem.ts'
 import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { Definitie, definitieFaults } from './object-schema.ts'
+import { Definitie, definitionFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
 import { by, byUrl, findOne, holdOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
@@ -144,7 +144,7 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
     const definitie = given.objectTypeOverigeDefinitie
     const known = definitie ? await findOne(app.read, source, uuid) : undefined
     const faults =
-      definitie && known?.object ? await definitieFaults(app.parts.services, definitie, known.object, base) : []
+      definitie && known?.object ? await definitionFaults(app.parts.services, definitie, known.object, base) : []
     return withObjectDates(app, (objects) =>
       app.mutate(actor, (m) => changeZaakobject(m, uuid, actie, given, faults, objects)),
     )
@@ -164,7 +164,7 @@ export async function judgeObject(
     const fetched = target.kind === 'elsewhere' ? await services.fetchJson(url) : undefined
     if (fetched?.kind !== 'ok') return [fault('object', 'bad-url', 'Dit object is niet op te vragen.')]
   } // else it is looked up in the transaction
-  return definitie ? definitieFaults(services, definitie, url, base) : []
+  return definitie ? definitionFaults(services, definitie, url, base) : []
 }
 
 const TABELLEN: Record<string, string> = {
@@ -228,7 +228,7 @@ const readObject = (objectType: string, value: unknown) => {
 
 /** What the fields say together about the kind of object. */
 function kindFaults(input: ZaakobjectDeel): InvalidParam[] {
-  const faults = overigeFaults(input)
+  const faults = otherFaults(input)
   if (!input.object && !input.objectIdentificatie && !input.objectTypeOverigeDefinitie)
     faults.unshift(onObject('invalid-zaakobject', 'Geef object of objectIdentificatie.'))
   return faults
@@ -237,7 +237,7 @@ function kindFaults(input: ZaakobjectDeel): InvalidParam[] {
 type Overige = Pick<ZaakobjectDeel, 'object' | 'objectType' | 'objectTypeOverige' | 'objectTypeOverigeDefinitie'>
 
 /** What it takes to be of another kind than the standard has. */
-function overigeFaults(input: Overige): InvalidParam[] {
+function otherFaults(input: Overige): InvalidParam[] {
   const faults: InvalidParam[] = []
   const definitie = input.objectTypeOverigeDefinitie
   if (definitie && !input.object)
@@ -271,7 +271,7 @@ async function changeZaakobject(
     ...faults,
     ...part.faults,
     ...(given.objectTypeOverige !== undefined || definitie !== undefined
-      ? overigeFaults({ ...oud, ...given, object: oud.object, objectType: before.objectType })
+      ? otherFaults({ ...oud, ...given, object: oud.object, objectType: before.objectType })
       : []),
     ...archivedFaults(zaak),
   ])

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { SETS, schedule } from '../../src/notificaties/backoff.ts'
-import { readInstellingen } from '../../src/notificaties/settings.ts'
+import { readSettings } from '../../src/notificaties/settings.ts'
 import { elapse, givenChange, givenReceiver, stateOf } from '../notificaties/given.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
@@ -72,7 +72,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     await tab.fill('#veld-maxRetries', '-1')
     await tab.waitForSelector('#schema .bericht-fout')
     t.match(await tab.textContent('#schema'), 'max retries: vul een geheel getal in van 0 tot en met 100')
-    t.equal((await readInstellingen(test.app.read)).maxRetries, 7, 'nothing was saved')
+    t.equal((await readSettings(test.app.read)).maxRetries, 7, 'nothing was saved')
   })
 
   t.test('without script a button shows it, and each documented set is one click away', async (t) => {
@@ -87,7 +87,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     await tab.fill('#veld-maxRetries', '2')
     await tab.click('button[value=voorbeeld]')
     t.equal((await tab.$$('#schema tbody tr')).length, 3)
-    t.equal((await readInstellingen(test.app.read)).maxRetries, 7)
+    t.equal((await readSettings(test.app.read)).maxRetries, 7)
   })
 
   t.test('numbers and addresses that cannot be are refused beside the field, with the input kept', async (t) => {
@@ -106,7 +106,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
         KWAAD,
       ],
     }
-    const before = JSON.stringify([await readInstellingen(test.app.read), await sql`select * from dienst`])
+    const before = JSON.stringify([await readSettings(test.app.read), await sql`select * from dienst`])
     for (let round = 0; round < 6; round++) {
       const values = Object.entries(bad).map(([veld, list]) => [veld, list[round % list.length]!] as const)
       await tab.goto(PAD)
@@ -119,7 +119,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
       }
     }
     t.same(await accessibilityFaults(tab), [], 'also with faults beside the fields')
-    t.equal(JSON.stringify([await readInstellingen(test.app.read), await sql`select * from dienst`]), before)
+    t.equal(JSON.stringify([await readSettings(test.app.read), await sql`select * from dienst`]), before)
   })
 
   t.test('a test message says which stage fails', async (t) => {

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { applySetup, readSetup, SetupError } from '../../src/cli/setup.ts'
-import { readInstellingen } from '../../src/notificaties/settings.ts'
+import { readSettings } from '../../src/notificaties/settings.ts'
 import { type TestApp, testApp } from '../app.ts'
 
 const FILE = `
@@ -44,7 +44,7 @@ t.test('a file sets services, notifications and applications, and then changes n
     notifications: true,
     applicaties: ['Portaal', 'Lezer'],
   })
-  t.match(await readInstellingen(test.parts.database.db as never), {
+  t.match(await readSettings(test.parts.database.db as never), {
     dienst: 'notificaties',
     maxRetries: 9,
     backoff: 3,
@@ -95,7 +95,7 @@ t.test('what the file says differently is changed, and only that', async (t) => 
 t.test('JSON is taken as well', async (t) => {
   const test = await testApp(t)
   t.match(await apply(t, test, JSON.stringify({ notifications: { backoff: true } })), { notifications: true })
-  t.equal((await readInstellingen(test.parts.database.db as never)).backoff, true)
+  t.equal((await readSettings(test.parts.database.db as never)).backoff, true)
 })
 
 t.test('all faults are told at once, without the values', async (t) => {

@@ -4,7 +4,7 @@ import { type Receiver, startReceiver } from '../../bench/receiver.ts'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { type Actie, mutator } from '../../src/database/mutate.ts'
 import { systemActor } from '../../src/http/access.ts'
-import { type Instellingen, saveInstellingen } from '../../src/notificaties/settings.ts'
+import { type Instellingen, saveSettings } from '../../src/notificaties/settings.ts'
 import { saveService } from '../../src/services/register.ts'
 import { type TestApp, testApp } from '../app.ts'
 
@@ -52,13 +52,13 @@ export async function configure(
       secret: SECRET,
       termijnMs,
     })
-    await saveInstellingen(m, { dienst: 'nrc', ...values })
+    await saveSettings(m, { dienst: 'nrc', ...values })
   })
   await runJobs()
 }
 
 export async function change({ database }: TestApp, values: Partial<Instellingen>): Promise<void> {
-  await mutator(database)(systemActor('test'), (m) => saveInstellingen(m, values))
+  await mutator(database)(systemActor('test'), (m) => saveSettings(m, values))
 }
 
 /** A change of a (made up) document, with its message; the id of the message. */

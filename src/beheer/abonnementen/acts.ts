@@ -41,7 +41,7 @@ const Herzenden = Type.Object({
   perMinuut: Type.Integer({ minimum: 1, maximum: MAX_PER_MINUUT, default: PER_MINUUT }),
 })
 
-export function registerActies(app: FastifyInstance, test: TryOut): void {
+export function registerActs(app: FastifyInstance, test: TryOut): void {
   app.post<Params>('/abonnementen/:uuid/test', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const stappen = await test(abonnement)

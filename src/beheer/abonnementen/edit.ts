@@ -46,7 +46,7 @@ type Formulierveld = Static<typeof Formulierveld>
 
 const MAX_APPLICATIES = 500
 
-export function registerWijzigen(app: FastifyInstance, test: TryOut): void {
+export function registerEdit(app: FastifyInstance, test: TryOut): void {
   const { config, box } = app.parts
 
   app.get('/abonnementen/nieuw', { config: administering }, async (_request, reply) =>

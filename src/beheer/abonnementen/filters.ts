@@ -11,7 +11,7 @@ import { type Formulier, throwFormFaults } from '../form.ts'
 import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import { type Abonnement, administering, breadcrumbsOf, nameOf, type Params, requireAbonnement } from './abonnement.ts'
-import { groepInWords } from './labels.ts'
+import { groupInWords } from './labels.ts'
 
 /** One group as it stands in the form. */
 type Velden = { kanaal: string; filters: string }
@@ -73,7 +73,7 @@ export function registerFilters(app: FastifyInstance): void {
       kanalen,
       fouten,
       geweigerd: false,
-      inWoorden: groepen.map(groepInWords),
+      inWoorden: groepen.map(groupInWords),
       voorbeeld: fouten.length === 0 ? await previewFilters(app.read, known, abonnement.cloudevents) : null,
     }
   }

@@ -4,12 +4,12 @@ import { openDelivery } from '../../notificaties/deliver.ts'
 import { tryOut } from '../../nrc/abonnement/try-out.ts'
 import { openAgent } from '../../services/transport.ts'
 import type { TryOut } from './abonnement.ts'
-import { registerActies } from './acts.ts'
+import { registerActs } from './acts.ts'
 import { registerAbonnement } from './dashboard.ts'
-import { registerWijzigen } from './edit.ts'
+import { registerEdit } from './edit.ts'
 import { registerFilters } from './filters.ts'
-import { registerAbonnementenLijst } from './list.ts'
-import { registerOndertekening } from './signing.ts'
+import { registerAbonnementenList } from './list.ts'
+import { registerSigning } from './signing.ts'
 
 export function registerAbonnementen(app: FastifyInstance): void {
   const { config, box } = app.parts
@@ -19,10 +19,10 @@ export function registerAbonnementen(app: FastifyInstance): void {
     await Promise.all([agent.destroy(), delivery.close()])
   })
   const test: TryOut = (abonnement) => tryOut({ agent, delivery, config }, abonnement)
-  registerAbonnementenLijst(app)
-  registerWijzigen(app, test)
+  registerAbonnementenList(app)
+  registerEdit(app, test)
   registerAbonnement(app)
   registerFilters(app)
-  registerOndertekening(app)
-  registerActies(app, test)
+  registerSigning(app)
+  registerActs(app, test)
 }

@@ -87,7 +87,7 @@ export function stepsOf(steps: Step[]) {
 export const masked = (callbackUrl: string): string => callbackUrl.replace(/\?.*$/s, '?…')
 
 /** One group of filters as a sentence. */
-export function groepInWords({ naam, filters }: Groep): string {
+export function groupInWords({ naam, filters }: Groep): string {
   const terms = Object.entries(filters)
     .filter(([, value]) => value !== '*')
     .map(([name, value]) => {

@@ -31,7 +31,7 @@ const SORTS: Sorts = {
   staat: { column: sql`a.status`, of: (id) => sql`(select status from abonnement where id = ${id}::bigint)` },
 }
 
-export function registerAbonnementenLijst(app: FastifyInstance): void {
+export function registerAbonnementenList(app: FastifyInstance): void {
   app.get('/abonnementen', { config: viewing }, async (request, reply) => {
     const [lijst, modus] = await Promise.all([
       keysetByNumber<{ id: number }>(request, app.read, {
@@ -58,14 +58,14 @@ export function registerAbonnementenLijst(app: FastifyInstance): void {
   })
 
   app.get('/abonnementen/grenzen', { config: viewing }, async (_request, reply) =>
-    reply.pagina('abonnement-grenzen', { ...GRENZEN, waarden: await readGrenzen(), fouten: {} }),
+    reply.pagina('abonnement-grenzen', { ...GRENZEN, waarden: await readLimits(), fouten: {} }),
   )
 
   app.post('/abonnementen/grenzen', { config: administering }, async (request, reply) => {
     try {
       const form = readForm(Grenzen, request.body)
       await mutateFromPage(request, async (m) => {
-        const oud = await readGrenzen()
+        const oud = await readLimits()
         await m.trx.updateTable('notificatieInstelling').set(form).execute()
         m.vastleggen({ handeling: 'abonnementen-grenzen', soort: 'notificatie-instelling', oud, nieuw: form })
       })
@@ -81,7 +81,7 @@ export function registerAbonnementenLijst(app: FastifyInstance): void {
     }
   })
 
-  const readGrenzen = () =>
+  const readLimits = () =>
     app.read
       .selectFrom('notificatieInstelling')
       .select(['blokkeerNaUren', 'blokkeerVanafAantal'])

@@ -14,7 +14,7 @@ import { administering, breadcrumbsOf, nameOf, type Params, requireAbonnement } 
 
 const SECRET_BYTES = 32
 
-export function registerOndertekening(app: FastifyInstance): void {
+export function registerSigning(app: FastifyInstance): void {
   const { box } = app.parts
 
   app.get<Params>('/abonnementen/:uuid/ondertekening', { config: administering }, async (request, reply) => {

@@ -28,7 +28,7 @@ import {
 } from './context.ts'
 import { type FormPage, refuse, showForm, submitForm } from './edit.ts'
 import type { Choice } from './fields.ts'
-import { setEinde } from './publish.ts'
+import { setEnd } from './publish.ts'
 import { usageInWords, usageOf } from './usage.ts'
 import { versionsOf } from './versions.ts'
 
@@ -88,7 +88,7 @@ export function registerLifecycle(app: FastifyInstance): void {
           refuse({ eindeGeldigheid: t`De laatste dag kan niet voor de eerste liggen (${formatDate(version.begin)}).` })
         await mutateFromPage(request, async (m) => {
           const now = await holdVersion(m, info.type, version.uuid, version.concept)
-          await setEinde(m, info.type, version.uuid, einde)
+          await setEnd(m, info.type, version.uuid, einde)
           m.vastleggen({
             handeling: `${info.type}-beeindigen`,
             soort: info.type,

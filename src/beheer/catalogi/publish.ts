@@ -35,7 +35,7 @@ const PUBLISH: Record<Hoofdtype, (m: Mutation, uuid: string) => Promise<unknown>
 }
 
 /** Sets the last day of a version, published or not. */
-export async function setEinde(
+export async function setEnd(
   m: Mutation,
   type: Hoofdtype,
   uuid: string,
@@ -120,7 +120,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: Formulier
     said.push(t`${infoOf(along.type).one} “${along.name}” is mee gepubliceerd.`)
   }
   for (const { uuid: older, begin, einde, endsOn } of checks.overlap) {
-    await setEinde(m, type, older, endsOn!)
+    await setEnd(m, type, older, endsOn!)
     m.vastleggen({
       handeling: `${type}-beeindigen`,
       soort: type,

@@ -81,7 +81,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
               'catalogi-importvoorbeeld',
               await preview(request, bytes, invoer, options(invoer, keuzes)),
             )
-          const imported = await importeer(request, bytes, invoer, options(invoer, keuzes))
+          const imported = await runImport(request, bytes, invoer, options(invoer, keuzes))
           const aantal = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
           if (imported.changes.length > 0) return reply.pagina('catalogi-geimporteerd', changesPage(aantal, imported))
           return redirectWith(
@@ -162,7 +162,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     }
   }
 
-  async function importeer(
+  async function runImport(
     request: FastifyRequest,
     bytes: Buffer,
     invoer: Record<string, string>,

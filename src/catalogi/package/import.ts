@@ -13,7 +13,7 @@ import { type Hoofdtype, SLEUTEL } from '../rules.ts'
 import type { Selectielijst } from '../selectielijst.ts'
 import { createEigenschap, EigenschapInput } from '../zaaktype/eigenschappen.ts'
 import { ZaaktypeInput } from '../zaaktype/read.ts'
-import { setZaaktypeRelaties } from '../zaaktype/relations.ts'
+import { setZaaktypeRelations } from '../zaaktype/relations.ts'
 import { askSelectielijst, type Bronnen, createResultaattype, ResultaattypeInput } from '../zaaktype/resultaattypen.ts'
 import { createRoltype, RoltypeInput } from '../zaaktype/roltypen.ts'
 import { createZaaktype, procestypeFaults } from '../zaaktype/routes.ts'
@@ -200,7 +200,7 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
   for (const item of pakket.get('ZaakType') ?? []) {
     if (existing.has(item.url)) continue
     const input = readInput(ZaaktypeInput, withExisting(catalogus('ZaakType', item), existing))
-    const missing = await explained('ZaakType', item, () => setZaaktypeRelaties(m, uuidOf(item.url), input))
+    const missing = await explained('ZaakType', item, () => setZaaktypeRelations(m, uuidOf(item.url), input))
     tell(
       'ZaakType',
       item,

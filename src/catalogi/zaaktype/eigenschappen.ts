@@ -22,10 +22,10 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  belowZaaktype,
   dateFaults,
   deleteAccess,
   OnderZaaktypeFilter,
-  onderZaaktype,
   readAccess,
   requireStatustype,
   requireZaaktypeForChange,
@@ -210,7 +210,7 @@ function allEigenschappen(db: ReadDb) {
 type Eigenschappen = ReturnType<typeof allEigenschappen>
 
 function listEigenschappen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
-  return allEigenschappen(db).where(onderZaaktype(filter, base)).select('t.id')
+  return allEigenschappen(db).where(belowZaaktype(filter, base)).select('t.id')
 }
 
 function selectEigenschap(query: Eigenschappen) {

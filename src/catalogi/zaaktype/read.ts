@@ -9,7 +9,7 @@ import { link, linkOr } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { expandable } from '../expand.ts'
 import { Duur, NullableDate, OptionalDuur, OptionalUrl, Teksten, TypeRelatie, Urls } from '../fields.ts'
-import { DatumGeldigheid, filterUuid, objectPeriode, StatusFilter, shownVersions, validOn } from '../rules.ts'
+import { DatumGeldigheid, filterUuid, objectPeriod, StatusFilter, shownVersions, validOn } from '../rules.ts'
 
 const Relatiezaaktype = Type.Object({
   zaaktype: TypeRelatie(),
@@ -137,7 +137,7 @@ export function selectZaaktype(query: Zaaktypen, datum: string | null) {
   return query
     .selectAll('t')
     .select('c.uuid as catalogusUuid')
-    .select(objectPeriode('zaaktype'))
+    .select(objectPeriod('zaaktype'))
     .select([
       onderdelen('statustype', 'volgnummer').as('statustypen'),
       onderdelen('resultaattype').as('resultaattypen'),

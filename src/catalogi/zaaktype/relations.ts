@@ -3,14 +3,14 @@
 import type { Mutation } from '../../database/mutate.ts'
 import { resolveLink } from '../../http/links.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { findRelaties, isUrl, type NamedType } from '../rules.ts'
+import { findRelations, isUrl, type NamedType } from '../rules.ts'
 import type { ZaaktypeInput } from './read.ts'
 
 type Gerelateerd = { id: number | null; url: string | null; aardRelatie: string; toelichting: string }
 export type Relaties = { besluittypen: NamedType[]; deelzaaktypen: NamedType[]; gerelateerd: Gerelateerd[] }
 
 /** @throws Problem 400 with `faults` and all relations that cannot be found */
-export async function readRelaties(
+export async function readRelations(
   m: Mutation,
   input: ZaaktypeInput,
   catalogusId: number,
@@ -21,7 +21,7 @@ export async function readRelaties(
     type: 'besluittype' | 'zaaktype',
     values: readonly string[],
     name: string | ((index: number) => string),
-  ) => findRelaties(m, type, values, catalogusId, name, faults)
+  ) => findRelations(m, type, values, catalogusId, name, faults)
   const besluittypen = await find('besluittype', input.besluittypen, 'besluittypen')
   const deelzaaktypen = await find('zaaktype', input.deelzaaktypen ?? [], 'deelzaaktypen')
   const given = input.gerelateerdeZaaktypen.map((item, index) => ({
@@ -47,7 +47,7 @@ export async function readRelaties(
 
 const isElsewhere = (text: string, base: string) => isUrl(text) && resolveLink(text, base).kind === 'elsewhere'
 
-export async function writeRelaties(m: Mutation, zaaktypeId: number, relaties: Partial<Relaties>): Promise<void> {
+export async function writeRelations(m: Mutation, zaaktypeId: number, relaties: Partial<Relaties>): Promise<void> {
   const { besluittypen, deelzaaktypen, gerelateerd } = relaties
   if (besluittypen) {
     await m.trx.deleteFrom('zaaktypeBesluittype').where('zaaktypeId', '=', zaaktypeId).execute()
@@ -89,7 +89,7 @@ export async function writeRelaties(m: Mutation, zaaktypeId: number, relaties: P
  * type of ours that is not there are left out.
  * @returns what was left out, by the name of the relation
  */
-export async function setZaaktypeRelaties(
+export async function setZaaktypeRelations(
   m: Mutation,
   uuid: string,
   input: Pick<ZaaktypeInput, 'deelzaaktypen' | 'gerelateerdeZaaktypen'>,
@@ -103,7 +103,7 @@ export async function setZaaktypeRelaties(
   const missing: { field: string; given: unknown }[] = []
   const find = async (text: string, field: string) => {
     const faults: InvalidParam[] = []
-    const [found] = await findRelaties(m, 'zaaktype', [text], catalogusId, 'zaaktype', faults)
+    const [found] = await findRelations(m, 'zaaktype', [text], catalogusId, 'zaaktype', faults)
     if (!found || found.catalogusId !== catalogusId) missing.push({ field, given: text })
     return found?.catalogusId === catalogusId ? [found] : []
   }
@@ -116,6 +116,6 @@ export async function setZaaktypeRelaties(
       for (const found of await find(zaaktype, 'gerelateerdeZaaktypen'))
         gerelateerd.push({ id: found.id, url: null, aardRelatie, toelichting })
   }
-  await writeRelaties(m, id, { deelzaaktypen, gerelateerd })
+  await writeRelations(m, id, { deelzaaktypen, gerelateerd })
   return missing
 }

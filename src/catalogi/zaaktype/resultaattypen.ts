@@ -34,15 +34,15 @@ import {
 } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
+  belowZaaktype,
   catalogusFaults,
   dateFaults,
   deleteAccess,
-  findRelaties,
+  findRelations,
   mayForce,
   type NamedType,
   NON_CONCEPT_RELATION,
   OnderZaaktypeFilter,
-  onderZaaktype,
   readAccess,
   requireZaaktypeForChange,
   shownVersions,
@@ -239,10 +239,10 @@ export async function createResultaattype(
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
   const faults = [
     ...catalogusFaults(m, given.catalogus, zaaktype),
-    ...bronFaults(bronnen),
+    ...sourceFaults(bronnen),
     ...archiefFaults(given, bronnen.klasse),
   ]
-  const relaties = await readRelaties(m, given, zaaktype, faults)
+  const relaties = await readRelations(m, given, zaaktype, faults)
   const input = withDefaults(given, bronnen.klasse)
   throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   throwFaults([
@@ -255,12 +255,12 @@ export async function createResultaattype(
     .values({
       ...own,
       ...toRow(input),
-      omschrijvingGeneriek: generiek(bronnen) ?? own.omschrijvingGeneriek ?? '',
+      omschrijvingGeneriek: genericName(bronnen) ?? own.omschrijvingGeneriek ?? '',
       zaaktypeId: zaaktype.id,
     })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
-  await writeRelaties(m, id, relaties)
+  await writeRelations(m, id, relaties)
   return recordType(m, source, 'create', uuid, null)
 }
 
@@ -277,17 +277,17 @@ export async function changeResultaattype(
   const zaaktype = await requireZaaktypeForChange(m, given.zaaktype)
   const faults = [
     ...catalogusFaults(m, body.catalogus, zaaktype),
-    ...bronFaults(bronnen).filter(({ name }) => name in body),
+    ...sourceFaults(bronnen).filter(({ name }) => name in body),
   ]
   if (actie === 'update') {
     const nominatie = given.archiefnominatie || oud.archiefnominatie || ''
     faults.push(...archiefFaults({ ...given, archiefnominatie: nominatie }, bronnen.klasse))
   }
-  const relaties = await readRelaties(m, given, zaaktype, faults)
+  const relaties = await readRelations(m, given, zaaktype, faults)
   const input = withDefaults(given, bronnen.klasse)
   throwFaults(input.brondatumArchiefprocedure ? brondatumFaults(input.brondatumArchiefprocedure) : [])
   const objectFaults = [...zaaktypeFaults(m, [before, zaaktype]), ...ruleFaults(input, zaaktype, relaties, bronnen)]
-  if (!mayForce(m.actor) && (await hasPublishedRelaties(m, before.id))) objectFaults.push(NON_CONCEPT_RELATION)
+  if (!mayForce(m.actor) && (await hasPublishedRelations(m, before.id))) objectFaults.push(NON_CONCEPT_RELATION)
   else
     objectFaults.push(
       ...linkFaults(m, {
@@ -300,12 +300,12 @@ export async function changeResultaattype(
     .updateTable('resultaattype')
     .set({
       ...toRow(input),
-      omschrijvingGeneriek: generiek(bronnen) ?? before.omschrijvingGeneriek,
+      omschrijvingGeneriek: genericName(bronnen) ?? before.omschrijvingGeneriek,
       zaaktypeId: zaaktype.id,
     })
     .where('id', '=', before.id)
     .execute()
-  await writeRelaties(m, before.id, {
+  await writeRelations(m, before.id, {
     ...((actie === 'update' || body.besluittypen) && { besluittypen: relaties.besluittypen }),
     ...((actie === 'update' || body.informatieobjecttypen) && {
       informatieobjecttypen: relaties.informatieobjecttypen,
@@ -318,7 +318,7 @@ export const deleteResultaattype = (m: Mutation, uuid: string): Promise<void> =>
   deletePart(m, source, 'resultaattype', uuid)
 
 /** ztc-002: both URLs lead to the selectielijst. */
-function bronFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] {
+function sourceFaults({ omschrijving, klasse }: Bronnen): InvalidParam[] {
   const faults: InvalidParam[] = []
   if (omschrijving.kind === 'fault')
     faults.push({ name: 'resultaattypeomschrijving', code: omschrijving.code, reason: omschrijving.reason })
@@ -372,14 +372,14 @@ function ruleFaults(
 
 type Relaties = { besluittypen: NamedType[]; informatieobjecttypen: NamedType[] }
 
-async function readRelaties(
+async function readRelations(
   m: Mutation,
   input: Input,
   zaaktype: ZaaktypeVanOnderdeel,
   faults: InvalidParam[],
 ): Promise<Relaties> {
   const find = (type: 'besluittype' | 'informatieobjecttype', values: readonly string[], name: string) =>
-    findRelaties(m, type, values, zaaktype.catalogusId, name, faults)
+    findRelations(m, type, values, zaaktype.catalogusId, name, faults)
   const besluittypen = await find('besluittype', input.besluittypen ?? [], 'besluittypen')
   const informatieobjecttypen = await find(
     'informatieobjecttype',
@@ -396,7 +396,7 @@ function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }: Relati
   return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
 }
 
-async function hasPublishedRelaties(m: Mutation, id: number): Promise<boolean> {
+async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> {
   const { rows } = await sql`
     select 1 from resultaattype_besluittype r join besluittype b on b.id = r.besluittype_id
     where r.resultaattype_id = ${id} and not b.concept
@@ -406,7 +406,7 @@ async function hasPublishedRelaties(m: Mutation, id: number): Promise<boolean> {
   return rows.length > 0
 }
 
-async function writeRelaties(m: Mutation, resultaattypeId: number, relaties: Partial<Relaties>): Promise<void> {
+async function writeRelations(m: Mutation, resultaattypeId: number, relaties: Partial<Relaties>): Promise<void> {
   const { besluittypen, informatieobjecttypen } = relaties
   if (besluittypen) {
     await m.trx.deleteFrom('resultaattypeBesluittype').where('resultaattypeId', '=', resultaattypeId).execute()
@@ -427,7 +427,7 @@ async function writeRelaties(m: Mutation, resultaattypeId: number, relaties: Par
 }
 
 /** The generic description, as the selectielijst has it now. */
-function generiek({ omschrijving }: Bronnen): string | undefined {
+function genericName({ omschrijving }: Bronnen): string | undefined {
   return omschrijving.kind === 'ok' ? String(omschrijving.body.omschrijving).slice(0, 20) : undefined
 }
 
@@ -442,7 +442,7 @@ type Resultaattypen = ReturnType<typeof allResultaattypen>
 function listResultaattypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allResultaattypen(db)
     .where(
-      onderZaaktype(
+      belowZaaktype(
         {
           ...filter,
           ...(filter.zaaktype_identificatie && { zaaktypeIdentificatie: filter.zaaktype_identificatie }),

@@ -22,11 +22,11 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  belowZaaktype,
   catalogusFaults,
   dateFaults,
   deleteAccess,
   OnderZaaktypeFilter,
-  onderZaaktype,
   readAccess,
   requireZaaktypeForChange,
   updateAccess,
@@ -177,7 +177,7 @@ type Roltypen = ReturnType<typeof allRoltypen>
 
 function listRoltypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allRoltypen(db)
-    .where(onderZaaktype(filter, base))
+    .where(belowZaaktype(filter, base))
     .$if(filter.omschrijving !== undefined, (query) =>
       query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving!)),
     )

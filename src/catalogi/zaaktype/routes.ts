@@ -14,10 +14,10 @@ import { DetailOpDatum, Params } from '../fields.ts'
 import {
   ANDERE_CATALOGUS,
   allPublished,
-  changesOnlyEinde,
+  changesOnlyEnd,
   deleteAccess,
   deleteUnlessInUse,
-  handOverRelaties,
+  handOverRelations,
   mayForce,
   mayForceDelete,
   NON_CONCEPT_OBJECT,
@@ -42,7 +42,7 @@ import {
   ZaaktypeInput,
   type ZaaktypeRow,
 } from './read.ts'
-import { type Relaties, readRelaties, writeRelaties } from './relations.ts'
+import { type Relaties, readRelations, writeRelations } from './relations.ts'
 
 const ZaaktypePatch = Patch(ZaaktypeInput)
 
@@ -148,7 +148,7 @@ export async function createZaaktype(
   own: { uuid?: string } = {},
 ) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
-  const relaties = await readRelaties(m, input, catalogus.id, faults)
+  const relaties = await readRelations(m, input, catalogus.id, faults)
   throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, relaties.besluittypen)])
   const identificatie = input.identificatie || (await nextIdentificatie(m, versionDate(input)))
   const { id, uuid } = await m.trx
@@ -156,7 +156,7 @@ export async function createZaaktype(
     .values({ ...own, ...toRow(input), identificatie, catalogusId: catalogus.id })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
-  await writeRelaties(m, id, relaties)
+  await writeRelations(m, id, relaties)
   const row = expected(await findZaaktype(m.read, uuid))
   const zaaktype = toZaaktype(row, m.actor.base)
   recordChange(m, 'create', 'zaaktype', named(row), null, zaaktype)
@@ -175,8 +175,8 @@ export async function changeZaaktype(
   const oud = toZaaktype(before, m.actor.base)
   const input = actie === 'update' ? (body as ZaaktypeInput) : readInput(ZaaktypeInput, { ...oud, ...body })
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
-  const relaties = await readRelaties(m, input, catalogus.id, faults)
-  const onlyEinde = changesOnlyEinde(actie, body)
+  const relaties = await readRelations(m, input, catalogus.id, faults)
+  const onlyEinde = changesOnlyEnd(actie, body)
   const objectFaults = ruleFaults(input, catalogus.id, relaties)
   if (!mayForce(m.actor) && !onlyEinde) {
     if (!before.concept) objectFaults.push(NON_CONCEPT_OBJECT) // ztc-009
@@ -191,7 +191,7 @@ export async function changeZaaktype(
     .set({ ...toRow(input), identificatie, catalogusId: catalogus.id })
     .where('id', '=', before.id)
     .execute()
-  await writeRelaties(m, before.id, {
+  await writeRelations(m, before.id, {
     ...(body.besluittypen && { besluittypen: relaties.besluittypen }),
     ...((actie === 'update' || body.deelzaaktypen) && { deelzaaktypen: relaties.deelzaaktypen }),
     ...(body.gerelateerdeZaaktypen && { gerelateerd: relaties.gerelateerd }),
@@ -261,7 +261,7 @@ export async function deleteZaaktype(m: Mutation, uuid: string): Promise<void> {
       where r.zaaktype_id = ${before.id} and not i.concept limit 1`.execute(m.trx)
     if (rows.length > 0 || (await hasPublishedBesluittype(m, before.id))) throwFaults([NON_CONCEPT_RELATION])
   }
-  await handOverRelaties(m, 'zaaktype', before.id, [
+  await handOverRelations(m, 'zaaktype', before.id, [
     { table: 'zaaktype_deelzaaktype', owner: 'zaaktype_id', column: 'deelzaaktype_id' },
     { table: 'zaaktype_gerelateerd_zaaktype', owner: 'zaaktype_id', column: 'gerelateerd_zaaktype_id' },
   ])

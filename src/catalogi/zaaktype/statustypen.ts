@@ -32,10 +32,10 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  belowZaaktype,
   dateFaults,
   deleteAccess,
   OnderZaaktypeFilter,
-  onderZaaktype,
   readAccess,
   requireZaaktypeForChange,
   updateAccess,
@@ -281,7 +281,7 @@ function allStatustypen(db: ReadDb) {
 type Statustypen = ReturnType<typeof allStatustypen>
 
 function listStatustypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
-  return allStatustypen(db).where(onderZaaktype(filter, base)).select('t.id')
+  return allStatustypen(db).where(belowZaaktype(filter, base)).select('t.id')
 }
 
 function selectStatustype(query: Statustypen) {

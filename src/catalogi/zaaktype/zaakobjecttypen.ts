@@ -22,12 +22,12 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  belowZaaktype,
   catalogusFaults,
   dateFaults,
   deleteAccess,
   filterUuid,
   OnderZaaktypeFilter,
-  onderZaaktype,
   readAccess,
   requireStatustype,
   requireZaaktypeForChange,
@@ -178,7 +178,7 @@ type Zaakobjecttypen = ReturnType<typeof allZaakobjecttypen>
 
 function listZaakobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allZaakobjecttypen(db)
-    .where(onderZaaktype(filter, base))
+    .where(belowZaaktype(filter, base))
     .$if(filter.catalogus !== undefined, (query) =>
       query.where('c.uuid', 'is not distinct from', filterUuid(filter.catalogus!, base, 'catalogus')),
     )

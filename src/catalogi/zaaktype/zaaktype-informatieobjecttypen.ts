@@ -18,7 +18,7 @@ import {
   deleteAccess,
   deleteUnlessInUse,
   filterUuid,
-  findRelaties,
+  findRelations,
   mayForce,
   mayForceDelete,
   type NamedType,
@@ -224,7 +224,7 @@ async function requireInformatieobjecttype(
 ): Promise<NamedType> {
   const faults: InvalidParam[] = []
   const name = 'informatieobjecttype'
-  const [found] = await findRelaties(m, name, [value], zaaktype.catalogusId, name, faults)
+  const [found] = await findRelations(m, name, [value], zaaktype.catalogusId, name, faults)
   throwFaults(faults)
   return expected(found)
 }
@@ -245,17 +245,17 @@ function statusFilter(status: 'alles' | 'concept' | 'definitief') {
   return status === 'definitief' ? sql<boolean>`${published}` : sql<boolean>`not ${published}`
 }
 
-function allRelaties(db: ReadDb) {
+function allRelations(db: ReadDb) {
   return db
     .selectFrom('zaaktypeInformatieobjecttype as t')
     .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
     .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
     .innerJoin('informatieobjecttype as i', 'i.id', 't.informatieobjecttypeId')
 }
-type Relaties = ReturnType<typeof allRelaties>
+type Relaties = ReturnType<typeof allRelations>
 
-function listRelaties(db: ReadDb, filter: Static<typeof Filter>, base: string) {
-  return allRelaties(db)
+function listRelations(db: ReadDb, filter: Static<typeof Filter>, base: string) {
+  return allRelations(db)
     .where(statusFilter(filter.status ?? 'definitief'))
     .$if(filter.zaaktype !== undefined, (query) =>
       query.where('z.uuid', 'is not distinct from', filterUuid(filter.zaaktype!, base, 'zaaktype')),
@@ -303,8 +303,9 @@ const source: TypeSource<
   Static<typeof Filter>
 > = {
   resource: 'zaaktypeinformatieobjecttype',
-  listed: listRelaties,
-  rows: (db, condition) => selectZaaktypeInformatieobjecttype(allRelaties(db).where(condition)).orderBy('t.id', 'desc'),
+  listed: listRelations,
+  rows: (db, condition) =>
+    selectZaaktypeInformatieobjecttype(allRelations(db).where(condition)).orderBy('t.id', 'desc'),
   toResource: toZaaktypeInformatieobjecttype,
   named: (row) => ({
     uuid: row.uuid,

@@ -25,10 +25,10 @@ const MOST_CONTENTS = 3 // the last counts; each is written
 
 /**
  * Makes the routes of this plugin take `inhoud`: the parser of application/json writes it to storage. In the body `inhoud` is
- * then a text when content came, `null` when it was empty. Handlers do their work within `keepingInhoud`.
+ * then a text when content came, `null` when it was empty. Handlers do their work within `keepingContent`.
  * @param within keys from the root to the object that holds `inhoud`
  */
-export function registerInhoud(app: FastifyInstance, within: readonly string[] = []): void {
+export function registerContent(app: FastifyInstance, within: readonly string[] = []): void {
   const { store, config } = app.parts
   app.removeContentTypeParser('application/json')
   app.decorateRequest('ontvangen')
@@ -60,7 +60,7 @@ export function registerInhoud(app: FastifyInstance, within: readonly string[] =
 const RECEIVED = 'ontvangen'
 
 /** Faults of `inhoud` itself: of its base64, or a value that is no text. */
-export function inhoudFaults(request: FastifyRequest, given: string | null | undefined): InvalidParam[] {
+export function contentFaults(request: FastifyRequest, given: string | null | undefined): InvalidParam[] {
   if (request.ontvangen?.fault) return [request.ontvangen.fault]
   if (typeof given !== 'string' || given === RECEIVED) return []
   return [{ name: 'inhoud', code: 'invalid', reason: 'De inhoud is tekst (base64) of null.' }]
@@ -70,7 +70,7 @@ export function inhoudFaults(request: FastifyRequest, given: string | null | und
  * Does what a request asks; when that fails, the content that came with it is removed again. After a broken connection
  * nobody knows whether the change was committed: then the bytes stay, and are swept away later when no row names them.
  */
-export async function keepingInhoud<T>(
+export async function keepingContent<T>(
   app: FastifyInstance,
   request: FastifyRequest,
   work: () => Promise<T>,

@@ -11,13 +11,13 @@ import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { documentTree } from '../expand.ts'
-import { catalogusElders } from '../kanaal.ts'
+import { catalogusElsewhere } from '../kanaal.ts'
 import { createAccess, deleteAccess, documentBijwerken, mayRead, readAccess, SCOPES_LEZEN } from '../rights.ts'
 import { fetchTypeElsewhere } from '../type.ts'
 import { receivedBytes } from './bytes.ts'
 import { changeDocument } from './change.ts'
 import { Document, DocumentCreate, DocumentMetLock, DocumentPatch, DocumentUpdate, toDocument } from './columns.ts'
-import { discard, inhoudFaults, keepingInhoud, registerInhoud, requireValidBody } from './content.ts'
+import { contentFaults, discard, keepingContent, registerContent, requireValidBody } from './content.ts'
 import { judgeNewDocument } from './create.ts'
 import { deleteDocument } from './delete.ts'
 import { contentSender } from './download.ts'
@@ -108,7 +108,7 @@ const FIELDS = Object.keys(DocumentUpdate.properties)
 const writing: FastifyPluginAsyncTypebox = async (app) => {
   const { store, services } = app.parts
   const known = knownInformatieobjecttypen()
-  registerInhoud(app)
+  registerContent(app)
 
   app.post(
     '/enkelvoudiginformatieobjecten',
@@ -118,8 +118,8 @@ const writing: FastifyPluginAsyncTypebox = async (app) => {
       attachValidation: true,
     },
     async (request, reply) => {
-      const document = await keepingInhoud(app, request, async () => {
-        requireValidBody(request, FIELDS, inhoudFaults(request, request.body?.inhoud))
+      const document = await keepingContent(app, request, async () => {
+        requireValidBody(request, FIELDS, contentFaults(request, request.body?.inhoud))
         const input = request.body
         const bytes = await receivedBytes(app, request, input)
         const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
@@ -157,7 +157,7 @@ const writing: FastifyPluginAsyncTypebox = async (app) => {
     { config: deleteAccess, schema: { params: Params } },
     async (request, reply) => {
       const { uuid } = request.params
-      const catalogus = await catalogusElders(app.read, app.parts.services, uuid, request.base)
+      const catalogus = await catalogusElsewhere(app.read, app.parts.services, uuid, request.base)
       await app.mutate(request.actor, (m) => deleteDocument(m, uuid, catalogus))
       return reply.code(204).send()
     },
@@ -169,16 +169,16 @@ const writing: FastifyPluginAsyncTypebox = async (app) => {
     uuid: string,
     given: DocumentPatch,
   ) {
-    return keepingInhoud(app, request, async () => {
+    return keepingContent(app, request, async () => {
       const fault = request.validationError as unknown
       const exists = !(fault instanceof Problem && fault.status === 404) // which says that the path has no uuid
       if (fault && !(exists && (await findDocument(app.read, uuid)))) throw notFound()
-      requireValidBody(request, FIELDS, inhoudFaults(request, given?.inhoud))
+      requireValidBody(request, FIELDS, contentFaults(request, given?.inhoud))
       const bytes = await receivedBytes(app, request, given)
       const elsewhere = await fetchTypeElsewhere(services, given.informatieobjecttype, request.base)
       const catalogus = given.informatieobjecttype
         ? ''
-        : await catalogusElders(app.read, app.parts.services, uuid, request.base)
+        : await catalogusElsewhere(app.read, app.parts.services, uuid, request.base)
       const { document, used } = await app.mutate(request.actor, (m) =>
         changeDocument(m, app.parts, { actie, uuid, given, bytes, elsewhere, catalogus }),
       )

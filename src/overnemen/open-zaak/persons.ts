@@ -81,7 +81,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
     })
   }
 
-  async function terreinen(column: string, ids: unknown[]): Promise<Map<unknown, Json>> {
+  async function areas(column: string, ids: unknown[]): Promise<Map<unknown, Json>> {
     const rows = await below('zaken_terreingebouwdobject', column, ids)
     const adressen = await below('zaken_adres', 'terreingebouwdobject_id', idsOf(rows))
     return map(rows, (row) => {
@@ -122,7 +122,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
   async function ofKind(kind: string, column: string, ids: unknown[]): Promise<Map<unknown, Json>> {
     if (PERSONS[kind]) return persons(kind, column, ids)
     if (PLAIN[kind]) return map(await below(PLAIN[kind], column, ids), plain)
-    if (kind === 'terrein_gebouwd_object') return terreinen(column, ids)
+    if (kind === 'terrein_gebouwd_object') return areas(column, ids)
     if (kind === 'woz_object') return wozObjecten(column, ids)
     if (kind === 'adres')
       return map(await below('zaken_adres', column, ids), (row) => ({
@@ -138,7 +138,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
       return map(await below('zaken_overige', column, ids), (row) => ({ overigeData: camelize(row.overige_data) }))
     if (kind === 'huishouden') {
       const rows = await below('zaken_huishouden', column, ids)
-      const in_ = await terreinen('huishouden_id', idsOf(rows))
+      const in_ = await areas('huishouden_id', idsOf(rows))
       return map(rows, (row) => ({ nummer: row.nummer, isGehuisvestIn: in_.get(row.id) ?? null }))
     }
     if (kind === 'woz_deelobject') {

@@ -253,7 +253,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
 
   /** Of cases first, then of documents. */
-  async function readReserveringen(step: Step): Promise<Portion> {
+  async function readReservations(step: Step): Promise<Portion> {
     const [soort, after] = (step.positie ?? 'zaak:-1').split(':') as [Reservering['soort'], string]
     return inSnapshot(async (sql) => {
       const rows =
@@ -327,7 +327,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   function readStep(step: Step): Promise<Portion> {
     if (step.naam === 'applicatie') return readApplicaties()
     if (step.naam === 'audit') return readAudit(step)
-    if (step.naam === 'reservering') return readReserveringen(step)
+    if (step.naam === 'reservering') return readReservations(step)
     const query = QUERIES.find(({ kind }) => kind === step.naam)
     if (!query) throw new Error(`there is no step ${step.naam}`)
     return readKind(query, step)

@@ -13,12 +13,12 @@ import { encoded, toColumns, toZaak, type ZaakInput, type ZaakPatch } from './co
 import { boundingBox, judgeKept } from './geometry.ts'
 import { recorded } from './long-lists.ts'
 import { findZaak } from './read.ts'
-import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
+import { judgeHoofdzaak, judgeRelations, writeRelations } from './relations.ts'
 import {
   archiveringFaults,
-  betaalFaults,
-  geopendFaults,
   hasOpenDocuments,
+  openedFaults,
+  paymentFaults,
   productenFaults,
   type Settings,
   type ZaakBody,
@@ -46,16 +46,16 @@ export async function changeZaak(
   const oud = recorded(toZaak(before, base))
   const geometrie = judgeKept('zaakgeometrie', given.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern, typen, kern)
-  const relaties = await judgeRelaties(m, given)
+  const relaties = await judgeRelations(m, given)
   // zrc-014: who sets `nvt` and says nothing of the date, takes the date away
   if (given.betalingsindicatie === 'nvt' && given.laatsteBetaaldatum === undefined) given.laatsteBetaaldatum = null
   const merged = { ...oud, ...given } as ZaakInput
   throwFaults([
     ...(given.identificatie && given.identificatie !== oud.identificatie ? [immutable('identificatie')] : []),
     ...(await zaaktypeFaults(m, given.zaaktype, kern, typen, settings)),
-    ...betaalFaults(merged, settings),
+    ...paymentFaults(merged, settings),
     ...(given.productenOfDiensten ? await productenFaults(m, given.productenOfDiensten, oud, kern, typen) : []),
-    ...geopendFaults(given, settings),
+    ...openedFaults(given, settings),
     ...geometrie.faults,
     ...hoofdzaak.faults,
     ...relaties.faults,
@@ -78,7 +78,7 @@ export async function changeZaak(
   if (changed) columns.laatstGemuteerd = new Date().toISOString()
   if (Object.keys(columns).length > 0)
     await m.trx.updateTable('zaak').set(encoded(columns, json)).where('id', '=', kern.id).execute()
-  if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelaties(m, kern.id, relaties, given)
+  if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelations(m, kern.id, relaties, given)
   const after = expected(await findZaak(m.read, uuid))
   const zaak = toZaak(after, base)
   m.record({

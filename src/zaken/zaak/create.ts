@@ -16,13 +16,13 @@ import { ZAAK_LABEL, zakenKanaal } from '../records.ts'
 import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
 import { EMPTY, encoded, type Related, toRow, toZaak, type ZaakInput } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
-import { judgeHoofdzaak, judgeRelaties, writeRelaties } from './relations.ts'
+import { judgeHoofdzaak, judgeRelations, writeRelations } from './relations.ts'
 import {
   archiveringFaults,
-  betaalFaults,
-  geopendFaults,
+  openedFaults,
+  paymentFaults,
   productFaults,
-  publicatieFaults,
+  publicationFaults,
   type Settings,
   type ZaakBody,
 } from './rules.ts'
@@ -44,7 +44,7 @@ export async function judgeNewZaak(
   const asked = typen.get('zaaktype', input.zaaktype)
   if (asked && 'code' in asked) throw invalidAll([asked])
   const judge = (type: ZaaktypeOfZaak) => judgeOfType(m, input, settings, type, faults, typen)
-  if (asked) return judge(ofZaaktypeElders(asked))
+  if (asked) return judge(ofRemoteZaaktype(asked))
   const target = resolveLink(input.zaaktype, m.actor.base)
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
     throwFaults([fault('zaaktype', 'invalid-resource', 'Deze URL is van een andere resource.')])
@@ -82,14 +82,14 @@ async function judgeOfType(
     { zaaktypeId: zaaktype.id, zaaktypeUrl: rechten.zaaktypeUrl },
     typen,
   )
-  const relaties = await judgeRelaties(m, input)
+  const relaties = await judgeRelations(m, input)
   const einddatumGepland = input.einddatumGepland ?? ending(input, zaaktype.servicenorm)
   const uiterlijkeEinddatumAfdoening = input.uiterlijkeEinddatumAfdoening ?? ending(input, zaaktype.doorlooptijd)
   throwFaults([
-    ...publicatieFaults(zaaktype, settings),
-    ...betaalFaults(input, settings),
+    ...publicationFaults(zaaktype, settings),
+    ...paymentFaults(input, settings),
     ...productFaults(input.productenOfDiensten ?? [], zaaktype.producten_of_diensten),
-    ...geopendFaults(input, settings),
+    ...openedFaults(input, settings),
     ...geometrie.faults,
     ...hoofdzaak.faults,
     ...relaties.faults,
@@ -135,7 +135,7 @@ async function judgeOfType(
         }),
         ...(hoofdzaak.id && { hoofdzaakId: hoofdzaak.id }),
       }),
-    ...(isRelated && { after: (id) => writeRelaties(m, id, relaties) }),
+    ...(isRelated && { after: (id) => writeRelations(m, id, relaties) }),
     ...(!input.identificatie && { taken: 'zaak_identificatie_uniek' }),
     change: {
       component: 'zrc',
@@ -186,7 +186,7 @@ type ZaaktypeOfZaak = {
 const ofZaaktype = (known: KnownZaaktype): ZaaktypeOfZaak => ({ ...known, catalogusUuid: known.catalogus_uuid, known })
 
 /** One elsewhere, which was asked before. */
-const ofZaaktypeElders = (type: RemoteType<'zaaktype'>): ZaaktypeOfZaak => ({
+const ofRemoteZaaktype = (type: RemoteType<'zaaktype'>): ZaaktypeOfZaak => ({
   id: null,
   uuid: null,
   concept: type.concept,

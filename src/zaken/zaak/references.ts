@@ -1,6 +1,6 @@
 // What a case refers to elsewhere: asked before a transaction begins, since another service may be slow.
 import type { FastifyInstance } from 'fastify'
-import { fetchTypes, type RemoteTypes, type SoortElders } from '../../catalogi/remote-types.ts'
+import { fetchTypes, type RemoteKind, type RemoteTypes } from '../../catalogi/remote-types.ts'
 import { openSelectielijst, type Selectielijst } from '../../catalogi/selectielijst.ts'
 import { localUuid, resolveLink } from '../../http/links.ts'
 import type { InvalidParam } from '../../http/problem.ts'
@@ -51,7 +51,7 @@ export async function openReferences(app: FastifyInstance): Promise<References> 
       return (await Promise.all(found)).flat()
     },
     async zaaktypen(given, base, known = {}) {
-      const wanted: [SoortElders, string | undefined][] = []
+      const wanted: [RemoteKind, string | undefined][] = []
       if (given.zaaktype !== known.zaaktype) wanted.push(['zaaktype', given.zaaktype])
       const products = known.productenOfDiensten ?? []
       if ((given.productenOfDiensten ?? []).some((url) => !products.includes(url)))

@@ -50,7 +50,7 @@ type Relaties = {
 }
 
 /** zrc-011: the other cases exist. Those elsewhere were asked before. */
-export async function judgeRelaties(m: Mutation, given: ZaakPatch): Promise<Relaties> {
+export async function judgeRelations(m: Mutation, given: ZaakPatch): Promise<Relaties> {
   const { relevanteAndereZaken = [], gerelateerdeZaken = [] } = given
   const result: Relaties = { relevant: [], gerelateerd: [], faults: [] }
   const urls = [...relevanteAndereZaken, ...gerelateerdeZaken].map(({ url }) => url)
@@ -104,7 +104,7 @@ export async function judgeRelaties(m: Mutation, given: ZaakPatch): Promise<Rela
 }
 
 /** Replaces the lists that are given as a whole. Related cases of our own know of each other. */
-export async function writeRelaties(
+export async function writeRelations(
   m: Mutation,
   zaakId: number,
   { relevant, gerelateerd }: Relaties,

@@ -25,7 +25,7 @@ export const settingsOf = ({ jwtLeeway, zaakIdentificatieGenerator, allowUnpubli
 })
 
 /** zrc-001: cases are made of a published type. */
-export const publicatieFaults = ({ concept }: { concept: boolean }, { allowUnpublishedTypes }: Settings) =>
+export const publicationFaults = ({ concept }: { concept: boolean }, { allowUnpublishedTypes }: Settings) =>
   concept && !allowUnpublishedTypes ? [fault('zaaktype', 'not-published', 'Dit zaaktype is nog een concept.')] : []
 
 /** The type of a case stays. */
@@ -38,7 +38,7 @@ export async function zaaktypeFaults(
 ): Promise<InvalidParam[]> {
   if (url === undefined || url === kern.zaaktypeUrl) return []
   const elders = typen.get('zaaktype', url)
-  if (elders) return 'code' in elders ? [elders] : [...publicatieFaults(elders, settings), immutable('zaaktype')]
+  if (elders) return 'code' in elders ? [elders] : [...publicationFaults(elders, settings), immutable('zaaktype')]
   const target = resolveLink(url, m.actor.base)
   if (target.kind === 'ours' && target.resource === 'zaaktype' && target.uuid === kern.zaaktypeUuid) return []
   if (target.kind === 'ours' && target.resource !== 'zaaktype')
@@ -48,11 +48,11 @@ export async function zaaktypeFaults(
       ? await m.sql<{ concept: boolean }[]>`select concept from zaaktype where uuid = ${target.uuid}`
       : []
   if (!zaaktype) return [fault('zaaktype', 'bad-url', 'Dit zaaktype bestaat niet.')]
-  return [...publicatieFaults(zaaktype, settings), immutable('zaaktype')]
+  return [...publicationFaults(zaaktype, settings), immutable('zaaktype')]
 }
 
 /** zrc-014. */
-export function betaalFaults(input: ZaakPatch, { leeway }: Settings): InvalidParam[] {
+export function paymentFaults(input: ZaakPatch, { leeway }: Settings): InvalidParam[] {
   if (!input.laatsteBetaaldatum) return []
   const name = 'laatsteBetaaldatum'
   if (input.betalingsindicatie === 'nvt')
@@ -90,7 +90,7 @@ export async function productenFaults(
   return productFaults(given, [...(oud.productenOfDiensten ?? []), ...(type?.productenOfDiensten ?? [])])
 }
 
-export function geopendFaults({ laatstGeopend }: ZaakPatch, { leeway }: Settings): InvalidParam[] {
+export function openedFaults({ laatstGeopend }: ZaakPatch, { leeway }: Settings): InvalidParam[] {
   return laatstGeopend && isFuture(laatstGeopend, leeway)
     ? [fault('laatstGeopend', 'date-in-future', 'Dit moment ligt in de toekomst.')]
     : []

@@ -96,7 +96,7 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'the zaaktype of a case stays',
     file: 'src/zaken/zaak/rules.ts',
-    search: "return [...publicatieFaults(zaaktype, settings), immutable('zaaktype')]",
+    search: "return [...publicationFaults(zaaktype, settings), immutable('zaaktype')]",
     replace: 'return []',
     tests: ['test/zaken/zaken.test.ts'],
   },
@@ -328,21 +328,21 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'zrc-017 the document is of a type of the zaaktype',
     file: 'src/zaken/zaakinformatieobjecten.ts',
-    search: 'else if (!document.past) throw ongerelateerd()',
+    search: 'else if (!document.past) throw unrelated()',
     replace: '',
     tests: ['test/zaken/parts.test.ts'],
   },
   {
     what: 'zrc-017 a zaaktype elsewhere names the type of the document',
     file: 'src/zaken/zaakinformatieobjecten.ts',
-    search: 'if (documenttype === null || !named.includes(documenttype)) throw ongerelateerd()',
+    search: 'if (documenttype === null || !named.includes(documenttype)) throw unrelated()',
     replace: '',
     tests: ['test/zaken/remote-zaaktype.test.ts'],
   },
   {
     what: 'zrc-017 a document elsewhere is of a type of the zaaktype',
     file: 'src/zaken/zaakinformatieobjecten.ts',
-    search: 'if (!past) throw ongerelateerd()',
+    search: 'if (!past) throw unrelated()',
     replace: '',
     tests: ['test/zaken/remote-documents.test.ts'],
   },
