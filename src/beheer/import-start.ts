@@ -16,6 +16,7 @@ import {
 } from '../documenten/import/draft.ts'
 import { csvStream } from '../documenten/import/report.ts'
 import { cellAt, imported } from '../documenten/import/rows.ts'
+import { formParts } from '../http/forms.ts'
 import { Problem } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import { requireToken } from './csrf-token.ts'
@@ -36,7 +37,6 @@ const LIJST = words({ pad: '/imports', naam: 'Imports' }, 'naam')
 const VOORBEELD_ROWS = 20
 const MAX_COLUMNS = 100 // a file may have thousands
 const SOORTEN = 100
-const LINGER_MS = 30_000
 const STUCK_MS = 120_000
 
 export async function registerImportStart(app: FastifyInstance, stroom: EventStreams): Promise<void> {
@@ -241,20 +241,15 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
   /** Takes the file of the form in. The token comes before it. */
   async function receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     let token = ''
-    const limits = { fileSize: config.minUploadSize, files: 1, fields: 5, fieldSize: 1000 }
-    for await (const part of request.parts({ limits, throwFileSizeLimit: false } as never)) {
+    const limits = { fields: 5, fieldBytes: 1000, fileBytes: config.minUploadSize }
+    for await (const part of formParts(request, limits)) {
       if (part.type === 'field') {
         if (part.fieldname === '_csrf') token = String(part.value)
         continue
       }
-      try {
-        await requireToken(request, reply, token)
-        if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
-        return await accept(request, part)
-      } catch (error) {
-        drain(request, part)
-        throw error
-      }
+      await requireToken(request, reply, token)
+      if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
+      return await accept(request, part)
     }
     await requireToken(request, reply, token)
     throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
@@ -262,10 +257,6 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
 
   async function accept(request: FastifyRequest, part: MultipartFile): Promise<string> {
     const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
-    // A client that goes away breaks the file off.
-    request.raw.once('close', () => {
-      if (!request.raw.complete) part.file.destroy(new Error('the upload broke off'))
-    })
     return mutateFromPage(request, async (m) => {
       const { uuid, totaal, omvang } = await createDraft(m, part.file, {
         bestandsnaam,
@@ -336,17 +327,6 @@ const WAT_TE_DOEN: Record<CsvError['code'], string> = words({
 /** Another import was being started at the same moment. */
 function lockFault(error: unknown): string | undefined {
   return (error as { code?: string }).code === '55P03' ? alreadyOne() : undefined
-}
-
-/**
- * Lets the rest of a refused file come in, unused, for a while: closing the connection at once could cost a browser that is
- * still sending the answer.
- */
-function drain({ raw }: FastifyRequest, part: MultipartFile): void {
-  part.file.on('error', () => {}).resume()
-  if (raw.readableEnded || raw.destroyed) return
-  const limit = setTimeout(() => raw.destroy(), LINGER_MS).unref()
-  raw.once('close', () => clearTimeout(limit))
 }
 
 const isRow = (text: string | undefined) => text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31

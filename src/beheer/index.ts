@@ -2,8 +2,9 @@
 
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
-import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readForms } from '../http/forms.ts'
+import { LIMITS } from '../http/limits.ts'
 import { forbidden } from '../http/problem.ts'
 import { registerAbonnementen } from './abonnementen/index.ts'
 import { registerAccounts } from './account-pages.ts'
@@ -52,7 +53,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   const { config } = app.parts
   app.decorate('own', openOwnTables(parts))
   await app.register(cookie)
-  await app.register(formbody, { bodyLimit: 1024 * 1024 })
+  readForms(app, LIMITS.bodyBytes)
   await app.register(csrf, {
     cookieKey: tokenCookie(config.publicUrl ?? ''),
     cookieOpts: {

@@ -8,6 +8,8 @@ export const LIMITS = {
   /** The same of an applicatie, which may have thousands of rights. */
   applicatieBytes: 4 * 1024 * 1024,
   rights: 5000,
+  /** Fields of a form without files. */
+  formFields: 25_000,
   /** How deep values of a request stand within each other, and how many there are. */
   depth: 32,
   values: 100_000,

@@ -8,6 +8,7 @@ import { type Imported, type ImportOptions, importPackage, typeKey } from '../..
 import { PAGE_PACKAGE_BYTES, readPackage } from '../../catalogi/package/read.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { Change, MutateWhole } from '../../database/mutate.ts'
+import { formParts } from '../../http/forms.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { largeTurn } from '../../http/turns.ts'
 import { inTurn } from '../../jobs/in-turn.ts'
@@ -57,9 +58,8 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       let bytes: Buffer | undefined
       const fouten: Fouten = {}
       let inFields = 0
-      for await (const part of request.parts({
-        limits: { fileSize: MAX_ZIP, fieldSize: 2 * MAX_CARRIED, files: 1, fields: MAX_CHOICES + 10 },
-      })) {
+      const limits = { fields: MAX_CHOICES + 10, fieldBytes: 2 * MAX_CARRIED, fileBytes: MAX_ZIP }
+      for await (const part of formParts(request, limits)) {
         if (part.type === 'field') {
           const value = String(part.value)
           inFields += value.length
@@ -70,6 +70,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         }
         await requireToken(request, reply, invoer._csrf ?? '')
         bytes = await part.toBuffer()
+        if (part.file.truncated) throw new Problem(413)
       }
       await requireToken(request, reply, invoer._csrf ?? '')
       if (!bytes?.length && invoer.inhoud) bytes = Buffer.from(invoer.inhoud, 'base64')

@@ -1,11 +1,12 @@
 // bestandsdelen: the parts in which the content of a document is uploaded, each of exactly the size that was announced.
 import multipart, { type Multipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { isUnavailable } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
+import { formParts } from '../../http/forms.ts'
 import { link } from '../../http/links.ts'
-import { invalid, notFound, Problem } from '../../http/problem.ts'
+import { invalid, notFound, type Problem } from '../../http/problem.ts'
 import { requireMay, SCOPES_BIJWERKEN, updateAccess } from '../rights.ts'
 import { newKey, type StoredBytes } from '../storage/index.ts'
 import { deleteFiles, insertFile } from './bytes.ts'
@@ -29,10 +30,7 @@ type Received = { lock: string | undefined; bytes: StoredBytes | null }
 export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
   const { store } = app.parts
   app.removeAllContentTypeParsers() // JSON cannot hold a part
-  await app.register(multipart, {
-    throwFileSizeLimit: false,
-    limits: { fileSize: Number.MAX_SAFE_INTEGER, files: 1, fields: 20, fieldSize: FIELD_BYTES, parts: 21 },
-  })
+  await app.register(multipart)
   // A form without a file says a lock at most. Reading a megabyte of names would take seconds.
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -47,7 +45,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
       const deel = await findBestandsdeel(app.read, request.params.uuid)
       if (!deel) throw notFound()
       await requireDocument(app.read, request.actor, SCOPES_BIJWERKEN, deel.document)
-      const { lock, bytes } = await receive(request, reply, deel.omvang)
+      const { lock, bytes } = await receive(request, deel.omvang)
       try {
         if (lock === undefined) throw invalid('lock', 'required', 'Dit veld is verplicht.')
         return await app.mutate(request.actor, (m) => storePart(m, store.backend, deel, lock, bytes))
@@ -58,7 +56,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  async function receive(request: FastifyRequest, reply: FastifyReply, omvang: number): Promise<Received> {
+  async function receive(request: FastifyRequest, omvang: number): Promise<Received> {
     if (!request.isMultipart()) {
       const { lock, inhoud } = (request.body ?? {}) as { lock?: string; inhoud?: string }
       if (inhoud) throw noFile()
@@ -67,7 +65,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
     let lock: string | undefined
     let bytes: StoredBytes | null = null
     try {
-      for await (const part of request.parts()) {
+      for await (const part of formParts(request, { fields: 20, fieldBytes: FIELD_BYTES })) {
         if (part.type === 'file' && part.fieldname === 'inhoud') {
           await discard(store, bytes)
           bytes = null
@@ -79,10 +77,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
       return { lock, bytes }
     } catch (error) {
       await discard(store, bytes)
-      // What is still under way is not read; the connection ends with this answer.
-      if (!request.raw.readableEnded) reply.header('connection', 'close')
-      const { code } = error as { code?: string }
-      throw code?.startsWith('FST_') && !(error instanceof Problem) ? new Problem(400, { code: 'parse_error' }) : error
+      throw error
     }
   }
 }
