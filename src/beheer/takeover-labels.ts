@@ -84,6 +84,7 @@ const CODES: Record<string, string> = words({
   'type-elders': 'type staat bij een andere dienst',
   'zonder-inhoud': 'geen inhoud in de bron',
   'bestand-ontbreekt': 'bestand ontbreekt in de bron',
+  'bestand-malware': 'virusscanner laat het bestand niet toe',
   'bestand-onleesbaar': 'bestand kan niet worden gelezen',
   'bestand-naam': 'bestand kan hier niet zo heten',
   'omvang-anders': 'bestand heeft een andere grootte',

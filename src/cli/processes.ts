@@ -94,9 +94,9 @@ async function openStore(config: Config, database: Database, log: Logger): Promi
   return openStores(config, log)
 }
 
-/** How an import brings files into the store: threads for a directory, streams for all others. */
+/** How an import brings files into the store: threads for a directory, streams for all others and past a scanner. */
 export function openCopy(config: Config, store: Store): ReturnType<typeof copyPool> {
-  if (store.backend === 'filesystem')
+  if (store.backend === 'filesystem' && !store.scanner)
     return copyPool({ baseDir: config.importBaseDir, opslagRoot: config.documentenDir })
   const stopped = new AbortController()
   const running = new Set<Promise<unknown>>()

@@ -313,6 +313,27 @@ export const Settings = Type.Object({
         'Zo lang blijft de inhoud van een verwijderd document nog in de opslag staan. Niemand kan die dan nog opvragen. Neem meer uren dan een back-up duurt: dan heeft elk document na het terugzetten zijn inhoud.',
     }),
   }),
+  clamdUrl: Type.Optional(
+    Type.String({
+      env: 'CLAMD_URL',
+      must: 'be tcp://host:port or unix:/path',
+      pattern: '^(tcp://[^/?#@]+:\\d+|unix:/.+)$',
+      description: 'malware scanner (clamd of ClamAV) that content has to pass before it is stored; unset: none',
+    }),
+  ),
+  clamdMaxBytes: Type.Integer({
+    env: 'CLAMD_MAX_BYTES',
+    default: 100 * 1024 * 1024,
+    minimum: 1024,
+    maximum: 2 ** 32,
+    description: 'bytes of one content that the malware scanner takes: at most its StreamMaxLength',
+  }),
+  clamdUnavailable: Type.Enum(['refuse', 'accept'], {
+    env: 'CLAMD_UNAVAILABLE',
+    default: 'refuse',
+    description:
+      'what happens to content that the malware scanner gives no verdict on: it is away, or the content is larger',
+  }),
   s3: Type.Object({
     keyId: Type.Optional(
       Type.String({

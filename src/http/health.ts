@@ -15,7 +15,8 @@ type Check = { status: 'ok' | 'late' | 'failed'; detail?: string }
 /**
  * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
  * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
- * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read. The names that Open Zaak uses work too.
+ * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read, or a malware
+ * scanner that is away. The names that Open Zaak uses work too.
  */
 export function registerHealth(
   app: FastifyInstance,
@@ -65,7 +66,8 @@ export async function readiness(parts: {
   box: SecretBox
 }): Promise<Record<string, Check>> {
   const { sql } = parts.database
-  const [database, schema, key, storage, queue] = await Promise.all([
+  const { scanner } = parts.store
+  const [database, schema, key, storage, queue, malwareScanner] = await Promise.all([
     check('not reachable', async () => {
       const [row] = await sql<{ writable: boolean }[]>`
         select current_setting('transaction_read_only') = 'off' as writable`
@@ -85,10 +87,15 @@ export async function readiness(parts: {
       const seconds = Math.round(row!.seconds)
       return { status: seconds > LATE_AFTER_SECONDS ? 'late' : 'ok', detail: `oldest waiting job: ${seconds} s` }
     }),
+    scanner && check('no answer', () => scanner.check()),
   ])
   const replica = parts.replica?.state()
   return {
     ...{ database, schema, key, storage, queue },
+    // Documents are still read without it, and all else works.
+    ...(malwareScanner && {
+      malwareScanner: { ...malwareScanner, status: malwareScanner.status === 'ok' ? 'ok' : 'late' } as const,
+    }),
     ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason! } }),
   }
 }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WrongKey } from '../autorisaties/wrong-key.ts'
 import { isConflict, isUnavailable, OutcomeUnknown } from '../database/database.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
+import { ContentRefused } from '../documenten/storage/scan.ts'
 import { LIMITS } from './limits.ts'
 
 /** One fault of the input: the field (camelCase, dots for nesting), the code of the standard and a Dutch reason. */
@@ -269,6 +270,7 @@ export function toProblem(error: unknown): Problem {
         'De verbinding met de database brak bij het vastleggen. Ga na of het is gelukt voordat u het opnieuw stuurt.',
       headers: { 'retry-after': '5' },
     })
+  if (error instanceof ContentRefused) return invalid('inhoud', error.code, error.message)
   if (isConflict(error)) return new Problem(409, { headers: { 'retry-after': '1' } })
   if (isUnavailable(error) || error instanceof WrongKey || error instanceof StoreUnavailable)
     return new Problem(503, { headers: { 'retry-after': '5' } })

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { isOwnKey, newKey, requireKey, type Store } from '../documenten/storage/index.ts'
 import { inParallel } from '../documenten/storage/migrate.ts'
+import { ContentRefused } from '../documenten/storage/scan.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import { type Contents, type Melding, UnreadableContents } from './source.ts'
 import { shadowSchema, type Takeover } from './takeover.ts'
@@ -30,6 +31,8 @@ type Outcome = Waiting & {
   stored?: Stored
   present?: { omvang?: number | undefined }
   refused?: true
+  /** What the malware scanner says against it. */
+  harmful?: string
   unreadable?: string
 }
 
@@ -112,10 +115,14 @@ export async function bringContents(
       for (const { uuid, versie } of await versionsOf(sql, id))
         meldingen.push({ soort: 'bestand', sleutel: uuid, veld: `versie ${versie}`, ...rest })
     }
-    for (const { id, pad, omvang, stored, present, refused, unreadable } of outcomes) {
+    for (const { id, pad, omvang, stored, present, refused, harmful, unreadable } of outcomes) {
       if (refused) {
         const tekst = `Een bestand kan hier niet zo heten: ${pad}. Geef het in de bron een andere naam.`
         await remark(id, { uitkomst: 'geweigerd', code: 'bestand-naam', tekst })
+        continue
+      }
+      if (harmful) {
+        await remark(id, { uitkomst: 'geweigerd', code: 'bestand-malware', tekst: `${harmful} Het gaat om ${pad}.` })
         continue
       }
       if (!present) {
@@ -210,11 +217,12 @@ async function* wholly({ omvang, stream }: { omvang?: number; stream: AsyncItera
 }
 
 /** Tries again before it gives up. What is no fault of these bytes, but of a source or a store that is away, stays one. */
-async function whenReadable<T>(work: () => Promise<T>): Promise<T | { unreadable: string }> {
+async function whenReadable<T>(work: () => Promise<T>): Promise<T | { unreadable: string } | { harmful: string }> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
+      if (error instanceof ContentRefused) return { harmful: error.message }
       if (!(error instanceof UnreadableContents)) throw error
       if (attempt === TRIES) return { unreadable: error.code }
       await sleep(RETRY_MS)

@@ -7,6 +7,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type Database, openDatabase, type ReadDb, waitingForConnection } from '../database/database.ts'
 import { one } from '../database/rows.ts'
 import { storageFaults } from '../documenten/storage/index.ts'
+import { scanned } from '../documenten/storage/scan.ts'
 import { readFigures } from '../nrc/abonnement/figures.ts'
 
 const register = new Registry()
@@ -154,6 +155,12 @@ const storageErrors = new Counter({
   labelNames: ['what', 'code'],
   registers: [register],
 })
+const scans = new Counter({
+  name: 'zaakstroom_scans_total',
+  help: 'Contents that were put before the malware scanner in this process, by what came of it.',
+  labelNames: ['result'],
+  registers: [register],
+})
 const tableBytes = new Gauge({
   name: 'zaakstroom_table_bytes',
   help: 'Size of the tables that grow, with their indexes.',
@@ -198,6 +205,8 @@ export async function startMetrics(options: {
     for (const [pool, count] of waitingForConnection) poolWaiting.set({ pool }, count)
     storageErrors.reset()
     for (const { what, code, count } of storageFaults.values()) storageErrors.inc({ what, code }, count)
+    scans.reset()
+    for (const [result, count] of Object.entries(scanned)) scans.inc({ result }, count)
     for (const gauge of [
       notifications,
       oldestWaiting,

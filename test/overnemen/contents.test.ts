@@ -6,6 +6,7 @@ import t from 'tap'
 import { checkStorage } from '../../src/documenten/storage/check.ts'
 import { beginRound } from '../../src/overnemen/round.ts'
 import { type TestApp, testApp } from '../app.ts'
+import { EICAR, givenScanner } from '../documenten/scanner.ts'
 import { givenAzure, givenS3 } from '../documenten/storage-servers.ts'
 import { emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, KIND, uuidOf } from './open-zaak-database.ts'
@@ -114,4 +115,17 @@ t.test('bytes are copied out of a directory, and a dry run looks at them only', 
   await round(test, { bytes: 'kopieren', bestanden })
   t.same(await remarks(test), ['bestand-naam 4', 'omvang-anders 2'])
   t.equal((await test.call('GET', `${document(3)}/download`)).text, 'terug.....')
+})
+
+t.test('what a malware scanner refuses is left, and told', async (t) => {
+  const test = await testApp(t, { CLAMD_URL: (await givenScanner(t)).url })
+  const bestanden = await mkdtemp(join(tmpdir(), 'zaakstroom-oud-'))
+  t.teardown(() => rm(bestanden, { recursive: true }))
+  await mkdir(join(bestanden, 'uploads/2024/01'), { recursive: true })
+  for (const [n, text] of Object.entries({ 1: CONTENT[1]!, 2: EICAR }))
+    await writeFile(join(bestanden, `uploads/2024/01/${n}.bin`), text)
+  await round(test, { bytes: 'kopieren', bestanden })
+  t.same(await remarks(test), ['bestand-malware 2', 'bestand-naam 4', 'bestand-ontbreekt 3'])
+  t.equal((await test.call('GET', `${document(1)}/download`)).text, CONTENT[1])
+  t.equal((await Array.fromAsync(test.parts.store.list())).length, 1)
 })

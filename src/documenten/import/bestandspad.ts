@@ -83,6 +83,8 @@ const TEKSTEN = {
   'file-not-regular': 'Het pad wijst niet naar een gewoon bestand.',
   'file-unreadable': 'Het bestand kan niet worden gelezen.',
   'file-changed': 'Het bestand is gewijzigd terwijl het werd gekopieerd.',
+  malware: 'In het bestand is schadelijke software gevonden.',
+  'too-large-to-scan': 'Het bestand is te groot om op schadelijke software te onderzoeken.',
 }
 
 /** Why a path or file was refused. The text never holds a path: the row shows the one that was supplied. */

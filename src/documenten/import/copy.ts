@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { PART, PARTS_AT_ONCE } from '../storage/blob.ts'
 import { type Store, StoreUnavailable } from '../storage/index.ts'
-import { beneath, type OpenedSource, type PathFault, type Refused } from './bestandspad.ts'
+import { ContentRefused } from '../storage/scan.ts'
+import { beneath, type OpenedSource, type PathFault, pathFault, type Refused } from './bestandspad.ts'
 import type { Order, Placement, Reply, Threaddata } from './copy-messages.ts'
 import { type Copied, checksumOf, type FileToCopy, requireUnchanged, SourceFault } from './source-file.ts'
 
@@ -244,6 +245,7 @@ async function copyThrough(
     return { nummer, ...written, ...(controle && { controle: controle.digest() }) }
   } catch (error) {
     if (fout) return { nummer, fout }
+    if (error instanceof ContentRefused) return { nummer, fout: pathFault(error.code) }
     throw error
   } finally {
     await stream.return() // waits for a read under way, so that the handle is not closed before it

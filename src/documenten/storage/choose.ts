@@ -7,23 +7,29 @@ import { azureStore } from './azure.ts'
 import { filesystemStore, prepareFilesystemStore } from './filesystem.ts'
 import { BACKENDS, type Backend, type Store, StoreUnavailable } from './index.ts'
 import { s3Store } from './s3.ts'
+import { openScanner, scannedStore } from './scan.ts'
 
 export type Stores = {
-  /** Where new documents go. */
+  /** Where new documents go, past the malware scanner when there is one. */
   store: Store
   /** @throws StoreUnavailable when documents are in a backend that has no settings (any more) */
   storeFor(backend: string): Store
 }
 
 /** Nothing is loaded or connected before a store is used. */
-export function openStores(config: Config, log?: Pick<Logger, 'error'>): Stores {
+export function openStores(config: Config, log?: Partial<Pick<Logger, 'warn'>> & Pick<Logger, 'error'>): Stores {
   const opened = new Map<string, Store>()
   const storeFor = (backend: string) => {
     const store = opened.get(backend) ?? open(config, backend, log)
     opened.set(backend, store)
     return store
   }
-  return { store: storeFor(config.documentenBackend), storeFor }
+  const { clamdUrl, clamdMaxBytes, clamdUnavailable } = config
+  const store = storeFor(config.documentenBackend)
+  return {
+    store: clamdUrl ? scannedStore(store, openScanner({ clamdUrl, clamdMaxBytes, clamdUnavailable }, log)) : store,
+    storeFor,
+  }
 }
 
 function open(config: Config, backend: string, log?: Pick<Logger, 'error'>): Store {

@@ -14,8 +14,18 @@ export type Backend = (typeof BACKENDS)[number]
 /** `fresh`: `newKey` just made the key, so that nothing can stand under it and blob stores need not ask. */
 export type WriteOptions = { signal?: AbortSignal; fresh?: boolean }
 
+/** What content passes on its way into a store. */
+export type Scanner = {
+  /** The same bytes. @throws ContentRefused or StoreUnavailable instead of their end */
+  scan(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>
+  /** @throws StoreUnavailable unless the scanner answers */
+  check(): Promise<void>
+}
+
 export type Store = {
   backend: Backend
+  /** What content has to pass on its way in; absent when nobody asked for one. */
+  scanner?: Scanner
   /**
    * Writes the whole stream. Nothing is visible under the key before all bytes are durable. An error of `bytes` itself
    * (or the reason of an aborted signal) comes out as it is, and then nothing has been stored.

@@ -222,4 +222,18 @@ export const DOCUMENTEN: Mutant[] = [
     replace: '',
     tests: ['test/documenten/rights.test.ts', 'test/documenten/register.test.ts'],
   },
+  {
+    what: 'malware is refused before it is stored',
+    file: 'src/documenten/storage/scan.ts',
+    search: "throw new ContentRefused('malware')",
+    replace: 'return',
+    tests: ['test/documenten/malware.test.ts'],
+  },
+  {
+    what: 'files of an import pass the malware scanner',
+    file: 'src/cli/processes.ts',
+    search: "store.backend === 'filesystem' && !store.scanner",
+    replace: "store.backend === 'filesystem'",
+    tests: ['test/documenten/malware.test.ts'],
+  },
 ]

@@ -148,6 +148,7 @@ export const takeovers: Record<string, string> = {
   'geen inhoud in de bron': 'no content in the source',
   'bestand ontbreekt in de bron': 'file is missing in the source',
   'bestand kan niet worden gelezen': 'file cannot be read',
+  'virusscanner laat het bestand niet toe': 'the malware scanner refuses the file',
   'bestand kan hier niet zo heten': 'file cannot have this name here',
   'bestand heeft een andere grootte': 'file has another size',
   'de bron heeft deze lijst niet': 'the source does not have this list',
