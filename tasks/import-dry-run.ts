@@ -23,10 +23,10 @@ export function importDryRun(parts: { config: Config; database: Database }): Tas
       await dryRunImport(parts, concept, abortSignal)
     } catch (error) {
       const last = job.attempts >= job.max_attempts && !abortSignal?.aborted && !isUnavailable(error)
-      if (last) await endDryRun(parts.database, concept, { status: 'mislukt', reden: MISLUKT })
+      if (last) await endDryRun(parts.database, concept, { status: 'mislukt', reden: FAILED_TEXT })
       throw error
     }
   }
 }
 
-const MISLUKT = 'Het proefdraaien is door een fout in de dienst gestopt. Probeer het later opnieuw.'
+const FAILED_TEXT = 'Het proefdraaien is door een fout in de dienst gestopt. Probeer het later opnieuw.'

@@ -18,16 +18,16 @@ import {
   Autorisatie,
   AutorisatieInput,
   CatalogusAutorisatie,
-  type GeldendRecht,
+  type EffectiveRight,
   implied,
   incompleteRights,
-  inhoud,
-  type Recht,
+  type Right,
   readCatalogusRights,
   readRights,
   sentBack,
   toAutorisatie,
   toCatalogusAutorisatie,
+  typesOfRight,
   without,
   writeCatalogusRights,
   writeRights,
@@ -185,8 +185,8 @@ type ApplicatieRow = {
   heeftAlleAutorisaties: boolean
   alleenIsGereedVoorPublicatie: boolean
   clientIds: string[]
-  rechten: Recht[]
-  catalogusRechten: GeldendRecht[]
+  rechten: Right[]
+  catalogusRechten: EffectiveRight[]
 }
 
 async function selectApplicaties(
@@ -203,7 +203,7 @@ async function selectApplicaties(
           'typeUuid', r.type_uuid, 'max', r.max_vertrouwelijkheidaanduiding) order by r.id)
         from autorisatie r where r.applicatie_id = a.id), '[]') as rechten,
       coalesce((select jsonb_agg(jsonb_build_object('component', k.component, 'catalogusUuid', c.uuid, 'type', k.type,
-          'scopes', k.scopes, 'max', k.max_vertrouwelijkheidaanduiding, 'inhoud', ${inhoud}) order by k.id)
+          'scopes', k.scopes, 'max', k.max_vertrouwelijkheidaanduiding, 'inhoud', ${typesOfRight}) order by k.id)
         from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id where k.applicatie_id = a.id), '[]')
         as catalogus_rechten
     from applicatie a where ${kept} order by a.id desc limit ${limit} offset ${offset}`.execute(db)
@@ -236,14 +236,14 @@ export function toApplicatie(row: ApplicatieRow, base: string): Applicatie {
 export type ApplicatieInput = Static<typeof ApplicatieInput>
 
 /** `zonderRechten`: it may have no rights (yet), which the standard does not allow a client to write. */
-type Regels = { zonderRechten?: boolean }
+type Allowed = { zonderRechten?: boolean }
 
 /** @param hosts addresses of ours, besides that of the actor, under which types may be written */
 export async function createApplicatie(
   m: Mutation,
   input: ApplicatieInput,
   hosts: string[] = [],
-  regels: Regels = {},
+  regels: Allowed = {},
 ): Promise<Applicatie> {
   const clientIds = [...new Set(input.clientIds)]
   throwFaults([...(await takenClientIds(m, clientIds, null)), ...incompleteRights(input)])
@@ -273,7 +273,7 @@ export async function changeApplicatie(
   uuid: string,
   input: Partial<ApplicatieInput>,
   hosts: string[] = [],
-  regels: Regels = {},
+  regels: Allowed = {},
 ): Promise<Applicatie> {
   const { id } = await lockApplicatie(m, uuid)
   const before = await requireApplicatie(m.read, uuid)
@@ -386,7 +386,7 @@ async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | 
 }
 
 /** ac-002: all rights, or a list of them; not both and not neither. */
-function requireEither(alles: boolean, rights: number, { zonderRechten = false }: Regels): void {
+function requireEither(alles: boolean, rights: number, { zonderRechten = false }: Allowed): void {
   if (alles && rights > 0)
     throw invalid(
       'nonFieldErrors',

@@ -4,7 +4,7 @@ import { Problem } from '../http/problem.ts'
 const LIMIT = 100
 const WINDOW_MS = 60_000
 
-export type Pogingen = ReturnType<typeof countAttempts>
+export type Attempts = ReturnType<typeof countAttempts>
 
 /**
  * Counts failed authentication per client id and address, for a minute from the first failure; a success starts anew. In

@@ -10,14 +10,14 @@ import { generateSecret, type SecretBox } from './secret-box.ts'
 export class UnknownClient extends Error {}
 
 /** What may be known of a secret. */
-export type Geheim = { id: number; gemaaktOp: string; verlooptOp: string | null }
+export type ClientSecret = { id: number; gemaaktOp: string; verlooptOp: string | null }
 export type Client = {
   clientId: string
   applicatieUuid: string
   label: string
   heeftAlleAutorisaties: boolean
   aantalAutorisaties: number
-  geheimen: Geheim[]
+  geheimen: ClientSecret[]
 }
 
 /** All client ids with their application and what may be known of their secrets, the valid ones only. */
@@ -109,7 +109,11 @@ async function insertClientSecret(m: Mutation, box: SecretBox, clientId: string,
 }
 
 /** The record says which secrets there were and are, never what they are. The standard announces nothing of this. */
-async function changeSecrets<T>(m: Mutation, clientId: string, work: (before: Geheim[]) => Promise<T>): Promise<T> {
+async function changeSecrets<T>(
+  m: Mutation,
+  clientId: string,
+  work: (before: ClientSecret[]) => Promise<T>,
+): Promise<T> {
   const applicatie = await m.trx
     .selectFrom('applicatieClient as c')
     .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
@@ -134,7 +138,7 @@ async function changeSecrets<T>(m: Mutation, clientId: string, work: (before: Ge
   return result
 }
 
-function secretsOfClient(m: Mutation, clientId: string): Promise<Geheim[]> {
+function secretsOfClient(m: Mutation, clientId: string): Promise<ClientSecret[]> {
   return m.trx
     .selectFrom('applicatieGeheim')
     .where('clientId', '=', clientId)

@@ -31,9 +31,9 @@ const COMPONENTEN: Record<Component, string> = {
   cmc: 'Contactmomenten API',
   vrc: 'Verzoeken API',
 }
-const MET_TYPE = { zrc: 'zaaktype', drc: 'informatieobjecttype', brc: 'besluittype' } as const
-export type MetType = keyof typeof MET_TYPE
-const hasTypes = (component: string): component is MetType => Object.hasOwn(MET_TYPE, component)
+const TYPE_OF_COMPONENT = { zrc: 'zaaktype', drc: 'informatieobjecttype', brc: 'besluittype' } as const
+export type TypedComponent = keyof typeof TYPE_OF_COMPONENT
+const hasTypes = (component: string): component is TypedComponent => Object.hasOwn(TYPE_OF_COMPONENT, component)
 const hasMax = (component: string) => component === 'zrc' || component === 'drc'
 
 const Scopes = Type.Array(Text(100, { minLength: 1 }), { description: 'Scopes, zoals documenten.lezen.' })
@@ -52,7 +52,7 @@ export const AutorisatieInput = Type.Object({
 })
 export const CatalogusAutorisatie = Type.Object(
   {
-    component: Type.Enum(Object.keys(MET_TYPE) as MetType[]),
+    component: Type.Enum(Object.keys(TYPE_OF_COMPONENT) as TypedComponent[]),
     catalogus: Url(),
     type: Type.Optional(
       Text(80, {
@@ -69,7 +69,7 @@ export const Autorisatie = Type.Object({
   ...AutorisatieInput.properties,
   componentWeergave: Type.String({ description: 'Naam van de component.' }),
 })
-type Rechten = {
+type Rights = {
   autorisaties?: Static<typeof AutorisatieInput>[] | undefined
   catalogusAutorisaties?: Static<typeof CatalogusAutorisatie>[] | undefined
 }
@@ -77,21 +77,27 @@ type Rechten = {
 // ---- reading ----
 
 type Max = (typeof VERTROUWELIJKHEIDAANDUIDINGEN)[number] | null
-export type Recht = { component: Component; scopes: string[]; typeUrl: string; typeUuid: string | null; max: Max }
-export type CatalogusRecht = { component: MetType; catalogusUuid: string; type: string; scopes: string[]; max: Max }
+export type Right = { component: Component; scopes: string[]; typeUrl: string; typeUuid: string | null; max: Max }
+export type CatalogusRight = {
+  component: TypedComponent
+  catalogusUuid: string
+  type: string
+  scopes: string[]
+  max: Max
+}
 /** With the versions of types that it reaches at this moment. */
-export type GeldendRecht = CatalogusRecht & { inhoud: string[] }
+export type EffectiveRight = CatalogusRight & { inhoud: string[] }
 
 /** The versions that right `k` reaches, newest first. */
-export const inhoud = sql`coalesce((select jsonb_agg(t.uuid order by t.id desc) from autorisatie_type t
+export const typesOfRight = sql`coalesce((select jsonb_agg(t.uuid order by t.id desc) from autorisatie_type t
   where t.component = k.component and t.catalogus_id = k.catalogus_id and k.type in ('', t.sleutel)), '[]')`
 
-export function implied({ component, scopes, max, inhoud }: GeldendRecht): Recht[] {
+export function implied({ component, scopes, max, inhoud }: EffectiveRight): Right[] {
   return inhoud.map((typeUuid) => ({ component, scopes, typeUrl: '', typeUuid, max }))
 }
 
 export function toAutorisatie(
-  { component, scopes, typeUrl, typeUuid, max }: Recht,
+  { component, scopes, typeUrl, typeUuid, max }: Right,
   base: string,
 ): Static<typeof Autorisatie> {
   return {
@@ -99,14 +105,14 @@ export function toAutorisatie(
     componentWeergave: COMPONENTEN[component],
     scopes,
     ...(hasTypes(component) && {
-      [MET_TYPE[component]]: typeUuid ? link(base, MET_TYPE[component], typeUuid) : typeUrl,
+      [TYPE_OF_COMPONENT[component]]: typeUuid ? link(base, TYPE_OF_COMPONENT[component], typeUuid) : typeUrl,
     }),
     ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }),
   }
 }
 
 export function toCatalogusAutorisatie(
-  { component, catalogusUuid, type, scopes, max }: CatalogusRecht,
+  { component, catalogusUuid, type, scopes, max }: CatalogusRight,
   base: string,
 ): Static<typeof CatalogusAutorisatie> {
   return {
@@ -120,21 +126,21 @@ export function toCatalogusAutorisatie(
 
 // ---- what was sent ----
 
-export function readRights(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Recht[] {
+export function readRights(rows: Static<typeof AutorisatieInput>[], hosts: string[]): Right[] {
   return rows.map((row) => {
     const { component, scopes, maxVertrouwelijkheidaanduiding: max } = row
-    const typeUrl = hasTypes(component) ? (row[MET_TYPE[component]] ?? '') : ''
+    const typeUrl = hasTypes(component) ? (row[TYPE_OF_COMPONENT[component]] ?? '') : ''
     return {
       component,
       scopes,
       typeUrl,
-      typeUuid: hasTypes(component) ? uuidAt(typeUrl, hosts, MET_TYPE[component]) : null,
+      typeUuid: hasTypes(component) ? uuidAt(typeUrl, hosts, TYPE_OF_COMPONENT[component]) : null,
       max: hasMax(component) ? max || null : null,
     }
   })
 }
 
-function uuidAt(url: string, hosts: string[], resource: (typeof MET_TYPE)[MetType]): string | null {
+function uuidAt(url: string, hosts: string[], resource: (typeof TYPE_OF_COMPONENT)[TypedComponent]): string | null {
   for (const host of hosts) {
     const uuid = localUuid(url, host, resource)
     if (uuid) return uuid
@@ -146,10 +152,10 @@ function uuidAt(url: string, hosts: string[], resource: (typeof MET_TYPE)[MetTyp
 export async function readCatalogusRights(
   m: Mutation,
   rows: Static<typeof CatalogusAutorisatie>[],
-  stored: CatalogusRecht[],
-): Promise<CatalogusRecht[]> {
+  stored: CatalogusRight[],
+): Promise<CatalogusRight[]> {
   const faults: InvalidParam[] = []
-  const result: CatalogusRecht[] = []
+  const result: CatalogusRight[] = []
   for (const [index, { component, catalogus, type = '', scopes, maxVertrouwelijkheidaanduiding }] of rows.entries()) {
     const catalogusUuid = localUuid(catalogus, m.actor.base, 'catalogus') ?? null
     const kept = stored.some(
@@ -173,17 +179,17 @@ export async function readCatalogusRights(
   return result
 }
 
-const keyOf = ({ component, scopes, typeUrl, typeUuid, max }: Recht) =>
+const keyOf = ({ component, scopes, typeUrl, typeUuid, max }: Right) =>
   JSON.stringify([component, [...scopes].sort(), typeUuid ?? typeUrl, max])
 
 /** The rights of which all rows came back; one without rows at this moment cannot be left out, and stays. */
-export function sentBack<R extends GeldendRecht>(stored: R[], sent: Recht[]): R[] {
+export function sentBack<R extends EffectiveRight>(stored: R[], sent: Right[]): R[] {
   const keys = new Set(sent.map(keyOf))
   return stored.filter((right) => implied(right).every((row) => keys.has(keyOf(row))))
 }
 
 /** `rows` less those that are implied, each as often as it is. */
-export function without(rows: Recht[], implications: Recht[]): Recht[] {
+export function without(rows: Right[], implications: Right[]): Right[] {
   const left = new Map<string, number>()
   for (const row of implications) left.set(keyOf(row), (left.get(keyOf(row)) ?? 0) + 1)
   return rows.filter((row) => {
@@ -193,10 +199,10 @@ export function without(rows: Recht[], implications: Recht[]): Recht[] {
   })
 }
 
-const BEREIK: Record<MetType, string> = { zrc: 'zaken.', drc: 'documenten.', brc: 'besluiten.' }
+const BEREIK: Record<TypedComponent, string> = { zrc: 'zaken.', drc: 'documenten.', brc: 'besluiten.' }
 
 /** ac-003: a scope on objects says for which type, and up to which confidentiality. */
-export function incompleteRights(input: Rechten): InvalidParam[] {
+export function incompleteRights(input: Rights): InvalidParam[] {
   const faults: InvalidParam[] = []
   const require = (name: string, value: string | undefined) => {
     if (!value) faults.push({ name, code: 'required', reason: 'Dit veld is verplicht bij deze scopes.' })
@@ -204,7 +210,7 @@ export function incompleteRights(input: Rechten): InvalidParam[] {
   for (const [index, row] of (input.autorisaties ?? []).entries()) {
     const { component } = row
     if (!hasTypes(component) || !row.scopes.some((scope) => scope.startsWith(BEREIK[component]))) continue
-    const field = MET_TYPE[component]
+    const field = TYPE_OF_COMPONENT[component]
     require(`autorisaties.${index}.${field}`, row[field])
     if (hasMax(component))
       require(`autorisaties.${index}.maxVertrouwelijkheidaanduiding`, row.maxVertrouwelijkheidaanduiding)
@@ -218,7 +224,7 @@ export function incompleteRights(input: Rechten): InvalidParam[] {
 
 // ---- rows ----
 
-export async function writeRights(m: Mutation, applicatieId: number, rechten: Recht[]): Promise<void> {
+export async function writeRights(m: Mutation, applicatieId: number, rechten: Right[]): Promise<void> {
   await m.trx.deleteFrom('autorisatie').where('applicatieId', '=', applicatieId).execute()
   if (rechten.length === 0) return
   await sql`insert into autorisatie (applicatie_id, component, scopes, type_url, type_uuid, max_vertrouwelijkheidaanduiding)
@@ -231,7 +237,7 @@ export async function writeRights(m: Mutation, applicatieId: number, rechten: Re
 export async function writeCatalogusRights(
   m: Mutation,
   applicatieId: number,
-  rechten: CatalogusRecht[],
+  rechten: CatalogusRight[],
 ): Promise<void> {
   await m.trx.deleteFrom('catalogusAutorisatie').where('applicatieId', '=', applicatieId).execute()
   for (const { component, catalogusUuid, type, scopes, max } of rechten) {

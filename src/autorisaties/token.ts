@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { type Actor, header } from '../http/actor.ts'
 import { networkOf } from '../http/network.ts'
 import { forbidden, type Problem } from '../http/problem.ts'
-import type { Pogingen } from './attempts.ts'
+import type { Attempts } from './attempts.ts'
 import type { Credential, CredentialStore } from './credentials.ts'
 import { isShort } from './secret-box.ts'
 
@@ -30,7 +30,7 @@ export async function authenticate(
   request: FastifyRequest,
   config: Config,
   credentials: CredentialStore,
-  pogingen: Pogingen,
+  pogingen: Attempts,
   verified: Verified,
 ): Promise<Actor> {
   const token = bearerToken(request)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Mutation } from '../database/mutate.ts'
 import { link } from '../http/links.ts'
 import { recordApplicatie, requireApplicatie, toApplicatie } from './applicaties.ts'
-import type { MetType } from './rights.ts'
+import type { TypedComponent } from './rights.ts'
 
 /** Where rights for a catalogue or for a type find a version: `sleutel` is its identificatie or omschrijving. */
 export type Vindplaats = { catalogusId: number; sleutel: string }
@@ -12,7 +12,7 @@ export type Vindplaats = { catalogusId: number; sleutel: string }
 /** Announces every application of which a right for a catalogue or a type reaches a version in one place but not in the other. */
 export async function announceType(
   m: Mutation,
-  component: MetType,
+  component: TypedComponent,
   was: Vindplaats | null,
   is: Vindplaats | null,
 ): Promise<void> {
@@ -39,7 +39,12 @@ export async function announceType(
 }
 
 /** Ends the rights that were given for one version, which is removed. An application that has no other rights stays. */
-export async function revokeType(m: Mutation, component: MetType, typeUuid: string, was: Vindplaats): Promise<void> {
+export async function revokeType(
+  m: Mutation,
+  component: TypedComponent,
+  typeUuid: string,
+  was: Vindplaats,
+): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`
     select a.uuid from applicatie a
     where a.id in (select r.applicatie_id from autorisatie r where r.type_uuid = ${typeUuid})

@@ -22,7 +22,7 @@ import {
 } from './accounts.ts'
 import { VERTROUWELIJKHEID } from './applicatie-labels.ts'
 import { type AuditEntry, mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, PasswordField, readForm, throwFormFaults } from './form.ts'
 import { basePath } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
 import { keysetByNumber, sortsOf } from './lookup.ts'
@@ -33,26 +33,26 @@ import { endWait } from './sign-in-attempts.ts'
 const config = { access: 'beheer', rol: 'administrator' } as const
 type Params = { Params: { uuid: string } }
 
-const Gegevens = Type.Object({
+const AccountFields = Type.Object({
   naam: OptionalText(200),
   email: Type.Optional(Type.String({ format: 'email', maxLength: 254, default: '' })),
   rol: Type.Enum(ROLLEN),
   maxVertrouwelijkheidaanduiding: Type.Enum(VERTROUWELIJKHEIDAANDUIDINGEN),
 })
-const WIJZEN = ['maken', 'typen', 'oidc'] as const
-const Nieuw = Type.Object({
+const WAYS = ['maken', 'typen', 'oidc'] as const
+const NewAccount = Type.Object({
   gebruikersnaam: Type.String({ maxLength: 150 }),
-  ...Gegevens.properties,
-  wijze: Type.Enum(WIJZEN),
-  wachtwoord: Type.Optional(Wachtwoordveld),
+  ...AccountFields.properties,
+  wijze: Type.Enum(WAYS),
+  wachtwoord: Type.Optional(PasswordField),
 })
-const Gewijzigd = Type.Object({ ...Gegevens.properties, actief: Type.Boolean() })
-const Wachtwoord = Type.Object({
+const ChangedAccount = Type.Object({ ...AccountFields.properties, actief: Type.Boolean() })
+const PasswordForm = Type.Object({
   wijze: Type.Enum(['maken', 'typen']),
-  wachtwoord: Type.Optional(Wachtwoordveld),
+  wachtwoord: Type.Optional(PasswordField),
 })
 
-export const ROL_WOORDEN: Record<(typeof ROLLEN)[number], string> = words({
+export const ROLE_WORDS: Record<(typeof ROLLEN)[number], string> = words({
   viewer: 'viewer: kijkt alleen',
   operator: 'operator: ook imports en opnieuw versturen',
   administrator: 'administrator: ook instellingen, rechten en accounts',
@@ -89,7 +89,7 @@ export function registerAccounts(app: FastifyInstance): void {
 
   app.post('/accounts', { config }, async (request, reply) => {
     try {
-      const { wijze, wachtwoord, ...form } = readForm(Nieuw, request.body, (given) => ({
+      const { wijze, wachtwoord, ...form } = readForm(NewAccount, request.body, (given) => ({
         ...nameFaults(given),
         ...passwordFaults(given),
       }))
@@ -126,7 +126,7 @@ export function registerAccounts(app: FastifyInstance): void {
   app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
     const account = await requireAccount(app, request)
     try {
-      const form = readForm(Gewijzigd, request.body)
+      const form = readForm(ChangedAccount, request.body)
       if (account.id === signedIn(request).id && !form.actief)
         throwFormFaults({
           actief: t('U kunt uw eigen account niet op niet-actief zetten. Vraag een andere administrator.'),
@@ -169,7 +169,7 @@ export function registerAccounts(app: FastifyInstance): void {
   app.post<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
     const account = await requireAccount(app, request)
     try {
-      const { wijze, wachtwoord } = readForm(Wachtwoord, request.body, passwordFaults)
+      const { wijze, wachtwoord } = readForm(PasswordForm, request.body, passwordFaults)
       const gekozen = choosePassword(wijze, wachtwoord)!
       const own = account.id === signedIn(request).id
       await mutateFromPage(request, async (m) => {
@@ -188,7 +188,7 @@ export function registerAccounts(app: FastifyInstance): void {
     }
   })
 
-  for (const [naam, actie] of Object.entries(ACTIES)) {
+  for (const [naam, actie] of Object.entries(ACTIONS)) {
     app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
       const account = await requireAccount(app, request)
       return reply.pagina('account-actie', {
@@ -237,7 +237,7 @@ type Actie = {
 }
 
 /** What is done after a page that asks whether it is meant. */
-const ACTIES: Record<string, Actie> = words(
+const ACTIONS: Record<string, Actie> = words(
   {
     verwijderen: {
       titel: 'Account verwijderen',
@@ -285,9 +285,9 @@ const breadcrumbsOf = ({ uuid, gebruikersnaam }: Account) => [
   ...ACCOUNTS,
   { pad: `/accounts/${uuid}`, naam: gebruikersnaam },
 ]
-const KEUZES = words(
+const CHOICES = words(
   {
-    rollen: Object.entries(ROL_WOORDEN),
+    rollen: Object.entries(ROLE_WORDS),
     niveaus: VERTROUWELIJKHEIDAANDUIDINGEN.map((value) => [value, VERTROUWELIJKHEID[value]]),
   },
   '1',
@@ -295,7 +295,7 @@ const KEUZES = words(
 const newPage = ({ parts }: FastifyInstance) => ({
   titel: t('Nieuw account'),
   kruimels: ACCOUNTS,
-  ...KEUZES,
+  ...CHOICES,
   oidc: parts.config.oidc?.label,
 })
 const accountPage = (request: FastifyRequest, account: Account) => ({
@@ -303,7 +303,7 @@ const accountPage = (request: FastifyRequest, account: Account) => ({
   kruimels: ACCOUNTS,
   account,
   zelf: account.id === signedIn(request).id,
-  ...KEUZES,
+  ...CHOICES,
 })
 const passwordPage = (account: Account) => ({ titel: t('Nieuw wachtwoord'), kruimels: breadcrumbsOf(account), account })
 
@@ -321,20 +321,20 @@ async function requireAccount(app: FastifyInstance, request: FastifyRequest): Pr
 }
 
 /** Undefined: none. */
-function choosePassword(wijze: (typeof WIJZEN)[number], typed: string | undefined): string | undefined {
+function choosePassword(wijze: (typeof WAYS)[number], typed: string | undefined): string | undefined {
   if (wijze === 'oidc') return undefined
   if (wijze === 'maken') return generatePassword()
   return typed
 }
 
-function nameFaults({ gebruikersnaam }: Formulier): Fouten {
+function nameFaults({ gebruikersnaam }: FormValues): FormFaults {
   const name = String(gebruikersnaam ?? '').trim()
   return name === '' || new RegExp(GEBRUIKERSNAAM).test(name)
     ? {}
     : { gebruikersnaam: t('Gebruik letters, cijfers en leestekens, zonder spaties of accenten.') }
 }
 
-function passwordFaults({ wijze, wachtwoord }: Formulier): Fouten {
+function passwordFaults({ wijze, wachtwoord }: FormValues): FormFaults {
   if (wijze !== 'typen') return {}
   const text = String(wachtwoord ?? '')
   if (text === '') return { wachtwoord: t('Vul een wachtwoord in.') }

@@ -7,8 +7,8 @@ import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'
 import { invalid, Problem } from '../http/problem.ts'
 import type { AuditEntry } from './change.ts'
 import { t } from './language/language.ts'
-import { hashPassword, isPassword, MIN_WACHTWOORD } from './password.ts'
-import { endSessions, type Rol } from './session.ts'
+import { hashPassword, isPassword, MIN_PASSWORD } from './password.ts'
+import { endSessions, type Rol as Role } from './session.ts'
 import { endWait } from './sign-in-attempts.ts'
 
 export type Ingelogde = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
@@ -65,7 +65,7 @@ export type NewAccount = {
   gebruikersnaam: string
   naam?: string
   email?: string
-  rol: Rol
+  rol: Role
   maxVertrouwelijkheidaanduiding?: Vertrouwelijkheidaanduiding
   wachtwoord?: string
   /** Somebody else knows it: the first sign-in asks for another. */
@@ -97,7 +97,7 @@ export type Account = {
   gebruikersnaam: string
   naam: string
   email: string
-  rol: Rol
+  rol: Role
   maxVertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
   actief: boolean
   /** Has a password; without one it signs in with OpenID Connect only. */
@@ -231,13 +231,13 @@ export function generatePassword(): string {
   return Array.from({ length: 5 }, group).join('-')
 }
 
-type OidcPersoon = {
+type OidcPerson = {
   issuer: string
   subject: string
   gebruikersnaam: string
   naam: string
   email: string
-  rol: Rol
+  rol: Role
 }
 
 /**
@@ -248,7 +248,7 @@ type OidcPersoon = {
  */
 export async function linkOidc(
   { sql }: Database,
-  { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPersoon,
+  { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPerson,
   vastleggen: (db: Db, record: AuditEntry) => Promise<void>,
 ): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { geweigerd: string }> {
   const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
@@ -294,8 +294,8 @@ export async function linkOidc(
 }
 
 /** What is said of a password that is too short, or longer than anybody types. */
-export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_WACHTWOORD} tekens.`
-export const isLongEnough = ({ length }: string): boolean => length >= MIN_WACHTWOORD && length <= 1000
+export const tooShort = () => t`Een wachtwoord heeft ten minste ${MIN_PASSWORD} tekens.`
+export const isLongEnough = ({ length }: string): boolean => length >= MIN_PASSWORD && length <= 1000
 
 /** @throws Problem 400 for a password that is too short, or longer than anybody types */
 export async function hashNewPassword(wachtwoord: string): Promise<string> {

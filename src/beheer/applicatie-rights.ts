@@ -21,16 +21,16 @@ import {
 } from './applicatie-labels.ts'
 import { PRESETS } from './applicatie-presets.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import type { Cursor } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
-type Soort = 'type' | 'catalogus'
-type RechtParams = { Params: { uuid: string; soort: string; id: string } }
-type Vraag = Params & { Querystring: { component?: string; zoek?: string } }
+type RightKind = 'type' | 'catalogus'
+type RightParams = { Params: { uuid: string; soort: string; id: string } }
+type Query = Params & { Querystring: { component?: string; zoek?: string } }
 
-const RechtFormulier = Type.Object({
+const RightForm = Type.Object({
   component: Type.Enum(Object.keys(COMPONENTEN) as Component[]),
   scopes: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 }),
   // A catalogue with a type in it or without, a version of a type, or the URL of one elsewhere.
@@ -39,10 +39,10 @@ const RechtFormulier = Type.Object({
   }),
   max: OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN),
 })
-type RechtFormulier = Static<typeof RechtFormulier>
+type RightForm = Static<typeof RightForm>
 
 export function registerApplicatieRights(app: FastifyInstance): void {
-  app.get<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
+  app.get<Query>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const { component } = request.query
     if (!isComponent(component))
@@ -57,7 +57,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     return reply.pagina('applicatie-recht', await rightPage(app, request, applicatie, undefined, waarden))
   })
 
-  app.post<Vraag>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
+  app.post<Query>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     return saveRight(request, applicatie, undefined)
       .then(() => redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('Het recht is toegevoegd.')))
@@ -100,13 +100,13 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         .code(400)
         .pagina(
           'applicatie-rechten-sjabloon',
-          await presetPage(app, applicatie, (request.body ?? {}) as Formulier, fouten),
+          await presetPage(app, applicatie, (request.body ?? {}) as FormValues, fouten),
         )
     }
   })
 
   const pad = '/applicaties/:uuid/rechten/:soort/:id'
-  app.get<RechtParams>(pad, { config: administering }, async (request, reply) => {
+  app.get<RightParams>(pad, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     const { component, scopes, max } = recht
@@ -114,7 +114,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     return reply.pagina('applicatie-recht', await rightPage(app, request, applicatie, recht, waarden))
   })
 
-  app.post<RechtParams>(pad, { config: administering }, async (request, reply) => {
+  app.post<RightParams>(pad, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     return saveRight(request, applicatie, recht)
@@ -127,7 +127,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
       })
   })
 
-  app.get<RechtParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
+  app.get<RightParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     return reply.pagina('applicatie-recht-verwijderen', {
@@ -140,7 +140,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     })
   })
 
-  app.post<RechtParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
+  app.post<RightParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
     await replaceRights(request, applicatie, recht, [])
@@ -161,13 +161,13 @@ export function registerApplicatieRights(app: FastifyInstance): void {
 
 // ---- the form ----
 
-function rawForm(body: unknown): RechtFormulier {
-  const { component, scopes, voor, max } = (body ?? {}) as Formulier
+function rawForm(body: unknown): RightForm {
+  const { component, scopes, voor, max } = (body ?? {}) as FormValues
   return {
     component: isComponent(component) ? component : 'zrc',
     scopes: [scopes ?? []].flat(),
     voor: [voor ?? []].flat(),
-    max: (max ?? '') as RechtFormulier['max'],
+    max: (max ?? '') as RightForm['max'],
   }
 }
 
@@ -177,7 +177,7 @@ const PresetForm = Type.Object({
   max: OptionalChoice(VERTROUWELIJKHEIDAANDUIDINGEN),
 })
 
-async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Formulier, fouten: Fouten) {
+async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: FormValues, fouten: FormFaults) {
   const { rows } = await sql<{ uuid: string; naam: string }>`
     select uuid, coalesce(nullif(naam, ''), domein) || ' (' || domein || ')' as naam from catalogus c order by 2 limit 100`.execute(
     app.read,
@@ -209,9 +209,9 @@ async function rightPage(
   app: FastifyInstance,
   request: FastifyRequest,
   applicatie: Applicatie,
-  recht: Recht | undefined,
-  waarden: RechtFormulier,
-  fouten: Fouten = {},
+  recht: ShownRight | undefined,
+  waarden: RightForm,
+  fouten: FormFaults = {},
 ) {
   const { component } = waarden
   const zoek = String((request.query as { zoek?: string }).zoek ?? '').slice(0, 200)
@@ -234,23 +234,27 @@ async function rightPage(
   }
 }
 
-async function saveRight(request: FastifyRequest, applicatie: Applicatie, recht: Recht | undefined): Promise<void> {
-  const form = readForm(RechtFormulier, request.body)
+async function saveRight(
+  request: FastifyRequest,
+  applicatie: Applicatie,
+  recht: ShownRight | undefined,
+): Promise<void> {
+  const form = readForm(RightForm, request.body)
   if (recht) form.component = recht.component
   if (form.scopes.length === 0) throwFormFaults({ scopes: t('Kies ten minste een scope.') })
   await replaceRights(request, applicatie, recht, rightsFromForm(form, request.base))
 }
 
-type NieuwRecht =
+type NewRight =
   | { soort: 'type'; invoer: NonNullable<ApplicatieInput['autorisaties']>[number] }
   | { soort: 'catalogus'; invoer: NonNullable<ApplicatieInput['catalogusAutorisaties']>[number] }
 
 /** One right for every type or catalogue that was ticked; one without a type when none was. */
-function rightsFromForm({ component, scopes, voor, max }: RechtFormulier, base: string): NieuwRecht[] {
+function rightsFromForm({ component, scopes, voor, max }: RightForm, base: string): NewRight[] {
   const gemeen = { component, scopes, ...(hasMax(component) && { maxVertrouwelijkheidaanduiding: max ?? '' }) }
   const typen = TYPEN[component]
   if (!typen || voor.length === 0) return [{ soort: 'type', invoer: gemeen }]
-  return voor.map((keuze): NieuwRecht => {
+  return voor.map((keuze): NewRight => {
     const [, soort, rest = ''] = /^([ctu]):(.*)$/s.exec(keuze) ?? []
     const veld = { [typen.een]: soort === 't' ? link(base, typen.een as 'zaaktype', rest) : rest }
     if (soort === 't' || soort === 'u') return { soort: 'type', invoer: { ...gemeen, ...veld } }
@@ -264,8 +268,8 @@ function rightsFromForm({ component, scopes, voor, max }: RechtFormulier, base: 
 async function replaceRights(
   request: FastifyRequest,
   applicatie: Applicatie,
-  oud: Recht | undefined,
-  nieuw: NieuwRecht[],
+  oud: ShownRight | undefined,
+  nieuw: NewRight[],
 ): Promise<void> {
   await mutateFromPage(request, async (m) => {
     // Locked, so that what we read stays until all is replaced.
@@ -273,8 +277,8 @@ async function replaceRights(
     const typen = await selectRights(m.read, applicatie.id)
     const catalogi = await selectCatalogusRights(m.read, applicatie.id)
     if (oud && !(oud.soort === 'type' ? typen : catalogi).some(({ id }) => id === oud.id)) throw changedMeanwhile()
-    const keep = (recht: Recht) => recht.id !== oud?.id || recht.soort !== oud.soort
-    const naar = (recht: Recht) =>
+    const keep = (recht: ShownRight) => recht.id !== oud?.id || recht.soort !== oud.soort
+    const naar = (recht: ShownRight) =>
       rightsFromForm({ ...recht, voor: recht.keuze ? [recht.keuze] : [], max: recht.max ?? '' }, request.base)[0]!
     const invoer = [...[...typen, ...catalogi].filter(keep).map(naar), ...nieuw]
     await changeApplicatie(
@@ -305,7 +309,7 @@ const changedMeanwhile = () =>
   })
 
 /** Faults of the API's body beside the fields of the form. */
-function formFaults(error: unknown): Fouten {
+function formFaults(error: unknown): FormFaults {
   return Object.fromEntries(
     Object.entries(formFaultsOf(error)).map(([name, reason]) => {
       if (/maxVertrouwelijkheidaanduiding$/.test(name)) return ['max', t('Kies het hoogste niveau bij deze scopes.')]
@@ -318,9 +322,9 @@ function formFaults(error: unknown): Fouten {
 
 // ---- reading ----
 
-export type Recht = {
+export type ShownRight = {
   id: number
-  soort: Soort
+  soort: RightKind
   component: Component
   scopes: string[]
   max: Vertrouwelijkheidaanduiding | null
@@ -332,11 +336,11 @@ export type Recht = {
 
 const CATALOGUS = sql`coalesce(nullif(c.naam, ''), c.domein)`
 // Joined apart: over a union of the three the planner looks at every version for every right.
-const TYPE_VAN_RECHT = sql`
+const TYPE_OF_RIGHT = sql`
   left join zaaktype z on r.component = 'zrc' and z.uuid = r.type_uuid
   left join informatieobjecttype i on r.component = 'drc' and i.uuid = r.type_uuid
   left join besluittype b on r.component = 'brc' and b.uuid = r.type_uuid`
-const NAAM_VAN_RECHT = sql`coalesce(
+const NAME_OF_RIGHT = sql`coalesce(
     z.omschrijving || case when z.identificatie <> z.omschrijving then ' (' || z.identificatie || ')' else '' end,
     i.omschrijving, b.omschrijving)
   || ', versie vanaf ' || to_char(coalesce(z.begin_geldigheid, i.begin_geldigheid, b.begin_geldigheid), 'DD-MM-YYYY')`
@@ -346,14 +350,14 @@ export async function selectRights(
   db: ReadDb,
   applicatieId: number,
   { limit, na, voor, id }: Cursor & { limit?: number; id?: string } = {},
-): Promise<Recht[]> {
+): Promise<ShownRight[]> {
   const [edge] = /^\d{1,15}$/.exec(voor ?? na ?? id ?? '') ?? []
   const sign = id !== undefined ? sql`=` : voor !== undefined ? sql`<` : sql`>`
   const place = edge === undefined ? sql`true` : sql`r.id ${sign} ${edge}`
-  const { rows } = await sql<Omit<Recht, 'voor' | 'soort' | 'keuze'> & Verwijzing>`
+  const { rows } = await sql<Omit<ShownRight, 'voor' | 'soort' | 'keuze'> & TypeReference>`
     select r.id, r.component, r.scopes, r.max_vertrouwelijkheidaanduiding as max, r.type_url, r.type_uuid,
-      ${NAAM_VAN_RECHT} || ', catalogus ' || ${CATALOGUS} as naam
-    from autorisatie r ${TYPE_VAN_RECHT}
+      ${NAME_OF_RIGHT} || ', catalogus ' || ${CATALOGUS} as naam
+    from autorisatie r ${TYPE_OF_RIGHT}
     left join catalogus c on c.id = coalesce(z.catalogus_id, i.catalogus_id, b.catalogus_id)
     where r.applicatie_id = ${applicatieId} and ${place}
     order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(
@@ -366,12 +370,12 @@ export async function selectRights(
     voor: naam ?? (typeUuid ? t`een type dat niet meer bestaat (${typeUrl || typeUuid})` : typeUrl),
   }))
 }
-type Verwijzing = { typeUrl: string; typeUuid: string | null; naam: string | null }
+type TypeReference = { typeUrl: string; typeUuid: string | null; naam: string | null }
 
 /** The rights for all types in a catalogue, or for all versions of one. */
-export async function selectCatalogusRights(db: ReadDb, applicatieId: number): Promise<Recht[]> {
+export async function selectCatalogusRights(db: ReadDb, applicatieId: number): Promise<ShownRight[]> {
   const { rows } = await sql<
-    Omit<Recht, 'voor' | 'soort' | 'keuze'> & { uuid: string; type: string; catalogus: string }
+    Omit<ShownRight, 'voor' | 'soort' | 'keuze'> & { uuid: string; type: string; catalogus: string }
   >`
     select k.id, k.component, k.scopes, k.max_vertrouwelijkheidaanduiding as max, c.uuid, k.type, ${CATALOGUS} as catalogus
     from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id
@@ -386,8 +390,8 @@ export async function selectCatalogusRights(db: ReadDb, applicatieId: number): P
   }))
 }
 
-async function requireRight(db: ReadDb, applicatie: Applicatie, request: FastifyRequest): Promise<Recht> {
-  const { soort, id } = request.params as RechtParams['Params']
+async function requireRight(db: ReadDb, applicatie: Applicatie, request: FastifyRequest): Promise<ShownRight> {
+  const { soort, id } = request.params as RightParams['Params']
   const rechten =
     soort === 'type'
       ? await selectRights(db, applicatie.id, { id: /^\d{1,15}$/.test(id) ? id : '0' })
@@ -399,9 +403,9 @@ async function requireRight(db: ReadDb, applicatie: Applicatie, request: Fastify
   return recht
 }
 
-const MEEST = 100
+const MAX_CHOICES = 100
 /** Where versions of types are, and what those of one type have in common. */
-const VERSIES = {
+const VERSION_QUERIES = {
   zrc: {
     tabel: sql.table('zaaktype'),
     sleutel: sql.ref('identificatie'),
@@ -410,8 +414,8 @@ const VERSIES = {
   drc: { tabel: sql.table('informatieobjecttype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
   brc: { tabel: sql.table('besluittype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
 }
-type Keuze = { waarde: string; naam: string }
-type Groep = { catalogus: string; alle: Keuze; typen: (Keuze & { versies: Keuze[] })[] }
+type Choice = { waarde: string; naam: string }
+type ChoiceGroup = { catalogus: string; alle: Choice; typen: (Choice & { versies: Choice[] })[] }
 
 /** What a right can be for: the catalogues with their types, those that were chosen first. */
 async function selectChoices(
@@ -419,9 +423,9 @@ async function selectChoices(
   component: Component,
   zoek: string,
   gekozen: string[],
-): Promise<{ groepen: Groep[]; losse: Keuze[]; meer: boolean }> {
+): Promise<{ groepen: ChoiceGroup[]; losse: Choice[]; meer: boolean }> {
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
-  const { tabel, sleutel, naam } = VERSIES[component as 'zrc']
+  const { tabel, sleutel, naam } = VERSION_QUERIES[component as 'zrc']
   const catalogi = await sql<{ id: number; uuid: string; naam: string }>`
     select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db)
   const typen = await sql<{ catalogusId: number; sleutel: string; naam: string; versies: Versie[] }>`
@@ -432,16 +436,16 @@ async function selectChoices(
         where keuze = 't:' || v.uuid
           or keuze = 'c:' || (select c.uuid from catalogus c where c.id = v.catalogus_id) || ':' || v.${sleutel}) g on true
       where v.omschrijving ilike ${pattern} or v.${sleutel} ilike ${pattern} or g.keuze is not null
-      group by 1, 2 order by 4 desc, 3, 2 limit ${MEEST + 1}
+      group by 1, 2 order by 4 desc, 3, 2 limit ${MAX_CHOICES + 1}
     )
     select t.catalogus_id, t.sleutel, t.naam, (
       select jsonb_agg(jsonb_build_object('uuid', v.uuid, 'vanaf', to_char(v.begin_geldigheid, 'DD-MM-YYYY'), 'concept', v.concept)
         order by v.begin_geldigheid desc, v.id desc)
       from ${tabel} v where v.catalogus_id = t.catalogus_id and v.${sleutel} = t.sleutel) as versies
     from gevonden t order by t.gekozen desc, t.naam, t.sleutel`.execute(db)
-  const shown = typen.rows.slice(0, MEEST)
+  const shown = typen.rows.slice(0, MAX_CHOICES)
   const groepen = catalogi.rows.map(
-    ({ id, uuid, naam }): Groep => ({
+    ({ id, uuid, naam }): ChoiceGroup => ({
       catalogus: naam,
       alle: { waarde: `c:${uuid}:`, naam: t`Alle ${TYPEN[component]!.meer}, ook die er later bij komen` },
       typen: shown
@@ -464,13 +468,13 @@ async function selectChoices(
   const losse = gekozen
     .filter((waarde) => !offered.has(waarde))
     .map((waarde) => ({ waarde, naam: waarde.replace(/^(u|t|c):/, '') }))
-  return { groepen, losse, meer: typen.rows.length > MEEST }
+  return { groepen, losse, meer: typen.rows.length > MAX_CHOICES }
 }
 type Versie = { uuid: string; vanaf: string; concept: boolean }
 
 // ---- in words ----
 
-const GENOEMD = 100
+const MAX_NAMED = 100
 
 type RightsOfComponent = {
   naam: string
@@ -488,7 +492,7 @@ async function whatIsAllowed(db: ReadDb, { id }: Applicatie): Promise<RightsOfCo
     aantal: number
   }>`
     with recht as (${allRights(id)})
-    select component, scopes, max, count(*) as aantal, (array_agg(voor order by voor))[1:${sql.lit(GENOEMD)}] as voor
+    select component, scopes, max, count(*) as aantal, (array_agg(voor order by voor))[1:${sql.lit(MAX_NAMED)}] as voor
     from recht group by component, scopes, max order by component, count(*) desc`.execute(db)
   return (Object.keys(COMPONENTEN) as Component[]).map((component) => {
     const own = rows.filter((row) => row.component === component)
@@ -498,7 +502,7 @@ async function whatIsAllowed(db: ReadDb, { id }: Applicatie): Promise<RightsOfCo
       rechten: own.map(({ scopes, max, voor, aantal }) => ({
         mag: scopes.map((scope) => scopeInWords(component, scope)),
         voor: voor.filter((text) => text !== ''),
-        meer: Math.max(0, aantal - GENOEMD),
+        meer: Math.max(0, aantal - MAX_NAMED),
         max: max && VERTROUWELIJKHEID[max],
         meerTypen: TYPEN[component]?.meer,
       })),
@@ -512,9 +516,9 @@ function allRights(id: number): RawBuilder<unknown> {
   const scopes = (column: RawBuilder<unknown>) => sql`array(select distinct s from unnest(${column}) s order by s)`
   return sql`
     select r.component, ${scopes(sql`r.scopes`)} as scopes, r.max_vertrouwelijkheidaanduiding as max,
-      coalesce(${NAAM_VAN_RECHT}, nullif(r.type_url, ''),
+      coalesce(${NAME_OF_RIGHT}, nullif(r.type_url, ''),
         case when r.type_uuid is not null then 'een type dat niet meer bestaat' end, '') as voor
-    from autorisatie r ${TYPE_VAN_RECHT}
+    from autorisatie r ${TYPE_OF_RIGHT}
     where r.applicatie_id = ${id}
     union all
     select k.component, ${scopes(sql`k.scopes`)}, k.max_vertrouwelijkheidaanduiding,

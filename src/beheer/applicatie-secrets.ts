@@ -16,18 +16,18 @@ import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
 import { addNotice, signedIn } from './session.ts'
 
-const Geheim = Type.Object({
+const SecretForm = Type.Object({
   client: Text(50, { minLength: 1 }),
   wijze: Type.Enum(['vervangen', 'erbij']),
   uren: Type.Integer({ minimum: 0, maximum: 8760, default: 24 }),
   geheim: Type.Optional(Text(255)),
 })
 const Intrekken = Type.Object({ client: Text(50, { minLength: 1 }), id: Type.Integer({ minimum: 1 }) })
-const Proef = Type.Object({ client: Text(50, { minLength: 1 }) })
-type Vraag = Params & { Querystring: { client?: string; id?: string } }
+const TryOutQuery = Type.Object({ client: Text(50, { minLength: 1 }) })
+type Query = Params & { Querystring: { client?: string; id?: string } }
 
 export function registerApplicatieSecrets(app: FastifyInstance): void {
-  app.get<Vraag>('/applicaties/:uuid/geheim/nieuw', { config: administering }, async (request, reply) => {
+  app.get<Query>('/applicaties/:uuid/geheim/nieuw', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const client = requireClient(applicatie, request.query.client)
     return reply.pagina('applicatie-geheim-nieuw', {
@@ -42,7 +42,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     const client = requireClient(applicatie, (request.body as { client?: string }).client)
     try {
-      const form = readForm(Geheim, request.body)
+      const form = readForm(SecretForm, request.body)
       await mutateFromPage(request, async (m) => {
         const options = { graceHours: form.uren, ...(form.geheim && { secret: form.geheim }) }
         if (form.wijze === 'erbij') await createSecret(m, app.parts.box, client, form.geheim)
@@ -95,7 +95,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
 
   app.post<Params>('/applicaties/:uuid/geheim/proef', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    const client = requireClient(applicatie, readForm(Proef, request.body).client)
+    const client = requireClient(applicatie, readForm(TryOutQuery, request.body).client)
     if ((await newestSecret(app, client)) === undefined)
       return redirectWith(
         request,
@@ -116,7 +116,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     return showSecrets(request, reply, applicatie.uuid, [client], t`Er is een token voor ${client} gemaakt.`, false)
   })
 
-  app.get<Vraag>('/applicaties/:uuid/geheim/intrekken', { config: administering }, async (request, reply) => {
+  app.get<Query>('/applicaties/:uuid/geheim/intrekken', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const client = requireClient(applicatie, request.query.client)
     const gevonden = await secretsOf(app, client)
@@ -178,11 +178,11 @@ const newPage = (applicatie: Applicatie, client: string) => ({
   client,
 })
 
-type Bewaard = { id: number; geheim: Buffer; gemaaktOp: string; verlooptOp: string | null }
+type KeptSecret = { id: number; geheim: Buffer; gemaaktOp: string; verlooptOp: string | null }
 
 /** The valid secrets of a client id, oldest first. */
-async function secretsOf(app: FastifyInstance, clientId: string): Promise<Bewaard[]> {
-  return app.reader.sql<Bewaard[]>`
+async function secretsOf(app: FastifyInstance, clientId: string): Promise<KeptSecret[]> {
+  return app.reader.sql<KeptSecret[]>`
     select id, geheim, gemaakt_op as "gemaaktOp", verloopt_op as "verlooptOp" from applicatie_geheim
     where client_id = ${clientId} and (verloopt_op is null or verloopt_op > now()) order by id`
 }
@@ -211,7 +211,7 @@ async function scopesOf(app: FastifyInstance, { id, heeftAlleAutorisaties }: App
 }
 
 // Lists: with the scope they answer 200, whatever there is to see.
-const PROEVEN: [scope: string, path: string, header?: string][] = [
+const TRY_OUTS: [scope: string, path: string, header?: string][] = [
   ['catalogi.lezen', '/catalogi/api/v1/catalogussen'],
   ['zaken.lezen', '/zaken/api/v1/zaken', 'Accept-Crs: EPSG:4326'],
   ['documenten.lezen', '/documenten/api/v1/enkelvoudiginformatieobjecten'],
@@ -226,7 +226,7 @@ function exampleCommand(
   geheim: string,
   scopes: 'alle' | string[],
 ): { curl: string; later: string } {
-  const [, path, header] = PROEVEN.find(([scope]) => scopes === 'alle' || scopes.includes(scope)) ?? PROEVEN[0]!
+  const [, path, header] = TRY_OUTS.find(([scope]) => scopes === 'alle' || scopes.includes(scope)) ?? TRY_OUTS[0]!
   const { gebruikersnaam, naam } = signedIn(request)
   const token = signToken(clientId, geheim, { id: gebruikersnaam, name: naam })
   const rest = `${header ? ` -H ${quote(header)}` : ''} ${quote(`${request.base}${path}`)}`

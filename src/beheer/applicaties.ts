@@ -13,7 +13,7 @@ import { COMPONENTEN, scopeInWords } from './applicatie-labels.ts'
 import { registerApplicatieRights, selectCatalogusRights, selectRights } from './applicatie-rights.ts'
 import { registerApplicatieSecrets, showSecrets } from './applicatie-secrets.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, readForm, throwFormFaults } from './form.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
 import { queryText } from './lookup.ts'
@@ -25,10 +25,10 @@ const Fields = Type.Object({
   heeftAlleAutorisaties: Type.Boolean(),
   alleenIsGereedVoorPublicatie: Type.Boolean(),
 })
-const Nieuw = Type.Object({ ...Fields.properties, geheim: Type.Optional(Text(255)) })
-const Gewijzigd = Type.Object({ ...Fields.properties, bevestigd: Type.Boolean() })
+const NewApplicatie = Type.Object({ ...Fields.properties, geheim: Type.Optional(Text(255)) })
+const ChangedApplicatie = Type.Object({ ...Fields.properties, bevestigd: Type.Boolean() })
 
-const RECHTEN: Record<string, { naam: string; kept: RawBuilder<boolean> }> = words(
+const RIGHTS: Record<string, { naam: string; kept: RawBuilder<boolean> }> = words(
   {
     alle: { naam: 'Alle rechten', kept: sql<boolean>`a.heeft_alle_autorisaties` },
     enkele: {
@@ -53,7 +53,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       const { zoek, rechten } = request.query
       const filters = { zoek: String(zoek ?? '').slice(0, 200), rechten: String(rechten ?? '') }
       const lijst = await keysetPage(request, {
-        key: ({ id, sleutel }: Rij) => `${id}:${sleutel}`,
+        key: ({ id, sleutel }: ListRow) => `${id}:${sleutel}`,
         rows: (limit, cursor) => selectList(app, filters, limit, cursor, queryText(request, 'sorteer') === '-label'),
       })
       return reply.pagina('applicaties', {
@@ -61,18 +61,18 @@ export function registerApplicaties(app: FastifyInstance): void {
         standaard: 'label',
         lijst,
         filters,
-        keuzes: [['', t('Alle')], ...Object.entries(RECHTEN).map(([waarde, { naam }]) => [waarde, naam])],
+        keuzes: [['', t('Alle')], ...Object.entries(RIGHTS).map(([waarde, { naam }]) => [waarde, naam])],
       })
     },
   )
 
   app.get('/applicaties/nieuw', { config: administering }, async (_request, reply) =>
-    reply.pagina('applicatie-nieuw', { ...NIEUW, waarden: {}, fouten: {} }),
+    reply.pagina('applicatie-nieuw', { ...NEW_PAGE, waarden: {}, fouten: {} }),
   )
 
   app.post('/applicaties', { config: administering }, async (request, reply) => {
     try {
-      const form = readForm(Nieuw, request.body, (given) => ({
+      const form = readForm(NewApplicatie, request.body, (given) => ({
         ...clientIdFaults(given),
         ...(given.geheim &&
           readClientIds(given).length > 1 && {
@@ -99,7 +99,7 @@ export function registerApplicaties(app: FastifyInstance): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('applicatie-nieuw', { ...NIEUW, waarden: request.body ?? {}, fouten: formFaults(error) })
+        .pagina('applicatie-nieuw', { ...NEW_PAGE, waarden: request.body ?? {}, fouten: formFaults(error) })
     }
   })
 
@@ -133,7 +133,7 @@ export function registerApplicaties(app: FastifyInstance): void {
   app.post<Params>('/applicaties/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     try {
-      const form = readForm(Gewijzigd, request.body, clientIdFaults)
+      const form = readForm(ChangedApplicatie, request.body, clientIdFaults)
       const clientIds = readClientIds(form)
       const verlies = whatLapses(applicatie, clientIds, form.heeftAlleAutorisaties)
       if (verlies.length > 0 && !form.bevestigd)
@@ -196,7 +196,7 @@ export function registerApplicaties(app: FastifyInstance): void {
   registerApplicatieRights(app)
 }
 
-const NIEUW = { titel: 'Nieuwe applicatie', kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }] }
+const NEW_PAGE = { titel: 'Nieuwe applicatie', kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }] }
 
 const changePage = (applicatie: Applicatie) => ({
   titel: t('Applicatie wijzigen'),
@@ -221,7 +221,7 @@ function readClientIds({ clientIds }: { clientIds?: unknown }): string[] {
   return [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))]
 }
 
-function clientIdFaults(form: Formulier): Fouten {
+function clientIdFaults(form: FormValues): FormFaults {
   const clientIds = readClientIds(form)
   if (clientIds.length === 0) return { clientIds: t('Vul ten minste een client-id in.') }
   if (clientIds.length > 100) return { clientIds: t('Een applicatie heeft hier ten hoogste 100 client-ids.') }
@@ -233,24 +233,24 @@ function clientIdFaults(form: Formulier): Fouten {
 }
 
 /** Faults of the API's body beside the fields of the form. */
-function formFaults(error: unknown): Fouten {
+function formFaults(error: unknown): FormFaults {
   return Object.fromEntries(
     Object.entries(formFaultsOf(error)).map(([name, reason]) => [name.replace(/^clientIds\..*/, 'clientIds'), reason]),
   )
 }
 
 /** For the audit log: an application without the long list of its rights. */
-const summary = ({ label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }: Samenvatting) => ({
+const summary = ({ label, clientIds, heeftAlleAutorisaties, alleenIsGereedVoorPublicatie }: Summarised) => ({
   label,
   clientIds,
   heeftAlleAutorisaties,
   alleenIsGereedVoorPublicatie,
 })
-type Samenvatting = Partial<Static<typeof Fields>> | Partial<Applicatie>
+type Summarised = Partial<Static<typeof Fields>> | Partial<Applicatie>
 
 // ---- reading ----
 
-type Rij = {
+type ListRow = {
   id: number
   sleutel: string
   uuid: string
@@ -267,7 +267,7 @@ async function selectList(
   limit: number,
   { na, voor }: Cursor,
   downwards: boolean,
-): Promise<Rij[]> {
+): Promise<ListRow[]> {
   const ascending = downwards === (voor !== undefined)
   const [, id, sleutel] = /^(\d{1,15}):([^\0]*)$/s.exec(na ?? voor ?? '') ?? []
   const place =
@@ -278,7 +278,7 @@ async function selectList(
         : sql`(lower(a.label), a.id) < (${sleutel}, ${Number(id)})`
   const order = ascending ? sql`lower(a.label), a.id` : sql`lower(a.label) desc, a.id desc`
   const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
-  const { rows } = await sql<Rij>`
+  const { rows } = await sql<ListRow>`
     select a.id, lower(a.label) as sleutel, a.uuid, a.label, a.heeft_alle_autorisaties,
       array(select c.client_id from applicatie_client_alle c where c.applicatie_id = a.id order by c.volgorde, c.client_id) as client_ids,
       (select count(*) from autorisatie r where r.applicatie_id = a.id)
@@ -286,7 +286,7 @@ async function selectList(
       (select count(*) from applicatie_client c join applicatie_geheim g on g.client_id = c.client_id
         where c.applicatie_id = a.id and (g.verloopt_op is null or g.verloopt_op > now())) as geheimen
     from applicatie a
-    where ${place} and ${RECHTEN[rechten]?.kept ?? sql<boolean>`true`}
+    where ${place} and ${RIGHTS[rechten]?.kept ?? sql<boolean>`true`}
       and (${zoek} = '' or a.label ilike ${pattern}
         or exists (select from applicatie_client_alle c where c.applicatie_id = a.id and c.client_id ilike ${pattern}))
     order by ${order} limit ${limit}`.execute(app.read)

@@ -10,7 +10,7 @@ import { withQuery } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { differences, keysetByNumber, queryDay, queryText, type Sorts } from './lookup.ts'
 
-type Regel = {
+type Line = {
   id: number
   tijdstip: string
   gebruiker: string
@@ -22,7 +22,7 @@ type Regel = {
   objectWeergave: string
 }
 
-const REGEL = sql`select b.id, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_soort, b.object_id,
+const LINE = sql`select b.id, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_soort, b.object_id,
   b.object_weergave from beheer_audit b`
 const EXPORT_COLUMNS = [
   'tijdstip',
@@ -43,8 +43,8 @@ export function registerAudit(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   app.get('/audit', { config }, async (request, reply) => {
-    const lijst = await keysetByNumber<Regel>(request, app.read, {
-      select: REGEL,
+    const lijst = await keysetByNumber<Line>(request, app.read, {
+      select: LINE,
       id: sql`b.id`,
       sorts: SORTS,
       conditions: filters(request),

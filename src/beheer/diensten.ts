@@ -8,9 +8,9 @@ import { expected } from '../database/rows.ts'
 import { invalid, notFound } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
 import { type Probe, probeService } from '../services/probe.ts'
-import { removeService, SOORTEN, saveService } from '../services/register.ts'
+import { KINDS, removeService, saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, PasswordField, readForm, throwFormFaults } from './form.ts'
 import { t, words } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
@@ -22,7 +22,7 @@ type Params = { Params: { uuid: string } }
 const PAD = '/diensten'
 const MAX = 500
 
-const SOORT: Record<(typeof SOORTEN)[number], string> = words({
+const KIND_WORDS: Record<(typeof KINDS)[number], string> = words({
   zrc: 'Zaken API',
   drc: 'Documenten API',
   ztc: 'Catalogi API',
@@ -38,15 +38,15 @@ const AUTHENTICATIES = words({
   oauth2: 'OAuth2 (client credentials)',
 } as const)
 
-const Formulierveld = Type.Object({
+const FormFields = Type.Object({
   label: Type.String({ minLength: 1, maxLength: 100 }),
   slug: Type.Optional(Type.String({ maxLength: 100 })),
-  soort: Type.Enum(SOORTEN),
+  soort: Type.Enum(KINDS),
   apiRoot: Type.String({ maxLength: 1000 }),
   authenticatie: Type.Enum(['geen', 'zgw', 'api_key', 'oauth2']),
   clientId: Type.Optional(Type.String({ maxLength: 255 })),
   header: Type.Optional(Type.String({ maxLength: 100 })),
-  secret: Type.Optional(Wachtwoordveld),
+  secret: Type.Optional(PasswordField),
   tokenUrl: Type.Optional(Type.String({ maxLength: 1000 })),
   tokenScope: Type.Optional(Type.String({ maxLength: 1000 })),
   clientCertificate: Type.Optional(Type.String({ maxLength: 65_536 })),
@@ -56,9 +56,9 @@ const Formulierveld = Type.Object({
   gebruikersWeergave: Type.Optional(Type.String({ maxLength: 255 })),
   termijn: Type.Number({ minimum: 0.1, maximum: 300 }),
 })
-type Formulierveld = Static<typeof Formulierveld>
+type FormFields = Static<typeof FormFields>
 
-type Dienst = NonNullable<Awaited<ReturnType<typeof readService>>>
+type ServiceRow = NonNullable<Awaited<ReturnType<typeof readService>>>
 
 export function registerServicePages(app: FastifyInstance): void {
   const { box, services } = app.parts
@@ -67,7 +67,7 @@ export function registerServicePages(app: FastifyInstance): void {
     const { rows } = await sql<{
       uuid: string
       label: string
-      soort: keyof typeof SOORT
+      soort: keyof typeof KIND_WORDS
       apiRoot: string
       authenticatie: keyof typeof AUTHENTICATIES
       certificaat: boolean
@@ -85,7 +85,7 @@ export function registerServicePages(app: FastifyInstance): void {
       selectielijst: app.parts.config.selectielijstApiRoot,
       diensten: rows.map((row) => ({
         ...row,
-        soort: SOORT[row.soort],
+        soort: KIND_WORDS[row.soort],
         authenticatie: inWords(row),
         goed: row.laatste !== null && row.laatste.status !== null && row.laatste.status < 400,
       })),
@@ -98,7 +98,7 @@ export function registerServicePages(app: FastifyInstance): void {
 
   app.post(`${PAD}/nieuw`, { config: administering }, async (request, reply) => {
     try {
-      const form = readForm(Formulierveld, request.body)
+      const form = readForm(FormFields, request.body)
       const { slug = '' } = form
       if (!/^[-a-zA-Z0-9_]{1,100}$/.test(slug))
         throwFormFaults({ slug: t('Vul letters, cijfers, streepjes of lage streepjes in.') })
@@ -123,7 +123,7 @@ export function registerServicePages(app: FastifyInstance): void {
         t('De dienst is opgeslagen. Test nu of zij ons kent.'),
       )
     } catch (error) {
-      const form = (request.body ?? {}) as Formulier
+      const form = (request.body ?? {}) as FormValues
       return reply.code(400).pagina('dienst-wijzigen', page(undefined, form, formFaultsOf(error)))
     }
   })
@@ -134,7 +134,7 @@ export function registerServicePages(app: FastifyInstance): void {
       titel: dienst.label,
       kruimels: [{ pad: PAD, naam: t('Andere diensten') }],
       dienst,
-      soort: SOORT[dienst.soort as keyof typeof SOORT],
+      soort: KIND_WORDS[dienst.soort as keyof typeof KIND_WORDS],
       authenticatie: AUTHENTICATIES[dienst.authenticatie as keyof typeof AUTHENTICATIES],
       test: await lastProbe(dienst.uuid),
     })
@@ -164,7 +164,7 @@ export function registerServicePages(app: FastifyInstance): void {
   app.post<Params>(`${PAD}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
     const dienst = await requireService(request)
     try {
-      const form = readForm(Formulierveld, request.body)
+      const form = readForm(FormFields, request.body)
       throwFormFaults(secretFaults(form, dienst))
       const isChanged = await mutateFromPage(request, async (m) => {
         const changed = await saveService(m, box, toInput(form, dienst.slug))
@@ -185,7 +185,7 @@ export function registerServicePages(app: FastifyInstance): void {
       const melding = isChanged ? t('De dienst is opgeslagen.') : t('Er was niets gewijzigd.')
       return await redirectWith(request, reply, `${PAD}/${dienst.uuid}`, melding, isChanged ? 'goed' : 'info')
     } catch (error) {
-      const form = (request.body ?? {}) as Formulier
+      const form = (request.body ?? {}) as FormValues
       return reply.code(400).pagina('dienst-wijzigen', page(dienst, form, formFaultsOf(error)))
     }
   })
@@ -213,7 +213,7 @@ export function registerServicePages(app: FastifyInstance): void {
     return redirectWith(request, reply, `${PAD}/${dienst.uuid}`, reden, 'fout')
   })
 
-  async function requireService({ params }: FastifyRequest): Promise<Dienst> {
+  async function requireService({ params }: FastifyRequest): Promise<ServiceRow> {
     const { uuid } = params as { uuid: string }
     const dienst = isUuid(uuid) ? await readService(app.read, { uuid }) : undefined
     if (!dienst) throw notFound(t('Deze dienst bestaat niet (meer).'))
@@ -244,29 +244,29 @@ function readService(db: ReadDb, { uuid, slug }: { uuid?: string; slug?: string 
     .executeTakeFirst()
 }
 
-const crumbs = ({ uuid, label }: Dienst) => [
+const crumbs = ({ uuid, label }: ServiceRow) => [
   { pad: PAD, naam: t('Andere diensten') },
   { pad: `${PAD}/${uuid}`, naam: label.slice(0, 60) },
 ]
 
-const page = (dienst: Dienst | undefined, waarden: object, fouten: Fouten = {}) => ({
+const page = (dienst: ServiceRow | undefined, waarden: object, fouten: FormFaults = {}) => ({
   titel: dienst ? t('Dienst wijzigen') : t('Nieuwe dienst'),
   kruimels: dienst ? crumbs(dienst) : [{ pad: PAD, naam: t('Andere diensten') }],
   dienst,
   waarden,
   fouten,
-  soorten: Object.entries(SOORT),
+  soorten: Object.entries(KIND_WORDS),
   authenticaties: Object.entries(AUTHENTICATIES),
   heeftGeheim: dienst?.geheim != null,
   heeftSleutel: dienst?.certificaatSleutel != null,
 })
 
-function toFields(dienst: Dienst) {
+function toFields(dienst: ServiceRow) {
   const { certificaat: clientCertificate, termijnMs, ...others } = dienst
   return { ...others, clientCertificate, termijn: String(termijnMs / 1000) }
 }
 
-function toInput(form: Formulierveld, slug: string) {
+function toInput(form: FormFields, slug: string) {
   const { termijn, slug: _, ...given } = form
   const { ca = '', clientCertificate = '', gebruikersId = '', gebruikersWeergave = '' } = given
   return {
@@ -281,7 +281,7 @@ function toInput(form: Formulierveld, slug: string) {
 }
 
 /** A secret that is known goes nowhere else than where it was given for, and means nothing for another way. */
-function secretFaults(form: Formulierveld, dienst: Dienst): Fouten {
+function secretFaults(form: FormFields, dienst: ServiceRow): FormFaults {
   if (form.authenticatie === 'geen' || form.secret !== undefined) return {}
   const originOf = (url: string | undefined) => (url && URL.canParse(url) ? new URL(url).origin : '')
   const elsewhere =
@@ -293,7 +293,7 @@ function secretFaults(form: Formulierveld, dienst: Dienst): Fouten {
 }
 
 /** For the audit log: never a secret. */
-const toAudit = (dienst: Dienst) => ({
+const toAudit = (dienst: ServiceRow) => ({
   label: dienst.label,
   slug: dienst.slug,
   soort: dienst.soort,

@@ -14,7 +14,7 @@ import { CSP } from './page.ts'
 import { signedIn } from './session.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
 
-type Regel = {
+type Line = {
   id: number
   uuid: string
   identificatie: string
@@ -24,7 +24,7 @@ type Regel = {
   vertrouwelijkheidaanduiding: string
 }
 
-const REGEL = sql`select e.id, e.uuid, e.identificatie, v.titel, coalesce(t.omschrijving, e.informatieobjecttype_url) as soort,
+const LINE = sql`select e.id, e.uuid, e.identificatie, v.titel, coalesce(t.omschrijving, e.informatieobjecttype_url) as soort,
   v.creatiedatum, e.vertrouwelijkheidaanduiding
   from enkelvoudiginformatieobject e
   join enkelvoudiginformatieobject_versie v on v.enkelvoudiginformatieobject_id = e.id and v.versie = e.versie
@@ -74,8 +74,8 @@ export function registerDocumenten(app: FastifyInstance): void {
   const send = contentSender(app)
 
   app.get('/documenten', { config }, async (request, reply) => {
-    const lijst = await keysetByNumber<Regel>(request, app.read, {
-      select: REGEL,
+    const lijst = await keysetByNumber<Line>(request, app.read, {
+      select: LINE,
       id: sql`e.id`,
       sorts: SORTS,
       conditions: [visible(request, sql`e.vertrouwelijkheidaanduiding`), ...(await filters(request))],

@@ -20,7 +20,7 @@ export type StreamState = {
 export type EventStreams = ReturnType<typeof openEventStreams>
 
 type Viewer = { sessie: number; stream: Readable; gesprokenOp: number; gezien: string; eindig(last?: string): void }
-type Bron = {
+type Topic = {
   lees(): Promise<StreamState | undefined>
   kijkers: Set<Viewer>
   stand?: StreamState
@@ -31,7 +31,7 @@ const POLL_MS = 1000
 const HEARTBEAT_MS = 15_000
 const SPEAK_MS = 10_000
 const RETRY_MS = 3000
-const MAX_KIJKERS = 500
+const MAX_WATCHERS = 500
 /** A client that does not read gets no more until it does. */
 const MAX_WAITING = 64 * 1024
 
@@ -40,7 +40,7 @@ const MAX_WAITING = 64 * 1024
  * the application closes.
  */
 export function openEventStreams(app: FastifyInstance) {
-  const bronnen = new Map<string, Bron>()
+  const bronnen = new Map<string, Topic>()
   let closing = false
 
   app.addHook('preClose', async () => {
@@ -48,7 +48,7 @@ export function openEventStreams(app: FastifyInstance) {
     for (const { kijkers } of bronnen.values()) for (const kijker of kijkers) kijker.eindig()
   })
 
-  async function poll(sleutel: string, bron: Bron): Promise<void> {
+  async function poll(sleutel: string, bron: Topic): Promise<void> {
     try {
       const [stand, sessies] = await Promise.all([
         bron.lees(),
@@ -76,10 +76,10 @@ export function openEventStreams(app: FastifyInstance) {
     lees: () => Promise<StreamState | undefined>,
   ): FastifyReply {
     const aantal = [...bronnen.values()].reduce((sum, { kijkers }) => sum + kijkers.size, 0)
-    if (closing || aantal >= MAX_KIJKERS) throw new Problem(503, { headers: { 'retry-after': '5' } })
+    if (closing || aantal >= MAX_WATCHERS) throw new Problem(503, { headers: { 'retry-after': '5' } })
     const stream = new Readable({ read() {} })
     const key = `${language()} ${sleutel}`
-    const bron: Bron = bronnen.get(key) ?? { lees, kijkers: new Set() }
+    const bron: Topic = bronnen.get(key) ?? { lees, kijkers: new Set() }
     const isNew = !bronnen.has(key)
     bronnen.set(key, bron)
     const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()

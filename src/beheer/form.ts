@@ -6,14 +6,14 @@ import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import { reason } from './language/language.ts'
 
 /** A form as it came: text, and a list where a name came more than once. */
-export type Formulier = Record<string, string | string[] | undefined>
+export type FormValues = Record<string, string | string[] | undefined>
 /** Per field what is wrong with it; '' holds what is about the form as a whole. */
-export type Fouten = Record<string, string>
+export type FormFaults = Record<string, string>
 
-type Veld = { type?: unknown; 'x-letterlijk'?: boolean }
+type FieldSchema = { type?: unknown; 'x-letterlijk'?: boolean }
 
 /** A password, as it was typed: it may begin or end with a space. */
-export const Wachtwoordveld = Type.String({ maxLength: 1000, 'x-letterlijk': true })
+export const PasswordField = Type.String({ maxLength: 1000, 'x-letterlijk': true })
 
 /**
  * Reads the fields of the schema from a form: an empty field counts as left out, a checkbox is a boolean, a list field may
@@ -24,11 +24,11 @@ export const Wachtwoordveld = Type.String({ maxLength: 1000, 'x-letterlijk': tru
 export function readForm<T extends TObject>(
   schema: T,
   form: unknown,
-  others: (given: Formulier) => Fouten = () => ({}),
+  others: (given: FormValues) => FormFaults = () => ({}),
 ): Static<T> {
-  const given = (form ?? {}) as Formulier
+  const given = (form ?? {}) as FormValues
   const values: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(schema.properties) as [string, Veld][]) {
+  for (const [name, field] of Object.entries(schema.properties) as [string, FieldSchema][]) {
     const value = given[name]
     const list = value === undefined ? [] : [value].flat()
     const last = list.at(-1)
@@ -38,7 +38,7 @@ export function readForm<T extends TObject>(
   }
   const found = others(given)
   if (Object.keys(found).length === 0) return readInput(schema, values)
-  const fouten: Fouten = {}
+  const fouten: FormFaults = {}
   try {
     readInput(schema, values)
   } catch (error) {
@@ -48,13 +48,13 @@ export function readForm<T extends TObject>(
 }
 
 /** Puts extra checks beside those of the schema: throws when any of them found something. */
-export function throwFormFaults(fouten: Fouten): void {
+export function throwFormFaults(fouten: FormFaults): void {
   const params: InvalidParam[] = Object.entries(fouten).map(([name, reason]) => ({ name, code: 'invalid', reason }))
   if (params.length > 0) throw invalidAll(params)
 }
 
 /** What to show beside the fields after a failure; whatever is no refusal of the input is thrown on. */
-export function formFaultsOf(error: unknown): Fouten {
+export function formFaultsOf(error: unknown): FormFaults {
   if (!(error instanceof Problem) || error.status >= 500 || [403, 404, 429].includes(error.status)) throw error
   if (!error.invalidParams) return { '': reason(error.detail) }
   return Object.fromEntries(

@@ -15,7 +15,7 @@ const LOCALES = { nl: 'nl-NL', en: 'en-GB' }
 const made: Partial<Record<keyof typeof LOCALES, ReturnType<typeof inLocale>>> = {}
 /** Made at first use: all of them would be a noticeable part of a start. */
 const formats = () => (made[language()] ??= inLocale(LOCALES[language()]))
-const STAPPEN: [Intl.RelativeTimeFormatUnit, number][] = [
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_557_600],
   ['month', 2_629_800],
   ['day', 86_400],
@@ -47,7 +47,7 @@ export function formatShortDate(iso: string): string {
 /** How long ago, or until then, as `3 minuten geleden`. */
 export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000)
-  const [unit, size] = STAPPEN.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1]
+  const [unit, size] = UNITS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1]
   return formats().ago.format(Math.round(seconds / size), unit)
 }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { weigh } from '../http/expand.ts'
 import { formatDate, moment } from './format.ts'
-import type { Bladzij } from './keyset-list.ts'
+import type { KeysetPage } from './keyset-list.ts'
 import { localeOf, t, words } from './language/language.ts'
 import { keysetByNumber, maskBsn, visible } from './lookup.ts'
 
@@ -31,7 +31,7 @@ export async function historyOf(
   request: FastifyRequest,
   uuid: string,
   size = 20,
-): Promise<Bladzij<Event>> {
+): Promise<KeysetPage<Event>> {
   const list = await keysetByNumber<Row>(request, app.read, {
     size,
     select: sql`select a.id, a.actie, a.resource, a.resource_weergave as weergave, a.aanmaakdatum as op, a.oud, a.nieuw,

@@ -7,14 +7,14 @@ import type { StreamState } from './event-stream.ts'
 import { formatDuration, formatNumber } from './format.ts'
 import { t, words } from './language/language.ts'
 
-type Staat = { tekst: string; soort: 'goed' | 'fout' | 'let-op' | 'bezig' }
+type State = { tekst: string; soort: 'goed' | 'fout' | 'let-op' | 'bezig' }
 
 export function importStatus({
   status,
   reden,
   mislukt,
   gepauzeerdOp,
-}: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'gepauzeerdOp'>): Staat {
+}: Pick<ImportRow, 'status' | 'reden' | 'mislukt' | 'gepauzeerdOp'>): State {
   if (gepauzeerdOp) return { tekst: t('Gepauzeerd'), soort: 'let-op' }
   if (status === 'pending') return { tekst: t('Wacht op een bestand'), soort: 'let-op' }
   if (status === 'active') return reden ? { tekst: t('Wacht'), soort: 'let-op' } : { tekst: t('Loopt'), soort: 'bezig' }
@@ -42,14 +42,14 @@ function remainingText(verwerkt: number, totaal: number, seconden: number): stri
 /** Why an import does not go on, and what to do about it; empty when nothing holds it up. */
 export function waitingText(row: { status: string; reden: string | null; stil: number; werkers: boolean }): string {
   if (row.status !== 'active') return ''
-  if (row.reden) return WACHT[row.reden] ?? row.reden
+  if (row.reden) return WAITS_FOR[row.reden] ?? row.reden
   if (!row.werkers && row.stil > 5) return noWorker()
   if (row.stil > 120)
     return t('Er is al meer dan twee minuten geen voortgang. Kijk op de pagina Taken wat er aan de hand is.')
   return ''
 }
 
-const WACHT: Record<string, string> = words({
+const WAITS_FOR: Record<string, string> = words({
   'Wacht op de importmap.':
     'De import wacht op de importmap. Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat en leesbaar is op de machine van de worker. De import gaat daarna vanzelf verder, binnen tien seconden.',
   'Wacht op de opslag.':
@@ -72,7 +72,7 @@ export function stoppedText(row: ImportRow): string {
   return t`Deze import is voor het einde gestopt. ${reden ?? ''} De oorzaak staat in het logboek van de worker. ${rest}`
 }
 
-export type Voortgang = {
+export type Progress = {
   status: string
   reden: string | null
   totaal: number
@@ -86,7 +86,7 @@ export type Voortgang = {
 }
 
 /** How an import stands, for the page and for the stream that keeps it up to date. */
-export function importState(row: Voortgang): StreamState {
+export function importState(row: Progress): StreamState {
   const { totaal, verwerkt, mislukt, seconden } = row
   return {
     waarden: {
@@ -103,7 +103,7 @@ export function importState(row: Voortgang): StreamState {
 }
 
 /** How a dry run stands. */
-export function dryRunState(row: Voortgang): StreamState {
+export function dryRunState(row: Progress): StreamState {
   const { totaal, verwerkt, mislukt, seconden, stil, werkers } = row
   return {
     waarden: {
@@ -117,7 +117,7 @@ export function dryRunState(row: Voortgang): StreamState {
   }
 }
 
-function countText({ verwerkt, totaal }: Voortgang) {
+function countText({ verwerkt, totaal }: Progress) {
   const percent = totaal === 0 ? 100 : Math.floor((100 * verwerkt) / totaal)
   return { percent, procent: `${percent}%`, verwerkt: formatNumber(verwerkt), totaal: formatNumber(totaal) }
 }

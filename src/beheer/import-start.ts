@@ -21,10 +21,10 @@ import { Problem } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
 import { requireToken } from './csrf-token.ts'
 import type { EventStreams, StreamState } from './event-stream.ts'
-import type { Fouten } from './form.ts'
+import type { FormFaults } from './form.ts'
 import { formatBytes } from './format.ts'
 import { COLUMNS } from './import-columns.ts'
-import { dryRunState, isDryRunning, type Voortgang } from './import-labels.ts'
+import { dryRunState, isDryRunning, type Progress } from './import-labels.ts'
 import { keysetPage } from './keyset-list.ts'
 import { reason, t, words } from './language/language.ts'
 import { queryText, uuidParam } from './lookup.ts'
@@ -33,10 +33,10 @@ import { signedIn } from './session.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
-const LIJST = words({ pad: '/imports', naam: 'Imports' }, 'naam')
-const VOORBEELD_ROWS = 20
+const LIST_PAGE = words({ pad: '/imports', naam: 'Imports' }, 'naam')
+const PREVIEW_ROWS = 20
 const MAX_COLUMNS = 100 // a file may have thousands
-const SOORTEN = 100
+const MAX_KINDS = 100
 const STUCK_MS = 120_000
 
 export async function registerImportStart(app: FastifyInstance, stroom: EventStreams): Promise<void> {
@@ -86,7 +86,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
         if (request.raw.errored || (request.raw.destroyed && !request.raw.complete))
           throw new Problem(400, { detail: t('De verbinding is verbroken. Er is niets bewaard.') })
         if (!(error instanceof CsvError)) throw error
-        return formulier(reply.code(400), { bestand: `${reason(error.message)} ${WAT_TE_DOEN[error.code]}` })
+        return formulier(reply.code(400), { bestand: `${reason(error.message)} ${ADVICE[error.code]}` })
       }
     })
   })
@@ -100,13 +100,13 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
         from json_array_elements(cellen) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cellen
-      from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${VOORBEELD_ROWS}`
+      from import_concept_regel where concept_id = ${concept.id} order by nummer limit ${PREVIEW_ROWS}`
     const bezig = isDryRunning(concept)
     const soorten = concept.proefFouten > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
     return reply.pagina('import-concept', {
       titel: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
-      kruimels: [LIJST],
+      kruimels: [LIST_PAGE],
       concept,
       kop: kop.slice(0, shown).map(shortened),
       breed: kop.length > shown,
@@ -122,8 +122,8 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       // A run that was lost can be asked for again.
       vast: bezig && Date.now() - Date.parse(concept.proefBijgewerktOp ?? concept.gemaaktOp) > STUCK_MS,
       stand: bezig ? (await readTrial(concept.uuid))?.waarden : null,
-      soorten: soorten.slice(0, SOORTEN),
-      meerSoorten: soorten.length > SOORTEN,
+      soorten: soorten.slice(0, MAX_KINDS),
+      meerSoorten: soorten.length > MAX_KINDS,
       open: await openImport(),
       mapFout: fault?.reden,
     })
@@ -165,7 +165,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     })
     return reply.pagina('import-concept-fouten', {
       titel: t('Rijen met een fout'),
-      kruimels: [LIJST, { pad: `/imports/concept/${concept.uuid}`, naam: t`Controleren: ${concept.bestandsnaam}` }],
+      kruimels: [LIST_PAGE, { pad: `/imports/concept/${concept.uuid}`, naam: t`Controleren: ${concept.bestandsnaam}` }],
       concept,
       soort,
       lijst: {
@@ -227,10 +227,10 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     return redirectWith(request, reply, '/imports', t('Het bestand is weggegooid. Er is niets geïmporteerd.'))
   })
 
-  async function formulier(reply: FastifyReply, fouten: Fouten): Promise<FastifyReply> {
+  async function formulier(reply: FastifyReply, fouten: FormFaults): Promise<FastifyReply> {
     return reply.pagina('import-nieuw', {
       titel: t('Import starten'),
-      kruimels: [LIJST],
+      kruimels: [LIST_PAGE],
       fouten,
       kolommen: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
       open: await openImport(),
@@ -285,7 +285,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
   }
 
   async function readTrial(uuid: string): Promise<StreamState | undefined> {
-    const [row] = await reader.sql<Voortgang[]>`
+    const [row] = await reader.sql<Progress[]>`
       select coalesce(proef_status, '') as status, proef_reden as reden, totaal, proef_verwerkt as verwerkt,
         proef_fouten as mislukt,
         extract(epoch from coalesce(proef_beeindigd_op, now()) - proef_gestart_op)::float8 as seconden,
@@ -307,7 +307,7 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
       { sleutel: string; reden: string; aantal: number; voorbeelden: { nummer: number; opmerking: string }[] }[]
     >`
       select sleutel::text, reden, aantal, voorbeelden from import_concept_foutsoort
-      where concept_id = ${id} order by aantal desc, sleutel limit ${SOORTEN + 1}`
+      where concept_id = ${id} order by aantal desc, sleutel limit ${MAX_KINDS + 1}`
   }
 }
 
@@ -315,9 +315,10 @@ const alreadyOne = () =>
   t(
     'Er is al een import bezig, daarom is deze niet gestart. Uw bestand staat nog klaar: start het als de andere import klaar is.',
   )
-const OPNIEUW = 'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
-const WAT_TE_DOEN: Record<CsvError['code'], string> = words({
-  parse_error: OPNIEUW,
+const CHOOSE_AGAIN =
+  'Sla het bestand op als CSV in UTF-8 (in Excel: “CSV UTF-8”), en kies het opnieuw. Er is niets bewaard.'
+const ADVICE: Record<CsvError['code'], string> = words({
+  parse_error: CHOOSE_AGAIN,
   'empty-file': 'Kies een CSV-bestand met een kopregel en ten minste één rij.',
   'missing-import-headers':
     'Voeg deze kolommen toe, ook als ze leeg blijven, en kies het bestand opnieuw. Er is niets bewaard.',

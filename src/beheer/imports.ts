@@ -20,7 +20,7 @@ import { mutateFromPage } from './change.ts'
 import { openEventStreams, type StreamState } from './event-stream.ts'
 import { formFaultsOf } from './form.ts'
 import { moment } from './format.ts'
-import { importState, importStatus, perSecond, speedText, stoppedText, type Voortgang } from './import-labels.ts'
+import { importState, importStatus, type Progress, perSecond, speedText, stoppedText } from './import-labels.ts'
 import { registerImportStart } from './import-start.ts'
 import { keysetPage } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
@@ -30,10 +30,10 @@ import { signedIn } from './session.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
-const LIJST = words({ pad: '/imports', naam: 'Imports' }, 'naam')
+const LIST_PAGE = words({ pad: '/imports', naam: 'Imports' }, 'naam')
 
 /** Kinds of failures that one page shows. */
-const SOORTEN = 100
+const MAX_KINDS = 100
 
 const SORTS = sortsOf('import', 'i', {
   bestand: sql`lower(i.bestandsnaam)`,
@@ -72,7 +72,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const soorten = row.mislukt ? await faultKinds(row) : []
     return reply.pagina('import', {
       titel: nameOfImport(row),
-      kruimels: [LIJST],
+      kruimels: [LIST_PAGE],
       row,
       ...summaryOf(row),
       loopt,
@@ -81,8 +81,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       verder: canContinue(row),
       rapport: hasReport(row),
       nietGelukt: row.totaal - row.geslaagd,
-      soorten: soorten.slice(0, SOORTEN),
-      meerSoorten: soorten.length > SOORTEN,
+      soorten: soorten.slice(0, MAX_KINDS),
+      meerSoorten: soorten.length > MAX_KINDS,
     })
   })
 
@@ -101,7 +101,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const alleen = queryText(request, 'resultaat') === 'mislukt' && !soort
     const kop = row.kop as string[]
     const [pad, titel] = ['bestandspad', 'titel'].map((kolom) => kop.indexOf(kolom)) as [number, number]
-    const lijst = await keysetPage<Rij>(request, {
+    const lijst = await keysetPage<ReportRow>(request, {
       key: ({ nummer }) => String(nummer),
       rows: (limit, { na, voor }) => {
         const from = isRow(na)
@@ -119,7 +119,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     })
     return reply.pagina('import-rijen', {
       titel: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
-      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
+      kruimels: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
       row,
       soort,
       keuze: alleen ? 'mislukt' : '',
@@ -284,7 +284,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     tekst: { titel: string; uitleg: string[]; knop: string; terug: string },
   ): Promise<FastifyReply> {
     return reply.pagina('import-bevestigen', {
-      kruimels: [LIJST, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
+      kruimels: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
       row,
       ...summaryOf(row),
       ...tekst,
@@ -296,7 +296,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 
   async function readProgress(uuid: string): Promise<StreamState | undefined> {
-    const [row] = await reader.sql<Voortgang[]>`
+    const [row] = await reader.sql<Progress[]>`
       select status, reden, totaal, verwerkt, verwerkt - geslaagd as mislukt,
         extract(epoch from coalesce(beeindigd_op, now()) - gestart_op)::float8 as seconden,
         extract(epoch from now() - bijgewerkt_op)::float8 as stil,
@@ -306,18 +306,18 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return row && importState(row)
   }
 
-  async function faultKinds({ id }: ImportRow): Promise<Soort[]> {
-    return reader.sql<Soort[]>`
+  async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {
+    return reader.sql<FaultKind[]>`
       select s.sleutel::text, s.reden, s.aantal, array(
         select u.nummer from import_resultaat u
         where u.import_id = s.import_id and not u.geslaagd and hashtextextended(import_reden(u.opmerking), 0) = s.sleutel
         order by u.nummer limit 5) as voorbeelden
-      from import_foutsoort s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${SOORTEN + 1}`
+      from import_foutsoort s where s.import_id = ${id} order by s.aantal desc, s.sleutel limit ${MAX_KINDS + 1}`
   }
 
-  async function chosenKind({ id }: ImportRow, sleutel: string): Promise<Soort | undefined> {
+  async function chosenKind({ id }: ImportRow, sleutel: string): Promise<FaultKind | undefined> {
     if (!/^-?\d{1,19}$/.test(sleutel) || BigInt.asIntN(64, BigInt(sleutel)) !== BigInt(sleutel)) return undefined
-    const [soort] = await reader.sql<Soort[]>`
+    const [soort] = await reader.sql<FaultKind[]>`
       select sleutel::text, reden, aantal, '{}'::integer[] as voorbeelden from import_foutsoort
       where import_id = ${id} and sleutel = ${sleutel}::bigint`
     return soort
@@ -329,9 +329,9 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     where: ReturnType<typeof sql>,
     limit: number,
     back: boolean,
-  ): Promise<Rij[]> {
+  ): Promise<ReportRow[]> {
     const order = back ? sql`desc` : sql`asc`
-    const { rows } = await sql<Rij>`
+    const { rows } = await sql<ReportRow>`
       select u.nummer, u.geslaagd, u.opmerking, u.document_uuid as "documentUuid",
         ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
       from (select u.* from import_resultaat u where u.import_id = ${id}::bigint ${where} order by u.nummer ${order} limit ${limit}) u
@@ -341,8 +341,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 }
 
-type Soort = { sleutel: string; reden: string; aantal: number; voorbeelden: number[] }
-type Rij = {
+type FaultKind = { sleutel: string; reden: string; aantal: number; voorbeelden: number[] }
+type ReportRow = {
   nummer: number
   geslaagd: boolean
   opmerking: string

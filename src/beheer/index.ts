@@ -14,7 +14,7 @@ import { registerCatalogi } from './catalogi/index.ts'
 import { checkToken, tokenCookie } from './csrf-token.ts'
 import { registerServicePages } from './diensten.ts'
 import { registerDocumenten } from './documenten.ts'
-import type { Formulier } from './form.ts'
+import type { FormValues } from './form.ts'
 import { registerImports } from './imports.ts'
 import { registerJobs } from './jobs.ts'
 import { registerKanalen } from './kanalen.ts'
@@ -22,7 +22,7 @@ import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { registerLanguage } from './language/switch.ts'
 import { registerManual } from './manual.ts'
-import { registerMijnAccount } from './my-account.ts'
+import { registerMyAccount } from './my-account.ts'
 import { registerNotificatieSettings } from './notificatie-settings.ts'
 import { registerNotificaties } from './notificaties.ts'
 import { registerOutgoing } from './outgoing.ts'
@@ -62,7 +62,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
       sameSite: 'strict',
       secure: config.publicUrl?.startsWith('https:') ?? false,
     },
-    getToken: (request) => request.formToken ?? String((request.body as Formulier | null)?._csrf ?? ''),
+    getToken: (request) => request.formToken ?? String((request.body as FormValues | null)?._csrf ?? ''),
   })
   app.decorateRequest('beheerder')
   app.decorateRequest('sessie')
@@ -73,7 +73,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   })
   registerLanguage(app)
   app.addHook('onRequest', requireOwnOrigin)
-  app.addHook('onRequest', requireRol)
+  app.addHook('onRequest', requireRole)
   app.addHook('preHandler', async (request, reply) => {
     if (!isSafe(request) && !request.routeOptions.config.eigenToken) await checkToken(request, reply)
   })
@@ -92,7 +92,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   registerServicePages(app)
   registerApplicaties(app)
   registerAccounts(app)
-  registerMijnAccount(app)
+  registerMyAccount(app)
   registerSearch(app)
   registerZaken(app)
   registerDocumenten(app)
@@ -116,7 +116,7 @@ async function requireOwnOrigin(request: FastifyRequest): Promise<void> {
     throw forbidden(undefined, t('Dit formulier kwam niet van een pagina van deze dienst.'))
 }
 
-async function requireRol(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+async function requireRole(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const rol = request.routeOptions.config.rol
   if (request.routeOptions.config.rol === undefined) return // no page at all, a 404
   // Style and script, which the page needs that tells of a database that is away.

@@ -4,18 +4,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
 import { mutateFromPage } from './change.ts'
-import type { Formulier } from './form.ts'
+import type { FormValues } from './form.ts'
 import { formatDuration, formatNumber } from './format.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
 import { t, words } from './language/language.ts'
-import type { Soort } from './notificatie-labels.ts'
+import type { Tone } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
 const viewing = { access: 'beheer', rol: 'viewer' } as const
 const operating = { access: 'beheer', rol: 'operator' } as const
 type Params = { Params: { id: string } }
 
-const STATEN = words(
+const STATES = words(
   {
     wacht: { soort: 'let-op', tekst: 'Wacht', uitleg: 'Kan beginnen, zodra een worker er plaats voor heeft.' },
     bezig: { soort: 'bezig', tekst: 'Bezig', uitleg: 'Een worker voert de taak uit.' },
@@ -24,11 +24,11 @@ const STATEN = words(
   } as const,
   'tekst',
   'uitleg',
-) satisfies Record<string, { soort: Soort; tekst: string; uitleg: string }>
-type Staat = keyof typeof STATEN
+) satisfies Record<string, { soort: Tone; tekst: string; uitleg: string }>
+type State = keyof typeof STATES
 
 /** What a kind of job is for. */
-const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = words({
+const JOB_WORDS: Record<keyof GraphileWorker.Tasks, string> = words({
   'verstuur-notificaties': 'Notificaties versturen',
   'import-dry-run': 'Een upload proefdraaien',
   'import-batch': 'Deel van een import verwerken',
@@ -47,7 +47,7 @@ const SOORTEN: Record<keyof GraphileWorker.Tasks, string> = words({
 })
 
 function labelOf(taak: string): string {
-  return Object.hasOwn(SOORTEN, taak) ? SOORTEN[taak as keyof typeof SOORTEN] : taak
+  return Object.hasOwn(JOB_WORDS, taak) ? JOB_WORDS[taak as keyof typeof JOB_WORDS] : taak
 }
 
 type Group = { taak: string; fout: string; aantal: number; naam: string; laatst: string }
@@ -60,7 +60,7 @@ const ERROR_KIND = sql<string>`left(regexp_replace(split_part(coalesce(j.last_er
 type Job = {
   id: number
   taak: string
-  staat: Staat
+  staat: State
   hoortBij: string | null
   pogingen: number
   maxPogingen: number
@@ -75,16 +75,16 @@ export function registerJobs(app: FastifyInstance): void {
   const { db, sql: driver } = app.reader
 
   app.get('/taken', { config: viewing }, async (request, reply) => {
-    const query = request.query as Formulier
+    const query = request.query as FormValues
     const tekst = (naam: string) => String([query[naam]].flat().at(-1) ?? '').replaceAll('\0', '')
-    const staat = Object.hasOwn(STATEN, tekst('staat')) ? (tekst('staat') as Staat) : undefined
+    const staat = Object.hasOwn(STATES, tekst('staat')) ? (tekst('staat') as State) : undefined
     const taak = tekst('taak').slice(0, 128)
     const [lijst, aantallen, storingen] = await Promise.all([
       keysetPage(request, {
         key: ({ id }: Job) => String(id),
         rows: (limit, cursor) => selectJobs(staat, taak, limit, cursor, tekst('sorteer') === 'nummer'),
       }),
-      driver<{ staat: Staat; aantal: number }[]>`
+      driver<{ staat: State; aantal: number }[]>`
         select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal
         from graphile_worker.jobs where ${taak} = '' or task_identifier = ${taak} group by 1`,
       readFailures(),
@@ -98,14 +98,14 @@ export function registerJobs(app: FastifyInstance): void {
       storingen,
       staat: staat ?? '',
       taak,
-      staten: Object.entries(STATEN).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
-      soorten: [['', t('Alle')], ...Object.entries(SOORTEN)],
+      staten: Object.entries(STATES).map(([naam, woorden]) => ({ naam, ...woorden, aantal: per[naam] ?? 0 })),
+      soorten: [['', t('Alle')], ...Object.entries(JOB_WORDS)],
     })
   })
 
   // Before the single job, whose address would take it.
   app.post('/taken/opnieuw', { config: operating }, async (request, reply) => {
-    const { taak, fout } = (request.body ?? {}) as Formulier
+    const { taak, fout } = (request.body ?? {}) as FormValues
     const aantal = await retryFailed(request, String(taak ?? ''), String(fout ?? ''))
     const tekst =
       aantal === 0
@@ -208,7 +208,7 @@ export function registerJobs(app: FastifyInstance): void {
         // Again: somebody may have done it meanwhile, and a worker taken it up.
         const { rows } = await sql`select id from graphile_worker.jobs where id = ${taak.id}
           and taak_staat(locked_at, attempts, max_attempts, run_at) = 'mislukt'`.execute(m.trx)
-        if (rows.length === 0 || (await statement(taak.id).execute(m.trx)).rows.length === 0) throw TE_LAAT
+        if (rows.length === 0 || (await statement(taak.id).execute(m.trx)).rows.length === 0) throw TOO_LATE
         const { taak: soort, hoortBij, pogingen, laatsteFout } = taak
         m.vastleggen({
           handeling,
@@ -220,13 +220,13 @@ export function registerJobs(app: FastifyInstance): void {
       })
       return true
     } catch (error) {
-      if (error === TE_LAAT) return false
+      if (error === TOO_LATE) return false
       throw error
     }
   }
 
   async function selectJobs(
-    staat: Staat | undefined,
+    staat: State | undefined,
     taak: string,
     limit: number,
     { na, voor }: Cursor,
@@ -275,12 +275,12 @@ export function registerJobs(app: FastifyInstance): void {
 
 type Worker = { naam: string; weergave: string; gezienOp: string; stilte: number }
 
-const TE_LAAT = new Error('the job is no longer failed')
+const TOO_LATE = new Error('the job is no longer failed')
 const notFailed = () => t('Dit kan alleen met een mislukte taak. De taak is intussen veranderd.')
 const STIL_NA = 5
 
 function inWords(taak: Job) {
-  return { ...taak, naam: labelOf(taak.taak), woorden: STATEN[taak.staat] }
+  return { ...taak, naam: labelOf(taak.taak), woorden: STATES[taak.staat] }
 }
 
 /** Why a job stands where it stands, and what to do about it. */

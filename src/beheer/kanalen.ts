@@ -10,7 +10,7 @@ import { changeKanaal, createKanaal, KanaalInput } from '../nrc/kanalen.ts'
 import { nameOf } from './abonnementen/abonnement.ts'
 import { groupInWords, stateOf } from './abonnementen/labels.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf } from './form.ts'
 import { t } from './language/language.ts'
 import { sortRows } from './lookup.ts'
 import { redirectWith } from './page.ts'
@@ -51,7 +51,7 @@ export function registerKanalen(app: FastifyInstance): void {
   )
 
   app.post('/kanalen/nieuw', { config: administering }, async (request, reply) => {
-    const form = (request.body ?? {}) as Formulier
+    const form = (request.body ?? {}) as FormValues
     try {
       const kanaal = await mutateFromPage(request, async (m) => {
         const made = await createKanaal(m, readInput(KanaalInput, fieldsOf(form)))
@@ -102,7 +102,7 @@ export function registerKanalen(app: FastifyInstance): void {
 
   app.post<Params>('/kanalen/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const kanaal = await requireKanaal(request.params.uuid)
-    const form = (request.body ?? {}) as Formulier
+    const form = (request.body ?? {}) as FormValues
     try {
       await mutateFromPage(request, async (m) => {
         const { documentatieLink = '', filters } = readInput(KanaalInput, fieldsOf({ ...form, naam: kanaal.naam }))
@@ -144,7 +144,7 @@ export function registerKanalen(app: FastifyInstance): void {
   }
 }
 
-const page = (kanaal: Kanaal | undefined, waarden: object, fouten: Fouten = {}) => ({
+const page = (kanaal: Kanaal | undefined, waarden: object, fouten: FormFaults = {}) => ({
   titel: kanaal ? t`Kanaal ${kanaal.naam} wijzigen` : t('Nieuw kanaal'),
   kruimels: [
     { pad: '/kanalen', naam: t('Kanalen') },
@@ -156,7 +156,7 @@ const page = (kanaal: Kanaal | undefined, waarden: object, fouten: Fouten = {}) 
 })
 
 /** One kenmerk on a line. */
-function fieldsOf(form: Formulier) {
+function fieldsOf(form: FormValues) {
   const text = (naam: string) => String([form[naam]].flat().at(-1) ?? '').trim()
   const filters = text('filters')
     .split(/[\r\n]+/)
@@ -170,5 +170,5 @@ function fieldsOf(form: Formulier) {
 }
 
 /** Faults of one of the filters stand beside the field of all. */
-const faults = (error: unknown): Fouten =>
+const faults = (error: unknown): FormFaults =>
   Object.fromEntries(Object.entries(formFaultsOf(error)).map(([name, reason]) => [name.split('.')[0]!, reason]))

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 
 /** Where a page begins: behind or before a row; neither: at the beginning. */
 export type Cursor = { na?: string; voor?: string }
-export type Bladzij<Row> = { rijen: Row[]; vorige: string | null; volgende: string | null; eerste: string | null }
+export type KeysetPage<Row> = { rijen: Row[]; vorige: string | null; volgende: string | null; eerste: string | null }
 
 /**
  * One page.
@@ -13,7 +13,7 @@ export type Bladzij<Row> = { rijen: Row[]; vorige: string | null; volgende: stri
 export async function keysetPage<Row>(
   request: FastifyRequest,
   options: { size?: number; key(row: Row): string; rows(limit: number, cursor: Cursor): Promise<Row[]> },
-): Promise<Bladzij<Row>> {
+): Promise<KeysetPage<Row>> {
   const { size = 50, key, rows } = options
   const { na, voor } = request.query as Cursor
   const back = voor !== undefined

@@ -7,7 +7,7 @@ import type { DB } from '../database/types.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { notFound } from '../http/problem.ts'
 import { UUID_PATTERN } from '../http/uuid.ts'
-import { type Bladzij, type Cursor, keysetPage } from './keyset-list.ts'
+import { type Cursor, type KeysetPage, keysetPage } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { signedIn } from './session.ts'
 
@@ -82,7 +82,7 @@ export async function keysetByNumber<Row extends { id: number }>(
     sorts?: Sorts
     standard?: string
   },
-): Promise<Bladzij<Row>> {
+): Promise<KeysetPage<Row>> {
   const asked = (query.sorts && queryText(request, 'sorteer')) || query.standard || ''
   const name = asked.replace(/^-/, '')
   const sort = query.sorts && Object.hasOwn(query.sorts, name) ? query.sorts[name] : undefined

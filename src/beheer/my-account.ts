@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
 import { deleteTotp, isLongEnough, setPassword, tooShort } from './accounts.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults, Wachtwoordveld } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, PasswordField, readForm, throwFormFaults } from './form.ts'
 import { formatDuration } from './format.ts'
 import { t, words } from './language/language.ts'
 import { redirectWith } from './page.ts'
@@ -27,10 +27,10 @@ declare module 'fastify' {
   }
 }
 
-const Wachtwoord = Type.Object({ oud: Wachtwoordveld, nieuw: Wachtwoordveld, herhaald: Wachtwoordveld })
+const PasswordForm = Type.Object({ oud: PasswordField, nieuw: PasswordField, herhaald: PasswordField })
 const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
-export function registerMijnAccount(app: FastifyInstance): void {
+export function registerMyAccount(app: FastifyInstance): void {
   const { box } = app.parts
   /** Runs a check of a password or a code, so many times. @throws Problem 429 */
   const countingFailures = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
@@ -59,7 +59,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
     const { id, gebruikersnaam, wachtwoord, wachtwoordGegeven, uuid } = signedIn(request)
     try {
       if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
-      const form = readForm(Wachtwoord, request.body, newPasswordFaults)
+      const form = readForm(PasswordForm, request.body, newPasswordFaults)
       const right = await countingFailures(request, async () =>
         app.own.accounts.checkPassword(await app.own.accounts.find(gebruikersnaam), form.oud, { known: true }),
       )
@@ -166,7 +166,7 @@ export function registerMijnAccount(app: FastifyInstance): void {
 
 const FIRST_PASSWORD = words({ titel: 'Kies een eigen wachtwoord' }, 'titel')
 
-function newPasswordFaults({ oud, nieuw, herhaald }: Formulier): Fouten {
+function newPasswordFaults({ oud, nieuw, herhaald }: FormValues): FormFaults {
   const text = String(nieuw ?? '')
   return {
     ...(text !== '' && !isLongEnough(text) && { nieuw: tooShort() }),
@@ -185,7 +185,7 @@ const CODES_WEG = words(
   'naam',
 )
 
-type Sessie = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }
+type SessionRow = { uuid: string; adres: string; browser: string; gemaaktOp: string; gezienOp: string; deze: boolean }
 
 async function show(
   app: FastifyInstance,
@@ -210,7 +210,7 @@ async function show(
     select naam, gebruikersnaam, email, rol, max_vertrouwelijkheidaanduiding as max, laatste_login_op as login,
       totp_sinds, oidc_subject is not null as oidc
     from beheer_account where id = ${id}`
-  const sessies = await sql<Sessie[]>`
+  const sessies = await sql<SessionRow[]>`
     select uuid, adres, browser, gemaakt_op as "gemaaktOp", gezien_op as "gezienOp", id = ${sessionOf(request).id} as deze
     from beheer_sessie
     where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'

@@ -3,16 +3,16 @@
 import { STAGES, type Stage } from '../notificaties/kanalen.ts'
 import { t, words } from './language/language.ts'
 
-export type Soort = 'goed' | 'fout' | 'let-op' | 'bezig' | ''
-export type Uitleg = { soort: Soort; tekst: string; advies: string }
+export type Tone = 'goed' | 'fout' | 'let-op' | 'bezig' | ''
+export type Explanation = { soort: Tone; tekst: string; advies: string }
 
 /** What an attempt came to. `uitkomst` is null while it runs. */
-export function outcomeOf(kind: string | null, httpStatus: number | null): Uitleg {
+export function outcomeOf(kind: string | null, httpStatus: number | null): Explanation {
   if (kind === 'http') return httpOutcome(httpStatus ?? 0)
-  return UITKOMSTEN[kind ?? 'bezig'] ?? UITKOMSTEN.unknown!
+  return OUTCOMES[kind ?? 'bezig'] ?? OUTCOMES.unknown!
 }
 
-const UITKOMSTEN: Record<string, Uitleg> = words(
+const OUTCOMES: Record<string, Explanation> = words(
   {
     bezig: { soort: 'bezig', tekst: 'Bezig met versturen', advies: '' },
     delivered: { soort: 'goed', tekst: 'Bezorgd', advies: '' },
@@ -68,7 +68,7 @@ const UITKOMSTEN: Record<string, Uitleg> = words(
   'advies',
 )
 
-function httpOutcome(status: number): Uitleg {
+function httpOutcome(status: number): Explanation {
   const tekst = t`De dienst antwoordde met status ${status}`
   return { soort: 'fout', tekst, advies: httpAdvice(status) }
 }
@@ -106,7 +106,7 @@ export type Bericht = {
 }
 
 /** The state of a message in a word or two. */
-export function stateOf(bericht: Bericht): { soort: Soort; tekst: string } {
+export function stateOf(bericht: Bericht): { soort: Tone; tekst: string } {
   if (bericht.status === 'afgeleverd') return { soort: 'goed', tekst: t('Bezorgd') }
   if (bericht.status === 'mislukt') return { soort: 'fout', tekst: t('Mislukt') }
   if (bericht.bezig) return { soort: 'bezig', tekst: t('Bezig') }
@@ -131,11 +131,11 @@ export function waitsFor(
   return ''
 }
 
-export const STAPPEN: Record<Stage['stage'], { naam: string; advies: string }> = words(
+export const STAGE_WORDS: Record<Stage['stage'], { naam: string; advies: string }> = words(
   {
-    DNS: { naam: 'Hostnaam opzoeken (DNS)', advies: UITKOMSTEN.dns!.advies },
-    TCP: { naam: 'Verbinding maken (TCP)', advies: UITKOMSTEN.refused!.advies },
-    TLS: { naam: 'Verbinding beveiligen (TLS)', advies: UITKOMSTEN.tls!.advies },
+    DNS: { naam: 'Hostnaam opzoeken (DNS)', advies: OUTCOMES.dns!.advies },
+    TCP: { naam: 'Verbinding maken (TCP)', advies: OUTCOMES.refused!.advies },
+    TLS: { naam: 'Verbinding beveiligen (TLS)', advies: OUTCOMES.tls!.advies },
     HTTP: {
       naam: 'Antwoord krijgen (HTTP)',
       advies: 'Controleer of de API-root naar de Notificaties API wijst, en of de dienst geen storing heeft.',
@@ -155,15 +155,15 @@ const DETAILS: Record<string, string> = words({
 /** The steps of a test message, as the page shows them. */
 export function stepsOf(
   found: Stage[],
-): { naam: string; soort: Soort; tekst: string; detail: string; advies: string }[] {
+): { naam: string; soort: Tone; tekst: string; detail: string; advies: string }[] {
   const words = { ok: ['goed', t('Gelukt')], failed: ['fout', t('Mislukt')], skipped: ['', t('Overgeslagen')] } as const
   return found
     .filter(({ stage }) => STAGES.includes(stage))
     .map(({ stage, outcome, detail }) => ({
-      naam: STAPPEN[stage].naam,
+      naam: STAGE_WORDS[stage].naam,
       soort: words[outcome][0],
       tekst: words[outcome][1],
       detail: stage === 'HTTP' && /^\d+$/.test(detail) ? t`status ${detail}` : (DETAILS[detail] ?? detail),
-      advies: outcome === 'failed' ? STAPPEN[stage].advies : '',
+      advies: outcome === 'failed' ? STAGE_WORDS[stage].advies : '',
     }))
 }

@@ -4,37 +4,37 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database/database.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS, schedule } from '../notificaties/backoff.ts'
-import { GeenDienst, type Stage } from '../notificaties/kanalen.ts'
-import { type Instellingen, pausedAt, readModus, readSettings, saveSettings } from '../notificaties/settings.ts'
+import { NoService, type Stage } from '../notificaties/kanalen.ts'
+import { type NotificationSettings, pausedAt, readModus, readSettings, saveSettings } from '../notificaties/settings.ts'
 import { saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from './form.ts'
 import { localeOf, t, words } from './language/language.ts'
-import { STAPPEN, stepsOf } from './notificatie-labels.ts'
+import { STAGE_WORDS, stepsOf } from './notificatie-labels.ts'
 import { redirectWith } from './page.ts'
 
 const PAD = '/configuratie/notificaties'
 const title = () => t('Notificaties instellen')
 const SLUG = 'notificaties'
-const NIETS = new Error('nothing changed')
+const NOTHING_CHANGED = new Error('nothing changed')
 
-type Herhaling = Pick<Instellingen, 'maxRetries' | 'backoff' | 'backoffMax' | 'baseFactor'>
+type RetryFields = Pick<NotificationSettings, 'maxRetries' | 'backoff' | 'backoffMax' | 'baseFactor'>
 /** The fields as they stand in the form: text. */
-type Velden = Record<(typeof VELDEN)[number], string>
-const HERHALING = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'baseFactor'] as const
-const VELDEN = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...HERHALING] as const
+type Values = Record<(typeof FIELD_NAMES)[number], string>
+const RETRY_NAMES = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'baseFactor'] as const
+const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'opVolgorde', ...RETRY_NAMES] as const
 
 export function registerNotificatieSettings(app: FastifyInstance): void {
   app.get(PAD, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
-    const query = request.query as Formulier
+    const query = request.query as FormValues
     const velden = { ...toFields(await readCurrent(app.read)) }
-    for (const naam of HERHALING) if (query[naam] !== undefined) velden[naam] = textOf(query, naam)
+    for (const naam of RETRY_NAMES) if (query[naam] !== undefined) velden[naam] = textOf(query, naam)
     return show(reply, velden, {})
   })
 
   app.post(PAD, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
-    const form = (request.body ?? {}) as Formulier
-    const velden = Object.fromEntries(VELDEN.map((naam) => [naam, textOf(form, naam)])) as Velden
+    const form = (request.body ?? {}) as FormValues
+    const velden = Object.fromEntries(FIELD_NAMES.map((naam) => [naam, textOf(form, naam)])) as Values
     const actie = textOf(form, 'actie')
     if (actie === 'standaard' || actie === 'kort') return show(reply, { ...velden, ...retryFields(SETS[actie]) }, {})
     if (actie === 'voorbeeld') return show(reply, velden, {})
@@ -60,7 +60,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     )
     const fout = uitslag.find(({ outcome }) => outcome === 'failed')
     if (!fout) return redirectWith(request, reply, `${PAD}#test`, t('Het testbericht is aangekomen.'))
-    const stap = STAPPEN[fout.stage].naam
+    const stap = STAGE_WORDS[fout.stage].naam
     return redirectWith(
       request,
       reply,
@@ -87,8 +87,8 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     )
   })
 
-  async function show(reply: FastifyReply, velden: Velden, fouten: Fouten) {
-    const fout: Fouten = {}
+  async function show(reply: FastifyReply, velden: Values, fouten: FormFaults) {
+    const fout: FormFaults = {}
     const herhaling = readRetry(velden, fout)
     const [nu, pauze] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
     const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
@@ -121,8 +121,8 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     return row && { ...row, nieuw: row.nieuw as T }
   }
 
-  async function opslaan(request: FastifyRequest, velden: Velden, secret: string): Promise<boolean> {
-    const fouten: Fouten = {}
+  async function opslaan(request: FastifyRequest, velden: Values, secret: string): Promise<boolean> {
+    const fouten: FormFaults = {}
     const herhaling = readRetry(velden, fouten)
     const termijn = readNumber(velden.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', fouten)
     const { apiRoot, clientId } = velden
@@ -164,7 +164,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
           opVolgorde: velden.opVolgorde !== '',
         })
         const [voor, na] = [toAudit(oud), toAudit(await readCurrent(m.read))]
-        if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NIETS
+        if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NOTHING_CHANGED
         m.vastleggen({
           handeling: 'notificaties-instellen',
           soort: 'notificatie-instelling',
@@ -175,7 +175,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
       })
       return true
     } catch (error) {
-      if (error === NIETS) return false
+      if (error === NOTHING_CHANGED) return false
       throw error
     }
   }
@@ -187,7 +187,7 @@ async function withService<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof GeenDienst) return undefined
+    if (error instanceof NoService) return undefined
     throw error
   }
 }
@@ -206,7 +206,7 @@ async function readCurrent(db: ReadDb) {
   return { ...instellingen, dienst: { ...dienst, heeftSecret: geheim !== null } }
 }
 
-function toFields({ dienst, ...instellingen }: Huidig): Velden {
+function toFields({ dienst, ...instellingen }: Huidig): Values {
   return {
     apiRoot: dienst?.apiRoot ?? '',
     clientId: dienst?.clientId ?? '',
@@ -216,7 +216,7 @@ function toFields({ dienst, ...instellingen }: Huidig): Velden {
   }
 }
 
-function retryFields({ maxRetries, backoff, backoffMax, baseFactor }: Herhaling) {
+function retryFields({ maxRetries, backoff, backoffMax, baseFactor }: RetryFields) {
   const getal = typeof backoff === 'number' && backoff > 0
   return {
     maxRetries: String(maxRetries),
@@ -253,7 +253,7 @@ async function unusedSlug(db: ReadDb): Promise<string> {
 }
 
 /** The settings of the retries; what is wrong with them is added to `fouten`. */
-function readRetry(velden: Velden, fouten: Fouten): Herhaling {
+function readRetry(velden: Values, fouten: FormFaults): RetryFields {
   const { backoffSoort } = velden
   if (!['getal', 'aan', 'uit'].includes(backoffSoort)) fouten.backoffSoort = t('Kies een van de drie mogelijkheden.')
   return {
@@ -267,7 +267,7 @@ function readRetry(velden: Velden, fouten: Fouten): Herhaling {
   }
 }
 
-const NAMEN: Record<string, string> = words({
+const NAMES: Record<string, string> = words({
   maxRetries: 'Notification delivery max retries',
   backoff: 'Notification delivery retry backoff',
   backoffMax: 'Notification delivery retry backoff max',
@@ -279,7 +279,7 @@ function readNumber(
   text: string,
   { min, max, decimalen = false }: { min: number; max: number; decimalen?: boolean },
   naam: string,
-  fouten: Fouten,
+  fouten: FormFaults,
 ): number {
   const value = (decimalen ? /^\d{1,12}([.,]\d{1,3})?$/ : /^\d{1,12}$/).test(text)
     ? Number(text.replace(',', '.'))
@@ -287,12 +287,12 @@ function readNumber(
   if (value >= min && value <= max) return value
   const soort = decimalen ? t('getal') : t('geheel getal')
   const { format } = new Intl.NumberFormat(localeOf())
-  fouten[naam] = t`${NAMEN[naam]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
+  fouten[naam] = t`${NAMES[naam]}: vul een ${soort} in van ${format(min)} tot en met ${format(max)}.`
   return min
 }
 const numberText = (value: number) => String(value).replace('.', ',')
 
-function urlFault(text: string): Fouten {
+function urlFault(text: string): FormFaults {
   const plain = /^https?:\/\/[^/?#@\s\p{Cc}]+(\/[^?#\s\p{Cc}]*)?$/iu
   if (text.length <= 1000 && plain.test(text) && URL.canParse(text)) return {}
   return {
@@ -303,7 +303,7 @@ function urlFault(text: string): Fouten {
 }
 
 /** What the settings come down to, when the first attempt is made now and every one fails. */
-function schema(herhaling: Herhaling): { poging: number; wacht: number; na: number; moment: string }[] {
+function schema(herhaling: RetryFields): { poging: number; wacht: number; na: number; moment: string }[] {
   const first = { retry: 0, delay: 0, at: 0 }
   return [first, ...schedule(herhaling)].map(({ retry, delay, at }) => ({
     poging: retry + 1,
@@ -313,6 +313,6 @@ function schema(herhaling: Herhaling): { poging: number; wacht: number; na: numb
   }))
 }
 
-function textOf(form: Formulier, naam: string): string {
+function textOf(form: FormValues, naam: string): string {
   return String([form[naam]].flat().at(-1) ?? '').trim()
 }

@@ -10,7 +10,7 @@ import { KANALEN } from '../notificaties/kanalen.ts'
 import { resendFailed, sendNow } from '../notificaties/resend.ts'
 import { pausedAt, readModus, readSettings, setPaused } from '../notificaties/settings.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, throwFormFaults } from './form.ts'
+import { type FormFaults, type FormValues, throwFormFaults } from './form.ts'
 import { formatDate, formatNumber } from './format.ts'
 import { NOUNS } from './history.ts'
 import { type Cursor, keysetPage } from './keyset-list.ts'
@@ -26,7 +26,7 @@ type Params = { Params: { uuid: string } }
 /** Counting ends here: more than this says enough, and takes as long as it takes. */
 const TOT = 10_000
 
-type Rij = Bericht & {
+type Row = Bericht & {
   id: number
   uuid: string
   /** The case, document or type that it is about, where that still exists. */
@@ -41,11 +41,11 @@ type Rij = Bericht & {
 
 export function registerNotificaties(app: FastifyInstance): void {
   app.get('/notificaties', { config: viewing }, async (request, reply) => {
-    const { filter, velden, fouten } = readFilter(request.query as Formulier)
+    const { filter, velden, fouten } = readFilter(request.query as FormValues)
     const geldig = fouten.object === undefined
     const [lijst, aantal, instelling, oorzaken] = await Promise.all([
       keysetPage(request, {
-        key: ({ aanmaakdatum, id }: Rij) => `${aanmaakdatum}_${id}`,
+        key: ({ aanmaakdatum, id }: Row) => `${aanmaakdatum}_${id}`,
         rows: async (limit, cursor) => (geldig ? selectRows(app, request, filter, limit, cursor) : []),
       }),
       geldig ? countUpTo(app, filter) : 0,
@@ -63,7 +63,7 @@ export function registerNotificaties(app: FastifyInstance): void {
       velden,
       fouten,
       gefilterd: Object.values(velden).some((value) => value !== ''),
-      alles: (request.query as Formulier).alles === '1',
+      alles: (request.query as FormValues).alles === '1',
       selectie: new URLSearchParams(Object.entries(velden).filter(([, value]) => value !== '')).toString(),
       // The address as it is, so that one comes back to the same page after a change.
       hier: request.originalUrl.split('?', 2)[1] ?? '',
@@ -75,7 +75,7 @@ export function registerNotificaties(app: FastifyInstance): void {
   })
 
   app.get('/notificaties/herzenden', { config: operating }, async (request, reply) => {
-    const { filter, velden, fouten } = readFilter(request.query as Formulier)
+    const { filter, velden, fouten } = readFilter(request.query as FormValues)
     refuseSelection(filter, fouten)
     const aantal = await countMessages(app, { ...filter, status: 'mislukt' })
     return reply.pagina('notificaties-herzenden', {
@@ -89,7 +89,7 @@ export function registerNotificaties(app: FastifyInstance): void {
   })
 
   app.post('/notificaties/herzenden-alle', { config: operating }, async (request, reply) => {
-    const { filter, velden, fouten } = readFilter((request.body ?? {}) as Formulier)
+    const { filter, velden, fouten } = readFilter((request.body ?? {}) as FormValues)
     refuseSelection(filter, fouten)
     const aantal = await mutateFromPage(request, async (m) => {
       const count = await resendFailed(m, { filter })
@@ -120,7 +120,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     app.post<Params>(`/notificaties/:uuid/${wat}`, { config: operating }, async (request, reply) => {
       const { uuid } = await requireMessage(app, request.params.uuid)
       const aantal = await doe(request, wat, [uuid])
-      const tekst = wat === 'nu' ? NU(aantal) : resentText(aantal)
+      const tekst = wat === 'nu' ? sentNowText(aantal) : resentText(aantal)
       return redirectWith(request, reply, `/notificaties/${uuid}`, tekst, aantal === 0 ? 'info' : 'goed')
     })
   }
@@ -171,7 +171,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     ]
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
     return reply.pagina('notificatie', {
-      titel: `Notificatie: ${resource} ${ofOurs(ACTIES, actie)}`.slice(0, 150),
+      titel: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
       kruimels: [{ pad: '/notificaties', naam: t('Notificaties') }],
       bericht: { ...bericht, ...rij! },
       ...inWords(rij!, instelling),
@@ -205,7 +205,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     reply: FastifyReply,
     wat: 'herzenden' | 'nu',
   ): Promise<FastifyReply> {
-    const form = (request.body ?? {}) as Formulier
+    const form = (request.body ?? {}) as FormValues
     const uuids = [form.uuid ?? []].flat().filter((uuid) => isUuid(uuid))
     const terug = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
     if (uuids.length === 0) return redirectWith(request, reply, terug, t('Kies eerst een of meer berichten.'), 'fout')
@@ -213,7 +213,7 @@ export function registerNotificaties(app: FastifyInstance): void {
     const rest = uuids.length - aantal
     const anders =
       rest === 0 ? '' : wat === 'nu' ? t` ${rest} gekozen: niet gepland.` : t` ${rest} gekozen: niet mislukt.`
-    const tekst = (wat === 'nu' ? NU(aantal) : resentText(aantal)) + (aantal > 0 ? anders : '')
+    const tekst = (wat === 'nu' ? sentNowText(aantal) : resentText(aantal)) + (aantal > 0 ? anders : '')
     return redirectWith(request, reply, terug, tekst, aantal === 0 ? 'info' : 'goed')
   }
 
@@ -237,7 +237,7 @@ const resentText = (aantal: number) =>
     : aantal === 1
       ? t('Het bericht wordt opnieuw verstuurd.')
       : t`${formatNumber(aantal)} berichten worden opnieuw verstuurd.`
-const NU = (aantal: number) =>
+const sentNowText = (aantal: number) =>
   aantal === 0
     ? t('Er was geen bericht dat op een latere poging wachtte.')
     : aantal === 1
@@ -262,18 +262,18 @@ async function readState(app: FastifyInstance) {
   return { dienst, opVolgorde, maxRetries, pauze, modus }
 }
 
-const ACTIES: Record<string, string> = words({
+const ACTIONS: Record<string, string> = words({
   create: 'aangemaakt',
   update: 'gewijzigd',
   partial_update: 'deels gewijzigd',
   destroy: 'verwijderd',
 })
 
-function inWords(rij: Rij, stand: Awaited<ReturnType<typeof readState>>) {
+function inWords(rij: Row, stand: Awaited<ReturnType<typeof readState>>) {
   return {
     staat: stateOf(rij),
     wat: rij.resource === 'zaakinformatieobject' ? t('Document bij zaak') : ofOurs(NOUNS, rij.resource),
-    actieTekst: ofOurs(ACTIES, rij.actie),
+    actieTekst: ofOurs(ACTIONS, rij.actie),
     laatste: rij.pogingen > 0 ? outcomeOf(rij.uitkomst, rij.httpStatus) : null,
     wachtOp: waitsFor(rij, stand),
   }
@@ -281,7 +281,7 @@ function inWords(rij: Rij, stand: Awaited<ReturnType<typeof readState>>) {
 
 // ---- the list ----
 
-type Velden = Record<'status' | 'kanaal' | 'van' | 'tot' | 'object' | 'oorzaak', string>
+type FilterFields = Record<'status' | 'kanaal' | 'van' | 'tot' | 'object' | 'oorzaak', string>
 const STATUSSEN: Record<string, NotificatieFilter['status']> = {
   gepland: 'gepland',
   bezorgd: 'afgeleverd',
@@ -293,13 +293,13 @@ const ofOurs = (words: Record<string, string>, name: string): string =>
   (Object.hasOwn(words, name) ? words[name] : undefined) ?? name
 
 /** Read leniently: what is no date or state is no filter, with a word about it. */
-function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Velden; fouten: Fouten } {
-  const tekst = (naam: keyof Velden) =>
+function readFilter(query: FormValues): { filter: NotificatieFilter; velden: FilterFields; fouten: FormFaults } {
+  const tekst = (naam: keyof FilterFields) =>
     String([query[naam]].flat().at(-1) ?? '')
       .trim()
       .slice(0, 1000)
       .replaceAll('\0', '')
-  const velden: Velden = {
+  const velden: FilterFields = {
     status: Object.hasOwn(STATUSSEN, tekst('status')) ? tekst('status') : '',
     kanaal: tekst('kanaal'),
     van: dayOf(tekst('van')),
@@ -307,7 +307,7 @@ function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
     object: tekst('object'),
     oorzaak: /^(http-\d{3}|[a-z]+)$/.test(tekst('oorzaak')) ? tekst('oorzaak') : '',
   }
-  const fouten: Fouten = {}
+  const fouten: FormFaults = {}
   for (const naam of ['van', 'tot'] as const)
     if (tekst(naam) !== '' && velden[naam] === '') fouten[naam] = t('Vul een datum in als jjjj-mm-dd.')
   // Of a URL the last one: that is the object, what comes before is what it belongs to.
@@ -326,15 +326,15 @@ function readFilter(query: Formulier): { filter: NotificatieFilter; velden: Veld
 }
 
 /** A selection that is not understood in full may not become a larger one. */
-function refuseSelection(filter: NotificatieFilter, fouten: Fouten): void {
+function refuseSelection(filter: NotificatieFilter, fouten: FormFaults): void {
   throwFormFaults({
     ...fouten,
     ...(filter.status && filter.status !== 'mislukt' && { status: t('Alleen mislukte berichten gaan opnieuw.') }),
   })
 }
 
-const DAG = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' })
-const today = () => DAG.format(new Date())
+const DAY = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' })
+const today = () => DAY.format(new Date())
 
 function dayOf(text: string): string {
   if (text === 'vandaag') return today()
@@ -343,7 +343,7 @@ function dayOf(text: string): string {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : ''
 }
 
-function filterInWords({ kanaal, van, tot, object, oorzaak }: Velden): string[] {
+function filterInWords({ kanaal, van, tot, object, oorzaak }: FilterFields): string[] {
   return [
     kanaal ? t`kanaal ${kanaal}` : t('alle kanalen'),
     van && tot && van === tot
@@ -361,8 +361,8 @@ async function selectRows(
   filter: NotificatieFilter,
   limit: number,
   { na, voor }: Cursor,
-): Promise<Rij[]> {
-  const ascending = ((request.query as Formulier).sorteer === 'gemaakt') === (voor === undefined)
+): Promise<Row[]> {
+  const ascending = ((request.query as FormValues).sorteer === 'gemaakt') === (voor === undefined)
   const [, moment, id] = /^(\d{4}-\d\d-\d\dT[\d:.]{8,15}Z)_(\d{1,15})$/.exec(String(na ?? voor ?? '')) ?? []
   const cursor =
     moment && !Number.isNaN(Date.parse(moment))
@@ -378,9 +378,9 @@ async function selectMessages(
   condition: ReturnType<typeof sql>,
   limit: number,
   back = false,
-): Promise<Rij[]> {
+): Promise<Row[]> {
   const order = back ? sql`asc` : sql`desc`
-  const { rows } = await sql<Rij>`
+  const { rows } = await sql<Row>`
     with bladzij as materialized (
       select * from notificatie where ${condition} order by aanmaakdatum ${order}, id ${order} limit ${limit}
     )

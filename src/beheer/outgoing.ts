@@ -6,7 +6,7 @@ import { FAILURES } from '../services/transport.ts'
 import { t } from './language/language.ts'
 import { keysetByNumber, queryDay, queryText } from './lookup.ts'
 
-type Regel = {
+type Line = {
   id: number
   tijdstip: string
   dienst: string
@@ -22,7 +22,7 @@ type Regel = {
 export function registerOutgoing(app: FastifyInstance): void {
   app.get('/uitgaand', { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const [lijst, diensten] = await Promise.all([
-      keysetByNumber<Regel>(request, app.read, {
+      keysetByNumber<Line>(request, app.read, {
         select: sql`select u.* from uitgaand_verzoek u`,
         id: sql`u.id`,
         sorts: {

@@ -14,23 +14,23 @@ import { nameOf } from './abonnementen/abonnement.ts'
 import { stateOf, subscriberOutcome } from './abonnementen/labels.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from './format.ts'
 import { t, words } from './language/language.ts'
-import { outcomeOf, type Soort } from './notificatie-labels.ts'
+import { outcomeOf, type Tone } from './notificatie-labels.ts'
 
 type Parts = FastifyInstance['parts']
 type Storing = { soort: 'fout' | 'let-op'; tekst: string; advies: string; pad?: string; link?: string }
-type Onderdeel = { naam: string; soort: Soort; staat: string; detail: string }
+type Component = { naam: string; soort: Tone; staat: string; detail: string }
 
 /** A worker gives a sign of life every second. */
 const STIL_NA = 5
 const TOT = 10_000
-const TAKEN_TOT = 100_000
+const COUNT_JOBS_TO = 100_000
 /** Abonnementen that are named one by one. */
-const ALARMEN = 10
+const MAX_ALARMS = 10
 /** From so many failures in a row, or when the receiver does not know us, an abonnement asks for attention. */
-const FOUTEN = 5
+const MAX_FAULTS = 5
 const LATE_MS = 15 * 60_000
 /** With less room left than this we warn. */
-const WEINIG_RUIMTE = 0.1
+const LITTLE_SPACE = 0.1
 
 export function registerOverview(app: FastifyInstance): void {
   const bereik = remembered(5_000, unreachable)
@@ -67,10 +67,10 @@ export function registerOverview(app: FastifyInstance): void {
       readVersions(app.reader),
       pausedAt(app.read),
       lostContent(''),
-      readAlarms(app.read, ALARMEN),
+      readAlarms(app.read, MAX_ALARMS),
     ])
     const storingen: Storing[] = []
-    const onderdelen: Onderdeel[] = [
+    const onderdelen: Component[] = [
       database(controles, storingen),
       storagePart(controles, parts.store.backend, storingen),
       receiverPart(ontvanger, storingen),
@@ -116,7 +116,7 @@ function remembered<Rest extends unknown[], T>(ms: number, ask: (key: string, ..
 
 type Controles = Awaited<ReturnType<typeof readiness>>
 
-function database({ database, schema, key }: Controles, storingen: Storing[]): Onderdeel {
+function database({ database, schema, key }: Controles, storingen: Storing[]): Component {
   if (database!.status !== 'ok') {
     storingen.push({
       soort: 'fout',
@@ -152,7 +152,7 @@ const BACKENDS: Record<string, string> = words({
   azure_blob_storage: 'Azure',
 })
 
-function storagePart({ storage }: Controles, backend: string, storingen: Storing[]): Onderdeel {
+function storagePart({ storage }: Controles, backend: string, storingen: Storing[]): Component {
   const detail = BACKENDS[backend] ?? backend
   if (storage!.status === 'ok') return { naam: t('Documentopslag'), soort: 'goed', staat: t('Werkt'), detail }
   storingen.push({
@@ -195,7 +195,7 @@ function reportAbonnementen(zorgen: Figures[], storingen: Storing[]): void {
         ),
         ...naar,
       })
-    } else if (fouten >= FOUTEN || (fouten > 0 && (laatsteHttpStatus === 401 || laatsteHttpStatus === 403))) {
+    } else if (fouten >= MAX_FAULTS || (fouten > 0 && (laatsteHttpStatus === 401 || laatsteHttpStatus === 403))) {
       const { tekst, advies } = subscriberOutcome(laatsteUitkomst, laatsteHttpStatus)
       storingen.push({
         soort: 'let-op',
@@ -214,7 +214,7 @@ function reportAbonnementen(zorgen: Figures[], storingen: Storing[]): void {
   }
 }
 
-type Ontvanger = {
+type Receiver = {
   uit: boolean
   modus: string
   apiRoot: string | null
@@ -226,11 +226,11 @@ async function readReceiver(
   parts: Parts,
   { db, sql }: Reader,
   bereik: (apiRoot: string, ms: number) => Promise<string | undefined>,
-): Promise<Ontvanger> {
+): Promise<Receiver> {
   const [{ dienst }, modus] = await Promise.all([readSettings(db), readModus(db)])
   const [service] =
     dienst === null ? [] : await sql<{ api_root: string }[]>`select api_root from dienst where slug = ${dienst}`
-  const [laatste] = await sql<NonNullable<Ontvanger['laatste']>[]>`
+  const [laatste] = await sql<NonNullable<Receiver['laatste']>[]>`
     select uitkomst, http_status as "httpStatus", begonnen_op as "begonnenOp" from notificatie_poging
     where abonnement_id = ${EXTERNAL} and uitkomst <> 'lost' order by begonnen_op desc limit 1`
   const apiRoot = service?.api_root ?? null
@@ -244,7 +244,7 @@ async function readReceiver(
   }
 }
 
-function receiverPart({ uit, modus, apiRoot, onbereikbaar, laatste }: Ontvanger, storingen: Storing[]): Onderdeel {
+function receiverPart({ uit, modus, apiRoot, onbereikbaar, laatste }: Receiver, storingen: Storing[]): Component {
   const naam = t('Notificatiedienst')
   const instellen = { pad: '/configuratie/notificaties', link: t('Naar de configuratie van notificaties') }
   if (uit) return { naam, soort: '', staat: t('Uitgezet'), detail: t('NOTIFICATIONS_DISABLED staat aan.') }
@@ -303,7 +303,7 @@ async function readWorkers({ sql }: Reader): Promise<Worker[]> {
   return rows.map((row) => ({ ...row, stil: Math.abs(row.stilte) > STIL_NA }))
 }
 
-function workerPart(workers: Worker[], storingen: Storing[]): Onderdeel {
+function workerPart(workers: Worker[], storingen: Storing[]): Component {
   for (const { naam, host, pid, stilte } of workers.filter(({ stil }) => stil))
     storingen.push({
       soort: 'fout',
@@ -343,20 +343,20 @@ function workerPart(workers: Worker[], storingen: Storing[]): Onderdeel {
   }
 }
 
-type Taken = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oudste: number; totaal: number }
+type JobCounts = Record<'wacht' | 'gepland' | 'bezig' | 'mislukt', number> & { oudste: number; totaal: number }
 
-async function countJobs({ sql }: Reader): Promise<Taken> {
-  const rows = await sql<{ staat: keyof Taken; aantal: number; oudste: number }[]>`
+async function countJobs({ sql }: Reader): Promise<JobCounts> {
+  const rows = await sql<{ staat: keyof JobCounts; aantal: number; oudste: number }[]>`
     select taak_staat(locked_at, attempts, max_attempts, run_at) as staat, count(*)::int as aantal,
       coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as oudste
-    from (select * from graphile_worker.jobs limit ${TAKEN_TOT + 1}) j group by 1`
+    from (select * from graphile_worker.jobs limit ${COUNT_JOBS_TO + 1}) j group by 1`
   const per = Object.fromEntries(rows.map(({ staat, aantal }) => [staat, aantal]))
   const oudste = Math.max(0, rows.find(({ staat }) => staat === 'wacht')?.oudste ?? 0)
   const totaal = rows.reduce((sum, { aantal }) => sum + aantal, 0)
   return { wacht: 0, gepland: 0, bezig: 0, mislukt: 0, ...per, oudste, totaal }
 }
 
-function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: Taken, storingen: Storing[]): Onderdeel {
+function jobsPart({ queue }: Controles, { wacht, mislukt, oudste }: JobCounts, storingen: Storing[]): Component {
   const laat = queue!.status !== 'ok'
   if (laat)
     storingen.push({
@@ -457,12 +457,12 @@ async function readDisk({ config, store }: Parts): Promise<Disk> {
   }
 }
 
-function diskPart(schijf: Disk, storingen: Storing[]): Onderdeel {
+function diskPart(schijf: Disk, storingen: Storing[]): Component {
   const naam = t('Schijfruimte')
   if (!schijf) return { naam, soort: '', staat: t('Onbekend'), detail: t('Zie de opslag zelf.') }
   const deel = schijf.vrij / schijf.totaal
   const detail = t`${formatBytes(schijf.vrij)} vrij van ${formatBytes(schijf.totaal)}`
-  if (deel >= WEINIG_RUIMTE) return { naam, soort: 'goed', staat: t('Genoeg'), detail }
+  if (deel >= LITTLE_SPACE) return { naam, soort: 'goed', staat: t('Genoeg'), detail }
   storingen.push({
     soort: 'let-op',
     tekst: t`Op de schijf van de documenten is nog ${formatBytes(schijf.vrij)} vrij.`,

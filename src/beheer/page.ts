@@ -5,7 +5,7 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import { toProblem } from '../http/problem.ts'
-import type { Fouten } from './form.ts'
+import type { FormFaults } from './form.ts'
 import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatShortDate, moment } from './format.ts'
 import { basePath, withQuery } from './keyset-list.ts'
 import { ENGLISH } from './language/english/index.ts'
@@ -127,7 +127,7 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
   })
 }
 
-const TITELS: Record<number, string> = words({
+const TITLES: Record<number, string> = words({
   400: 'Dit kon niet worden verwerkt',
   403: 'Geen toegang',
   404: 'Niet gevonden',
@@ -145,7 +145,7 @@ async function sendErrorPage(
   render: Render,
   fout: { status: number; detail: string; volgnummer: string },
 ): Promise<FastifyReply> {
-  const titel = TITELS[fout.status] ?? (fout.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
+  const titel = TITLES[fout.status] ?? (fout.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
   const html = await render(reply, 'fout', {
     titel,
     melding: null,
@@ -196,7 +196,7 @@ function labelCells(html: string): string {
 function listFaults(body: string, fouten: unknown): { anker?: string; label?: string; reden: string }[] {
   if (typeof fouten !== 'object' || fouten === null || Array.isArray(fouten) || body.includes('data-fouten')) return []
   const place = ({ anker }: { anker?: string }) => (anker ? body.indexOf(`id="${anker}"`) : -1)
-  const faults = Object.entries(fouten as Fouten).map(([naam, reden]) => {
+  const faults = Object.entries(fouten as FormFaults).map(([naam, reden]) => {
     const anker = [`veld-${naam}`, `fout-${naam}`].find((id) => body.includes(`id="${id}"`)) ?? idOfField(body, naam)
     const label = anker && new RegExp(`<label for="${RegExp.escape(anker)}"[^>]*>([\\s\\S]*?)</label>`).exec(body)?.[1]
     const text = label && plainText(label.replace(/<span[\s\S]*?<\/span>|<[^>]*>/g, '').trim())

@@ -24,7 +24,7 @@ const WAITING = 20
 const KNOWN_AT_ONCE = 1
 
 /** At least this many characters; no other demands (NIST SP 800-63B). */
-export const MIN_WACHTWOORD = 12
+export const MIN_PASSWORD = 12
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)

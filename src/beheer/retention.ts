@@ -8,7 +8,7 @@ import { redirectWith } from './page.ts'
 import { signedIn } from './session.ts'
 
 const PAD = '/bewaartermijnen'
-const TAAK = 'retention'
+const TASK = 'retention'
 
 export function registerRetention(app: FastifyInstance): void {
   const { config } = app.parts
@@ -19,7 +19,7 @@ export function registerRetention(app: FastifyInstance): void {
       toRemove(app.read, config),
       app.read.selectFrom('bewaartermijnRun').selectAll().orderBy('id', 'desc').limit(10).execute(),
       app.reader.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
-        where task_identifier = ${TAAK} and attempts < max_attempts and run_at <= now() limit 1`,
+        where task_identifier = ${TASK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])
     return reply.pagina('bewaartermijnen', {
       titel: t('Bewaartermijnen'),
@@ -42,7 +42,7 @@ export function registerRetention(app: FastifyInstance): void {
 
   app.post(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     await mutateFromPage(request, async (m) => {
-      await m.enqueue(TAAK, { door: signedIn(request).gebruikersnaam }, { jobKey: TAAK })
+      await m.enqueue(TASK, { door: signedIn(request).gebruikersnaam }, { jobKey: TASK })
       m.vastleggen({
         handeling: 'bewaartermijnen-uitvoeren',
         soort: 'bewaartermijnen',

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { passesElfproef } from '../http/input.ts'
 import { contains, isFindable } from '../http/page.ts'
-import type { Formulier } from './form.ts'
+import type { FormValues } from './form.ts'
 import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { maskBsn, queryText, uuidIn, visible } from './lookup.ts'
@@ -30,7 +30,7 @@ export function registerSearch(app: FastifyInstance): void {
 
   // A form that posts: a BSN then stands in no address, and so in no log and no history of a browser.
   app.post('/zoeken', { config }, async (request, reply) => {
-    const text = cleaned((request.body as Formulier | null)?.zoek)
+    const text = cleaned((request.body as FormValues | null)?.zoek)
     const bsn = bsnIn(text)
     if (bsn) return searchBsn(request, reply, bsn)
     return reply.redirect(`${basePath(request)}/beheer/zoeken?zoek=${encodeURIComponent(text)}`, 303)
@@ -161,7 +161,7 @@ function onlyPage({ zaken, documenten, besluiten }: Found, zoek: string): string
   return undefined
 }
 
-const cleaned = (value: Formulier[string]) =>
+const cleaned = (value: FormValues[string]) =>
   String([value].flat().at(-1) ?? '')
     .replaceAll('\0', '')
     .toWellFormed()

@@ -18,12 +18,12 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** Who is signed in; undefined on the few pages for everybody. */
-    beheerder: Beheerder | undefined
+    beheerder: Administrator | undefined
     sessie: Session | undefined
   }
 }
 
-export type Beheerder = {
+export type Administrator = {
   id: number
   uuid: string
   gebruikersnaam: string
@@ -37,7 +37,7 @@ export type Beheerder = {
   /** Somebody else knows the password: it is replaced before anything else. */
   wachtwoordGegeven: boolean
 }
-export type Melding = {
+export type Notice = {
   soort: 'goed' | 'fout' | 'info'
   tekst: string
   /** Secrets of clients that the next page shows, or of which it only uses the newest. */
@@ -46,14 +46,14 @@ export type Melding = {
   verzegeld?: string
 }
 /** `path` is of the page that says it, counted from /beheer; `*`: the first one, whichever it is. */
-type KeptNotice = Melding & { key: string; path: string; at: number }
+type KeptNotice = Notice & { key: string; path: string; at: number }
 export type Session = {
   id: number
   uuid: string
   stap: 'totp' | 'ingelogd'
   /** What this page is to say. */
   melding: KeptNotice | null
-  beheerder: Beheerder
+  beheerder: Administrator
 }
 
 const IDLE = '30 minutes'
@@ -94,7 +94,7 @@ export async function readSession({ sql }: Sql, sleutel: Buffer) {
       id: number
       uuid: string
       stap: Session['stap']
-      melding: KeptNotice[] | Melding | null
+      melding: KeptNotice[] | Notice | null
       account_id: number
       account_uuid: string
       gebruikersnaam: string
@@ -124,7 +124,7 @@ const NOTICE_MS = 5 * 60_000
 const NOTICES = 20
 
 /** The oldest notice for this page. What a script fetches to refresh a part shows none, so it takes none. */
-function noticeFor(request: FastifyRequest, notices: KeptNotice[] | Melding | null): KeptNotice | null {
+function noticeFor(request: FastifyRequest, notices: KeptNotice[] | Notice | null): KeptNotice | null {
   if (!Array.isArray(notices)) return null // none, or the one that an older program wrote, which knows no list
   if (!['document', undefined].includes(request.headers['sec-fetch-dest'] as string | undefined)) return null
   const path = noticePath(request.originalUrl.replace(/^\/beheer/, ''))
@@ -133,7 +133,7 @@ function noticeFor(request: FastifyRequest, notices: KeptNotice[] | Melding | nu
 }
 
 const noticePath = (url: string) => url.split(/[?#]/, 1)[0] || '/'
-const keep = (path: string, notice: Melding): KeptNotice => ({ ...notice, key: randomUUID(), path, at: Date.now() })
+const keep = (path: string, notice: Notice): KeptNotice => ({ ...notice, key: randomUUID(), path, at: Date.now() })
 
 /** Which of these sessions still count. Asking is no sign of life of whoever is signed in. */
 export async function liveSessions({ sql }: Pick<Reader, 'sql'>, ids: number[]): Promise<Set<number>> {
@@ -153,7 +153,7 @@ export async function startSession(
   reply: FastifyReply,
   accountId: number,
   stap: Session['stap'] = 'ingelogd',
-  melding: Melding | null = null,
+  melding: Notice | null = null,
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
@@ -201,7 +201,7 @@ export async function endSession(request: FastifyRequest, reply: FastifyReply): 
 }
 
 /** What a page is to say, once. Tabs of one session do not take each other's. @param path counts from /beheer */
-export async function addNotice(request: FastifyRequest, path: string, notice: Melding): Promise<void> {
+export async function addNotice(request: FastifyRequest, path: string, notice: Notice): Promise<void> {
   if (request.sessie) await request.server.own.sessions.addNotice(request.sessie.id, keep(noticePath(path), notice))
 }
 
@@ -258,7 +258,7 @@ export function unseal(request: FastifyRequest): string | undefined {
 const owner = (request: FastifyRequest) => `sessie:${sessionOf(request).uuid}`
 
 /** Who is signed in, on a page that is not for everybody. */
-export function signedIn({ beheerder }: FastifyRequest): Beheerder {
+export function signedIn({ beheerder }: FastifyRequest): Administrator {
   if (!beheerder) throw new Error('nobody is signed in')
   return beheerder
 }
@@ -270,7 +270,7 @@ export function sessionOf({ sessie }: FastifyRequest): Session {
 }
 
 /** Whether the one who is signed in has this role, or a higher one. */
-export function hasRole(beheerder: Beheerder | undefined, rol: Toegang): boolean {
+export function hasRole(beheerder: Administrator | undefined, rol: Toegang): boolean {
   if (rol === 'iedereen') return true
   return beheerder !== undefined && ROLLEN.indexOf(beheerder.rol) >= ROLLEN.indexOf(rol)
 }

@@ -2,11 +2,11 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CHANGEABLE } from '../config/environment.ts'
-import { GROEPEN } from '../config/settings.ts'
+import { SETTING_GROUPS } from '../config/settings.ts'
 import { withStored } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
 import { mutateFromPage } from './change.ts'
-import { type Formulier, type Fouten, formFaultsOf, throwFormFaults } from './form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from './form.ts'
 import { localeOf, t, words } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
@@ -31,7 +31,7 @@ export function registerSettings(app: FastifyInstance): void {
   app.get(PAD, { config: access }, async (_request, reply) => reply.pagina('configuratie', await page()))
 
   app.post(PAD, { config: access }, async (request, reply) => {
-    const form = (request.body ?? {}) as Formulier
+    const form = (request.body ?? {}) as FormValues
     try {
       const changed = await save(request, form)
       if (changed === 0) return redirectWith(request, reply, PAD, t('Er was niets gewijzigd.'), 'info')
@@ -43,7 +43,7 @@ export function registerSettings(app: FastifyInstance): void {
     }
   })
 
-  async function page(form: Formulier = {}, fouten: Fouten = {}) {
+  async function page(form: FormValues = {}, fouten: FormFaults = {}) {
     const { listed } = parts.config
     const stored = await readRows(app.read)
     const fields = CHANGEABLE.map((setting) => {
@@ -62,7 +62,9 @@ export function registerSettings(app: FastifyInstance): void {
     return {
       titel: t('Configuratie'),
       fouten,
-      groepen: GROEPEN.map((groep) => [groep, fields.filter(({ setting }) => setting.pages.groep === groep)] as const),
+      groepen: SETTING_GROUPS.map(
+        (groep) => [groep, fields.filter(({ setting }) => setting.pages.groep === groep)] as const,
+      ),
       vast: listed
         .filter(({ changeable }) => !changeable)
         .sort((one, other) => Number(other.from === 'environment') - Number(one.from === 'environment')),
@@ -71,7 +73,7 @@ export function registerSettings(app: FastifyInstance): void {
   }
 
   /** @returns how many settings were changed */
-  async function save(request: FastifyRequest, form: Formulier): Promise<number> {
+  async function save(request: FastifyRequest, form: FormValues): Promise<number> {
     const given = new Set(parts.config.listed.flatMap(({ env, from }) => (from === 'environment' ? env : [])))
     const asked = CHANGEABLE.flatMap((setting) => {
       const [to, was] = [textOf(form, setting.env), textOf(form, `was.${setting.env}`)]
@@ -133,7 +135,7 @@ async function readRows(db: ReadDb): Promise<Map<string, string>> {
 }
 
 /** What a form says of a field; undefined when it has no such field. */
-function textOf(form: Formulier, name: string): string | undefined {
+function textOf(form: FormValues, name: string): string | undefined {
   const value = [form[name]].flat().at(-1)
   return value?.replaceAll('\0', '').toWellFormed().trim().slice(0, 2000)
 }

@@ -6,7 +6,7 @@ import { renewToken } from './csrf-token.ts'
 import { moment } from './format.ts'
 import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
-import { type Melding, startSession } from './session.ts'
+import { type Notice, startSession } from './session.ts'
 import { rememberBrowser } from './sign-in-attempts.ts'
 
 export const everyone = { access: 'beheer', rol: 'iedereen' } as const
@@ -51,7 +51,7 @@ export async function logIn(
   return reply.redirect(`${basePath(request)}${ownPath(verder) || '/beheer/'}`, 303)
 }
 
-function failureNotice({ pogingen, sinds, laatst }: Failures): Melding {
+function failureNotice({ pogingen, sinds, laatst }: Failures): Notice {
   const when =
     pogingen === 1
       ? t`Sinds de vorige keer dat u inlogde is één keer geprobeerd in te loggen met een verkeerd wachtwoord of een verkeerde code: op ${moment(sinds)}.`

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { countAttempts } from '../autorisaties/attempts.ts'
 import { networkOf } from '../http/network.ts'
-import { readForm, Wachtwoordveld } from './form.ts'
+import { PasswordField, readForm } from './form.ts'
 import { formatDuration } from './format.ts'
 import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
@@ -15,14 +15,14 @@ import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
 
 const Inloggegevens = Type.Object({
   gebruikersnaam: Type.String({ maxLength: 150 }),
-  wachtwoord: Wachtwoordveld,
+  wachtwoord: PasswordField,
   verder: Type.Optional(Type.String({ maxLength: 2000 })),
 })
 const Code = Type.Object({
   code: Type.Optional(Type.String({ maxLength: 20 })),
   verder: Type.Optional(Type.String({ maxLength: 2000 })),
 })
-type Vraag = { Querystring: { verder?: string } }
+type Query = { Querystring: { verder?: string } }
 
 export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const { box, config } = app.parts
@@ -38,7 +38,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
   }
   const oidc = config.oidc && { label: config.oidc.label }
 
-  app.get<Vraag>('/inloggen', { config: everyone }, async (request, reply) => {
+  app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
     if (request.sessie?.stap === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
     return reply.pagina('inloggen', { titel: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
   })
@@ -81,7 +81,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     return afterFirstStep(request, reply, account, form.verder)
   })
 
-  app.get<Vraag>('/inloggen/code', { config: everyone }, async (request, reply) => {
+  app.get<Query>('/inloggen/code', { config: everyone }, async (request, reply) => {
     if (request.sessie?.stap !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
     return reply.pagina('inloggen-code', { titel: t('Code invullen'), verder: ownPath(request.query.verder) })
   })

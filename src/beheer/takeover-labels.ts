@@ -5,9 +5,9 @@ import type { Takeover } from '../overnemen/takeover.ts'
 import type { StreamState } from './event-stream.ts'
 import { formatDuration, formatNumber, moment } from './format.ts'
 import { t, words } from './language/language.ts'
-import type { Soort } from './notificatie-labels.ts'
+import type { Tone } from './notificatie-labels.ts'
 
-type Words = { soort: Soort; tekst: string }
+type Words = { soort: Tone; tekst: string }
 
 export const OUTCOMES = words(
   {

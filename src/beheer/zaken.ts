@@ -18,7 +18,7 @@ import {
 import { zaakContains } from './search.ts'
 import { chosenTypes, typeChoices } from './type-choices.ts'
 
-type Regel = {
+type Line = {
   id: number
   uuid: string
   identificatie: string
@@ -29,12 +29,12 @@ type Regel = {
   vertrouwelijkheidaanduiding: string
 }
 
-const REGEL = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
+const LINE = sql`select z.id, z.uuid, z.identificatie, z.omschrijving, z.startdatum, z.einddatum,
   coalesce(t.omschrijving, nullif(z.zaaktype_omschrijving, ''), z.zaaktype_url) as zaaktype,
   z.vertrouwelijkheidaanduiding from zaak z left join zaaktype t on t.id = z.zaaktype_id`
 
 /** The lists below a case: a name, what is shown of a row, and where the rows are. */
-const ONDERDELEN: Record<
+const PARTS: Record<
   string,
   {
     naam: string
@@ -146,17 +146,17 @@ const ONDERDELEN: Record<
   },
   'naam',
 )
-for (const { kolommen } of Object.values(ONDERDELEN)) words(kolommen, '1')
+for (const { kolommen } of Object.values(PARTS)) words(kolommen, '1')
 
 /** What the page of a case shows the newest of, each with a page of its own for the rest. */
-const OP_DE_PAGINA = ['rollen', 'documenten', 'besluiten', 'eigenschappen', 'objecten']
+const ON_THE_PAGE = ['rollen', 'documenten', 'besluiten', 'eigenschappen', 'objecten']
 
 export function registerZaken(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
   app.get('/zaken', { config }, async (request, reply) => {
-    const listPart = await keysetByNumber<Regel>(request, app.read, {
-      select: REGEL,
+    const listPart = await keysetByNumber<Line>(request, app.read, {
+      select: LINE,
       id: sql`z.id`,
       sorts: SORTS,
       conditions: [visible(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
@@ -172,7 +172,7 @@ export function registerZaken(app: FastifyInstance): void {
   app.get('/zaken/:uuid', { config }, async (request, reply) => {
     const zaak = await zaakOfRequest(request)
     const part = async (onderdeel: string, size: number) => ({
-      ...ONDERDELEN[onderdeel]!,
+      ...PARTS[onderdeel]!,
       ...(await keysetByNumber<{ id: number; op: string }>(
         request,
         app.read,
@@ -184,7 +184,7 @@ export function registerZaken(app: FastifyInstance): void {
       part('statussen', 20),
       historyOf(app, request, zaak.uuid, 5),
       relatedTo(request, zaak.id),
-      ...OP_DE_PAGINA.map((naam) => part(naam, 10)),
+      ...ON_THE_PAGE.map((naam) => part(naam, 10)),
     ])
     if (aantallen.rollen || isAboutPeople(gebeurtenissen.rijen)) await recordLook(request, zaak)
     statussen.rijen.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
@@ -199,7 +199,7 @@ export function registerZaken(app: FastifyInstance): void {
       aantallen,
       delen: delen.map((deel, place) => ({
         ...deel,
-        pad: OP_DE_PAGINA[place],
+        pad: ON_THE_PAGE[place],
         kolommen: deel.kolommen.filter(([naam]) => deel.kort?.includes(naam) ?? true),
       })),
     })
@@ -220,7 +220,7 @@ export function registerZaken(app: FastifyInstance): void {
 
   app.get<{ Params: { onderdeel: string } }>('/zaken/:uuid/:onderdeel', { config }, async (request, reply) => {
     const { onderdeel } = request.params
-    const part = Object.hasOwn(ONDERDELEN, onderdeel) ? ONDERDELEN[onderdeel]! : undefined
+    const part = Object.hasOwn(PARTS, onderdeel) ? PARTS[onderdeel]! : undefined
     if (!part) throw notFound(t('Deze pagina bestaat niet.'))
     const zaak = await zaakOfRequest(request)
     if (onderdeel === 'rollen') await recordLook(request, zaak)
@@ -273,7 +273,7 @@ export function registerZaken(app: FastifyInstance): void {
   }
 
   function lijst(onderdeel: string, zaakId: number, request: FastifyRequest, size: number) {
-    const { select, id, zaak } = ONDERDELEN[onderdeel]!
+    const { select, id, zaak } = PARTS[onderdeel]!
     const table = onderdeel === 'documenten' ? sql`e` : sql`r`
     const hidden = onderdeel === 'documenten' || onderdeel === 'deelzaken'
     const conditions = [
@@ -285,7 +285,7 @@ export function registerZaken(app: FastifyInstance): void {
 
   // Up to a thousand: more is said as such.
   async function countParts(zaakId: number): Promise<Record<string, number>> {
-    const counts = Object.entries(ONDERDELEN).map(
+    const counts = Object.entries(PARTS).map(
       ([naam, { select, zaak }]) =>
         sql`select ${naam}::text as naam, (select count(*) from (${select} where ${zaak} = ${zaakId} limit 1000) x)::int as aantal`,
     )

@@ -26,11 +26,11 @@ import {
 import { AANMAKEN, access, besluitenKanaal } from './read.ts'
 import { fetchBesluittypeElsewhere, fetchDocumenttypen, fetchZaakElsewhere } from './rules.ts'
 
-const Verwerken = Type.Object({
+const Body = Type.Object({
   besluit: BesluitInput,
   besluitinformatieobjecten: Type.Array(Type.Pick(BesluitinformatieobjectInput, ['informatieobject'])),
 })
-const Verwerkt = Type.Object({ besluit: Besluit, besluitinformatieobjecten: Type.Array(Besluitinformatieobject) })
+const Processed = Type.Object({ besluit: Besluit, besluitinformatieobjecten: Type.Array(Besluitinformatieobject) })
 
 export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
   const { config, services } = app.parts
@@ -38,7 +38,7 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/besluit_verwerken',
-    { config: access(AANMAKEN), schema: { body: Verwerken, response: { 201: Verwerkt } } },
+    { config: access(AANMAKEN), schema: { body: Body, response: { 201: Processed } } },
     async (request, reply) => {
       const { besluit: input, besluitinformatieobjecten: documenten } = request.body
       const { base } = request
@@ -72,7 +72,7 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
             ...difference(was, expected(await archivering(m, zaakUuid))),
           })
         const besluit = toBesluit(row, base)
-        if (config.enableCloudEvents) m.announce(await verwerkt(m, row, zaakUuid, documenten))
+        if (config.enableCloudEvents) m.announce(await processed(m, row, zaakUuid, documenten))
         return { besluit, besluitinformatieobjecten }
       })
       return reply.code(201).send(made)
@@ -81,7 +81,7 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 /** The cloud event of it: of what type the besluit, its case and its documents are. */
-async function verwerkt(
+async function processed(
   m: Mutation,
   row: BesluitRow,
   zaakUuid: string | null,

@@ -136,7 +136,7 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     },
   )
 
-  async function change({ actor, base }: FastifyRequest, actie: Wijziging, uuid: string, given: BesluitPatch) {
+  async function change({ actor, base }: FastifyRequest, actie: ChangeKind, uuid: string, given: BesluitPatch) {
     const known = await findBesluit(app.read, uuid)
     // Who names the case that it has already need not wait for the server of that case.
     const moves = given.zaak && given.zaak !== known?.zaakUrl
@@ -150,7 +150,7 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
   }
 }
 
-type Wijziging = 'update' | 'partial_update'
+type ChangeKind = 'update' | 'partial_update'
 
 /** What a filter leaves of the besluiten that the caller may read. */
 function filtered(filter: Static<typeof Filter>, { actor, base }: FastifyRequest): Conditions {
@@ -269,7 +269,7 @@ async function insertBesluit(m: Mutation, values: NewBesluit): Promise<string> {
 async function changeBesluit(
   m: Mutation,
   uuid: string,
-  actie: Wijziging,
+  actie: ChangeKind,
   given: BesluitPatch,
   context: {
     config: Settings
@@ -338,13 +338,13 @@ async function judgeNewZaak(
 }
 
 type Json = Record<string, unknown>
-type Kanten = { besluit: Json; zaakbesluit: Json | null; zaak: Json | null }
+type Sides = { besluit: Json; zaakbesluit: Json | null; zaak: Json | null }
 
 /** A besluit and its place in a case of ours, as they stand in the database. */
-async function bothSides(m: Mutation, uuid: string, zaak: ZaakCore | null): Promise<Kanten> {
+async function bothSides(m: Mutation, uuid: string, zaak: ZaakCore | null): Promise<Sides> {
   const id = zaak?.id ?? null
   const row = one(
-    await m.sql<Omit<Kanten, 'zaak'>[]>`
+    await m.sql<Omit<Sides, 'zaak'>[]>`
     select to_jsonb(b) as besluit,
       (select to_jsonb(x) from zaakbesluit x where x.zaak_id = ${id} and x.besluit_uuid = b.uuid) as zaakbesluit
     from besluit b where b.uuid = ${uuid}`,
@@ -362,7 +362,7 @@ export async function archivering(m: Mutation, zaakUuid: string | null): Promise
 }
 
 /** What has to be as it was when the server of the new case refuses. */
-function undone(uuid: string, zaak: ZaakCore | null, was: Kanten, nu: Kanten): RemoteChange['rijen'] {
+function undone(uuid: string, zaak: ZaakCore | null, was: Sides, nu: Sides): RemoteChange['rijen'] {
   const rijen: RemoteChange['rijen'] = [{ tabel: 'besluit', uuid, ...difference(was.besluit, nu.besluit) }]
   if (was.zaakbesluit) rijen.push({ tabel: 'zaakbesluit', rij: was.zaakbesluit })
   if (zaak && was.zaak && nu.zaak) rijen.push({ tabel: 'zaak', uuid: zaak.uuid, ...difference(was.zaak, nu.zaak) })

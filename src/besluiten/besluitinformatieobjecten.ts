@@ -135,14 +135,14 @@ async function lockNamedBesluit(m: Mutation, uuid: string): Promise<BesluitRow> 
 }
 
 /** What was asked elsewhere before, and where the other side of the relation is noted. */
-type Verwijzing = { document: RemoteDocument | InvalidParam | undefined; typen: string[]; elders: RemoteChange }
+type Referred = { document: RemoteDocument | InvalidParam | undefined; typen: string[]; elders: RemoteChange }
 
 /** Lays a besluit down in a document. The besluit is locked, and the actor may change it. */
 export async function createBesluitinformatieobject(
   m: Mutation,
   besluit: BesluitRow,
   informatieobject: string,
-  { document: found, typen, elders }: Verwijzing = { document: undefined, typen: [], elders: nothingRemote() },
+  { document: found, typen, elders }: Referred = { document: undefined, typen: [], elders: nothingRemote() },
 ): Promise<Besluitinformatieobject> {
   const { base } = m.actor
   if (found && 'code' in found) return refused([found]) // brc-003

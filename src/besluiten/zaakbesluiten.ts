@@ -7,10 +7,10 @@ import { changeLinkedBesluit, linkBesluit, unlinkBesluit } from '../zaken/zaakbe
 import type { BesluitRow } from './columns.ts'
 
 /** A besluit with its case, which is locked by the caller. */
-type Kant = { row: BesluitRow; zaak: ZaakCore | null }
+type Side = { row: BesluitRow; zaak: ZaakCore | null }
 
 /** Brings the cases in line with what a besluit was and has become; null: not there. */
-export async function syncZaakbesluit(m: Mutation, oud: Kant | null, nieuw: Kant | null): Promise<void> {
+export async function syncZaakbesluit(m: Mutation, oud: Side | null, nieuw: Side | null): Promise<void> {
   if (oud?.zaak && oud.zaak.id !== nieuw?.zaak?.id) await unlinkBesluit(m, oud.zaak, oud.row.uuid)
   if (!nieuw?.zaak) return
   const { uuid: besluitUuid, ingangsdatum, vervaldatum } = nieuw.row

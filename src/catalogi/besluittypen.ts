@@ -12,9 +12,8 @@ import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url 
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
-import { DetailOpDatum, NullableDate, OptionalDuur, Params, TypeRelatie, Urls } from './fields.ts'
+import { DetailOnDate, NullableDate, OptionalDuur, Params, TypeRelation, Urls } from './fields.ts'
 import {
-  ANDERE_CATALOGUS,
   allVersions,
   changesOnlyEnd,
   DatumGeldigheid,
@@ -28,6 +27,7 @@ import {
   type NamedType,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
+  OTHER_CATALOGUS,
   objectPeriod,
   readAccess,
   referringVersions,
@@ -59,7 +59,7 @@ export const BesluittypeInput = Type.Object({
   publicatietekst: OptionalText(),
   publicatietermijn: OptionalDuur,
   toelichting: OptionalText(),
-  informatieobjecttypen: Type.Array(TypeRelatie()),
+  informatieobjecttypen: Type.Array(TypeRelation()),
   beginGeldigheid: DateOnly,
   eindeGeldigheid: OptionalDate,
 })
@@ -108,7 +108,7 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/besluittypen/:uuid',
-    { config: readAccess, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Besluittype } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailOnDate, response: { 200: Besluittype } } },
     async (request, reply) => sendType(request, reply, source, request.params.uuid, request.query.datumGeldigheid),
   )
 
@@ -239,7 +239,7 @@ async function readRelations(m: Mutation, input: Input, catalogusId: number): Pr
 
 /** ztc-013 */
 const catalogusFaults = (related: NamedType[], catalogusId: number): InvalidParam[] =>
-  related.some((type) => type.catalogusId !== catalogusId) ? [ANDERE_CATALOGUS] : []
+  related.some((type) => type.catalogusId !== catalogusId) ? [OTHER_CATALOGUS] : []
 
 /** ztc-011: a published type is not linked to a new version without the forced scope. */
 const linkFaults = (m: Mutation, related: NamedType[]): InvalidParam[] =>

@@ -26,7 +26,7 @@ export async function loadResources(
   return load && uuids.length > 0 ? load(read, base, uuids, datum) : []
 }
 
-const onderdeel = { zaaktype: 'zaaktype', catalogus: 'catalogus' } as const
+const partOf = { zaaktype: 'zaaktype', catalogus: 'catalogus' } as const
 const FIELDS: Partial<Record<Resource, Record<string, Resource>>> = {
   catalogus: { zaaktypen: 'zaaktype', besluittypen: 'besluittype', informatieobjecttypen: 'informatieobjecttype' },
   zaaktype: {
@@ -48,16 +48,16 @@ const FIELDS: Partial<Record<Resource, Record<string, Resource>>> = {
     informatieobjecttypen: 'informatieobjecttype',
     resultaattypen: 'resultaattype',
   },
-  statustype: { ...onderdeel, eigenschappen: 'eigenschap', zaakobjecttypen: 'zaakobjecttype' },
-  resultaattype: { ...onderdeel, besluittypen: 'besluittype', informatieobjecttypen: 'informatieobjecttype' },
-  roltype: onderdeel,
-  eigenschap: { ...onderdeel, statustype: 'statustype' },
+  statustype: { ...partOf, eigenschappen: 'eigenschap', zaakobjecttypen: 'zaakobjecttype' },
+  resultaattype: { ...partOf, besluittypen: 'besluittype', informatieobjecttypen: 'informatieobjecttype' },
+  roltype: partOf,
+  eigenschap: { ...partOf, statustype: 'statustype' },
   zaaktypeinformatieobjecttype: {
-    ...onderdeel,
+    ...partOf,
     informatieobjecttype: 'informatieobjecttype',
     statustype: 'statustype',
   },
-  zaakobjecttype: { ...onderdeel, resultaattypen: 'resultaattype', statustype: 'statustype' },
+  zaakobjecttype: { ...partOf, resultaattypen: 'resultaattype', statustype: 'statustype' },
 }
 
 /**

@@ -9,7 +9,7 @@ import { DatumGeldigheid } from './rules.ts'
 export const Params = Type.Object({ uuid: Uuid })
 /** What a detail can be asked: relations to include, and for types with versions the day that decides which are shown. */
 export const Detail = Type.Object({ ...ExpandQuery })
-export const DetailOpDatum = Type.Object({ ...ExpandQuery, datumGeldigheid: DatumGeldigheid })
+export const DetailOnDate = Type.Object({ ...ExpandQuery, datumGeldigheid: DatumGeldigheid })
 
 export const Duur = Type.String({ format: 'duration' })
 export const OptionalDuur = Type.Optional(
@@ -17,9 +17,9 @@ export const OptionalDuur = Type.Optional(
 )
 export const OptionalUrl = (maxLength = 200) => Type.Optional(Type.String({ format: 'uri', maxLength, default: '' }))
 /** A type in a relation: its URL, or its omschrijving or identificatie. */
-export const TypeRelatie = (maxLength = 1000) =>
+export const TypeRelation = (maxLength = 1000) =>
   Type.String({ minLength: 1, maxLength, description: 'URL, of de omschrijving of identificatie binnen de catalogus' })
-export const Teksten = (maxLength: number) =>
+export const Texts = (maxLength: number) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength }), { default: [] }))
 export const Urls = Type.Array(Url())
 export const NullableDate = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date' })
@@ -49,7 +49,7 @@ export const GELDIGHEID = {
   eindeGeldigheid: period.kept(OptionalDate, 'eindeGeldigheid', null),
 }
 /** The same period, as that of the part in all its versions: parts have no versions of their own. */
-export const OBJECT_PERIODE = {
+export const OBJECT_PERIOD = {
   beginObject: period.shown(NullableDate, (row) => row.beginGeldigheid),
   eindeObject: period.shown(NullableDate, (row) => row.eindeGeldigheid),
 }

@@ -21,7 +21,7 @@ import {
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { notFound, throwFaults } from '../http/problem.ts'
-import { DetailOpDatum, NullableDate, Params, Teksten, Urls } from './fields.ts'
+import { DetailOnDate, NullableDate, Params, Texts, Urls } from './fields.ts'
 import {
   allVersions,
   changesOnlyEnd,
@@ -68,7 +68,7 @@ export const InformatieobjecttypeInput = Type.Object({
   beginGeldigheid: DateOnly,
   eindeGeldigheid: OptionalDate,
   informatieobjectcategorie: Text(80, { minLength: 1 }),
-  trefwoord: Teksten(30),
+  trefwoord: Texts(30),
   omschrijvingGeneriek: Type.Optional(OmschrijvingGeneriek),
 })
 const Informatieobjecttype = Type.Object({
@@ -115,7 +115,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
     '/informatieobjecttypen/:uuid',
     {
       config: readAccess,
-      schema: { params: Params, querystring: DetailOpDatum, response: { 200: Informatieobjecttype } },
+      schema: { params: Params, querystring: DetailOnDate, response: { 200: Informatieobjecttype } },
     },
     async (request, reply) => sendType(request, reply, source, request.params.uuid, request.query.datumGeldigheid),
   )
@@ -309,7 +309,7 @@ function selectType(query: Types, datum: string | null) {
 }
 type TypeRow = Awaited<ReturnType<ReturnType<typeof selectType>['executeTakeFirstOrThrow']>>
 
-const GENERIEK_LEEG = Object.fromEntries(Object.keys(OmschrijvingGeneriek.properties).map((name) => [name, '']))
+const EMPTY_GENERIC = Object.fromEntries(Object.keys(OmschrijvingGeneriek.properties).map((name) => [name, '']))
 
 function toInformatieobjecttype(row: TypeRow, base: string): Static<typeof Informatieobjecttype> {
   return {
@@ -324,7 +324,7 @@ function toInformatieobjecttype(row: TypeRow, base: string): Static<typeof Infor
     besluittypeOmschrijving: row.besluittypeOmschrijving,
     informatieobjectcategorie: row.informatieobjectcategorie,
     trefwoord: row.trefwoord,
-    omschrijvingGeneriek: { ...GENERIEK_LEEG, ...(row.omschrijvingGeneriek as object) } as Static<
+    omschrijvingGeneriek: { ...EMPTY_GENERIC, ...(row.omschrijvingGeneriek as object) } as Static<
       typeof OmschrijvingGeneriek
     >,
     zaaktypen: row.zaaktypen.map((uuid) => link(base, 'zaaktype', uuid)),

@@ -9,8 +9,8 @@ import { askEach, type Services } from '../services/services.ts'
 import { ROLLEN } from './zaaktype/roltypen.ts'
 
 const Duur = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], default: null }))
-const Naam = Text(1000) // longer than any of the standard, and short enough to keep
-const Lijst = Type.Optional(Type.Array(Text(), { default: [] }))
+const Name = Text(1000) // longer than any of the standard, and short enough to keep
+const Texts = Type.Optional(Type.Array(Text(), { default: [] }))
 const Brondatum = Type.Object({
   afleidingswijze: OptionalText(),
   datumkenmerk: OptionalText(),
@@ -18,41 +18,41 @@ const Brondatum = Type.Object({
   procestermijn: Duur,
 })
 
-const Specificatie = Type.Object({ formaat: OptionalText(), lengte: OptionalText(), waardenverzameling: Lijst })
+const Specificatie = Type.Object({ formaat: OptionalText(), lengte: OptionalText(), waardenverzameling: Texts })
 export type RemoteSpecificatie = Static<typeof Specificatie>
 
 /** What has to be there: the least that tells each kind from the others, and all that rules look at. */
-const VORMEN = {
+const SHAPES = {
   zaaktype: Type.Object({
     catalogus: Text(1000),
-    identificatie: Naam,
-    omschrijving: Naam,
+    identificatie: Name,
+    omschrijving: Name,
     concept: Type.Boolean(),
     vertrouwelijkheidaanduiding: Vertrouwelijkheid,
     servicenorm: Duur,
     doorlooptijd: Duur,
-    productenOfDiensten: Lijst,
-    informatieobjecttypen: Lijst,
-    deelzaaktypen: Lijst,
+    productenOfDiensten: Texts,
+    informatieobjecttypen: Texts,
+    deelzaaktypen: Texts,
   }),
-  statustype: Type.Object({ zaaktype: Text(), omschrijving: Naam, isEindstatus: Type.Boolean() }),
+  statustype: Type.Object({ zaaktype: Text(), omschrijving: Name, isEindstatus: Type.Boolean() }),
   resultaattype: Type.Object({
     zaaktype: Text(),
-    omschrijving: Naam,
+    omschrijving: Name,
     archiefnominatie: Nullable(Type.Enum(['blijvend_bewaren', 'vernietigen', ''])),
     archiefactietermijn: Duur,
     brondatumArchiefprocedure: Type.Optional(
       Type.Unsafe<Static<typeof Brondatum> | null>({ ...Nullable(Brondatum), default: null }),
     ),
   }),
-  roltype: Type.Object({ zaaktype: Text(), omschrijving: Naam, omschrijvingGeneriek: Type.Enum(ROLLEN) }),
-  eigenschap: Type.Object({ zaaktype: Text(), naam: Naam, specificatie: Type.Optional(Specificatie) }),
+  roltype: Type.Object({ zaaktype: Text(), omschrijving: Name, omschrijvingGeneriek: Type.Enum(ROLLEN) }),
+  eigenschap: Type.Object({ zaaktype: Text(), naam: Name, specificatie: Type.Optional(Specificatie) }),
   zaakobjecttype: Type.Object({ zaaktype: Text(), objecttype: Text() }),
 } satisfies Record<string, TObject>
-export type RemoteKind = keyof typeof VORMEN
+export type RemoteKind = keyof typeof SHAPES
 
 /** A type at another server. `url` is as the caller wrote it: rights and types are compared with that. */
-export type RemoteType<S extends RemoteKind = RemoteKind> = { url: string } & Static<(typeof VORMEN)[S]>
+export type RemoteType<S extends RemoteKind = RemoteKind> = { url: string } & Static<(typeof SHAPES)[S]>
 
 /** What was asked of other servers: a type, or what is wrong with its URL. */
 export type RemoteTypes = {
@@ -95,19 +95,19 @@ async function fetchType<S extends RemoteKind>(
   return { name: soort, code: 'invalid-resource', reason: `Deze URL is niet van een ${soort}.` }
 }
 
-function readType<S extends RemoteKind>(soort: S, body: object): Static<(typeof VORMEN)[S]> | undefined {
+function readType<S extends RemoteKind>(soort: S, body: object): Static<(typeof SHAPES)[S]> | undefined {
   try {
-    const type = readInput(VORMEN[soort] as TObject, body) as Record<string, unknown>
+    const type = readInput(SHAPES[soort] as TObject, body) as Record<string, unknown>
     for (const part of [type, type.brondatumArchiefprocedure as Record<string, unknown> | null | undefined])
-      for (const name of DUREN) if (part?.[name] !== undefined) part[name] = readDuur(part[name] as string | null)
-    return type as Static<(typeof VORMEN)[S]>
+      for (const name of DURATIONS) if (part?.[name] !== undefined) part[name] = readDuur(part[name] as string | null)
+    return type as Static<(typeof SHAPES)[S]>
   } catch (error) {
     if (error instanceof Problem) return undefined
     throw error
   }
 }
 
-const DUREN = ['servicenorm', 'doorlooptijd', 'archiefactietermijn', 'procestermijn']
+const DURATIONS = ['servicenorm', 'doorlooptijd', 'archiefactietermijn', 'procestermijn']
 
 /** @throws Problem when it is no duration that a date can be moved by */
 function readDuur(text: string | null): string | null {

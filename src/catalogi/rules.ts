@@ -47,14 +47,14 @@ export const StatusFilter = Type.Optional(Type.Enum(['alles', 'concept', 'defini
 export const DatumGeldigheid = Type.Optional(Type.String({ format: 'date' }))
 
 /** Filters that the lists of everything below a zaaktype share. */
-export const OnderZaaktypeFilter = {
+export const BelowZaaktypeFilter = {
   zaaktype: Type.Optional(Type.String({ format: 'uri' })),
   zaaktypeIdentificatie: Type.Optional(Type.String()),
   status: StatusFilter,
   datumGeldigheid: DatumGeldigheid,
 }
 
-type OnderZaaktype = {
+type BelowZaaktype = {
   zaaktype?: string
   zaaktypeIdentificatie?: string
   status?: 'alles' | 'concept' | 'definitief'
@@ -65,7 +65,7 @@ type OnderZaaktype = {
  * What the filters above keep, in a query on parts `t` of zaaktypen `z`. A part without dates of its own is valid when its
  * zaaktype is.
  */
-export function belowZaaktype(filter: OnderZaaktype, base: string) {
+export function belowZaaktype(filter: BelowZaaktype, base: string) {
   const { status = 'definitief', datumGeldigheid: datum } = filter
   const kept = [sql`true`]
   if (status !== 'alles') kept.push(sql`z.concept = ${status === 'concept'}`)
@@ -92,11 +92,11 @@ const NON_CONCEPT_ZAAKTYPE = onObject(
   'Het zaaktype is gepubliceerd: wat eronder hangt kan niet worden gewijzigd.',
 )
 export const NON_CONCEPT_RELATION = onObject('non-concept-relation', 'Een gerelateerd type is gepubliceerd.')
-export const ANDERE_CATALOGUS = onObject(
+export const OTHER_CATALOGUS = onObject(
   'relations-incorrect-catalogus',
   'Gerelateerde typen horen in dezelfde catalogus.',
 )
-const ANDER_ZAAKTYPE = onObject('relations-incorrect-zaaktype', 'Het statustype hoort bij een ander zaaktype.')
+const OTHER_ZAAKTYPE = onObject('relations-incorrect-zaaktype', 'Het statustype hoort bij een ander zaaktype.')
 
 /** Whether a PATCH only closes or reopens a version: that is allowed on what was published (ztc-009). */
 export function changesOnlyEnd(actie: 'update' | 'partial_update', body: object): boolean {
@@ -117,7 +117,7 @@ export async function requireCatalogus(db: ReadDb, url: string, base: string): P
   return catalogus
 }
 
-export type ZaaktypeVanOnderdeel = {
+export type ZaaktypeOfPart = {
   id: number
   uuid: string
   identificatie: string
@@ -131,7 +131,7 @@ export type ZaaktypeVanOnderdeel = {
  * The zaaktype that the body of a part (statustype, roltype …) names, held so that it is not published meanwhile.
  * @throws Problem 400 on `zaaktype`: `no_match`, `incorrect_match` or `does_not_exist`
  */
-export async function requireZaaktypeForChange(m: Mutation, url: string): Promise<ZaaktypeVanOnderdeel> {
+export async function requireZaaktypeForChange(m: Mutation, url: string): Promise<ZaaktypeOfPart> {
   const uuid = requireLocal('zaaktype', url, m.actor.base, 'zaaktype')
   const zaaktype = await m.trx
     .selectFrom('zaaktype as z')
@@ -149,10 +149,10 @@ export async function requireZaaktypeForChange(m: Mutation, url: string): Promis
 export function catalogusFaults(
   m: Mutation,
   catalogus: string | null | undefined,
-  { catalogusUuid }: Pick<ZaaktypeVanOnderdeel, 'catalogusUuid'>,
+  { catalogusUuid }: Pick<ZaaktypeOfPart, 'catalogusUuid'>,
 ): InvalidParam[] {
   if (!catalogus || localUuid(catalogus, m.actor.base, 'catalogus') === catalogusUuid) return []
-  return [{ name: 'catalogus', code: ANDERE_CATALOGUS.code, reason: 'Dit is niet de catalogus van het zaaktype.' }]
+  return [{ name: 'catalogus', code: OTHER_CATALOGUS.code, reason: 'Dit is niet de catalogus van het zaaktype.' }]
 }
 
 /**
@@ -168,7 +168,7 @@ export async function requireStatustype(m: Mutation, url: string | null, zaaktyp
     .select(['id', 'zaaktypeId'])
     .executeTakeFirst()
   if (!statustype) throw missing('statustype')
-  if (statustype.zaaktypeId !== zaaktypeId) throw invalidAll([ANDER_ZAAKTYPE])
+  if (statustype.zaaktypeId !== zaaktypeId) throw invalidAll([OTHER_ZAAKTYPE])
   return statustype.id
 }
 
@@ -182,15 +182,15 @@ function requireLocal(name: string, url: string, base: string, resource: Resourc
 const missing = (name: string) => invalid(name, 'does_not_exist', `Dit ${name} bestaat niet.`)
 
 /** The types with versions, and what the versions of one type share within their catalogue. */
-export const SLEUTEL = {
+export const TYPE_KEY = {
   zaaktype: 'identificatie',
   besluittype: 'omschrijving',
   informatieobjecttype: 'omschrijving',
 } as const
-export type Hoofdtype = keyof typeof SLEUTEL
-export type Relatie = { id: number; uuid: string; concept: boolean; catalogusId: number }
+export type Hoofdtype = keyof typeof TYPE_KEY
+export type RelatedType = { id: number; uuid: string; concept: boolean; catalogusId: number }
 /** A type that a body names, and whether it names that version by its URL. */
-export type NamedType = Relatie & { byUrl: boolean }
+export type NamedType = RelatedType & { byUrl: boolean }
 
 /**
  * The types that a body names in a relation, each by URL or by its key (omschrijving, or identificatie of a zaaktype)
@@ -209,9 +209,9 @@ export async function findRelations(
   const uuids = wanted.flatMap(({ target }) => (target?.kind === 'ours' ? target.uuid : []))
   const keys = wanted.flatMap(({ value, target }) => (target ? [] : value))
   if (values.length === 0) return []
-  const { rows } = await sql<Relatie & { sleutel: string }>`
-    select id, uuid, concept, catalogus_id as "catalogusId", ${sql.ref(SLEUTEL[type])} as sleutel from ${sql.table(type)}
-    where uuid = any(${uuids}::uuid[]) or (catalogus_id = ${catalogusId} and ${sql.ref(SLEUTEL[type])} = any(${keys}::text[]))
+  const { rows } = await sql<RelatedType & { sleutel: string }>`
+    select id, uuid, concept, catalogus_id as "catalogusId", ${sql.ref(TYPE_KEY[type])} as sleutel from ${sql.table(type)}
+    where uuid = any(${uuids}::uuid[]) or (catalogus_id = ${catalogusId} and ${sql.ref(TYPE_KEY[type])} = any(${keys}::text[]))
     order by concept, ${validOn('', null)} desc, begin_geldigheid desc, id desc`.execute(read)
   const found: NamedType[] = []
   for (const [index, { value, target }] of wanted.entries()) {
@@ -254,7 +254,7 @@ export const validOn = (alias: string, datum: string | null) =>
  * @param wat the key instead of the uuid: once for each type
  */
 export function shownVersions(type: Hoofdtype, links: RawBuilder<unknown>, datum: string | null, wat = 'uuid') {
-  const sleutel = sql.raw(SLEUTEL[type])
+  const sleutel = sql.raw(TYPE_KEY[type])
   const named = datum === null && wat === 'uuid' ? sql`or (s.id = k.id and (l.by_url or not s.concept))` : sql``
   return sql<string[]>`array(
     select x.${sql.raw(wat)} from (
@@ -283,7 +283,7 @@ export function referringVersions(
   datum: string | null,
   wat = 'uuid',
 ) {
-  const sleutel = sql.raw(SLEUTEL[type])
+  const sleutel = sql.raw(TYPE_KEY[type])
   const also = datum === null && wat === 'uuid' ? sql`or s.id in (${direct})` : sql``
   return sql<string[]>`array(
     select s.${sql.raw(wat)} from ${sql.table(type)} s where s.id in (
@@ -296,7 +296,7 @@ export function referringVersions(
 
 /** Ids of all versions of the type that the row `alias` is a version of. */
 export function allVersions(type: Hoofdtype, alias = 't'): RawBuilder<unknown> {
-  const [row, sleutel] = [sql.raw(alias), sql.raw(SLEUTEL[type])]
+  const [row, sleutel] = [sql.raw(alias), sql.raw(TYPE_KEY[type])]
   return sql`select w.id from ${sql.table(type)} w where w.catalogus_id = ${row}.catalogus_id
     and w.${sleutel} = ${row}.${sleutel} and (w.id = ${row}.id or w.${sleutel} <> '')`
 }
@@ -340,7 +340,7 @@ export async function requireNoOverlap(
     .executeTakeFirstOrThrow()
   const { rows } = await sql`
     select 1 from ${sql.table(type)}
-    where catalogus_id = ${version.catalogusId} and ${sql.ref(SLEUTEL[type])} = ${version.sleutel} and not concept
+    where catalogus_id = ${version.catalogusId} and ${sql.ref(TYPE_KEY[type])} = ${version.sleutel} and not concept
       and id <> ${version.id}
       and (einde_geldigheid is null or einde_geldigheid > ${version.beginGeldigheid}::date)
       and (${version.eindeGeldigheid}::date is null or begin_geldigheid < ${version.eindeGeldigheid}::date)
@@ -363,7 +363,7 @@ export function dateFaults(part: {
 
 /** Whether of each of these types some version is published. */
 export async function allPublished(m: Mutation, type: Hoofdtype, links: RawBuilder<unknown>): Promise<boolean> {
-  const sleutel = sql.raw(SLEUTEL[type])
+  const sleutel = sql.raw(TYPE_KEY[type])
   const { rows } = await sql`
     select 1 from ${sql.table(type)} k where k.id in (${links}) and k.concept and not exists (
       select 1 from ${sql.table(type)} v where v.catalogus_id = k.catalogus_id and v.${sleutel} = k.${sleutel}
@@ -378,7 +378,7 @@ export function zaaktypeFaults(m: Mutation, zaaktypen: { concept: boolean }[]): 
 }
 
 /** Holds a part of a zaaktype, and that zaaktype, until the change is made. @throws Problem 404 when there is no such part */
-export async function holdTypePart(m: Mutation, table: Onderdeel, uuid: string): Promise<void> {
+export async function holdTypePart(m: Mutation, table: PartTable, uuid: string): Promise<void> {
   const { rows } = await sql<{ id: number }>`
     select z.id from ${sql.table(table)} t join zaaktype z on z.id = t.zaaktype_id where t.uuid = ${uuid}
     for share of z`.execute(m.trx)
@@ -390,14 +390,14 @@ export async function holdTypePart(m: Mutation, table: Onderdeel, uuid: string):
 /** ztc-010 for a removal: what is below a published zaaktype stays, without the forced scope for that. */
 export async function deleteTypePart(
   m: Mutation,
-  table: Exclude<Onderdeel, 'zaaktype_informatieobjecttype'>,
+  table: Exclude<PartTable, 'zaaktype_informatieobjecttype'>,
   part: { id: number; concept: boolean },
 ): Promise<void> {
   if (!part.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE])
   await deleteUnlessInUse(() => sql`delete from ${sql.table(table)} where id = ${part.id}`.execute(m.trx))
 }
 
-export type Onderdeel =
+export type PartTable =
   | 'statustype'
   | 'resultaattype'
   | 'roltype'
@@ -425,7 +425,7 @@ export async function handOverRelations(
   id: number,
   tables: readonly { table: string; owner: string; column: string }[],
 ): Promise<void> {
-  const sleutel = sql.raw(SLEUTEL[type])
+  const sleutel = sql.raw(TYPE_KEY[type])
   const { rows } = await sql<{ id: number }>`
     select v.id from ${sql.table(type)} v join ${sql.table(type)} k on k.catalogus_id = v.catalogus_id and k.${sleutel} = v.${sleutel}
     where k.id = ${id} and v.id <> k.id and v.${sleutel} <> ''

@@ -9,7 +9,7 @@ import { expected, one } from '../database/rows.ts'
 import type { Resource } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
-import { deleteTypePart, holdTypePart, type Onderdeel, recordChange } from './rules.ts'
+import { deleteTypePart, holdTypePart, type PartTable, recordChange } from './rules.ts'
 
 export type TypeSource<Row extends { uuid: string }, Shape extends { url: string }, Filter> = {
   resource: Resource
@@ -92,7 +92,7 @@ export function expandableSource<Row extends { uuid: string }, Shape extends { u
 export async function partForChange<Row extends { uuid: string }, Shape extends { url: string }, Filter>(
   m: Mutation,
   source: TypeSource<Row, Shape, Filter>,
-  table: Onderdeel,
+  table: PartTable,
   uuid: string,
 ): Promise<Row> {
   await holdTypePart(m, table, uuid)
@@ -141,7 +141,7 @@ export async function deletePart<
 >(
   m: Mutation,
   source: TypeSource<Row, Shape, Filter>,
-  table: Exclude<Onderdeel, 'zaaktype_informatieobjecttype'>,
+  table: Exclude<PartTable, 'zaaktype_informatieobjecttype'>,
   uuid: string,
 ): Promise<void> {
   const before = await partForChange(m, source, table, uuid)

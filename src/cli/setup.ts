@@ -13,7 +13,7 @@ import { systemActor } from '../http/access.ts'
 import { ownAddress } from '../http/links.ts'
 import { toProblem } from '../http/problem.ts'
 import { SETS } from '../notificaties/backoff.ts'
-import { Instellingen, saveSettings } from '../notificaties/settings.ts'
+import { NotificationSettings, saveSettings } from '../notificaties/settings.ts'
 import { RemoteServiceInput, saveService } from '../services/register.ts'
 
 const Applicatie = Type.Object({
@@ -34,7 +34,7 @@ export const Setup = Type.Object({
   notifications: Type.Optional(
     Type.Partial(
       Type.Object({
-        ...Instellingen.properties,
+        ...NotificationSettings.properties,
         /** Name of a documented set of retry settings; settings beside it count before it. */
         set: Type.Enum(Object.keys(SETS) as (keyof typeof SETS)[]),
       }),

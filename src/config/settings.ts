@@ -17,7 +17,7 @@ import { BACKENDS } from '../documenten/storage/index.ts'
 export const NUMMERINGEN = ['use-start-datum-year', 'use-creation-year', 'use-uwv-identification'] as const
 
 /** Under which heads the pages show settings, in this order. */
-export const GROEPEN = [
+export const SETTING_GROUPS = [
   'Zaken',
   'Selectielijst',
   'Bewaren',
@@ -29,7 +29,7 @@ export const GROEPEN = [
 
 /** How the pages show a setting that can be changed there. */
 export type InPages = {
-  groep: (typeof GROEPEN)[number]
+  groep: (typeof SETTING_GROUPS)[number]
   label: string
   uitleg: string
   /** What a text has to be, after "Vul … in". */

@@ -2,15 +2,15 @@
 // the same transaction.
 import type { Mutation } from '../database/mutate.ts'
 
-type Koppeling = { documentId: number; objectType: 'zaak' | 'besluit'; objectUuid: string }
+type Link = { documentId: number; objectType: 'zaak' | 'besluit'; objectUuid: string }
 
-export async function linkObject(m: Mutation, { documentId, objectType, objectUuid }: Koppeling): Promise<void> {
+export async function linkObject(m: Mutation, { documentId, objectType, objectUuid }: Link): Promise<void> {
   await m.sql`insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_uuid)
     values (${documentId}, ${objectType}, ${objectUuid})
     on conflict on constraint objectinformatieobject_uniek do nothing`
 }
 
-export async function unlinkObject(m: Mutation, { documentId, objectType, objectUuid }: Koppeling): Promise<void> {
+export async function unlinkObject(m: Mutation, { documentId, objectType, objectUuid }: Link): Promise<void> {
   await m.sql`delete from objectinformatieobject where enkelvoudiginformatieobject_id = ${documentId}
     and object_type = ${objectType} and object_uuid = ${objectUuid}`
 }

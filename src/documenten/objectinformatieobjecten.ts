@@ -37,12 +37,12 @@ import { requireDocumentUrl } from './rules.ts'
 const OBJECT_TYPES = ['besluit', 'zaak', 'verzoek'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
-const RelatieInput = Type.Object({
+const RelationInput = Type.Object({
   informatieobject: Reference(),
   object: Reference(),
   objectType: Type.Enum(OBJECT_TYPES),
 })
-const Relatie = Type.Object({ url: Url(), ...RelatieInput.properties, _expand: Type.Optional(Type.Object({})) })
+const Relation = Type.Object({ url: Url(), ...RelationInput.properties, _expand: Type.Optional(Type.Object({})) })
 const Filter = Type.Object({
   ...ExpandQuery,
   object: Type.Optional(Url()),
@@ -55,7 +55,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
 
   app.get(
     '/objectinformatieobjecten',
-    { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Relatie) } } },
+    { config: readAccess, schema: { querystring: Filter, response: { 200: Type.Array(Relation) } } },
     async (request, reply) => {
       const list = listRelations(app.read, request.query, request.base)
         .where(reached(request.actor, SCOPES_LEZEN))
@@ -76,7 +76,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
 
   app.post(
     '/objectinformatieobjecten',
-    { config: createAccess, schema: { body: RelatieInput, response: { 201: Relatie } } },
+    { config: createAccess, schema: { body: RelationInput, response: { 201: Relation } } },
     async (request, reply) => {
       const input = request.body
       const documentUuid = requireDocumentUrl(input.informatieobject, request.base)
@@ -99,7 +99,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
 
   app.get(
     '/objectinformatieobjecten/:uuid',
-    { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Relatie } } },
+    { config: readAccess, schema: { params: Params, querystring: DetailQuery, response: { 200: Relation } } },
     async (request, reply) => {
       const row = await findRelation(app.read, request.params.uuid)
       if (!row) throw notFound()
@@ -137,9 +137,9 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
 
 const notUnique = () => invalid('nonFieldErrors', 'unique', 'De combinatie van object en informatieobject bestaat al.')
 
-type NieuweRelatie = { documentId: number; objectType: ObjectType; object: Objectverwijzing }
+type NewRelation = { documentId: number; objectType: ObjectType; object: Objectverwijzing }
 
-async function insertRelation(m: Mutation, { documentId, objectType, object }: NieuweRelatie): Promise<string> {
+async function insertRelation(m: Mutation, { documentId, objectType, object }: NewRelation): Promise<string> {
   const { uuid } = await m.trx
     .insertInto('objectinformatieobject')
     .values({ enkelvoudiginformatieobjectId: documentId, objectType, ...object })

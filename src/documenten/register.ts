@@ -10,9 +10,9 @@ import { zaakForChange } from '../zaken/lock.ts'
 import { KOPPELEN } from '../zaken/rights.ts'
 import { zaaktypeLink } from '../zaken/types.ts'
 import { zaaktypeUrlOf } from '../zaken/zaak/references.ts'
-import { createZio, ZioDeel } from '../zaken/zaakinformatieobjecten.ts'
+import { createZio, ZioPart } from '../zaken/zaakinformatieobjecten.ts'
 import { receivedBytes } from './document/bytes.ts'
-import { DocumentCreate, DocumentMetLock } from './document/columns.ts'
+import { DocumentCreate, DocumentWithLock } from './document/columns.ts'
 import { contentFaults, keepingContent, registerContent, requireValidBody } from './document/content.ts'
 import { judgeNewDocument } from './document/create.ts'
 import { findDocument } from './document/read.ts'
@@ -21,20 +21,20 @@ import { SCOPES_AANMAKEN } from './rights.ts'
 import { fetchTypeElsewhere } from './type.ts'
 
 const DOCUMENT = 'enkelvoudiginformatieobject'
-const RELATIE = 'zaakinformatieobject'
+const RELATION = 'zaakinformatieobject'
 
-const { informatieobject: _, ...deel } = ZioDeel.properties
+const { informatieobject: _, ...deel } = ZioPart.properties
 const Registratie = Type.Object({
   [DOCUMENT]: DocumentCreate,
-  [RELATIE]: Type.Object({ zaak: Url(), ...deel }),
+  [RELATION]: Type.Object({ zaak: Url(), ...deel }),
 })
 const Geregistreerd = Type.Object({
-  [DOCUMENT]: DocumentMetLock,
-  [RELATIE]: Type.Object({
+  [DOCUMENT]: DocumentWithLock,
+  [RELATION]: Type.Object({
     url: Url(),
     uuid: Uuid,
     zaak: Url(),
-    ...ZioDeel.properties,
+    ...ZioPart.properties,
     aardRelatieWeergave: Type.String(),
     registratiedatum: Type.String({ format: 'date-time' }),
   }),
@@ -55,9 +55,9 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
       const made = await keepingContent(app, request, async () => {
         const inhoud = contentFaults(request, request.body?.[DOCUMENT]?.inhoud)
         await naming(zaakFirst, async () =>
-          requireValidBody(request, [DOCUMENT, RELATIE], inhoud.map(within(DOCUMENT))),
+          requireValidBody(request, [DOCUMENT, RELATION], inhoud.map(within(DOCUMENT))),
         )
-        const { [DOCUMENT]: input, [RELATIE]: relatie } = request.body
+        const { [DOCUMENT]: input, [RELATION]: relatie } = request.body
         const bytes = await receivedBytes(app, request, input)
         const { services } = app.parts
         const elsewhere = await fetchTypeElsewhere(services, input.informatieobjecttype, request.base)
@@ -68,7 +68,7 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
           const document = await naming(within(DOCUMENT), async () =>
             m.make(await judgeNewDocument(m, app.parts, known, { input, bytes, elsewhere })),
           )
-          const zio = await naming(within(RELATIE), () =>
+          const zio = await naming(within(RELATION), () =>
             createZio(m, zaak, { ...relatie, informatieobject: document.url }, { typen }),
           )
           if (app.parts.config.enableCloudEvents) {
@@ -79,7 +79,7 @@ export const registreren: FastifyPluginAsyncTypebox = async (app) => {
             const data = { ...kenmerken, 'zaak.zaaktype': zaaktypeLink(request.base, zaak) }
             m.announce({ kanaal: 'documenten', resource: 'document', actie: 'geregistreerd', url, uuid, data })
           }
-          return { [DOCUMENT]: document, [RELATIE]: zio }
+          return { [DOCUMENT]: document, [RELATION]: zio }
         })
       })
       return reply.code(201).send(made as never)
@@ -100,6 +100,6 @@ const within = (part: string) => (fault: InvalidParam) => ({ ...fault, name: `${
 
 /** The zaak is looked at before all else, so a missing one is named without its place. */
 function zaakFirst(fault: InvalidParam): InvalidParam {
-  const missing = fault.code === 'required' && (fault.name === RELATIE || fault.name === `${RELATIE}.zaak`)
+  const missing = fault.code === 'required' && (fault.name === RELATION || fault.name === `${RELATION}.zaak`)
   return missing ? { ...fault, name: 'zaak' } : fault
 }

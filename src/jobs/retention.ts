@@ -9,16 +9,16 @@ import { isOld } from '../notificaties/resend.ts'
 /** When the clean-up runs by the clock (UTC). */
 export const CRON = '17 2 * * *'
 
-type Termijnen = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
+type Terms = Pick<Config, 'importRetentionDays' | 'notificationDaysRetained'>
 
 /** Imports that ended, or that were made and never got a file, more than IMPORT_RETENTION_DAYS ago. On table `import`. */
-export function isOldImport({ importRetentionDays }: Termijnen): RawBuilder<boolean> {
+export function isOldImport({ importRetentionDays }: Terms): RawBuilder<boolean> {
   return sql`import.status <> 'active' and import.verwijderd_op is null
     and coalesce(import.beeindigd_op, import.gemaakt_op) < now() - make_interval(days => ${importRetentionDays}::int)`
 }
 
 /** What a run would remove now. */
-export async function toRemove(db: ReadDb, config: Termijnen): Promise<{ imports: number; notificaties: number }> {
+export async function toRemove(db: ReadDb, config: Terms): Promise<{ imports: number; notificaties: number }> {
   const { rows } = await sql<{ imports: number; notificaties: number }>`select
     (select count(*)::int from import where ${isOldImport(config)}) as imports,
     (select count(*)::int from notificatie where ${isOld(config.notificationDaysRetained)}) as notificaties`.execute(db)

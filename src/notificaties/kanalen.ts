@@ -60,7 +60,7 @@ export function filters({ kenmerken }: Kanaal): string[] {
 }
 
 /** No notifications service is configured. */
-export class GeenDienst extends Error {}
+export class NoService extends Error {}
 
 type Parts = { database: Database; box: SecretBox; config: Config }
 type ServiceConnection = {
@@ -73,7 +73,7 @@ const MAX_ANSWER = 1024 * 1024
 /**
  * Makes or updates channels at the notifications service, all or only those named. Doing it again is harmless.
  * @returns per channel whether it succeeded, and if not why
- * @throws GeenDienst
+ * @throws NoService
  */
 export async function registerKanalen(
   parts: Parts,
@@ -135,7 +135,7 @@ export type Stage = { stage: (typeof STAGES)[number]; outcome: 'ok' | 'failed' |
 /**
  * Goes the way of a notification step by step, and ends with a message on channel `test`. That the service does not know
  * that channel is no fault: it then has accepted who we are.
- * @throws GeenDienst
+ * @throws NoService
  */
 export async function testNotificatie(parts: Parts): Promise<Stage[]> {
   return withService(parts, async ({ dienst, call }) => {
@@ -226,7 +226,7 @@ async function withService<T>({ database, box }: Parts, work: (service: ServiceC
     .innerJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
     .select(SERVICE_COLUMNS.map((column) => `d.${column}` as const))
     .executeTakeFirst()
-  if (!dienst) throw new GeenDienst('no notifications service is configured')
+  if (!dienst) throw new NoService('no notifications service is configured')
   const caller = openCaller(box, 1)
   try {
     return await work({

@@ -24,7 +24,7 @@ import type postgres from 'postgres'
 import { type Database, openDatabase } from '../database/database.ts'
 import type { RemoteService } from '../services/services.ts'
 import type { FailureKind } from '../services/transport.ts'
-import type { Herhaling } from './backoff.ts'
+import type { Retry } from './backoff.ts'
 
 export type Outcome = 'delivered' | 'http' | FailureKind
 
@@ -32,7 +32,7 @@ export type Outcome = 'delivered' | 'http' | FailureKind
 export const EXTERNAL = 0
 
 /** A claimed delivery, with all that sending takes. */
-export type Claimed = Herhaling & {
+export type Claimed = Retry & {
   notificatieId: number
   abonnementId: number
   hoofdObjectUuid: string
@@ -137,7 +137,7 @@ export async function renewPlans({ sql }: Database): Promise<void> {
  */
 export async function claim({ sql }: Database, options: ClaimOptions): Promise<{ found: number; claimed: Claimed[] }> {
   const { worker, external, total, busy, open } = options
-  type Row = Herhaling & {
+  type Row = Retry & {
     notificatieId: number
     abonnementId: number
     hoofdObjectUuid: string

@@ -9,7 +9,7 @@ import { invalid } from '../http/problem.ts'
 import { saveService } from '../services/register.ts'
 import { wakeSender } from './resend.ts'
 
-export const Instellingen = Type.Object({
+export const NotificationSettings = Type.Object({
   /** Slug of the service; null: none, messages wait. */
   dienst: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   maxRetries: Type.Integer({ minimum: 0, maximum: 100 }),
@@ -19,9 +19,9 @@ export const Instellingen = Type.Object({
   /** Messages of one main object wait for each other. */
   opVolgorde: Type.Boolean(),
 })
-export type Instellingen = Static<typeof Instellingen>
+export type NotificationSettings = Static<typeof NotificationSettings>
 
-export async function readSettings(db: ReadDb): Promise<Instellingen> {
+export async function readSettings(db: ReadDb): Promise<NotificationSettings> {
   const row = await db
     .selectFrom('notificatieInstelling as i')
     .leftJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
@@ -36,7 +36,7 @@ export async function readSettings(db: ReadDb): Promise<Instellingen> {
  * @returns whether anything changed
  * @throws Problem 400 on `dienst` when it is no notifications service of ours
  */
-export async function saveSettings(m: Mutation, values: Partial<Instellingen>): Promise<boolean> {
+export async function saveSettings(m: Mutation, values: Partial<NotificationSettings>): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   await m.trx.selectFrom('notificatieInstelling').select('enig').forUpdate().execute()
   const before = await readSettings(m.read)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { isShort, type SecretBox } from '../autorisaties/secret-box.ts'
 import type { Addresses } from './addresses.ts'
 import { isUuid } from './normalise.ts'
-import type { ApplicatieRow, Melding } from './source.ts'
+import type { ApplicatieRow, Finding } from './source.ts'
 import type { Sql, Written } from './write.ts'
 
 type Options = { overneming: number; ronde: number; addresses: Addresses }
@@ -13,7 +13,7 @@ export async function writeApplicaties(
   box: SecretBox,
   given: ApplicatieRow[],
   { overneming, ronde, addresses }: Options,
-  meldingen: Melding[],
+  meldingen: Finding[],
 ): Promise<Written> {
   const counts: Written = { gelezen: given.length, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
   for (const applicatie of given) {

@@ -8,7 +8,7 @@ import { isOwnKey, newKey, requireKey, type Store } from '../documenten/storage/
 import { inParallel } from '../documenten/storage/migrate.ts'
 import { ContentRefused } from '../documenten/storage/scan.ts'
 import { type RowColumn, unnested } from './rows.ts'
-import { type Contents, type Melding, UnreadableContents } from './source.ts'
+import { type Contents, type Finding, UnreadableContents } from './source.ts'
 import { shadowSchema, type Takeover } from './takeover.ts'
 
 type Sql = postgres.TransactionSql
@@ -81,7 +81,7 @@ export async function bringContents(
 ): Promise<
   (
     sql: Sql,
-  ) => Promise<{ gelezen: number; geschreven: number; geweigerd: number; meldingen: Melding[]; next: string | null }>
+  ) => Promise<{ gelezen: number; geschreven: number; geweigerd: number; meldingen: Finding[]; next: string | null }>
 > {
   const { proef } = takeover
   const table = (name: string) => (proef ? read`${read(shadowSchema(takeover))}.${read(name)}` : read`${read(name)}`)
@@ -110,8 +110,8 @@ export async function bringContents(
       })
   })
   return async (sql) => {
-    const meldingen: Melding[] = []
-    const remark = async (id: number, rest: Pick<Melding, 'uitkomst' | 'code' | 'tekst'>) => {
+    const meldingen: Finding[] = []
+    const remark = async (id: number, rest: Pick<Finding, 'uitkomst' | 'code' | 'tekst'>) => {
       for (const { uuid, versie } of await versionsOf(sql, id))
         meldingen.push({ soort: 'bestand', sleutel: uuid, veld: `versie ${versie}`, ...rest })
     }

@@ -10,7 +10,7 @@ import { type Answers, compareAnswers } from './answers.ts'
 import { judgeGeometry } from './judge.ts'
 import { KINDS, type Kind, kindOf, type List, type Taken } from './kinds.ts'
 import { fingerprint, isUuid, normalise } from './normalise.ts'
-import { type AuditRow, type Contents, type Melding, type Source, UnreadableContents } from './source.ts'
+import { type AuditRow, type Contents, type Finding, type Source, UnreadableContents } from './source.ts'
 import { openSource, type Takeover, type TakeoverParts, takeSnapshot } from './takeover.ts'
 
 export type Difference = {
@@ -164,7 +164,7 @@ export async function checkTakeover(
         })
         for (const [soort, objects] of Map.groupBy(portion.objects, (one) => one.soort)) {
           const kind = kindOf(soort)
-          const ignored: Melding[] = []
+          const ignored: Finding[] = []
           const there = objects.map(({ object }) =>
             normalise(kind, judgeGeometry(soort, adopt(kind, object, old), ignored)),
           )

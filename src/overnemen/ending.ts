@@ -5,13 +5,13 @@ import { kyselyOn } from '../database/database.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
-import type { Melding, Portion, Source } from './source.ts'
+import type { Finding, Portion, Source } from './source.ts'
 import type { Takeover } from './takeover.ts'
 import type { Sql } from './write.ts'
 
 const PORTION = 2000
 const NIL = '00000000-0000-0000-0000-000000000000'
-type Ended = { meldingen: Melding[]; next: string | null; verwijderd?: number }
+type Ended = { meldingen: Finding[]; next: string | null; verwijderd?: number }
 
 /** Tables whose rows keep a document, a case or a type from being removed; they are removed before it. */
 const order = () => [...KINDS].sort((a, b) => placeOf(b.name) - placeOf(a.name)).map(({ name }) => name)
@@ -145,7 +145,7 @@ async function forgetBytes(sql: Sql, uuids: string[]): Promise<void> {
 
 /** The last step of a round. */
 export async function finish(sql: Sql, takeover: Takeover): Promise<Ended> {
-  const meldingen: Melding[] = []
+  const meldingen: Finding[] = []
   // Unpublished types that are in use: allowed there by a setting.
   const concepts = await sql<{ uuid: string; soort: string }[]>`
     select t.uuid, 'zaaktype' as soort from zaaktype t where t.concept and exists (select from zaak z where z.zaaktype_id = t.id)

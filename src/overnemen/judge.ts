@@ -1,7 +1,7 @@
 // What is taken over although our rules would not let it be made: a remark in the report for each.
 import { judgeGeometrie } from '../zaken/zaak/geometry.ts'
 import type { Kind, Taken } from './kinds.ts'
-import type { Melding } from './source.ts'
+import type { Finding } from './source.ts'
 
 /** Whether a number of nine digits passes the test of eleven, as an RSIN or BSN does. */
 export function passesEleven(text: string): boolean {
@@ -16,8 +16,8 @@ const RSIN: Record<string, string[]> = {
   besluit: ['verantwoordelijke_organisatie'],
 }
 
-export function judge(kind: Kind, object: Taken): Melding[] {
-  const found: Melding[] = []
+export function judge(kind: Kind, object: Taken): Finding[] {
+  const found: Finding[] = []
   const remark = (code: string, veld: string, tekst: string) =>
     found.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'gemarkeerd', code, veld, tekst })
   const rsin = (veld: string, value: unknown) => {
@@ -50,7 +50,7 @@ export function judge(kind: Kind, object: Taken): Melding[] {
 }
 
 /** The object with its geometry as ours, or without one that is none. */
-export function judgeGeometry(soort: string, object: Taken, meldingen: Melding[]): Taken {
+export function judgeGeometry(soort: string, object: Taken, meldingen: Finding[]): Taken {
   if (soort !== 'zaak' || !object.zaakgeometrie) return object
   const { geometrie, faults } = judgeGeometrie('zaakgeometrie', object.zaakgeometrie)
   if (faults.length > 0)

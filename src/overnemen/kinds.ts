@@ -93,7 +93,7 @@ const document = ref('informatieobject', { kind: 'document', id: 'enkelvoudiginf
 const documentOrUrl = { ...document, url: 'informatieobject_url' }
 const ownZaaktype = ref('zaaktype')
 
-const VERSIE = columns(`versie:integer begin_registratie:moment bronorganisatie identificatie
+const VERSION = columns(`versie:integer begin_registratie:moment bronorganisatie identificatie
   vertrouwelijkheidaanduiding:vertrouwelijkheid creatiedatum:date titel auteur status formaat taal bestandsnaam
   bestandsomvang:bigint link beschrijving ontvangstdatum:date verzenddatum:date indicatie_gebruiksrecht:boolean
   verschijningsvorm ondertekening_soort:text?=ondertekening.soort ondertekening_datum:date=ondertekening.datum
@@ -203,7 +203,7 @@ export const KINDS: Kind[] = [
         name: 'versies',
         table: 'enkelvoudiginformatieobject_versie',
         parent: 'enkelvoudiginformatieobject_id',
-        columns: VERSIE,
+        columns: VERSION,
         refs: [ref('informatieobjecttype', { url: 'informatieobjecttype_url' })],
       },
       {

@@ -10,7 +10,7 @@ import { bringContents } from './bytes.ts'
 import { finish, removeBelow, removeGone } from './ending.ts'
 import { judge, judgeGeometry } from './judge.ts'
 import { KINDS, kindOf } from './kinds.ts'
-import type { Melding, Portion, Source } from './source.ts'
+import type { Finding, Portion, Source } from './source.ts'
 import { findTakeover, openSource, queueSteps, shadowSchema, type Takeover, type TakeoverParts } from './takeover.ts'
 import { writeAudit, writeReservations } from './trail.ts'
 import { type Sql, type WriteOptions, type Written, writeObjects } from './write.ts'
@@ -29,7 +29,7 @@ export type StepRow = {
   klaar_op: string | null
 }
 type Open = { source: Source; addresses: Addresses; key: string }
-type Done = Partial<Written> & { verwijderd?: number; meldingen: Melding[]; next: string | null }
+type Done = Partial<Written> & { verwijderd?: number; meldingen: Finding[]; next: string | null }
 
 /** How long a job goes on with its step before it makes place for another. */
 const STRETCH_MS = 10_000
@@ -157,7 +157,7 @@ async function commitPortion(
   }) as Promise<boolean>
 }
 
-async function report(sql: Sql, takeover: Takeover, meldingen: Melding[]): Promise<void> {
+async function report(sql: Sql, takeover: Takeover, meldingen: Finding[]): Promise<void> {
   if (meldingen.length === 0) return
   const rows = new Map<string, object>()
   for (const { veld = '', ...rest } of meldingen) {
@@ -188,7 +188,7 @@ async function writePortion(
   addresses: Addresses,
   last = false,
 ): Promise<Done> {
-  const meldingen: Melding[] = [...(portion.faults ?? [])]
+  const meldingen: Finding[] = [...(portion.faults ?? [])]
   const options = { ...optionsOf(takeover), last }
   const adopted = portion.objects.map(({ soort, object }) => ({
     soort,
@@ -239,7 +239,7 @@ const OWN: Record<string, OwnStep> = {
         if (pass === 1) return { meldingen: [], next: null }
         return { meldingen: [], next: `${progress > 0 ? 0 : 1}:0:0:0` }
       }
-      const meldingen: Melding[] = []
+      const meldingen: Finding[] = []
       await sql`delete from overneming_uitstel where id = any(${rows.map(({ id }) => id)})`
       const counts = await writeObjects(
         sql,

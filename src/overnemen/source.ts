@@ -2,7 +2,7 @@
 import type { Taken } from './kinds.ts'
 
 /** Why an object was not taken, or was taken with a remark. */
-export type Melding = {
+export type Finding = {
   soort: string
   sleutel: string
   uitkomst: 'geweigerd' | 'gemarkeerd'
@@ -59,7 +59,7 @@ export type Portion = {
   /** All that hangs on these objects was read: what we have beside it is gone at the source. */
   complete?: { soort: string; parent: string; column: string }[]
   /** What the source could not give. */
-  faults?: Melding[]
+  faults?: Finding[]
   /** Position of the next portion; null: this was the last. */
   next: string | null
 }

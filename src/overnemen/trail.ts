@@ -3,7 +3,7 @@ import { uuidOf } from '../http/links.ts'
 import type { Addresses } from './addresses.ts'
 import { isUuid } from './normalise.ts'
 import { type RowColumn, unnested } from './rows.ts'
-import type { AuditRow, Melding, Reservering } from './source.ts'
+import type { AuditRow, Finding, Reservering } from './source.ts'
 import type { Sql, Written } from './write.ts'
 
 const AUDIT_TEXTS =
@@ -27,7 +27,7 @@ export async function writeAudit(
   sql: Sql,
   rows: AuditRow[],
   { rewrite, toUuid }: Addresses,
-  meldingen: Melding[],
+  meldingen: Finding[],
 ): Promise<Written> {
   const kept: Record<string, unknown>[] = []
   for (const { oud, nieuw, ...row } of rows) {

@@ -7,7 +7,7 @@ import { linkContents } from './bytes.ts'
 import { type Column, type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
 import { fingerprint, isUuid, normalise } from './normalise.ts'
 import { type RowColumn, unnested } from './rows.ts'
-import type { Melding } from './source.ts'
+import type { Finding } from './source.ts'
 
 export type Sql = postgres.TransactionSql
 export type Written = { gelezen: number; geschreven: number; ongewijzigd: number; geweigerd: number }
@@ -20,7 +20,7 @@ export type WriteOptions = {
   /** Objects whose references are not there are refused; otherwise they are put off to the end of the round. */
   last?: boolean
   /** Remarks on an object that do not keep it from being taken. */
-  judge?: (kind: Kind, object: Taken) => Melding[]
+  judge?: (kind: Kind, object: Taken) => Finding[]
 }
 
 /**
@@ -31,7 +31,7 @@ export async function writeObjects(
   sql: Sql,
   portion: { soort: string; object: Taken }[],
   options: WriteOptions,
-  meldingen: Melding[],
+  meldingen: Finding[],
 ): Promise<Written> {
   const counts: Written = { gelezen: 0, geschreven: 0, ongewijzigd: 0, geweigerd: 0 }
   const groups = new Map<string, Taken[]>()
@@ -52,7 +52,7 @@ async function writeKind(
   kind: Kind,
   given: Taken[],
   options: WriteOptions,
-  meldingen: Melding[],
+  meldingen: Finding[],
 ): Promise<Written> {
   const refused = (object: Taken, code: string, tekst: string, veld = '') =>
     meldingen.push({ soort: kind.name, sleutel: object.uuid, uitkomst: 'geweigerd', code, veld, tekst })
@@ -111,7 +111,7 @@ async function writeKind(
 
 // ---- references ----
 
-type Ready = { object: Taken; hash: Buffer; row: Row; lists: Map<string, Row[]>; remarks: Omit<Melding, 'sleutel'>[] }
+type Ready = { object: Taken; hash: Buffer; row: Row; lists: Map<string, Row[]>; remarks: Omit<Finding, 'sleutel'>[] }
 
 /** Finds our keys of what the objects refer to. What refers to something absent is put off, or refused. */
 async function resolve(

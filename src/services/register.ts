@@ -7,7 +7,7 @@ import { invalid } from '../http/problem.ts'
 import { areCertificates, certificateFault } from './credentials.ts'
 import { outgoingUrl, serviceOwner } from './services.ts'
 
-export const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
+export const KINDS = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
 
 /**
  * A service as an administrator writes it down. Without `secret`, `clientCertificate` and `ca` those that are known stay; empty
@@ -16,7 +16,7 @@ export const SOORTEN = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
 export const RemoteServiceInput = Type.Object({
   label: Type.String({ minLength: 1, maxLength: 100 }),
   slug: Type.String({ pattern: '^[-a-zA-Z0-9_]{1,100}$' }),
-  soort: Type.Enum(SOORTEN),
+  soort: Type.Enum(KINDS),
   /** A slash is added to the end when it misses. */
   apiRoot: Type.String({ pattern: '^https?://[^/?#@]+(/[^?#]*)?$', maxLength: 1000 }),
   authenticatie: Type.Enum(['geen', 'zgw', 'api_key', 'oauth2']),

@@ -19,19 +19,19 @@ import type { Actor } from '../http/actor.ts'
 import { type InvalidParam, invalidAll, Problem } from '../http/problem.ts'
 import type { Services } from './services.ts'
 
-export type Soort = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmoment' | 'objectverzoek'
+export type Kind = 'zaakbesluit' | 'objectinformatieobject' | 'objectcontactmoment' | 'objectverzoek'
 /** Our tables that hold such relations, with the field that names the other side. */
-const BRONNEN = {
+const SOURCES = {
   besluit: 'zaak',
   besluitinformatieobject: 'informatieobject',
   zaakinformatieobject: 'informatieobject',
   zaakcontactmoment: 'contactmoment',
   zaakverzoek: 'verzoek',
 } as const
-type Bron = keyof typeof BRONNEN
+type SourceName = keyof typeof SOURCES
 export type RemoteRelation = {
-  soort: Soort
-  bron: Bron
+  soort: Kind
+  bron: SourceName
   bronUuid: string
   /** Where it is posted. */
   lijst: string
@@ -40,9 +40,9 @@ export type RemoteRelation = {
   naam?: string
 }
 /** What becomes of our side when another server refuses; `los` when it does not. */
-type Rij =
+type ChangedRow =
   /** Taken away again. */
-  | { tabel: Bron | 'zaak'; uuid: string }
+  | { tabel: SourceName | 'zaak'; uuid: string }
   /** Made again what it was, where it still is what it became. */
   | { tabel: 'besluit' | 'zaak'; uuid: string; was: object; nu: object }
   /** Put back. */
@@ -51,12 +51,12 @@ type Rij =
   | { los: number[] }
 
 /** What a change asks of other servers, filled in while it is made. */
-export type RemoteChange = { spiegels: RemoteRelation[]; rijen: Rij[] }
+export type RemoteChange = { spiegels: RemoteRelation[]; rijen: ChangedRow[] }
 export const nothingRemote = (): RemoteChange => ({ spiegels: [], rijen: [] })
 
 /** Faults of the other sides from `from` on are named under their part of a combined request. */
 export function nameFaultsBelow(elders: RemoteChange, from: number, part: string): void {
-  for (const spiegel of elders.spiegels.slice(from)) spiegel.naam = `${part}.${spiegel.naam ?? BRONNEN[spiegel.bron]}`
+  for (const spiegel of elders.spiegels.slice(from)) spiegel.naam = `${part}.${spiegel.naam ?? SOURCES[spiegel.bron]}`
 }
 
 /** The list of a kind beside a resource elsewhere: `…/v1/zaken/x` has `…/v1/rollen`. */
@@ -75,7 +75,7 @@ export type RemoteRelations = {
    * Takes one of our rows away, here and at the other side if it has one. `work` removes and records.
    * @throws Problem 400 `pending-relations`; then the row is back
    */
-  delete(actor: Actor, rij: { tabel: Bron; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
+  delete(actor: Actor, rij: { tabel: SourceName; uuid: string }, work: (m: Mutation) => Promise<void>): Promise<void>
   /** For the job: ends a change that nobody ends any more. */
   complete(id: number): Promise<void>
   /** For the job: removes what our side has not any more. */
@@ -89,7 +89,7 @@ const pendingFault = () =>
 type Row = RemoteRelation & { id: number; url: string; weg: boolean }
 const columns = (m: Mutation) => m.sql`id, soort, bron, bron_uuid as "bronUuid", lijst, inhoud, url, weg`
 
-type Uitkomst = { kind: 'ok'; url: string } | { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string }
+type Outcome = { kind: 'ok'; url: string } | { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string }
 
 export function openRemoteRelations(mutate: Mutate, services: Services): RemoteRelations {
   // ---- the other side ----
@@ -108,7 +108,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     return same && urlIn(lijst, same)
   }
 
-  async function post(spiegel: RemoteRelation): Promise<Uitkomst> {
+  async function post(spiegel: RemoteRelation): Promise<Outcome> {
     const called = await services.call('POST', spiegel.lijst, spiegel.inhoud)
     if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
     if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
@@ -122,7 +122,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     return { kind: status >= 400 && status < 500 ? 'refused' : 'unknown', reason }
   }
 
-  async function remove({ url, ...spiegel }: Row): Promise<Uitkomst> {
+  async function remove({ url, ...spiegel }: Row): Promise<Outcome> {
     const there = url || (await look(spiegel).catch(() => null))
     if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
     if (!there) return { kind: 'ok', url: '' }
@@ -180,7 +180,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       if (!begun) return false
       for (const change of begun.wijzigingen) m.record(change)
       if (begun.soort === 'verwijderen') await m.sql`delete from spiegel where spiegeling_id = ${id}`
-      for (const rij of begun.rijen as Rij[])
+      for (const rij of begun.rijen as ChangedRow[])
         if ('los' in rij)
           await scheduleRelease(
             m,
@@ -194,7 +194,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
   }
 
   /** It did not: our side is again what it was. What may stand at the other side is removed there by a job. */
-  async function undo(id: number, actor: Actor, outcomes: ReadonlyMap<number, Uitkomst>): Promise<boolean> {
+  async function undo(id: number, actor: Actor, outcomes: ReadonlyMap<number, Outcome>): Promise<boolean> {
     return mutate(actor, async (m) => {
       const begun = await take(m, id)
       if (!begun) return false
@@ -203,7 +203,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
         if (restored) await m.sql`update spiegel set spiegeling_id = null where spiegeling_id = ${id}`
         else await scheduleRelease(m, await rowsOf(m, id)) // its case or besluit has gone meanwhile
       } else {
-        for (const rij of begun.rijen as Rij[]) await takeBack(m, rij)
+        for (const rij of begun.rijen as ChangedRow[]) await takeBack(m, rij)
         const rows = await rowsOf(m, id)
         const never = rows.filter((row) => outcomes.get(row.id)?.kind === 'refused' || !outcomes.has(row.id))
         await m.sql`delete from spiegel where id = any(${never.map((row) => row.id)}::bigint[])`
@@ -233,8 +233,8 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     m.sql<Row[]>`select ${columns(m)} from spiegel where spiegeling_id = ${id} order by id`
 
   /** Calls for each other side in turn, until one refuses. */
-  async function callAll(rows: Row[], call: (row: Row) => Promise<Uitkomst>) {
-    const outcomes = new Map<number, Uitkomst>()
+  async function callAll(rows: Row[], call: (row: Row) => Promise<Outcome>) {
+    const outcomes = new Map<number, Outcome>()
     for (const row of rows) {
       const outcome = await call(row)
       outcomes.set(row.id, outcome)
@@ -305,7 +305,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
       })
       if (!found) return
       const { soort, rows, actor, there } = found
-      const unknown = new Map<number, Uitkomst>(rows.map((row) => [row.id, { kind: 'unknown', reason: '' }]))
+      const unknown = new Map<number, Outcome>(rows.map((row) => [row.id, { kind: 'unknown', reason: '' }]))
       if (soort === 'maken' && !there) {
         await undo(id, actor, unknown)
         return
@@ -334,7 +334,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     },
   }
 
-  async function lookThenPost(row: Row): Promise<Uitkomst> {
+  async function lookThenPost(row: Row): Promise<Outcome> {
     const there = await look(row).catch(() => null)
     if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
     return there ? { kind: 'ok', url: there } : post(row)
@@ -342,14 +342,19 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
 }
 
 /** Nobody changes this row of ours while another server is asked about it. @throws Problem 409 */
-export async function requireSettled(m: Mutation, bron: Bron, uuid: string): Promise<void> {
+export async function requireSettled(m: Mutation, bron: SourceName, uuid: string): Promise<void> {
   const [open] = await m.sql`
     select 1 from spiegel where bron = ${bron} and bron_uuid = ${uuid} and spiegeling_id is not null limit 1`
   if (open) throw pendingFault()
 }
 
 /** As `releaseRemote`, but not before the other servers that `elders` names have agreed. */
-export async function releaseAfterwards(m: Mutation, bron: Bron, uuid: string, elders: RemoteChange): Promise<void> {
+export async function releaseAfterwards(
+  m: Mutation,
+  bron: SourceName,
+  uuid: string,
+  elders: RemoteChange,
+): Promise<void> {
   const rows = await m.sql<{ id: number }[]>`
     select id from spiegel where bron = ${bron} and bron_uuid = ${uuid} and not weg for update`
   elders.rijen.push({ los: rows.map(({ id }) => id) })
@@ -363,7 +368,7 @@ export function difference(was: Record<string, unknown>, nu: Record<string, unkn
 }
 
 /** Relations of these rows of ours are no more: at the other side a job removes them. @throws Problem 409 while one changes */
-export async function releaseRemote(m: Mutation, bron: Bron, uuids: readonly string[]): Promise<void> {
+export async function releaseRemote(m: Mutation, bron: SourceName, uuids: readonly string[]): Promise<void> {
   if (uuids.length === 0) return
   const rows = await m.sql<(Row & { spiegeling: number | null })[]>`
     select ${columns(m)}, spiegeling_id as spiegeling from spiegel
@@ -395,14 +400,14 @@ async function isThere(m: Mutation, { bron, bronUuid }: Row): Promise<boolean> {
   return row !== undefined
 }
 
-async function takeBack(m: Mutation, rij: Rij): Promise<void> {
+async function takeBack(m: Mutation, rij: ChangedRow): Promise<void> {
   if ('los' in rij) return
   if ('rij' in rij) await restore(m, [rij])
   else if ('was' in rij) await setBack(m, rij)
   else await wipe(m, rij)
 }
 
-async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<Rij, { was: object }>): Promise<void> {
+async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<ChangedRow, { was: object }>): Promise<void> {
   if (Object.keys(was).length === 0) return
   const set = (values: object) =>
     m.sql.savepoint(
@@ -418,7 +423,7 @@ async function setBack(m: Mutation, { tabel, uuid, was, nu }: Extract<Rij, { was
 }
 
 // What the deletion of each would do, without its rules: nobody was told that it was there.
-async function wipe(m: Mutation, { tabel, uuid }: { tabel: Bron | 'zaak'; uuid: string }): Promise<void> {
+async function wipe(m: Mutation, { tabel, uuid }: { tabel: SourceName | 'zaak'; uuid: string }): Promise<void> {
   if (tabel === 'zaak' || tabel === 'besluit')
     await m.sql`delete from objectinformatieobject where object_uuid = ${uuid}`
   if (tabel === 'besluit') await m.sql`delete from zaakbesluit where besluit_uuid = ${uuid}`
@@ -440,7 +445,7 @@ async function restore(m: Mutation, rows: { tabel: string; rij: unknown }[]): Pr
   }
 }
 
-function urlsIn(outcomes: ReadonlyMap<number, Uitkomst>): Map<number, string> {
+function urlsIn(outcomes: ReadonlyMap<number, Outcome>): Map<number, string> {
   return new Map([...outcomes].flatMap(([id, outcome]) => (outcome.kind === 'ok' ? [[id, outcome.url] as const] : [])))
 }
 
@@ -455,10 +460,10 @@ function urlIn(lijst: string, body: unknown): string | undefined {
   return last && last !== '.' && last !== '..' ? `${lijst}/${last}` : undefined
 }
 
-function pending({ bron, naam }: RemoteRelation, outcome: Uitkomst): Problem {
+function pending({ bron, naam }: RemoteRelation, outcome: Outcome): Problem {
   const reason = 'reason' in outcome ? outcome.reason : ''
   const fault: InvalidParam = {
-    name: naam ?? BRONNEN[bron],
+    name: naam ?? SOURCES[bron],
     code: 'pending-relations',
     reason: `De relatie kon in het andere register niet worden bijgewerkt: ${reason}.`,
   }

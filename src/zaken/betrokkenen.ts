@@ -22,9 +22,9 @@ const VerblijfBuitenland = Type.Object({
   subAdresBuitenland_3: OptionalText(35),
 })
 /** An object within an object; null when it is absent. */
-export const Deel = <T extends TObject>(schema: T) =>
+export const Part = <T extends TObject>(schema: T) =>
   Type.Optional(Type.Unsafe<Static<T> | null>({ ...Nullable(schema), default: null }))
-const adressen = { verblijfsadres: Deel(Verblijfsadres), subVerblijfBuitenland: Deel(VerblijfBuitenland) }
+const adressen = { verblijfsadres: Part(Verblijfsadres), subVerblijfBuitenland: Part(VerblijfBuitenland) }
 const nummer = Type.Optional(Type.String({ format: 'rsin', maxLength: 9, default: '' }))
 
 export const RECHTSVORMEN = [
@@ -110,7 +110,7 @@ const Bsn = Type.Object({
 })
 const Kvk = Type.Object({ identifierType: Type.Enum(['kvkNummer']), identifier: Text(8, { minLength: 1 }) })
 const REPRESENTEES: Record<string, TObject> = { bsn: Bsn, kvkNummer: Kvk }
-/** As `Deel`, but nothing is added where it is absent: a context is kept as it came. */
+/** As `Part`, but nothing is added where it is absent: a context is kept as it came. */
 const Given = <T extends TObject>(schema: T) => Type.Optional(Type.Unsafe<Static<T> | null>(Nullable(schema)))
 const Identifier = Type.Object({
   identifierType: Type.Enum(['bsn', 'kvkNummer']),

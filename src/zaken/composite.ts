@@ -27,10 +27,10 @@ import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relatio
 import { askEach } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { zaakEvent } from './records.ts'
-import { createResultaat, Resultaat, ResultaatDeel } from './resultaten.ts'
+import { createResultaat, Resultaat, ResultaatPart } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
-import { changeRol, createRol, deleteRol, findRol, Rol, RolDeel, rollenOf } from './rollen.ts'
-import { createStatus, dayAsWritten, type Einde, Status, StatusDeel } from './statussen.ts'
+import { changeRol, createRol, deleteRol, findRol, Rol, RolPart, rollenOf } from './rollen.ts'
+import { type Closing, createStatus, dayAsWritten, Status, StatusPart } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, toZaak, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
 import { judgeNewZaak } from './zaak/create.ts'
@@ -40,21 +40,21 @@ import { findZaak } from './zaak/read.ts'
 import { openReferences } from './zaak/references.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
 import { settingsOf } from './zaak/rules.ts'
-import { createZio, Zio, ZioDeel } from './zaakinformatieobjecten.ts'
-import { createZaakobject, judgeObject, Zaakobject, ZaakobjectDeel } from './zaakobjecten.ts'
+import { createZio, Zio, ZioPart } from './zaakinformatieobjecten.ts'
+import { createZaakobject, judgeObject, Zaakobject, ZaakobjectPart } from './zaakobjecten.ts'
 
-const ZaakPatchVrij = Patch(ZaakInput)
+const FreeZaakPatch = Patch(ZaakInput)
 // Each part is read by the schema of its resource when its turn comes, so that its faults have its place in their names.
-const deel = (schema: TSchema) => Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object' }, schema))
-const delen = (schema: TSchema) => Type.Optional(Type.Array(deel(schema), { default: [] }))
-const Registreren = Type.Object({
-  zaak: deel(ZaakInput),
-  rollen: Type.Array(deel(RolDeel)),
-  zaakinformatieobjecten: delen(ZioDeel),
-  zaakobjecten: delen(ZaakobjectDeel),
-  status: deel(StatusDeel),
+const partOf = (schema: TSchema) => Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object' }, schema))
+const partsOf = (schema: TSchema) => Type.Optional(Type.Array(partOf(schema), { default: [] }))
+const Registration = Type.Object({
+  zaak: partOf(ZaakInput),
+  rollen: Type.Array(partOf(RolPart)),
+  zaakinformatieobjecten: partsOf(ZioPart),
+  zaakobjecten: partsOf(ZaakobjectPart),
+  status: partOf(StatusPart),
 })
-const Geregistreerd = Type.Object({
+const Registered = Type.Object({
   zaak: Zaak,
   status: Status,
   rollen: Type.Array(Rol),
@@ -62,18 +62,22 @@ const Geregistreerd = Type.Object({
   zaakobjecten: Type.Array(Zaakobject),
 })
 const withStatus = (group: 'opschorting' | 'verlenging') =>
-  Type.Object({ zaak: deel(Type.Required(Type.Pick(ZaakInput, [group]))), status: deel(StatusDeel) })
-const Gewijzigd = Type.Object({ zaak: Zaak, status: Status })
+  Type.Object({ zaak: partOf(Type.Required(Type.Pick(ZaakInput, [group]))), status: partOf(StatusPart) })
+const Changed = Type.Object({ zaak: Zaak, status: Status })
 const Bijwerken = Type.Object({
   zaak: Type.Optional(
-    Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object', default: {} }, ZaakPatchVrij)),
+    Type.Unsafe<Record<string, unknown>>(documentedAs({ type: 'object', default: {} }, FreeZaakPatch)),
   ),
-  rollen: Type.Optional(Type.Array(deel(Type.Object({ uuid: Type.Optional(Uuid), ...RolDeel.properties })))),
-  status: deel(StatusDeel),
+  rollen: Type.Optional(Type.Array(partOf(Type.Object({ uuid: Type.Optional(Uuid), ...RolPart.properties })))),
+  status: partOf(StatusPart),
 })
 const Bijgewerkt = Type.Object({ zaak: Zaak, status: Status, rollen: Type.Array(Rol) })
-const Afsluiten = Type.Object({ zaak: deel(ZaakPatchVrij), resultaat: deel(ResultaatDeel), status: deel(StatusDeel) })
-const Afgesloten = Type.Object({ zaak: Zaak, status: Status, resultaat: Resultaat })
+const ClosingBody = Type.Object({
+  zaak: partOf(FreeZaakPatch),
+  resultaat: partOf(ResultaatPart),
+  status: partOf(StatusPart),
+})
+const Closed = Type.Object({ zaak: Zaak, status: Status, resultaat: Resultaat })
 const Reserveren = Type.Object({
   bronorganisatie: Rsin,
   aantal: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })),
@@ -116,7 +120,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_registreren',
-    { config: registreren, schema: { body: Registreren, response: { 201: Geregistreerd } } },
+    { config: registreren, schema: { body: Registration, response: { 201: Registered } } },
     async (request, reply) => {
       const { body, base } = request
       const input = part('zaak', () => readInput(ZaakInput, body.zaak))
@@ -124,9 +128,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       if (elsewhere.length > 0) throw invalidAll(elsewhere)
       const zaaktypen = await verwijzingen.zaaktypen(input, base)
       const typen = await typenIn(body, base, [['zaaktype', input.zaaktype]])
-      const objecten = parts('zaakobjecten', ZaakobjectDeel, body.zaakobjecten)
+      const objecten = parts('zaakobjecten', ZaakobjectPart, body.zaakobjecten)
       const objectFaults = await askEach(objecten, (one) => judgeObject(app, one, base))
-      const zios = parts('zaakinformatieobjecten', ZioDeel, body.zaakinformatieobjecten)
+      const zios = parts('zaakinformatieobjecten', ZioPart, body.zaakinformatieobjecten)
       const documenten = await askEach(zios, ({ informatieobject }) =>
         fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
       )
@@ -137,16 +141,16 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)
         const status = await setStatus(m, kern, body.status, 'mag', typen)
-        const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolDeel, rol), typen))
+        const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolPart, rol), typen))
         const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
           const from = elders.spiegels.length
-          const made = await createZio(m, kern, zio as ZioDeel, { document: documenten[index], elders, typen })
+          const made = await createZio(m, kern, zio as ZioPart, { document: documenten[index], elders, typen })
           nameFaultsBelow(elders, from, `zaakinformatieobjecten.${index}`)
           return made
         })
         elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
         const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
-          createZaakobject(m, kern, object as ZaakobjectDeel, objectFaults[index], typen),
+          createZaakobject(m, kern, object as ZaakobjectPart, objectFaults[index], typen),
         )
         const after = await zaakOf(m, kern)
         announce(m, kern, 'geregistreerd', after)
@@ -158,7 +162,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_opschorten/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: withStatus('opschorting'), response: { 200: Gewijzigd } } },
+    { config: mayUpdate, schema: { params: Params, body: withStatus('opschorting'), response: { 200: Changed } } },
     async (request, reply) => {
       const { uuid } = request.params
       const given = readTogether(() => only('opschorting', request.body.zaak), request.body.status)
@@ -172,7 +176,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_verlengen/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: withStatus('verlenging'), response: { 200: Gewijzigd } } },
+    { config: mayUpdate, schema: { params: Params, body: withStatus('verlenging'), response: { 200: Changed } } },
     async (request, reply) => {
       const { uuid } = request.params
       const given = readTogether(() => only('verlenging', request.body.zaak), request.body.status)
@@ -190,7 +194,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { uuid } = request.params
       const { zaak = {}, rollen, status } = request.body
-      const given = part('zaak', () => readInput(ZaakPatchVrij, zaak, { defaults: false }))
+      const given = part('zaak', () => readInput(FreeZaakPatch, zaak, { defaults: false }))
       const asked = await ask(uuid, given, request.body, request.base)
       const how = { einde: 'mag-niet', event: 'bijgewerkt', asked } as const
       const answer = await app.mutate(request.actor, (m) =>
@@ -204,10 +208,10 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/zaak_afsluiten/:uuid',
-    { config: mayUpdate, schema: { params: Params, body: Afsluiten, response: { 200: Afgesloten } } },
+    { config: mayUpdate, schema: { params: Params, body: ClosingBody, response: { 200: Closed } } },
     async (request, reply) => {
       const { uuid } = request.params
-      const given = part('zaak', () => readInput(ZaakPatchVrij, request.body.zaak, { defaults: false }))
+      const given = part('zaak', () => readInput(FreeZaakPatch, request.body.zaak, { defaults: false }))
       const zaak = link(request.base, 'zaak', uuid)
       const documenten = await closingFaultsElsewhere(app, zaak, request.body.status.statustype, request.base)
       const asked = { ...(await ask(uuid, given, request.body, request.base)), documenten }
@@ -217,7 +221,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
           const how = { einde: 'moet', event: 'afgesloten', asked: { ...asked, objects } } as const
           const changed = await changeWithStatus(m, uuid, given, request.body.status, how, async (kern) => {
             resultaat = await within('resultaat', () =>
-              createResultaat(m, kern, readInput(ResultaatDeel, request.body.resultaat), asked.typen, objects),
+              createResultaat(m, kern, readInput(ResultaatPart, request.body.resultaat), asked.typen, objects),
             )
           })
           return { ...changed, resultaat }
@@ -241,7 +245,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   }
 
   /** What the case and its new parts refer to at other servers. */
-  async function ask(uuid: string, given: ZaakPatch, body: Delen, base: string): Promise<Gevraagd> {
+  async function ask(uuid: string, given: ZaakPatch, body: PartsOfBody, base: string): Promise<Gevraagd> {
     const typen = await typenIn(body, base)
     const known = await findZaak(app.read, uuid, 0)
     if (!known) return { faults: [], zaaktypen: typen, typen }
@@ -254,7 +258,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   }
 
   /** The types elsewhere that the parts in a body name. What is in them was not checked yet. */
-  function typenIn(body: Delen, base: string, more: Gezocht = []): Promise<RemoteTypes> {
+  function typenIn(body: PartsOfBody, base: string, more: Gezocht = []): Promise<RemoteTypes> {
     return fetchTypes(app.parts.services, base, [
       ...more,
       ['statustype', body.status?.statustype],
@@ -270,7 +274,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     uuid: string,
     given: ZaakPatch,
     status: object,
-    { einde, event, asked }: { einde: Einde; event: string; asked: Gevraagd },
+    { einde, event, asked }: { einde: Closing; event: string; asked: Gevraagd },
     between: (kern: ZaakCore) => Promise<void> = async () => {},
   ) {
     const before = await holdZaak(m, uuid)
@@ -293,20 +297,20 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     m: Mutation,
     kern: ZaakCore,
     given: object,
-    einde: Einde,
+    einde: Closing,
     typen: RemoteTypes,
     { documenten = [], objects }: Pick<Gevraagd, 'documenten' | 'objects'> = {},
   ) {
     return within('status', () => {
-      const input = readInput(StatusDeel, given)
+      const input = readInput(StatusPart, given)
       const day = dayAsWritten(input.datumStatusGezet)
       return createStatus(m, kern, input, { ...settings(), einde, typen, documenten, objects, day })
     })
   }
 }
 
-type Vrij = Record<string, unknown>
-type Delen = { status?: Vrij; resultaat?: Vrij; rollen?: Vrij[]; zaakobjecten?: Vrij[] }
+type Free = Record<string, unknown>
+type PartsOfBody = { status?: Free; resultaat?: Free; rollen?: Free[]; zaakobjecten?: Free[] }
 type Gezocht = (readonly [soort: RemoteKind, url: unknown])[]
 /** What was asked of other servers, before the transaction: faults of references, types, and days of objects. */
 type Gevraagd = {
@@ -329,7 +333,7 @@ function announce(m: Mutation, kern: ZaakCore, actie: string, { zaak }: Awaited<
 }
 
 /** What an endpoint changes of the case, with the faults of the status that comes with it. */
-function readTogether(read: () => ZaakPatch, status: Vrij): ZaakPatch {
+function readTogether(read: () => ZaakPatch, status: Free): ZaakPatch {
   const faults: InvalidParam[] = []
   const collect = <T>(work: () => T): T | undefined => {
     try {
@@ -341,7 +345,7 @@ function readTogether(read: () => ZaakPatch, status: Vrij): ZaakPatch {
     }
   }
   const given = collect(read)
-  collect(() => part('status', () => readInput(StatusDeel, status)))
+  collect(() => part('status', () => readInput(StatusPart, status)))
   throwFaults(faults)
   return given!
 }
@@ -349,11 +353,11 @@ function readTogether(read: () => ZaakPatch, status: Vrij): ZaakPatch {
 /** The one group that an endpoint changes. */
 function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>): ZaakPatch {
   if (!(name in given)) throw invalid(`zaak.${name}`, 'required', 'Dit veld is verplicht.')
-  return part('zaak', () => readInput(ZaakPatchVrij, { [name]: given[name] }, { defaults: false }))
+  return part('zaak', () => readInput(FreeZaakPatch, { [name]: given[name] }, { defaults: false }))
 }
 
 /** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
-async function replaceRollen(m: Mutation, kern: ZaakCore, given: Vrij[], typen: RemoteTypes): Promise<void> {
+async function replaceRollen(m: Mutation, kern: ZaakCore, given: Free[], typen: RemoteTypes): Promise<void> {
   const kept = new Set<string>()
   const faults: InvalidParam[] = []
   for (const [index, { uuid }] of given.entries()) {
@@ -373,7 +377,7 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Vrij[], typen: 
     throw invalid('rollen', 'max_items', `De zaak heeft meer dan ${2 * LIMITS.items} rollen. Wijzig ze een voor een.`)
   for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, expected(await findRol(m, uuid)))
   await each('rollen', given, async ({ uuid, ...rol }) => {
-    const input = readInput(RolDeel, rol)
+    const input = readInput(RolPart, rol)
     if (uuid === undefined) return createRol(m, kern, input, typen)
     return changeRol(m, kern, expected(await findRol(m, String(uuid))), input)
   })

@@ -31,13 +31,13 @@ const ZAAKVERZOEK = {
   elders: 'objectverzoek',
   lijst: 'objectverzoeken',
 } as const
-type Relatie = typeof ZAAKCONTACTMOMENT | typeof ZAAKVERZOEK
+type Relation = typeof ZAAKCONTACTMOMENT | typeof ZAAKVERZOEK
 
 type Row = PartRow & { contactmoment: string; verzoek: string }
 
 // The two differ in nothing but names, in the standard as well.
 const routes =
-  (relatie: Relatie): FastifyPluginAsyncTypebox =>
+  (relatie: Relation): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { pad, veld } = relatie
     const { services } = app.parts
@@ -101,7 +101,7 @@ const routes =
 export const zaakcontactmomenten = routes(ZAAKCONTACTMOMENT)
 export const zaakverzoeken = routes(ZAAKVERZOEK)
 
-function sourceOf({ naam, veld }: Relatie): PartSource<Row, { url: string; uuid: string }> {
+function sourceOf({ naam, veld }: Relation): PartSource<Row, { url: string; uuid: string }> {
   return {
     soort: naam,
     table: naam,
@@ -116,7 +116,7 @@ function sourceOf({ naam, veld }: Relatie): PartSource<Row, { url: string; uuid:
 }
 
 /** It is there, and is what it has to be: asked before a transaction begins. */
-async function judge(services: Services, veld: Relatie['veld'], url: string, base: string): Promise<InvalidParam[]> {
+async function judge(services: Services, veld: Relation['veld'], url: string, base: string): Promise<InvalidParam[]> {
   const target = resolveLink(url, base)
   if (target.kind === 'ours') return [fault(veld, 'invalid-resource', 'Deze URL is van een andere resource.')]
   const fetched = target.kind === 'elsewhere' ? await services.fetchJson(url) : undefined
@@ -126,7 +126,7 @@ async function judge(services: Services, veld: Relatie['veld'], url: string, bas
   return [fault(veld, 'invalid-resource', `Deze URL is niet van een ${veld}.`)]
 }
 
-async function create(m: Mutation, relatie: Relatie, zaak: ZaakCore, url: string, elders: RemoteChange) {
+async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: string, elders: RemoteChange) {
   const { naam, veld } = relatie
   const made = one(
     await m.sql<{ uuid: string }[]>`
@@ -147,7 +147,7 @@ async function create(m: Mutation, relatie: Relatie, zaak: ZaakCore, url: string
   return nieuw
 }
 
-async function remove(m: Mutation, relatie: Relatie, uuid: string): Promise<void> {
+async function remove(m: Mutation, relatie: Relation, uuid: string): Promise<void> {
   const { naam, veld } = relatie
   const bron = sourceOf(relatie)
   const { zaak, before: row } = await holdOne(m, bron, uuid, ALLEEN_BIJWERKEN)

@@ -14,10 +14,10 @@ import { invalid, Problem } from '../http/problem.ts'
 import { CLOUD_EVENT } from '../notificaties/cloud-events.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { OBJECT_TYPES } from './objecttypen.ts'
-import { createZaakobject, removeZaakobject, ZaakobjectDeel } from './zaakobjecten.ts'
+import { createZaakobject, removeZaakobject, ZaakobjectPart } from './zaakobjecten.ts'
 
-const GEKOPPELD = 'nl.overheid.zaken.zaak-gekoppeld'
-const ONTKOPPELD = 'nl.overheid.zaken.zaak-ontkoppeld'
+const LINKED = 'nl.overheid.zaken.zaak-gekoppeld'
+const UNLINKED = 'nl.overheid.zaken.zaak-ontkoppeld'
 const MAX_BYTES = 65_536
 const access = { component: 'nrc', scopes: ['cloudevents.bezorgen'] } as const
 
@@ -66,7 +66,7 @@ export const events: FastifyPluginAsyncTypebox = async (app) => {
         response: { 202: Accepted },
         consumes: [CLOUD_EVENT],
         summary: 'Cloud event ontvangen',
-        description: `Een zaak is elders gekoppeld (\`${GEKOPPELD}\`) of ontkoppeld (\`${ONTKOPPELD}\`).`,
+        description: `Een zaak is elders gekoppeld (\`${LINKED}\`) of ontkoppeld (\`${UNLINKED}\`).`,
       } as object,
     },
     async (request, reply) => {
@@ -81,7 +81,7 @@ export const events: FastifyPluginAsyncTypebox = async (app) => {
 
   /** What came of it, for the log and the table. */
   async function receive({ actor }: FastifyRequest, event: CloudEvent): Promise<string> {
-    if (event.type !== GEKOPPELD && event.type !== ONTKOPPELD) return 'unknown type'
+    if (event.type !== LINKED && event.type !== UNLINKED) return 'unknown type'
     const once = (uitkomst: string, work: (m: Mutation) => Promise<void>) =>
       app.mutate(actor, async (m) => {
         m.unrecorded('an event that came before changes nothing')
@@ -92,7 +92,7 @@ export const events: FastifyPluginAsyncTypebox = async (app) => {
         return uitkomst
       })
     try {
-      return await once(DONE, (m) => (event.type === GEKOPPELD ? link(m, event.data) : unlink(m, event.data)))
+      return await once(DONE, (m) => (event.type === LINKED ? link(m, event.data) : unlink(m, event.data)))
     } catch (error) {
       const reason = reasonOf(error)
       if (reason === undefined) throw error
@@ -127,7 +127,7 @@ async function link(m: Mutation, data: unknown): Promise<void> {
   const { linkTo, linkObjectType, label } = fieldsOf(data)
   const zaak = await zaakOf(m, data)
   const isKnown = (OBJECT_TYPES as readonly unknown[]).includes(linkObjectType)
-  const input = readInput(ZaakobjectDeel, {
+  const input = readInput(ZaakobjectPart, {
     object: linkTo,
     relatieomschrijving: label,
     ...(isKnown ? { objectType: linkObjectType } : { objectType: 'overige', objectTypeOverige: linkObjectType }),

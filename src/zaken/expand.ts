@@ -9,7 +9,7 @@ import { LEZEN } from './rights.ts'
 import { toZaak } from './zaak/columns.ts'
 import { findReadable } from './zaak/read.ts'
 
-export type Soort =
+export type Kind =
   | 'zaak'
   | 'status'
   | 'resultaat'
@@ -24,16 +24,16 @@ export type Soort =
   | 'zaakverzoek'
   | 'zaaknotitie'
 type Loader = (request: FastifyRequest, uuids: string[]) => Promise<{ url: string }[]>
-const loaders = new Map<Soort, Loader>()
+const loaders = new Map<Kind, Loader>()
 
-export function expandable(soort: Soort, load: Loader): void {
+export function expandable(soort: Kind, load: Loader): void {
   loaders.set(soort, load)
 }
 expandable('zaak', async (request, uuids) =>
   (await findReadable(request.server.read, request.actor, uuids)).map((row) => toZaak(row, request.base)),
 )
 
-function to(soort: Soort): Expansion {
+function to(soort: Kind): Expansion {
   return {
     component: 'zrc',
     scopes: LEZEN,
@@ -54,7 +54,7 @@ function to(soort: Soort): Expansion {
 const nestedUuid = (url: string) => /\/(?:zaakeigenschappen|besluiten)\/([0-9a-f-]{36})$/.exec(url)?.[1] ?? []
 
 /** What can be expanded within a resource of this kind. */
-export function tree(soort: Soort): ExpandTree {
+export function tree(soort: Kind): ExpandTree {
   switch (soort) {
     case 'zaak':
       return {

@@ -2,7 +2,7 @@
 import type postgres from 'postgres'
 import { documenttypeOfZaaktype } from '../catalogi/type-relations.ts'
 
-type Rij = { nummer: number; zaakUuid: string; typeId: number }
+type LinkRow = { nummer: number; zaakUuid: string; typeId: number }
 
 /**
  * Judges and locks the cases that rows name, as a POST of a zaakinformatieobject would. Who imports has all rights, so a
@@ -12,7 +12,7 @@ type Rij = { nummer: number; zaakUuid: string; typeId: number }
  */
 export async function judgeZaken(
   sql: postgres.Sql | postgres.TransactionSql,
-  rows: readonly Rij[],
+  rows: readonly LinkRow[],
   { lock = true } = {},
 ): Promise<Map<number, string>> {
   if (rows.length === 0) return new Map()

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { loadJq } from 'jq-wasm'
-import type { Opdracht, SchemaVerdict, Stap } from './object-schema.ts'
+import type { Opdracht, SchemaVerdict, Step } from './object-schema.ts'
 
 const PAGE = 65_536
 const MAX_MEMORY = 128 * 1024 * 1024
@@ -21,8 +21,8 @@ memory.grow = function (pages) {
 
 const jq = await loadJq()
 const { objecttype, schema, object, objectData } = workerData as Opdracht
-const begin = (stap: Stap) => parentPort!.postMessage({ stap } satisfies SchemaVerdict)
-const end = (fout: Stap | null) => parentPort!.postMessage({ fout } satisfies SchemaVerdict)
+const begin = (stap: Step) => parentPort!.postMessage({ stap } satisfies SchemaVerdict)
+const end = (fout: Step | null) => parentPort!.postMessage({ fout } satisfies SchemaVerdict)
 
 /** The first answer of a filter; undefined when it has none, or is no jq at all. */
 function first(json: string, filter: string): unknown {
@@ -45,7 +45,7 @@ function judge(given: Record<string, unknown>, data: unknown): boolean | undefin
   }
 }
 
-function run(): Stap | null {
+function run(): Step | null {
   begin('schema')
   const found = first(objecttype, schema)
   if (found === null || typeof found !== 'object' || Array.isArray(found)) return 'schema'

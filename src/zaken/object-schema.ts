@@ -8,20 +8,20 @@ import { fault, type InvalidParam, Problem } from '../http/problem.ts'
 import { inTurn } from '../jobs/in-turn.ts'
 import type { Services } from '../services/services.ts'
 
-export const Definitie = Type.Object({
+export const Definition = Type.Object({
   url: Type.String({ format: 'uri', minLength: 1, maxLength: 1000 }),
   schema: Text(100, { minLength: 1 }),
   objectData: Text(100, { minLength: 1 }),
 })
-export type Definitie = Static<typeof Definitie>
+export type Definition = Static<typeof Definition>
 
 /** What the thread is given: two answers of other servers, as text, and the jq for each. */
 export type Opdracht = { objecttype: string; schema: string; object: string; objectData: string }
-export type Stap = 'schema' | 'objectData' | 'object'
+export type Step = 'schema' | 'objectData' | 'object'
 /** What it says: which step it begins, and at the end where it went wrong. */
-export type SchemaVerdict = { stap: Stap } | { fout: Stap | null }
+export type SchemaVerdict = { stap: Step } | { fout: Step | null }
 
-const FOUTEN: Record<Stap, InvalidParam> = {
+const FAULTS: Record<Step, InvalidParam> = {
   schema: fault('objectTypeOverigeDefinitie.schema', 'invalid', 'Hiermee wordt geen JSON-schema gevonden.'),
   objectData: fault('objectTypeOverigeDefinitie.objectData', 'invalid', 'Hiermee worden geen gegevens gevonden.'),
   object: fault('object', 'invalid-schema', 'De gegevens van het object voldoen niet aan het schema.'),
@@ -30,7 +30,7 @@ const FOUTEN: Record<Stap, InvalidParam> = {
 /** What is wrong with a definitie and the object that it is about: asked before a transaction begins. */
 export async function definitionFaults(
   services: Services,
-  { url, schema, objectData }: Definitie,
+  { url, schema, objectData }: Definition,
   object: string,
   base: string,
 ): Promise<InvalidParam[]> {
@@ -38,7 +38,7 @@ export async function definitionFaults(
   if (type === undefined) return [fault('objectTypeOverigeDefinitie.url', 'invalid', 'Hier is geen JSON op te vragen.')]
   if (found === undefined) return [fault('object', 'invalid', 'Van dit object is geen JSON op te vragen.')]
   const fout = await threads(() => runThread({ objecttype: type, schema, object: found, objectData }))
-  return fout ? [FOUTEN[fout]] : []
+  return fout ? [FAULTS[fout]] : []
 }
 
 async function fetchJson(services: Services, url: string, base: string): Promise<string | undefined> {
@@ -51,7 +51,7 @@ const DEADLINE_MS = 3000
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 
 /** @returns the step at which it failed, or took too long; null when all is well */
-function runThread(workerData: Opdracht): Promise<Stap | null> {
+function runThread(workerData: Opdracht): Promise<Step | null> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./object-schema-thread.ts', import.meta.url), {
       workerData,
@@ -60,8 +60,8 @@ function runThread(workerData: Opdracht): Promise<Stap | null> {
       stdout: true, // what jq or its runtime prints is nobody's business
       stderr: true,
     })
-    let stap: Stap | undefined
-    let uitslag: Stap | null | undefined
+    let stap: Step | undefined
+    let uitslag: Step | null | undefined
     let timer: NodeJS.Timeout | undefined
     let failure: unknown
     worker.on('message', (said: SchemaVerdict) => {

@@ -2,7 +2,7 @@
 import Type, { type TObject } from 'typebox'
 import { documentedAs } from '../http/documented.ts'
 import { OptionalText, Text } from '../http/input.ts'
-import { BETROKKENEN, Deel, NatuurlijkPersoon, NietNatuurlijkPersoon } from './betrokkenen.ts'
+import { BETROKKENEN, NatuurlijkPersoon, NietNatuurlijkPersoon, Part } from './betrokkenen.ts'
 
 const huisnummer = Type.Integer({ minimum: 0, maximum: 99_999 })
 const adres = {
@@ -15,7 +15,7 @@ const adres = {
 }
 const TerreinGebouwdObject = Type.Object({
   identificatie: Text(100),
-  adresAanduidingGrp: Deel(
+  adresAanduidingGrp: Part(
     Type.Object({
       numIdentificatie: OptionalText(100),
       oaoIdentificatie: OptionalText(100),
@@ -27,7 +27,7 @@ const TerreinGebouwdObject = Type.Object({
 })
 const WozObject = Type.Object({
   wozObjectNummer: Text(100),
-  aanduidingWozObject: Deel(
+  aanduidingWozObject: Part(
     Type.Object({ aoaIdentificatie: OptionalText(100), ...adres, locatieOmschrijving: OptionalText(1000) }),
   ),
 })
@@ -54,7 +54,7 @@ export const OBJECTTYPEN: Record<string, TObject | null> = {
   enkelvoudig_document: null,
   gemeente: Type.Object({ gemeenteNaam: Text(80), gemeenteCode: Text(4) }),
   gemeentelijke_openbare_ruimte: Type.Object({ identificatie: Text(100), openbareRuimteNaam: Text(80) }),
-  huishouden: Type.Object({ nummer: Text(12), isGehuisvestIn: Deel(TerreinGebouwdObject) }),
+  huishouden: Type.Object({ nummer: Text(12), isGehuisvestIn: Part(TerreinGebouwdObject) }),
   inrichtingselement: Type.Object({
     type: Type.Enum([
       'bak',
@@ -122,15 +122,15 @@ export const OBJECTTYPEN: Record<string, TObject | null> = {
   wegdeel: Type.Object({ type: Text(100), identificatie: Text(100), naam: OptionalText(500) }),
   wijk: Type.Object({ wijkCode: Text(2), wijkNaam: Text(40), gemGemeenteCode: Text(4) }),
   woonplaats: Type.Object({ identificatie: Text(100), woonplaatsNaam: Text(80) }),
-  woz_deelobject: Type.Object({ nummerWozDeelObject: Text(6), isOnderdeelVan: Deel(WozObject) }),
+  woz_deelobject: Type.Object({ nummerWozDeelObject: Text(6), isOnderdeelVan: Part(WozObject) }),
   woz_object: WozObject,
-  woz_waarde: Type.Object({ waardepeildatum: Text(9), isVoor: Deel(WozObject) }),
+  woz_waarde: Type.Object({ waardepeildatum: Text(9), isVoor: Part(WozObject) }),
   zakelijk_recht: Type.Object({
     identificatie: Text(100),
     avgAard: Text(1000),
-    heeftBetrekkingOp: Deel(Onroerend),
-    heeftAlsGerechtigde: Deel(
-      Type.Object({ natuurlijkPersoon: Deel(NatuurlijkPersoon), nietNatuurlijkPersoon: Deel(NietNatuurlijkPersoon) }),
+    heeftBetrekkingOp: Part(Onroerend),
+    heeftAlsGerechtigde: Part(
+      Type.Object({ natuurlijkPersoon: Part(NatuurlijkPersoon), nietNatuurlijkPersoon: Part(NietNatuurlijkPersoon) }),
     ),
   }),
   overige: Type.Object({

@@ -15,7 +15,7 @@ import { localUuid, resolveLink } from '../http/links.ts'
 import { type Listing, sendPageOf } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sendAllById } from '../http/stream.ts'
-import { expandable, type Soort, tree } from './expand.ts'
+import { expandable, type Kind, tree } from './expand.ts'
 import { holdZaakOf, type ZaakCore } from './lock.ts'
 import { LEZEN, mayDo, reached, requireMay, type Scopes } from './rights.ts'
 
@@ -29,7 +29,7 @@ export type PartRow = {
 }
 /** `columns` may be empty where `x.*` says it all; `joins` come after those to the case. */
 export type PartSource<Row extends PartRow, R extends { url: string } = { url: string }> = {
-  soort: Soort
+  soort: Kind
   table: string
   columns: RawBuilder<unknown>
   joins?: RawBuilder<unknown>
@@ -219,7 +219,7 @@ export async function sendOne<Row extends PartRow>(
   return sendCacheable(request, reply, answer)
 }
 
-async function withExpand<R extends object>(request: FastifyRequest, soort: Soort, resources: R[]): Promise<R[]> {
+async function withExpand<R extends object>(request: FastifyRequest, soort: Kind, resources: R[]): Promise<R[]> {
   const { expand: paths } = request.query as { expand?: string[] }
   return paths ? expand(request, resources, paths, tree(soort)) : resources
 }

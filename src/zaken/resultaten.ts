@@ -20,8 +20,8 @@ import { rederiveArchivering } from './zaak/archive.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 
-export const ResultaatDeel = Type.Object({ resultaattype: Reference(), toelichting: OptionalText(1000) })
-const ResultaatInput = Type.Object({ zaak: Url(), ...ResultaatDeel.properties })
+export const ResultaatPart = Type.Object({ resultaattype: Reference(), toelichting: OptionalText(1000) })
+const ResultaatInput = Type.Object({ zaak: Url(), ...ResultaatPart.properties })
 const ResultaatPut = withoutDefaults(ResultaatInput)
 const ResultaatPatch = Patch(ResultaatInput)
 export const Resultaat = Type.Object({ url: Url(), uuid: Uuid, ...ResultaatInput.properties })
@@ -117,7 +117,7 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
 export async function createResultaat(
   m: Mutation,
   zaak: ZaakCore,
-  input: Static<typeof ResultaatDeel>,
+  input: Static<typeof ResultaatPart>,
   typen: RemoteTypes,
   objects?: ObjectDates,
 ) {

@@ -15,7 +15,7 @@ import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
 import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
-import { aNummerFault, BETROKKENEN, CONTEXTEN, Deel, readPart, representeeFaults } from './betrokkenen.ts'
+import { aNummerFault, BETROKKENEN, CONTEXTEN, Part, readPart, representeeFaults } from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   by,
@@ -44,23 +44,23 @@ const Contactpersoon = Type.Object({
   telefoonnummer: OptionalText(20),
   naam: Text(200),
 })
-const CONTACTPERSOON_LEEG = { emailadres: '', functie: '', telefoonnummer: '', naam: '' }
+const CONTACTPERSOON_EMPTY = { emailadres: '', functie: '', telefoonnummer: '', naam: '' }
 
-export const RolDeel = Type.Object({
+export const RolPart = Type.Object({
   betrokkene: OptionalReference,
   betrokkeneType: Type.Enum(BETROKKENE_TYPES),
   afwijkendeNaamBetrokkene: OptionalText(625),
   roltype: Reference(),
   roltoelichting: OptionalText(1000),
   indicatieMachtiging: OptionalChoice(['gemachtigde', 'machtiginggever']),
-  contactpersoonRol: Deel(Contactpersoon),
+  contactpersoonRol: Part(Contactpersoon),
   beginGeldigheid: OptionalDate,
   eindeGeldigheid: OptionalDate,
   betrokkeneIdentificatie: anyObject(merged('BetrokkeneIdentificatie', BETROKKENEN)),
   authenticatieContext: anyObject(CONTEXT),
 })
-export type RolDeel = Static<typeof RolDeel>
-const RolInput = Type.Object({ zaak: Url(), ...RolDeel.properties })
+export type RolPart = Static<typeof RolPart>
+const RolInput = Type.Object({ zaak: Url(), ...RolPart.properties })
 export const Rol = Type.Object({
   url: Url(),
   uuid: Uuid,
@@ -168,7 +168,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 /** @param typen what was asked of other servers */
-export async function createRol(m: Mutation, zaak: ZaakCore, input: RolDeel, typen: RemoteTypes) {
+export async function createRol(m: Mutation, zaak: ZaakCore, input: RolPart, typen: RemoteTypes) {
   const parts = readParts(input)
   throwFaults(parts.faults)
   const roltype = await roltypeOf(m, input.roltype, zaak, typen)
@@ -188,7 +188,7 @@ export async function changeRol(
   m: Mutation,
   zaak: ZaakCore,
   before: RolRow,
-  input: RolDeel,
+  input: RolPart,
   faults: InvalidParam[] = [],
 ) {
   const oud = toRol(before, m.actor.base)
@@ -215,7 +215,7 @@ export const rollenOf = (db: ReadDb, zaakUuid: string, base: string) => partsOf(
 type Parts = { identificatie: object | null; context: object | null; faults: InvalidParam[] }
 
 /** What depends on the kind of who is involved, and what the fields say together. */
-function readParts(input: RolDeel): Parts {
+function readParts(input: RolPart): Parts {
   const name = 'betrokkeneIdentificatie'
   const identificatie = readPart(BETROKKENEN[input.betrokkeneType]!, input.betrokkeneIdentificatie, name)
   const shape = CONTEXTEN[input.betrokkeneType]
@@ -240,7 +240,7 @@ function readParts(input: RolDeel): Parts {
 }
 
 /** Who is involved is somebody. Clients expect to hear of a roltype of another zaaktype first. */
-const betrokkeneFaults = ({ betrokkene, betrokkeneIdentificatie }: RolDeel): InvalidParam[] =>
+const betrokkeneFaults = ({ betrokkene, betrokkeneIdentificatie }: RolPart): InvalidParam[] =>
   betrokkene || betrokkeneIdentificatie
     ? []
     : [onObject('invalid-betrokkene', 'Geef betrokkene of betrokkeneIdentificatie.')]
@@ -271,7 +271,7 @@ async function onceFaults(m: Mutation, zaak: ZaakCore, { omschrijvingGeneriek: s
   return there ? [fault('roltype', 'max-occurences', `De zaak heeft al een ${soort}.`)] : []
 }
 
-function toRow(m: Mutation, input: RolDeel, { identificatie, context }: Parts) {
+function toRow(m: Mutation, input: RolPart, { identificatie, context }: Parts) {
   return {
     betrokkene: input.betrokkene ?? '',
     betrokkeneType: input.betrokkeneType,
@@ -307,7 +307,7 @@ function toRol(row: RolRow, base: string) {
     roltoelichting: row.roltoelichting,
     registratiedatum: row.registratiedatum,
     indicatieMachtiging: row.indicatieMachtiging,
-    contactpersoonRol: row.contactpersoonRol ?? CONTACTPERSOON_LEEG,
+    contactpersoonRol: row.contactpersoonRol ?? CONTACTPERSOON_EMPTY,
     statussen: row.statussen.map((uuid) => link(base, 'status', uuid)),
     beginGeldigheid: row.beginGeldigheid,
     eindeGeldigheid: row.eindeGeldigheid,

@@ -24,13 +24,13 @@ import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
 
 /** The fields apart from the case, which combined endpoints know already. */
-export const StatusDeel = Type.Object({
+export const StatusPart = Type.Object({
   statustype: Reference(),
   datumStatusGezet: Moment,
   statustoelichting: OptionalText(1000),
   gezetdoor: NullableReference,
 })
-const StatusInput = Type.Object({ zaak: Url(), ...StatusDeel.properties })
+const StatusInput = Type.Object({ zaak: Url(), ...StatusPart.properties })
 export const Status = Type.Object({
   url: Url(),
   uuid: Uuid,
@@ -118,7 +118,7 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
 /** The day of a moment in the offset that the client wrote: that is the day on which he closed the case. */
 export const dayAsWritten = (moment: string): string => moment.slice(0, 10)
 
-export type Einde = 'mag' | 'moet' | 'mag-niet'
+export type Closing = 'mag' | 'moet' | 'mag-niet'
 
 /**
  * Sets a status, with all that comes of it: the case closes with the eindstatus and opens with any other.
@@ -130,7 +130,7 @@ export type Einde = 'mag' | 'moet' | 'mag-niet'
 export async function createStatus(
   m: Mutation,
   zaak: ZaakCore,
-  input: Static<typeof StatusDeel>,
+  input: Static<typeof StatusPart>,
   {
     leeway,
     day,
@@ -144,7 +144,7 @@ export async function createStatus(
     typen: RemoteTypes
     documenten?: InvalidParam[]
     objects?: ObjectDates
-    einde?: Einde
+    einde?: Closing
   },
 ) {
   const { base } = m.actor

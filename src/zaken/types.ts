@@ -6,17 +6,17 @@ import { invalid, invalidAll, onObject } from '../http/problem.ts'
 import type { ZaakCore } from './lock.ts'
 import type { WithZaaktype } from './rights.ts'
 
-type Typesoort = 'statustype' | 'resultaattype' | 'roltype' | 'eigenschap' | 'zaakobjecttype'
+type TypeKind = 'statustype' | 'resultaattype' | 'roltype' | 'eigenschap' | 'zaakobjecttype'
 
 /** A type below that of a case: the id of one of ours, or else what its server said of it. */
-export type TypeOfZaak<T extends Typesoort> = { id: number; elders: null } | { id: null; elders: RemoteType<T> }
+export type TypeOfZaak<T extends TypeKind> = { id: number; elders: null } | { id: null; elders: RemoteType<T> }
 
 /**
  * The type that a body names, and zrc-016, 018, 019, 020: it belongs to the zaaktype of the case, at the same server.
  * @param typen what was asked of other servers
  * @throws Problem 400 on the field of that name, or `zaaktype-mismatch`
  */
-export async function requireTypeOfZaak<T extends Typesoort>(
+export async function requireTypeOfZaak<T extends TypeKind>(
   m: Mutation,
   soort: T,
   url: string,

@@ -126,10 +126,10 @@ function toZaakbesluit(row: Row, base: string) {
 
 // ---- for the Besluiten API ----
 
-export type BesluitVanZaak = { besluitUuid: string; ingangsdatum: string | null; vervaldatum: string | null }
+export type BesluitOfZaak = { besluitUuid: string; ingangsdatum: string | null; vervaldatum: string | null }
 
 /** A besluit of ours now belongs to this case. The case is locked (`zaakForChange`) and judged by the caller. */
-export async function linkBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitVanZaak): Promise<void> {
+export async function linkBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitOfZaak): Promise<void> {
   const row = one(
     await m.sql<{ uuid: string }[]>`
     insert into zaakbesluit (zaak_id, besluit_uuid, ingangsdatum, vervaldatum)
@@ -143,7 +143,7 @@ export async function linkBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitV
 }
 
 /** The days of a besluit changed: what is archived by them is derived again. */
-export async function changeLinkedBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitVanZaak): Promise<void> {
+export async function changeLinkedBesluit(m: Mutation, zaak: ZaakCore, besluit: BesluitOfZaak): Promise<void> {
   await m.sql`update zaakbesluit set ingangsdatum = ${besluit.ingangsdatum}, vervaldatum = ${besluit.vervaldatum}
     where zaak_id = ${zaak.id} and besluit_uuid = ${besluit.besluitUuid}`
   await afterBesluit(m, zaak)

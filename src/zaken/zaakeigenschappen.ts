@@ -144,11 +144,11 @@ async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeo
   return { made: await record(m, zaak, 'create', null, made!.uuid), warning: waarde[0]?.reason }
 }
 
-type Plaats = Static<typeof Params>
+type Place = Static<typeof Params>
 
 async function change(
   m: Mutation,
-  { uuid, zaakUuid }: Plaats,
+  { uuid, zaakUuid }: Place,
   actie: 'update' | 'partial_update',
   given: Static<typeof InputPatch>,
   { streng, typen }: Context,
@@ -169,8 +169,8 @@ async function change(
   return record(m, zaak, actie, oud, uuid)
 }
 
-type Soort = { id: number | null; elders: RemoteType<'eigenschap'> | InvalidParam | null }
-const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: RemoteTypes): Soort => ({
+type TypeOfEigenschap = { id: number | null; elders: RemoteType<'eigenschap'> | InvalidParam | null }
+const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: RemoteTypes): TypeOfEigenschap => ({
   id: eigenschapId,
   elders: (eigenschapUrl && typen.get('eigenschap', eigenschapUrl)) || null,
 })
@@ -178,7 +178,7 @@ const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: RemoteTypes): Soort
 type Specificatie = { formaat: string; lengte: string; waarden: string[] }
 
 /** The value is one of those of the eigenschap, or as long and of the form that it says. */
-async function valueFaults(m: Mutation, { id, elders }: Soort, waarde: string): Promise<InvalidParam[]> {
+async function valueFaults(m: Mutation, { id, elders }: TypeOfEigenschap, waarde: string): Promise<InvalidParam[]> {
   if (elders && 'code' in elders) return [elders]
   const [specificatie] = elders
     ? [elders.specificatie && specificatieOf(elders.specificatie)]
@@ -206,15 +206,15 @@ function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boole
     return voor.length <= geheel! && decimalen !== undefined && achter.length <= decimalen
   }
   const [, jaar, maand, dag, uur = '00', minuut = '00', seconde = '00'] =
-    (formaat === 'datum' ? DATUM : DATUM_TIJD).exec(waarde) ?? []
+    (formaat === 'datum' ? DATE : DATE_TIME).exec(waarde) ?? []
   const iso = `${jaar}-${maand}-${dag}T${uur}:${minuut}:${seconde}.000Z`
   const moment = new Date(iso)
   return !Number.isNaN(moment.getTime()) && moment.toISOString() === iso // 31 February is no day
 }
-const DATUM = /^(\d{4})(\d\d)(\d\d)$/
-const DATUM_TIJD = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
+const DATE = /^(\d{4})(\d\d)(\d\d)$/
+const DATE_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
 
-async function remove(m: Mutation, { uuid, zaakUuid }: Plaats): Promise<void> {
+async function remove(m: Mutation, { uuid, zaakUuid }: Place): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakeigenschap where id = ${before.id}`

@@ -25,15 +25,15 @@ import { requireOwn } from './types.ts'
 import { NullableReference, OptionalMoment, Params, withoutDefaults } from './zaak/columns.ts'
 import { zaaktypeUrlOf } from './zaak/references.ts'
 
-export const ZioDeel = Type.Object({
+export const ZioPart = Type.Object({
   informatieobject: Reference(),
   titel: OptionalText(200),
   beschrijving: OptionalText(),
   vernietigingsdatum: OptionalMoment,
   status: NullableReference,
 })
-export type ZioDeel = Static<typeof ZioDeel>
-const ZioInput = Type.Object({ zaak: Url(), ...ZioDeel.properties })
+export type ZioPart = Static<typeof ZioPart>
+const ZioInput = Type.Object({ zaak: Url(), ...ZioPart.properties })
 const ZioPut = withoutDefaults(ZioInput)
 const ZioPatch = Patch(ZioInput)
 export const Zio = Type.Object({
@@ -137,7 +137,7 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
 }
 
 /** What was asked elsewhere before, and where the other side of the relation is noted. */
-type Verwijzing = { document?: RemoteDocument | InvalidParam | undefined; elders?: RemoteChange; typen?: RemoteTypes }
+type Referred = { document?: RemoteDocument | InvalidParam | undefined; elders?: RemoteChange; typen?: RemoteTypes }
 
 /**
  * Links a document to a case, on both sides.
@@ -146,8 +146,8 @@ type Verwijzing = { document?: RemoteDocument | InvalidParam | undefined; elders
 export async function createZio(
   m: Mutation,
   zaak: ZaakCore,
-  input: ZioDeel,
-  { document, elders = nothingRemote(), typen = NO_REMOTE_TYPES }: Verwijzing = {},
+  input: ZioPart,
+  { document, elders = nothingRemote(), typen = NO_REMOTE_TYPES }: Referred = {},
 ) {
   if (document && 'code' in document) throwFaults([document]) // zrc-003
   const found = document as RemoteDocument | undefined

@@ -29,18 +29,18 @@ const Zaaknotitie = Type.Object({
   aanmaakdatum: Moment,
   wijzigingsdatum: Moment,
 })
-const TEKSTEN = { onderwerp: 'onderwerp', tekst: 'tekst', aangemaaktDoor: 'aangemaakt_door' } as const
-const MOMENTEN = { aanmaakdatum: 'aanmaakdatum', wijzigingsdatum: 'wijzigingsdatum' } as const
+const TEXTS = { onderwerp: 'onderwerp', tekst: 'tekst', aangemaaktDoor: 'aangemaakt_door' } as const
+const MOMENTS = { aanmaakdatum: 'aanmaakdatum', wijzigingsdatum: 'wijzigingsdatum' } as const
 const OPERATORS: Record<string, string> = { '': '=', __gt: '>', __gte: '>=', __lt: '<', __lte: '<=' }
 const Filter = Type.Object({
   ...PageQuery,
   ...Object.fromEntries(
-    Object.keys(TEKSTEN).flatMap((name) =>
+    Object.keys(TEXTS).flatMap((name) =>
       [name, `${name}__icontains`].map((key) => [key, Type.Optional(Type.String())]),
     ),
   ),
   ...Object.fromEntries(
-    Object.keys(MOMENTEN).flatMap((name) =>
+    Object.keys(MOMENTS).flatMap((name) =>
       Object.keys(OPERATORS).flatMap((suffix) => [
         [name + suffix, Type.Optional(Moment)],
         [`${name}__date${suffix}`, Type.Optional(Type.String({ format: 'date' }))],
@@ -133,12 +133,12 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
     ...by('x.notitie_type', filter.notitieType),
     ...by('x.status', filter.status),
   ]
-  for (const [name, column] of Object.entries(TEKSTEN)) {
+  for (const [name, column] of Object.entries(TEXTS)) {
     found.push(...by(`x.${column}`, filter[name]))
     const part = filter[`${name}__icontains`]
     if (part !== undefined) found.push(contains(sql.ref(`x.${column}`), part))
   }
-  for (const [name, column] of Object.entries(MOMENTEN)) {
+  for (const [name, column] of Object.entries(MOMENTS)) {
     for (const [suffix, operator] of Object.entries(OPERATORS)) {
       const value = filter[name + suffix]
       if (value !== undefined) found.push(sql`${sql.ref(`x.${column}`)} ${sql.raw(operator)} ${value}::timestamptz`)

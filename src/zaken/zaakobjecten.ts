@@ -15,9 +15,9 @@ import { link, resolveLink } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
 import { fault, immutable, notFound, onObject, throwFaults } from '../http/problem.ts'
-import { aNummerFault, Deel, readPart } from './betrokkenen.ts'
+import { aNummerFault, Part, readPart } from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
-import { Definitie, definitionFaults } from './object-schema.ts'
+import { Definition, definitionFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
 import { by, byUrl, findOne, holdOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
@@ -28,17 +28,17 @@ import { rederiveArchivering } from './zaak/archive.ts'
 import { anyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 
-export const ZaakobjectDeel = Type.Object({
+export const ZaakobjectPart = Type.Object({
   object: OptionalReference,
   zaakobjecttype: NullableReference,
   objectType: Type.Enum(OBJECT_TYPES),
   objectTypeOverige: OptionalText(100),
-  objectTypeOverigeDefinitie: Deel(Definitie),
+  objectTypeOverigeDefinitie: Part(Definition),
   relatieomschrijving: OptionalText(80),
   objectIdentificatie: anyObject(merged('ObjectIdentificatie', OBJECTTYPEN)),
 })
-export type ZaakobjectDeel = Static<typeof ZaakobjectDeel>
-const ZaakobjectInput = Type.Object({ zaak: Url(), ...ZaakobjectDeel.properties })
+export type ZaakobjectPart = Static<typeof ZaakobjectPart>
+const ZaakobjectInput = Type.Object({ zaak: Url(), ...ZaakobjectPart.properties })
 const ZaakobjectPut = withoutDefaults(ZaakobjectInput)
 const ZaakobjectPatch = Patch(ZaakobjectInput)
 export const Zaakobject = Type.Object({ url: Url(), uuid: Uuid, ...ZaakobjectInput.properties })
@@ -57,7 +57,7 @@ type ZaakobjectRow = PartRow & {
   zaakobjecttypeUrl: string | null
   objectType: string
   objectTypeOverige: string
-  objectTypeOverigeDefinitie: Definitie | null
+  objectTypeOverigeDefinitie: Definition | null
   relatieomschrijving: string
   objectIdentificatie: Record<string, unknown> | null
 }
@@ -154,7 +154,7 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
 /** The object is there, and is what its definitie says: asked before a transaction begins. */
 export async function judgeObject(
   app: FastifyInstance,
-  { object: url, objectTypeOverigeDefinitie: definitie }: Partial<ZaakobjectDeel>,
+  { object: url, objectTypeOverigeDefinitie: definitie }: Partial<ZaakobjectPart>,
   base: string,
 ): Promise<InvalidParam[]> {
   if (!url) return []
@@ -167,7 +167,7 @@ export async function judgeObject(
   return definitie ? definitionFaults(services, definitie, url, base) : []
 }
 
-const TABELLEN: Record<string, string> = {
+const TABLES: Record<string, string> = {
   zaak: 'zaak',
   status: 'status',
   enkelvoudiginformatieobject: 'enkelvoudiginformatieobject',
@@ -178,7 +178,7 @@ const TABELLEN: Record<string, string> = {
 async function ownObjectFaults(m: Mutation, url: string | undefined): Promise<InvalidParam[]> {
   const target = url ? resolveLink(url, m.actor.base) : undefined
   if (target?.kind !== 'ours') return []
-  const table = TABELLEN[target.resource]
+  const table = TABLES[target.resource]
   if (!table) return []
   const [row] = await m.sql`select 1 from ${m.sql(table)} where uuid = ${target.uuid}`
   return row ? [] : [fault('object', 'bad-url', 'Dit object bestaat niet.')]
@@ -187,7 +187,7 @@ async function ownObjectFaults(m: Mutation, url: string | undefined): Promise<In
 export async function createZaakobject(
   m: Mutation,
   zaak: ZaakCore,
-  input: ZaakobjectDeel,
+  input: ZaakobjectPart,
   elsewhere: InvalidParam[] = [],
   typen: RemoteTypes = NO_REMOTE_TYPES,
   objects?: ObjectDates,
@@ -227,17 +227,17 @@ const readObject = (objectType: string, value: unknown) => {
 }
 
 /** What the fields say together about the kind of object. */
-function kindFaults(input: ZaakobjectDeel): InvalidParam[] {
+function kindFaults(input: ZaakobjectPart): InvalidParam[] {
   const faults = otherFaults(input)
   if (!input.object && !input.objectIdentificatie && !input.objectTypeOverigeDefinitie)
     faults.unshift(onObject('invalid-zaakobject', 'Geef object of objectIdentificatie.'))
   return faults
 }
 
-type Overige = Pick<ZaakobjectDeel, 'object' | 'objectType' | 'objectTypeOverige' | 'objectTypeOverigeDefinitie'>
+type OtherObject = Pick<ZaakobjectPart, 'object' | 'objectType' | 'objectTypeOverige' | 'objectTypeOverigeDefinitie'>
 
 /** What it takes to be of another kind than the standard has. */
-function otherFaults(input: Overige): InvalidParam[] {
+function otherFaults(input: OtherObject): InvalidParam[] {
   const faults: InvalidParam[] = []
   const definitie = input.objectTypeOverigeDefinitie
   if (definitie && !input.object)

@@ -8,7 +8,7 @@ import { keyOf, wordsOfTables } from '../../src/beheer/language/language.ts'
 import { templateLanguage } from '../../src/beheer/language/templates.ts'
 import '../../src/beheer/index.ts'
 import { CHANGEABLE } from '../../src/config/environment.ts'
-import { GROEPEN } from '../../src/config/settings.ts'
+import { SETTING_GROUPS } from '../../src/config/settings.ts'
 
 const TEMPLATES = new URL('../../src/beheer/templates/', import.meta.url).pathname
 const SOURCES = new URL('../../src/beheer/', import.meta.url).pathname
@@ -35,7 +35,7 @@ export function collectMessages(): Map<string, Set<string>> {
     for (const dutch of sentencesIn(readFileSync(SOURCES + file, 'utf8'))) add(dutch, file)
   }
   for (const dutch of wordsOfTables) if (/\p{L}/u.test(dutch)) add(dutch, 'tables')
-  for (const groep of GROEPEN) add(groep, 'settings')
+  for (const groep of SETTING_GROUPS) add(groep, 'settings')
   for (const { pages } of CHANGEABLE)
     for (const text of [pages.label, pages.uitleg, pages.moet, ...Object.values(pages.keuzes ?? {})])
       if (text) add(text, 'settings')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { delayAfter, type Herhaling, SETS, schedule } from '../../src/notificaties/backoff.ts'
+import { delayAfter, type Retry, SETS, schedule } from '../../src/notificaties/backoff.ts'
 
-const settings = fc.record<Herhaling>({
+const settings = fc.record<Retry>({
   maxRetries: fc.integer({ min: 0, max: 100 }),
   backoff: fc.oneof(
     fc.boolean(),
@@ -52,7 +52,7 @@ t.test('whatever the settings, there is one attempt more than there are retries'
 })
 
 t.test('the schedules of both documented sets', async (t) => {
-  const rows = (given: Herhaling) => schedule(given).map(({ delay, at }) => [delay, at])
+  const rows = (given: Retry) => schedule(given).map(({ delay, at }) => [delay, at])
   t.same(rows(SETS.standaard), [
     [25, 25],
     [100, 125],

@@ -4,7 +4,7 @@ import { type Receiver, startReceiver } from '../../bench/receiver.ts'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { type Actie, mutator } from '../../src/database/mutate.ts'
 import { systemActor } from '../../src/http/access.ts'
-import { type Instellingen, saveSettings } from '../../src/notificaties/settings.ts'
+import { type NotificationSettings, saveSettings } from '../../src/notificaties/settings.ts'
 import { saveService } from '../../src/services/register.ts'
 import { type TestApp, testApp } from '../app.ts'
 
@@ -21,7 +21,7 @@ export async function givenReceiver(t: TestLike): Promise<Receiver> {
 /** An application whose notifications go to a receiver. */
 export async function givenNotificaties(
   t: TestLike,
-  values: Partial<Instellingen> = {},
+  values: Partial<NotificationSettings> = {},
   env: Record<string, string> = {},
 ): Promise<Given> {
   const receiver = await givenReceiver(t)
@@ -38,7 +38,7 @@ export async function forgetMessages({ database: { sql } }: Pick<TestApp, 'datab
 export async function configure(
   { database, config, runJobs }: TestApp,
   apiRoot: string,
-  values: Partial<Instellingen> = {},
+  values: Partial<NotificationSettings> = {},
   termijnMs = 10_000,
 ): Promise<void> {
   await mutator(database)(systemActor('test'), async (m) => {
@@ -57,7 +57,7 @@ export async function configure(
   await runJobs()
 }
 
-export async function change({ database }: TestApp, values: Partial<Instellingen>): Promise<void> {
+export async function change({ database }: TestApp, values: Partial<NotificationSettings>): Promise<void> {
   await mutator(database)(systemActor('test'), (m) => saveSettings(m, values))
 }
 

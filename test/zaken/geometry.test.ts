@@ -1,8 +1,8 @@
 import t from 'tap'
-import { boundingBox, type Geometrie, type Punt, readGeometrie } from '../../src/zaken/zaak/geometry.ts'
+import { boundingBox, type Geometrie, type Point, readGeometrie } from '../../src/zaken/zaak/geometry.ts'
 import { TooManySegments, withinTest } from '../../src/zaken/zaak/within.ts'
 
-const square = (from: number, to: number): Punt[] => [
+const square = (from: number, to: number): Point[] => [
   [from, from],
   [to, from],
   [to, to],
@@ -106,8 +106,8 @@ t.test('only GeoJSON is read, in two dimensions', async (t) => {
 })
 
 /** A circle of so many points. */
-const circle = (points: number, radius: number, [x, y]: Punt = [5, 52]): Punt[] => {
-  const ring = Array.from({ length: points }, (_, n): Punt => {
+const circle = (points: number, radius: number, [x, y]: Point = [5, 52]): Point[] => {
+  const ring = Array.from({ length: points }, (_, n): Point => {
     const angle = (2 * Math.PI * n) / points
     return [x + radius * Math.cos(angle), y + radius * Math.sin(angle)]
   })
@@ -126,9 +126,9 @@ t.test('the work of a test is bounded by what is near', async (t) => {
 })
 
 t.test('shapes in which all segments are near each other use the budget up', async (t) => {
-  const teeth = Array.from({ length: 12_000 }, (_, n): Punt => [n / 1000, n % 2 ? 10 : 0])
+  const teeth = Array.from({ length: 12_000 }, (_, n): Point => [n / 1000, n % 2 ? 10 : 0])
   const area = { type: 'Polygon', coordinates: [[...teeth, [12, -1], [-1, -1], [-1, 10], teeth[0]!]] } as Geometrie
-  const points = Array.from({ length: 3000 }, (_, n): Punt => [-0.5, 0.1 + n / 1000])
+  const points = Array.from({ length: 3000 }, (_, n): Point => [-0.5, 0.1 + n / 1000])
   t.ok(withinTest(area)({ type: 'MultiPoint', coordinates: points.slice(0, 10) }))
   try {
     withinTest(area, 1_000_000)({ type: 'MultiPoint', coordinates: points })

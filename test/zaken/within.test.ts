@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { LIMITS } from '../../src/http/limits.ts'
-import type { Punt } from '../../src/zaken/zaak/geometry.ts'
+import type { Point } from '../../src/zaken/zaak/geometry.ts'
 import { givenZaaktype, testApp } from '../app.ts'
 import { CRS, faultsOf, givenZaak, ZAKEN, zaakBody } from './given.ts'
 
@@ -10,7 +10,7 @@ const { call, database } = test
 const zaaktype = await givenZaaktype(test)
 const search = (within: object) => call('POST', `${ZAKEN}/zaken/_zoek`, { zaakgeometrie: { within } }, CRS)
 /** So many points in a case. */
-const points = (many: number, of = (n: number): Punt => [n / 1000, 1]) => ({
+const points = (many: number, of = (n: number): Point => [n / 1000, 1]) => ({
   type: 'MultiPoint',
   coordinates: Array.from({ length: many }, (_, n) => of(n)),
 })
@@ -39,7 +39,7 @@ t.test('cases within the outline of a province are found, and no others', async 
       jsonb_build_object('type', 'Point', 'coordinates', jsonb_build_array(4 + x / 30.0, 51 + y / 30.0)),
       box(point(4 + x / 30.0, 51 + y / 30.0), point(4 + x / 30.0, 51 + y / 30.0))
     from zaak z, generate_series(0, 60) x, generate_series(0, 60) y where z.uuid = ${uuid}`
-  const ring = Array.from({ length: 5000 }, (_, n): Punt => {
+  const ring = Array.from({ length: 5000 }, (_, n): Point => {
     const angle = (2 * Math.PI * n) / 5000
     return [5 + 1.01 * Math.cos(angle), 52 + 1.01 * Math.sin(angle)]
   })
@@ -52,8 +52,8 @@ t.test('cases within the outline of a province are found, and no others', async 
 
 t.test('an area that takes too much work is 400 with the limit, and others are answered meanwhile', async (t) => {
   for (let n = 0; n < 3; n++)
-    await givenZaak(test, { zaaktype, zaakgeometrie: points(4000, (n): Punt => [-0.5, (100 + n) / 1000]) })
-  const teeth = Array.from({ length: 30_000 }, (_, n): Punt => [n / 1000, n % 2 ? 10 : 0])
+    await givenZaak(test, { zaaktype, zaakgeometrie: points(4000, (n): Point => [-0.5, (100 + n) / 1000]) })
+  const teeth = Array.from({ length: 30_000 }, (_, n): Point => [n / 1000, n % 2 ? 10 : 0])
   let asked = 0
   const answer = search({ type: 'Polygon', coordinates: [[...teeth, [30, -1], [-1, -1], [-1, 10], teeth[0]!]] })
   let ended = false

@@ -6,7 +6,7 @@ import type { ReadDb } from '../../database/database.ts'
 import { notFound } from '../../http/problem.ts'
 import { isUuid } from '../../http/uuid.ts'
 import type { Subscriber } from '../../notificaties/outbox.ts'
-import { type Groep, KANALEN_OF_A } from '../../nrc/abonnement/read.ts'
+import { type FilterGroup, KANALEN_OF_A } from '../../nrc/abonnement/read.ts'
 import type { Step } from '../../nrc/abonnement/try-out.ts'
 import { t } from '../language/language.ts'
 import { masked } from './labels.ts'
@@ -30,7 +30,7 @@ export type Abonnement = Subscriber & {
   statusSinds: string
   gemistNa: number | null
   gemaaktOp: string
-  kanalen: Groep[]
+  kanalen: FilterGroup[]
 }
 
 /** @throws Problem 404 */

@@ -6,8 +6,8 @@ import { notFound } from '../../http/problem.ts'
 import { isUuid } from '../../http/uuid.ts'
 import {
   countReplay,
-  MAX_PER_MINUUT,
-  PER_MINUUT,
+  MAX_PER_MINUTE,
+  PER_MINUTE,
   type Replay,
   replayMessage,
   startReplay,
@@ -16,7 +16,7 @@ import {
 import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts'
 import { deleteAbonnement } from '../../nrc/abonnement/write.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
-import { type Formulier, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
+import { type FormValues, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
 import { formatNumber, longMoment } from '../format.ts'
 import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
@@ -38,7 +38,7 @@ import { REPLAYS, stepsOf } from './labels.ts'
 const Herzenden = Type.Object({
   soort: Type.Enum(['mislukt', 'vanaf']),
   vanaf: Type.Optional(Type.String()),
-  perMinuut: Type.Integer({ minimum: 1, maximum: MAX_PER_MINUUT, default: PER_MINUUT }),
+  perMinuut: Type.Integer({ minimum: 1, maximum: MAX_PER_MINUTE, default: PER_MINUTE }),
 })
 
 export function registerActs(app: FastifyInstance, test: TryOut): void {
@@ -78,8 +78,8 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
 
   app.get<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const query = request.query as Formulier
-    const waarden = { soort: 'mislukt', perMinuut: String(PER_MINUUT), ...query }
+    const query = request.query as FormValues
+    const waarden = { soort: 'mislukt', perMinuut: String(PER_MINUTE), ...query }
     if (query.soort === undefined)
       return reply.pagina('abonnement-herzenden', { ...page(abonnement), waarden, fouten: {}, telling: null })
     try {
@@ -101,7 +101,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
 
   app.post<Params>('/abonnementen/:uuid/herzenden', { config: operating }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const form = (request.body ?? {}) as Formulier
+    const form = (request.body ?? {}) as FormValues
     try {
       const { replay, inWoorden } = readReplay(form)
       await record(request, abonnement, 'abonnement-herzenden', replay, (m) => startReplay(m, abonnement.uuid, replay))
@@ -214,7 +214,7 @@ const page = (abonnement: Abonnement) => ({
 })
 
 /** @throws Problem 400 with what is wrong per field */
-function readReplay(form: Formulier): { replay: Replay; inWoorden: string } {
+function readReplay(form: FormValues): { replay: Replay; inWoorden: string } {
   const { soort, vanaf, perMinuut } = readForm(Herzenden, form)
   if (soort === 'mislukt') return { replay: { soort, perMinuut }, inWoorden: REPLAYS.mislukt! }
   const moment = momentOf(vanaf ?? '')

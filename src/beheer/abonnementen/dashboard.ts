@@ -6,7 +6,7 @@ import { readFigures, readThroughput } from '../../nrc/abonnement/figures.ts'
 import type { Step } from '../../nrc/abonnement/try-out.ts'
 import { t } from '../language/language.ts'
 import { type Abonnement, nameOf, type Params, requireAbonnement, viewing } from './abonnement.ts'
-import { AUTHENTICATIES, groupInWords, masked, REPLAYS, stateOf, stepsOf, subscriberOutcome } from './labels.ts'
+import { AUTHENTICATION_WORDS, groupInWords, masked, REPLAYS, stateOf, stepsOf, subscriberOutcome } from './labels.ts'
 import { capped } from './list.ts'
 
 const ATTEMPTS = 50
@@ -37,7 +37,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       stand,
       staat: stateOf(stand!),
       storing: stand!.fouten > 0 ? subscriberOutcome(stand!.laatsteUitkomst, stand!.laatsteHttpStatus) : null,
-      authenticatie: AUTHENTICATIES[abonnement.authenticatie],
+      authenticatie: AUTHENTICATION_WORDS[abonnement.authenticatie],
       groepen: abonnement.kanalen.map(groupInWords),
       doorvoer,
       pogingen: pogingen.map((poging) => ({ ...poging, ...subscriberOutcome(poging.uitkomst, poging.httpStatus) })),

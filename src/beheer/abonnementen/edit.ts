@@ -10,7 +10,7 @@ import { judge, MAX_AUTH } from '../../nrc/abonnement/judge.ts'
 import { changeAbonnement, createAbonnement, type Settings } from '../../nrc/abonnement/write.ts'
 import { certificateFault } from '../../services/credentials.ts'
 import { mutateFromPage } from '../change.ts'
-import { type Formulier, type Fouten, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, readForm, throwFormFaults } from '../form.ts'
 import { t, words } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import {
@@ -24,9 +24,9 @@ import {
   type TryOut,
   toAudit,
 } from './abonnement.ts'
-import { AUTHENTICATIES, stepsOf } from './labels.ts'
+import { AUTHENTICATION_WORDS, stepsOf } from './labels.ts'
 
-const Formulierveld = Type.Object({
+const FormFields = Type.Object({
   callbackUrl: Type.String({ format: 'uri', minLength: 1, maxLength: 2000 }),
   applicatie: Type.Optional(Type.String({ format: 'uuid' })),
   authenticatie: Type.Enum(['header', 'jwt', 'oauth2']),
@@ -42,7 +42,7 @@ const Formulierveld = Type.Object({
   cloudevents: Type.Boolean(),
   tochOpslaan: Type.Boolean(),
 })
-type Formulierveld = Static<typeof Formulierveld>
+type FormFields = Static<typeof FormFields>
 
 const MAX_APPLICATIES = 500
 
@@ -50,7 +50,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
   const { config, box } = app.parts
 
   app.get('/abonnementen/nieuw', { config: administering }, async (_request, reply) =>
-    reply.pagina('abonnement-wijzigen', await page(undefined, NIEUW)),
+    reply.pagina('abonnement-wijzigen', await page(undefined, NEW_DEFAULTS)),
   )
 
   app.post('/abonnementen/nieuw', { config: administering }, async (request, reply) => {
@@ -78,7 +78,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('abonnement-wijzigen', await page(undefined, (request.body ?? {}) as Formulier, formFaultsOf(error)))
+        .pagina('abonnement-wijzigen', await page(undefined, (request.body ?? {}) as FormValues, formFaultsOf(error)))
     }
   })
 
@@ -117,11 +117,11 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('abonnement-wijzigen', await page(abonnement, (request.body ?? {}) as Formulier, formFaultsOf(error)))
+        .pagina('abonnement-wijzigen', await page(abonnement, (request.body ?? {}) as FormValues, formFaultsOf(error)))
     }
   })
 
-  async function page(abonnement: Abonnement | undefined, waarden: object, fouten: Fouten = {}) {
+  async function page(abonnement: Abonnement | undefined, waarden: object, fouten: FormFaults = {}) {
     const applicaties = await app.read
       .selectFrom('applicatie')
       .select(['uuid', 'label'])
@@ -138,7 +138,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
         ['', t('Geen: alleen te beheren in deze pagina’s')],
         ...applicaties.map(({ uuid, label }) => [uuid, label || t('(zonder label)')]),
       ],
-      authenticaties: Object.entries(AUTHENTICATIES),
+      authenticaties: Object.entries(AUTHENTICATION_WORDS),
       heeftGeheim: abonnement !== undefined,
       heeftSleutel: abonnement?.certificaatSleutel != null,
       zonderTest: !config.notificatiesTestCallbackAuth,
@@ -147,7 +147,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
 
   /** @throws Problem 400 with what is wrong per field */
   async function read(body: unknown, abonnement: Abonnement | undefined) {
-    const form = readForm(Formulierveld, body)
+    const form = readForm(FormFields, body)
     const {
       callbackUrl,
       authenticatie,
@@ -158,7 +158,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       certificaat = '',
     } = form
     await judge(app.read, config, { callbackUrl, auth: authenticatie === 'header' ? auth : undefined })
-    const fouten: Fouten = {}
+    const fouten: FormFaults = {}
     const kept = abonnement?.authenticatie === authenticatie
     if (auth === undefined && !kept) fouten.auth = t('Vul in waarmee wij ons bekendmaken.')
     if (authenticatie !== 'header' && uitgaandClientId === '')
@@ -198,7 +198,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
 
   /** Outside any transaction. @throws Problem 400 when the callback does not do what it should, unless that was confirmed */
   async function requireWorks(
-    form: Formulierveld,
+    form: FormFields,
     uuid: string,
     settings: Partial<Settings>,
     abonnement: Abonnement | undefined,
@@ -224,7 +224,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
   }
 }
 
-const NIEUW = { authenticatie: 'header', termijn: '10', gelijktijdig: '4', opVolgorde: 'true' }
+const NEW_DEFAULTS = { authenticatie: 'header', termijn: '10', gelijktijdig: '4', opVolgorde: 'true' }
 
 const toFields = (abonnement: Abonnement) => ({
   ...abonnement,
@@ -238,7 +238,7 @@ const CERTIFICATE_FAULTS = words({
   mismatch: { certificaatSleutel: 'Deze sleutel hoort niet bij het certificaat.' },
 })
 
-function certificateFaults(certificaat: string, sleutel: string | null): Fouten {
+function certificateFaults(certificaat: string, sleutel: string | null): FormFaults {
   if (certificaat === '') return {}
   if (sleutel === null) return { certificaatSleutel: t('Vul de sleutel in die bij het certificaat hoort.') }
   const fault = certificateFault(certificaat, sleutel)

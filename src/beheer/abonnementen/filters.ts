@@ -4,24 +4,24 @@ import type { FastifyInstance } from 'fastify'
 import { type InvalidParam, Problem } from '../../http/problem.ts'
 import { judge, MAX_KANALEN } from '../../nrc/abonnement/judge.ts'
 import { previewFilters } from '../../nrc/abonnement/preview.ts'
-import type { Groep } from '../../nrc/abonnement/read.ts'
+import type { FilterGroup } from '../../nrc/abonnement/read.ts'
 import { changeAbonnement } from '../../nrc/abonnement/write.ts'
 import { mutateFromPage } from '../change.ts'
-import { type Formulier, throwFormFaults } from '../form.ts'
+import { type FormValues, throwFormFaults } from '../form.ts'
 import { t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
 import { type Abonnement, administering, breadcrumbsOf, nameOf, type Params, requireAbonnement } from './abonnement.ts'
 import { groupInWords } from './labels.ts'
 
 /** One group as it stands in the form. */
-type Velden = { kanaal: string; filters: string }
+type FilterFields = { kanaal: string; filters: string }
 
 export function registerFilters(app: FastifyInstance): void {
   const url = '/abonnementen/:uuid/filters'
 
   app.get<Params>(url, { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const query = request.query as Formulier
+    const query = request.query as FormValues
     const velden = Object.keys(query).some((naam) => naam.startsWith('kanaal.'))
       ? readFields(query)
       : toFields(abonnement.kanalen)
@@ -30,7 +30,7 @@ export function registerFilters(app: FastifyInstance): void {
 
   app.post<Params>(url, { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const form = (request.body ?? {}) as Formulier
+    const form = (request.body ?? {}) as FormValues
     const velden = readFields(form)
     if (form.actie === 'erbij')
       return reply.pagina('abonnement-filters', await page(abonnement, [...velden, { kanaal: '', filters: '' }]))
@@ -56,7 +56,7 @@ export function registerFilters(app: FastifyInstance): void {
     )
   })
 
-  async function page(abonnement: Abonnement, velden: Velden[]) {
+  async function page(abonnement: Abonnement, velden: FilterFields[]) {
     const { groepen, known, fouten } = await read(velden)
     const kanalen = await app.read
       .selectFrom('kanaal')
@@ -79,9 +79,9 @@ export function registerFilters(app: FastifyInstance): void {
   }
 
   /** What the form means; groups without a kanaal are left out. */
-  async function read(velden: Velden[]) {
+  async function read(velden: FilterFields[]) {
     const fouten: string[] = []
-    const groepen: Groep[] = []
+    const groepen: FilterGroup[] = []
     for (const [index, { kanaal, filters }] of velden.entries()) {
       if (kanaal !== '') groepen.push({ naam: kanaal, filters: readFilters(filters, t`Groep ${index + 1}`, fouten) })
     }
@@ -100,7 +100,7 @@ const inWords = ({ name, reason }: InvalidParam) => {
   return index === undefined ? reason : t`Groep ${Number(index) + 1}: ${reason}`
 }
 
-function readFields(form: Formulier): Velden[] {
+function readFields(form: FormValues): FilterFields[] {
   const text = (naam: string) =>
     String([form[naam]].flat().at(-1) ?? '')
       .replaceAll('\0', '')
@@ -113,7 +113,7 @@ function readFields(form: Formulier): Velden[] {
   return numbers.map((n) => ({ kanaal: text(`kanaal.${n}`).trim(), filters: text(`filters.${n}`) }))
 }
 
-const toFields = (groepen: Groep[]): Velden[] =>
+const toFields = (groepen: FilterGroup[]): FilterFields[] =>
   groepen.map(({ naam, filters }) => ({
     kanaal: naam,
     filters: Object.entries(filters)

@@ -1,12 +1,12 @@
 // What states, outcomes and filters of abonnementen are called on the pages.
 
-import type { Groep } from '../../nrc/abonnement/read.ts'
+import type { FilterGroup } from '../../nrc/abonnement/read.ts'
 import type { Step } from '../../nrc/abonnement/try-out.ts'
 import { t, words } from '../language/language.ts'
-import { outcomeOf, type Soort, type Uitleg } from '../notificatie-labels.ts'
+import { type Explanation, outcomeOf, type Tone } from '../notificatie-labels.ts'
 
 /** How we identify ourselves at a callback. */
-export const AUTHENTICATIES: Record<string, string> = words({
+export const AUTHENTICATION_WORDS: Record<string, string> = words({
   header: 'vaste waarde van de header Authorization',
   jwt: 'JWT, voor elk bericht ondertekend',
   oauth2: 'OAuth2 client credentials',
@@ -15,7 +15,7 @@ export const AUTHENTICATIES: Record<string, string> = words({
 type State = { status: string; fouten: number; laatsteUitkomst: string | null; laatsteHttpStatus: number | null }
 
 export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: State): {
-  soort: Soort
+  soort: Tone
   tekst: string
 } {
   if (status === 'geblokkeerd') return { soort: 'fout', tekst: t('Geblokkeerd') }
@@ -26,7 +26,7 @@ export function stateOf({ status, fouten, laatsteUitkomst, laatsteHttpStatus }: 
   return { soort: fouten >= 5 ? 'fout' : 'let-op', tekst: t`Storing: ${tekst.toLowerCase()}` }
 }
 
-const ADVIEZEN: Record<string, string> = words({
+const ADVICE: Record<string, string> = words({
   refused: 'Op dit adres luistert niets. Controleer of de ontvanger draait, en of host en poort kloppen.',
   dns: 'Controleer de hostnaam van de callback, en of deze server namen kan opzoeken (DNS).',
   tls: 'Controleer of het certificaat van de ontvanger geldig is en door deze server wordt vertrouwd.',
@@ -38,13 +38,13 @@ const ADVIEZEN: Record<string, string> = words({
 })
 
 /** What an attempt at a callback came to, and what to do about it. */
-export function subscriberOutcome(kind: string | null, httpStatus: number | null): Uitleg {
+export function subscriberOutcome(kind: string | null, httpStatus: number | null): Explanation {
   const outcome = outcomeOf(kind, httpStatus)
   if (kind === 'http') {
     const tekst = t`Antwoord ${httpStatus ?? 0}`
     return { soort: 'fout', tekst, advies: httpAdvice(httpStatus ?? 0) }
   }
-  return { ...outcome, advies: ADVIEZEN[kind ?? ''] ?? outcome.advies }
+  return { ...outcome, advies: ADVICE[kind ?? ''] ?? outcome.advies }
 }
 
 function httpAdvice(status: number): string {
@@ -87,7 +87,7 @@ export function stepsOf(steps: Step[]) {
 export const masked = (callbackUrl: string): string => callbackUrl.replace(/\?.*$/s, '?…')
 
 /** One group of filters as a sentence. */
-export function groupInWords({ naam, filters }: Groep): string {
+export function groupInWords({ naam, filters }: FilterGroup): string {
   const terms = Object.entries(filters)
     .filter(([, value]) => value !== '*')
     .map(([name, value]) => {

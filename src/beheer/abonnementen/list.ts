@@ -14,7 +14,7 @@ import { redirectWith } from '../page.ts'
 import { administering, nameOf, viewing } from './abonnement.ts'
 import { stateOf } from './labels.ts'
 
-const Grenzen = Type.Object({
+const Limits = Type.Object({
   blokkeerNaUren: Type.Integer({ minimum: 1, maximum: 87_600 }),
   blokkeerVanafAantal: Type.Integer({ minimum: 1, maximum: 100_000_000 }),
 })
@@ -58,12 +58,12 @@ export function registerAbonnementenList(app: FastifyInstance): void {
   })
 
   app.get('/abonnementen/grenzen', { config: viewing }, async (_request, reply) =>
-    reply.pagina('abonnement-grenzen', { ...GRENZEN, waarden: await readLimits(), fouten: {} }),
+    reply.pagina('abonnement-grenzen', { ...LIMIT_WORDS, waarden: await readLimits(), fouten: {} }),
   )
 
   app.post('/abonnementen/grenzen', { config: administering }, async (request, reply) => {
     try {
-      const form = readForm(Grenzen, request.body)
+      const form = readForm(Limits, request.body)
       await mutateFromPage(request, async (m) => {
         const oud = await readLimits()
         await m.trx.updateTable('notificatieInstelling').set(form).execute()
@@ -77,7 +77,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       )
     } catch (error) {
       const fouten = formFaultsOf(error)
-      return reply.code(400).pagina('abonnement-grenzen', { ...GRENZEN, waarden: request.body ?? {}, fouten })
+      return reply.code(400).pagina('abonnement-grenzen', { ...LIMIT_WORDS, waarden: request.body ?? {}, fouten })
     }
   })
 
@@ -88,7 +88,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       .executeTakeFirstOrThrow()
 }
 
-const GRENZEN = words(
+const LIMIT_WORDS = words(
   { titel: 'Grenzen van abonnementen', kruimels: [{ pad: '/abonnementen', naam: 'Abonnementen' }] },
   'titel',
   'naam',

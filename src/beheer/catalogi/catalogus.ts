@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { CatalogusInput, changeCatalogus, createCatalogus, deleteCatalogus } from '../../catalogi/catalogussen.ts'
 import { loadResources } from '../../catalogi/expand.ts'
-import { SLEUTEL, validOn } from '../../catalogi/rules.ts'
+import { TYPE_KEY, validOn } from '../../catalogi/rules.ts'
 import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { uuidOf } from '../../http/links.ts'
@@ -242,7 +242,7 @@ export function registerCatalogus(app: FastifyInstance): void {
     { zoek, staat }: { zoek: string; staat: string },
   ) {
     const { type } = TYPES[path]
-    const key = sql.raw(`t.${SLEUTEL[type]}`)
+    const key = sql.raw(`t.${TYPE_KEY[type]}`)
     const group = sql`case when ${key} = '' then t.uuid::text else ${key} end`
     const pattern = `%${zoek.replace(/[%_\\]/g, '\\$&')}%`
     const asked = queryText(request, 'sorteer')

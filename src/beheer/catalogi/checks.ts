@@ -1,7 +1,7 @@
 // What a version still lacks before it is published: what must, what should, and what is good to know. Each with a link.
 
 import { sql } from 'kysely'
-import { SLEUTEL, validOn } from '../../catalogi/rules.ts'
+import { TYPE_KEY, validOn } from '../../catalogi/rules.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { inDays } from '../../http/duration.ts'
@@ -201,7 +201,7 @@ async function overlapsOf(db: ReadDb, version: Version): Promise<Overlap[]> {
   if (version.key === '') return []
   const { rows } = await sql<{ uuid: string; begin: string; einde: string | null }>`
     select uuid, begin_geldigheid as begin, einde_geldigheid as einde from ${sql.table(version.type)}
-    where catalogus_id = ${version.catalogusId} and ${sql.ref(SLEUTEL[version.type])} = ${version.key} and not concept
+    where catalogus_id = ${version.catalogusId} and ${sql.ref(TYPE_KEY[version.type])} = ${version.key} and not concept
       and id <> ${version.id} and (einde_geldigheid is null or einde_geldigheid >= ${version.begin}::date)
       and (${version.einde}::date is null or begin_geldigheid <= ${version.einde}::date)
     order by ${validOn('', null)} desc, begin_geldigheid desc`.execute(db)

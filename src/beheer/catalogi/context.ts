@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { loadResources } from '../../catalogi/expand.ts'
-import { type Hoofdtype, SLEUTEL, validOn } from '../../catalogi/rules.ts'
+import { type Hoofdtype, TYPE_KEY, validOn } from '../../catalogi/rules.ts'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { link } from '../../http/links.ts'
@@ -115,7 +115,7 @@ export async function findVersion(
   uuid: string,
 ): Promise<Version | undefined> {
   const { rows } = await sql<Omit<Version, 'type' | 'state' | 'resource'>>`
-    select t.id, t.uuid, t.${sql.raw(SLEUTEL[type])} as key, t.omschrijving, t.concept, t.begin_geldigheid as begin,
+    select t.id, t.uuid, t.${sql.raw(TYPE_KEY[type])} as key, t.omschrijving, t.concept, t.begin_geldigheid as begin,
       t.einde_geldigheid as einde, c.id as "catalogusId", c.uuid as catalogus,
       coalesce(nullif(c.naam, ''), 'Catalogus ' || c.domein) as "catalogusNaam"
     from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id where t.uuid = ${uuid}`.execute(db)
@@ -161,7 +161,7 @@ export const catalogusCrumbs = ({
  * The types in a catalogue as choices by name, which a relation then follows from version to version; concepts say so.
  */
 export async function typeChoices(db: ReadDb, base: string, type: Hoofdtype, catalogusId: number): Promise<Choice[]> {
-  const key = sql.raw(SLEUTEL[type])
+  const key = sql.raw(TYPE_KEY[type])
   const { rows } = await sql<{ uuid: string; omschrijving: string; key: string; concept: boolean }>`
     select s.uuid, s.omschrijving, s.key, s.concept from (
       select distinct on (case when t.${key} = '' then t.uuid::text else t.${key} end)

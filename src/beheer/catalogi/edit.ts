@@ -1,7 +1,7 @@
 // Editing with a form: shown, sent, refused with the faults beside the fields, or stopped because somebody else was earlier.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type InvalidParam, invalidAll } from '../../http/problem.ts'
-import { type Fouten, formFaultsOf } from '../form.ts'
+import { type FormFaults, formFaultsOf } from '../form.ts'
 import { redirectWith } from '../page.ts'
 import { DURATION_UNITS } from './duration.ts'
 import {
@@ -152,8 +152,8 @@ function shown(field: Field, values: Values): string {
 }
 
 /** Faults of the API beside the field that they are about; what is about no field goes above the form. */
-function besideFields(fields: Field[], fouten: Fouten): Fouten {
-  const beside: Fouten = {}
+function besideFields(fields: Field[], fouten: FormFaults): FormFaults {
+  const beside: FormFaults = {}
   for (const [name, reason] of Object.entries(fouten)) {
     const field = fields.find((one) => name === one.name || name.startsWith(`${one.name}.`))
     const at = field?.name ?? ''

@@ -6,7 +6,7 @@ import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { uuidOf } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { mutateFromPage } from '../change.ts'
-import type { Formulier } from '../form.ts'
+import type { FormValues } from '../form.ts'
 import { t } from '../language/language.ts'
 import { uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
@@ -37,7 +37,7 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
 
   app.post('/catalogi/:uuid/voorbeelden', { config: beheren }, async (request, reply) => {
     const catalogus = await requireCatalogus(request)
-    const example = EXAMPLES.find(({ key }) => key === (request.body as Formulier | null)?.voorbeeld)
+    const example = EXAMPLES.find(({ key }) => key === (request.body as FormValues | null)?.voorbeeld)
     if (!example) throw notFound(t('Dit voorbeeld bestaat niet.'))
     const verified = await verifyExample(selectielijst, example, request.base)
     const made = await mutateFromPage(request, async (m) => {

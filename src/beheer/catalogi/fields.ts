@@ -2,7 +2,7 @@
 
 import { isUrl } from '../../catalogi/rules.ts'
 import type { InvalidParam } from '../../http/problem.ts'
-import type { Formulier } from '../form.ts'
+import type { FormValues } from '../form.ts'
 import { formatDate } from '../format.ts'
 import { t, words } from '../language/language.ts'
 import { durationFields, durationInWords, readDuration } from './duration.ts'
@@ -100,7 +100,7 @@ export function valuesOf(fields: readonly Field[], resource: object): Values {
 
 /** What somebody sent, by the same names. */
 export function submitted(fields: readonly Field[], body: unknown): Values {
-  const form = (body ?? {}) as Formulier
+  const form = (body ?? {}) as FormValues
   const one = (name: string) =>
     String([form[name]].flat().at(-1) ?? '')
       .replaceAll('\0', '')

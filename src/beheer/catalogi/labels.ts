@@ -61,7 +61,7 @@ export const OBJECTTYPEN: readonly Choice[] = CODES.map(
   (code) => [code, code.replaceAll('_', ' ').replace(/^woz/, 'WOZ')] as const,
 )
 
-export const RICHTINGEN: readonly Choice[] = words(
+export const DIRECTIONS: readonly Choice[] = words(
   [
     ['inkomend', 'Inkomend', 'wij ontvangen het'],
     ['intern', 'Intern', 'blijft binnen de organisatie'],
@@ -71,7 +71,7 @@ export const RICHTINGEN: readonly Choice[] = words(
   '2',
 )
 
-export const FORMATEN: readonly Choice[] = words(
+export const FORMATS: readonly Choice[] = words(
   [
     ['tekst', 'Tekst'],
     ['getal', 'Getal'],

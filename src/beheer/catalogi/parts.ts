@@ -17,7 +17,7 @@ import { t, words } from '../language/language.ts'
 import { statusChoices, typeChoices } from './context.ts'
 import { durationInWords } from './duration.ts'
 import type { Choice, Field, Group } from './fields.ts'
-import { FORMATEN, RICHTINGEN, ROLLEN } from './labels.ts'
+import { DIRECTIONS, FORMATS, ROLLEN } from './labels.ts'
 import type { PartKind } from './part.ts'
 import { RESULTAATTYPEN } from './resultaattype.ts'
 
@@ -175,7 +175,7 @@ const EIGENSCHAPPEN: PartKind = words(
     row: (item) => [
       item.naam,
       item.definitie,
-      first(FORMATEN, item.specificatie.formaat),
+      first(FORMATS, item.specificatie.formaat),
       item.specificatie.kardinaliteit === 'N' ? t('onbeperkt') : item.specificatie.kardinaliteit,
     ],
     nameOf: (item) => item.naam,
@@ -188,7 +188,7 @@ const EIGENSCHAPPEN: PartKind = words(
           max: 20,
         },
         { name: 'definitie', label: t('Wat het is'), kind: 'long', max: 255, correctable: true },
-        { name: 'specificatie.formaat', label: t('Soort'), kind: 'radio', choices: FORMATEN },
+        { name: 'specificatie.formaat', label: t('Soort'), kind: 'radio', choices: FORMATS },
         {
           name: 'specificatie.lengte',
           label: t('Lengte'),
@@ -258,7 +258,7 @@ const DOCUMENTTYPEN: PartKind = words(
     columns: ['Documenttype', 'Richting', 'Aanwezig bij status'],
     row: (item, { status, types }) => [
       first(types, item.informatieobjecttype),
-      first(RICHTINGEN, item.richting),
+      first(DIRECTIONS, item.richting),
       item.statustype ? first(status, item.statustype) : '',
     ],
     nameOf: (item) => item.informatieobjecttype,
@@ -284,7 +284,7 @@ const DOCUMENTTYPEN: PartKind = words(
                 },
               } satisfies Field,
             ]),
-        { name: 'richting', label: t('Richting'), kind: 'radio', choices: RICHTINGEN },
+        { name: 'richting', label: t('Richting'), kind: 'radio', choices: DIRECTIONS },
         {
           name: 'statustype',
           label: t('Aanwezig bij status'),

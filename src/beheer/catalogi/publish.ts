@@ -9,7 +9,7 @@ import { changeZaaktype, publishZaaktype } from '../../catalogi/zaaktype/routes.
 import type { Mutation } from '../../database/mutate.ts'
 import { Problem } from '../../http/problem.ts'
 import { mutateFromPage, type PageMutation } from '../change.ts'
-import { type Formulier, formFaultsOf } from '../form.ts'
+import { type FormValues, formFaultsOf } from '../form.ts'
 import { formatDate } from '../format.ts'
 import { lowerFirst, t } from '../language/language.ts'
 import { redirectWith } from '../page.ts'
@@ -70,7 +70,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
       const version = await requireVersion(app, request, info.type)
       if (!version.concept)
         return redirectWith(request, reply, pathOf(version), t('Deze versie is al gepubliceerd.'), 'info')
-      const form = (request.body ?? {}) as Formulier
+      const form = (request.body ?? {}) as FormValues
       try {
         const done = await mutateFromPage(request, (m) => publish(m, version, form))
         return await redirectWith(request, reply, pathOf(version), done)
@@ -98,7 +98,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
 }
 
 /** Publishes a version with what goes along, all or nothing. @returns what was done, as a sentence */
-async function publish(m: PageMutation, { type, uuid }: Version, form: Formulier): Promise<string> {
+async function publish(m: PageMutation, { type, uuid }: Version, form: FormValues): Promise<string> {
   const version = await holdVersion(m, type, uuid, true)
   const checks = await checksFor(m.read, version)
   requirePublishable(checks, form)
@@ -147,7 +147,7 @@ async function publish(m: PageMutation, { type, uuid }: Version, form: Formulier
 }
 
 /** @throws Problem 400 with what was not agreed to; what must be there cannot be waved away */
-function requirePublishable(checks: Checks, form: Formulier): void {
+function requirePublishable(checks: Checks, form: FormValues): void {
   const fault = (name: string, reason: string) => ({ name, code: 'invalid', reason })
   const faults = [
     ...checks.must.map(({ text }) => fault('', text)),

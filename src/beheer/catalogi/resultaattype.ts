@@ -1,6 +1,6 @@
 // Resultaattypen: the outcome of a case, and what the selectielijst says about how long it is kept.
 
-import { GENERIEK, ROOT } from '../../catalogi/examples/definition.ts'
+import { GENERIC, ROOT } from '../../catalogi/examples/definition.ts'
 import { type Listed, noKlasse, type Selectielijst } from '../../catalogi/selectielijst.ts'
 import {
   askSelectielijst,
@@ -16,7 +16,7 @@ import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
 import type { Item, PartContext, PartKind } from './part.ts'
 
 /** Generic outcomes of the national list, for when no selectielijst is configured. */
-const KNOWN_OMSCHRIJVINGEN = Object.entries(GENERIEK).map(
+const KNOWN_OMSCHRIJVINGEN = Object.entries(GENERIC).map(
   ([name, uuid]): Choice => [`${ROOT}resultaattypeomschrijvingen/${uuid}`, name],
 )
 

@@ -14,7 +14,7 @@ import { largeTurn } from '../../http/turns.ts'
 import { inTurn } from '../../jobs/in-turn.ts'
 import { mutateFromPage } from '../change.ts'
 import { requireToken } from '../csrf-token.ts'
-import type { Fouten } from '../form.ts'
+import type { FormFaults } from '../form.ts'
 import { reason, t, words } from '../language/language.ts'
 import { queryText, uuidParam } from '../lookup.ts'
 import { redirectWith } from '../page.ts'
@@ -56,7 +56,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       const invoer: Record<string, string> = {}
       const keuzes: string[] = []
       let bytes: Buffer | undefined
-      const fouten: Fouten = {}
+      const fouten: FormFaults = {}
       let inFields = 0
       const limits = { fields: MAX_CHOICES + 10, fieldBytes: 2 * MAX_CARRIED, fileBytes: MAX_ZIP }
       for await (const part of formParts(request, limits)) {

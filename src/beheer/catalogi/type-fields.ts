@@ -23,7 +23,7 @@ const GELDIGHEID: Group = words(
   'help',
 )
 
-const GENERIEK = (name: string) => `omschrijvingGeneriek.${name}InformatieobjecttypeOmschrijvingGeneriek`
+const genericField = (name: string) => `omschrijvingGeneriek.${name}InformatieobjecttypeOmschrijvingGeneriek`
 
 export const DOCUMENTTYPE_GROUPS: Group[] = words(
   [
@@ -76,10 +76,30 @@ export const DOCUMENTTYPE_GROUPS: Group[] = words(
           optional: true,
           correctable: true,
         },
-        { name: GENERIEK('definitie'), label: 'Definitie', kind: 'long', max: 255, optional: true, correctable: true },
-        { name: GENERIEK('herkomst'), label: 'Herkomst', max: 12, optional: true, correctable: true },
-        { name: GENERIEK('hierarchie'), label: 'Plaats in de hiërarchie', max: 80, optional: true, correctable: true },
-        { name: GENERIEK('opmerking'), label: 'Opmerking', kind: 'long', max: 255, optional: true, correctable: true },
+        {
+          name: genericField('definitie'),
+          label: 'Definitie',
+          kind: 'long',
+          max: 255,
+          optional: true,
+          correctable: true,
+        },
+        { name: genericField('herkomst'), label: 'Herkomst', max: 12, optional: true, correctable: true },
+        {
+          name: genericField('hierarchie'),
+          label: 'Plaats in de hiërarchie',
+          max: 80,
+          optional: true,
+          correctable: true,
+        },
+        {
+          name: genericField('opmerking'),
+          label: 'Opmerking',
+          kind: 'long',
+          max: 255,
+          optional: true,
+          correctable: true,
+        },
       ],
     },
   ],

@@ -1,6 +1,6 @@
 // The versions of one type, in order, with the days between them on which none is valid.
 import { sql } from 'kysely'
-import { SLEUTEL } from '../../catalogi/rules.ts'
+import { TYPE_KEY } from '../../catalogi/rules.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { addDays, type State, stateOf, type Version } from './context.ts'
 
@@ -19,7 +19,7 @@ export async function versionsOf(db: ReadDb, version: Version): Promise<Sibling[
   const same =
     version.key === ''
       ? sql`t.id = ${version.id}`
-      : sql`t.catalogus_id = ${version.catalogusId} and t.${sql.raw(SLEUTEL[version.type])} = ${version.key}`
+      : sql`t.catalogus_id = ${version.catalogusId} and t.${sql.raw(TYPE_KEY[version.type])} = ${version.key}`
   const { rows } = await sql<{ uuid: string; begin: string; einde: string | null; concept: boolean }>`
     select t.uuid, t.begin_geldigheid as begin, t.einde_geldigheid as einde, t.concept from ${sql.table(version.type)} t
     where ${same} order by t.begin_geldigheid, t.id limit 200`.execute(db)

@@ -72,7 +72,7 @@ const BASIS: Group = {
   ],
 }
 
-const DOEL: Group = {
+const PURPOSE: Group = {
   key: 'doel',
   title: 'Doel en handelingen',
   fields: [
@@ -136,7 +136,7 @@ const DOEL: Group = {
   ],
 }
 
-const TERMIJNEN: Group = {
+const TERMS: Group = {
   key: 'termijnen',
   title: 'Termijnen',
   fields: [
@@ -170,7 +170,7 @@ const TERMIJNEN: Group = {
   ],
 }
 
-const PUBLICATIE: Group = {
+const PUBLICATION: Group = {
   key: 'publicatie',
   title: 'Publicatie van zaken',
   fields: [
@@ -206,7 +206,7 @@ const GELDIGHEID: Group = {
   ],
 }
 
-const HERKOMST: Group = {
+const ORIGIN: Group = {
   key: 'herkomst',
   title: 'Herkomst',
   help: 'Waar het type vandaan komt, als het is overgenomen. Een catalogus en een zaaktype horen bij elkaar: vul beide in, of geen van beide.',
@@ -222,14 +222,14 @@ const HERKOMST: Group = {
 
 /** The groups that need nothing from outside. */
 export const ZAAKTYPE_GROUPS: Group[] = words(
-  [BASIS, DOEL, TERMIJNEN, PUBLICATIE, GELDIGHEID, HERKOMST],
+  [BASIS, PURPOSE, TERMS, PUBLICATION, GELDIGHEID, ORIGIN],
   'title',
   'label',
   'help',
 )
 /** What a new zaaktype asks: all that it cannot do without. */
 export const NEW_ZAAKTYPE_GROUPS: Group[] = words(
-  [BASIS, { ...DOEL, fields: DOEL.fields.filter(({ optional }) => !optional) }, TERMIJNEN, PUBLICATIE, GELDIGHEID],
+  [BASIS, { ...PURPOSE, fields: PURPOSE.fields.filter(({ optional }) => !optional) }, TERMS, PUBLICATION, GELDIGHEID],
   'title',
   'label',
   'help',

@@ -32,7 +32,7 @@ export type ExampleZaaktype = {
   documenten: { naam: string; richting: 'inkomend' | 'intern' | 'uitgaand'; status?: string }[]
   resultaattypen: (Named & {
     /** Generic name in the selectielijst. */
-    generiek: keyof typeof GENERIEK
+    generiek: keyof typeof GENERIC
     /** Last part of the address of the klasse, where it is known. */
     klasse?: string
     archiefnominatie: 'vernietigen' | 'blijvend_bewaren'
@@ -43,7 +43,7 @@ export type ExampleZaaktype = {
 /** Where the national selectielijst is served. */
 export const ROOT = 'https://selectielijst.openzaak.nl/api/v1/'
 /** Generic outcomes: the last part of their addresses there. */
-export const GENERIEK = {
+export const GENERIC = {
   Afgebroken: 'ce8cf476-0b59-496f-8eee-957a7c6e2506',
   Afgewezen: 'e6a0c939-3404-45b0-88e3-76c94fb80ea7',
   Gegrond: '3a0a9c3c-0847-4e7e-b7d9-765b9434094c',

@@ -20,7 +20,7 @@ import {
   createZaaktypeInformatieobjecttype,
   ZaaktypeInformatieobjecttypeInput,
 } from '../zaaktype/zaaktype-informatieobjecttypen.ts'
-import { type Example, type ExampleZaaktype, GENERIEK, ROOT } from './definition.ts'
+import { type Example, type ExampleZaaktype, GENERIC, ROOT } from './definition.ts'
 import { PERMIT } from './permit.ts'
 import { SIMPLE_REQUEST } from './simple-request.ts'
 import { SUBSIDY } from './subsidy.ts'
@@ -43,7 +43,7 @@ export async function verifyExample(selectielijst: Selectielijst, example: Examp
     for (const { generiek, klasse } of resultaattypen) {
       const klasseUrl = known && klasse ? `${ROOT}resultaten/${klasse}` : noKlasse(base)
       const asked = await askSelectielijst(selectielijst, {
-        resultaattypeomschrijving: `${ROOT}resultaattypeomschrijvingen/${GENERIEK[generiek]}`,
+        resultaattypeomschrijving: `${ROOT}resultaattypeomschrijvingen/${GENERIC[generiek]}`,
         selectielijstklasse: klasseUrl,
       })
       const open = asked.klasse.kind === 'fault' || klasse === undefined
@@ -137,7 +137,7 @@ async function makeZaaktype(
     const input = readInput(ResultaattypeInput, {
       ...body,
       zaaktype,
-      resultaattypeomschrijving: `${ROOT}resultaattypeomschrijvingen/${GENERIEK[generiek]}`,
+      resultaattypeomschrijving: `${ROOT}resultaattypeomschrijvingen/${GENERIC[generiek]}`,
       selectielijstklasse: klasseUrl,
       brondatumArchiefprocedure: { afleidingswijze: 'afgehandeld' },
     })

@@ -9,7 +9,7 @@ import { type InvalidParam, toProblem } from '../../http/problem.ts'
 import { BesluittypeInput, createBesluittype } from '../besluittypen.ts'
 import { CatalogusInput, createCatalogus } from '../catalogussen.ts'
 import { createInformatieobjecttype, InformatieobjecttypeInput } from '../informatieobjecttypen.ts'
-import { type Hoofdtype, SLEUTEL } from '../rules.ts'
+import { type Hoofdtype, TYPE_KEY } from '../rules.ts'
 import type { Selectielijst } from '../selectielijst.ts'
 import { createEigenschap, EigenschapInput } from '../zaaktype/eigenschappen.ts'
 import { ZaaktypeInput } from '../zaaktype/read.ts'
@@ -244,7 +244,7 @@ function withExisting<T extends object>(item: T, existing: Map<string, string>):
 }
 
 function keyOf(resource: Hoofdtype, item: Item, options: ImportOptions): string {
-  const key = String(item[SLEUTEL[resource]] ?? '')
+  const key = String(item[TYPE_KEY[resource]] ?? '')
   return resource === 'zaaktype' && key !== '' ? prefixed(key, options) : key
 }
 
@@ -259,7 +259,7 @@ async function findVersion(
   const begin = String(item.begin_geldigheid ?? item.beginGeldigheid ?? '')
   const { rows } = await sql<{ uuid: string }>`
     select t.uuid from ${sql.table(type)} t join catalogus c on c.id = t.catalogus_id
-    where c.uuid = ${catalogusUuid} and t.${sql.ref(SLEUTEL[type])} = ${key} and ${key} <> ''
+    where c.uuid = ${catalogusUuid} and t.${sql.ref(TYPE_KEY[type])} = ${key} and ${key} <> ''
     order by t.begin_geldigheid::text = ${begin} desc, t.begin_geldigheid desc, t.id desc limit 1`.execute(m.trx)
   return rows[0]?.uuid
 }

@@ -14,18 +14,18 @@ import {
   Detail,
   GELDIGHEID,
   NullableUrl,
-  OBJECT_PERIODE,
+  OBJECT_PERIOD,
   OF_ZAAKTYPE,
   type OwnOfPart,
   Params,
-  Teksten,
+  Texts,
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  BelowZaaktypeFilter,
   belowZaaktype,
   dateFaults,
   deleteAccess,
-  OnderZaaktypeFilter,
   readAccess,
   requireStatustype,
   requireZaaktypeForChange,
@@ -48,7 +48,7 @@ const Specificatie = Type.Object({
   formaat: Type.Enum(['tekst', 'getal', 'datum', 'datum_tijd']),
   lengte: Text(14, { minLength: 1 }),
   kardinaliteit: Type.String({ minLength: 1, maxLength: 3, pattern: '^([1-9][0-9]*|N)?$' }),
-  waardenverzameling: Teksten(100),
+  waardenverzameling: Texts(100),
 })
 
 const { kept, spread, apart, shown } = fieldsOf<EigenschapTable, EigenschapRow>()
@@ -87,7 +87,7 @@ const FIELDS = {
   statustype: apart(NullableUrl, (row, base) => row.statustypeUuid && link(base, 'statustype', row.statustypeUuid)),
   ...GELDIGHEID,
   ...OF_ZAAKTYPE,
-  ...OBJECT_PERIODE,
+  ...OBJECT_PERIOD,
 }
 // A column that none of them holds, and that the code here does not write, does not compile.
 const _nothingForgotten = {} satisfies Record<
@@ -99,7 +99,7 @@ export const EigenschapInput = Type.Object(inputsOf(FIELDS))
 const Eigenschap = Type.Object(answersOf(FIELDS))
 const toRow = rowWriter<EigenschapTable, typeof FIELDS>(FIELDS)
 const toEigenschap = answerReader<EigenschapRow, typeof FIELDS>(FIELDS)
-const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...OnderZaaktypeFilter })
+const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...BelowZaaktypeFilter })
 const EigenschapPatch = Patch(EigenschapInput)
 type Input = Static<typeof EigenschapInput>
 
@@ -182,7 +182,7 @@ export async function changeEigenschap(
 
 export const deleteEigenschap = (m: Mutation, uuid: string): Promise<void> => deletePart(m, source, 'eigenschap', uuid)
 
-const LENGTE = {
+const LENGTHS = {
   tekst: (lengte: string) => /^\d{1,3}$/.test(lengte) && Number(lengte) <= 255,
   getal: (lengte: string) => /^\d+(,\d+)?$/.test(lengte),
   datum: (lengte: string) => lengte === '8', // JJJJMMDD
@@ -191,7 +191,7 @@ const LENGTE = {
 
 /** ztc-015: the length fits the kind of value. */
 function specificatieFaults({ formaat, lengte }: Input['specificatie']): InvalidParam[] {
-  if (LENGTE[formaat](lengte)) return []
+  if (LENGTHS[formaat](lengte)) return []
   return [
     {
       name: 'specificatie.nonFieldErrors',

@@ -8,11 +8,11 @@ import { DateOnly, OptionalDate, OptionalText, Reference, Text, Url, Vertrouweli
 import { link, linkOr } from '../../http/links.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { expandable } from '../expand.ts'
-import { Duur, NullableDate, OptionalDuur, OptionalUrl, Teksten, TypeRelatie, Urls } from '../fields.ts'
+import { Duur, NullableDate, OptionalDuur, OptionalUrl, Texts, TypeRelation, Urls } from '../fields.ts'
 import { DatumGeldigheid, filterUuid, objectPeriod, StatusFilter, shownVersions, validOn } from '../rules.ts'
 
 const Relatiezaaktype = Type.Object({
-  zaaktype: TypeRelatie(),
+  zaaktype: TypeRelation(),
   aardRelatie: Type.Enum(['vervolg', 'bijdrage', 'onderwerp']),
   toelichting: OptionalText(255),
 })
@@ -33,10 +33,10 @@ export const ZaaktypeInput = Type.Object({
   opschortingEnAanhoudingMogelijk: Type.Boolean(),
   verlengingMogelijk: Type.Boolean(),
   verlengingstermijn: OptionalDuur,
-  trefwoorden: Teksten(30),
+  trefwoorden: Texts(30),
   publicatieIndicatie: Type.Boolean(),
   publicatietekst: OptionalText(),
-  verantwoordingsrelatie: Teksten(40),
+  verantwoordingsrelatie: Texts(40),
   productenOfDiensten: Type.Array(Url()),
   selectielijstProcestype: OptionalUrl(),
   referentieproces: Type.Object({ naam: Text(80, { minLength: 1 }), link: OptionalUrl() }),
@@ -59,8 +59,8 @@ export const ZaaktypeInput = Type.Object({
   eindeGeldigheid: OptionalDate,
   versiedatum: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date' })),
   catalogus: Reference(),
-  besluittypen: Type.Array(TypeRelatie()),
-  deelzaaktypen: Type.Optional(Type.Array(TypeRelatie(), { default: [] })),
+  besluittypen: Type.Array(TypeRelation()),
+  deelzaaktypen: Type.Optional(Type.Array(TypeRelation(), { default: [] })),
   gerelateerdeZaaktypen: Type.Array(Relatiezaaktype),
 })
 export type ZaaktypeInput = Static<typeof ZaaktypeInput>
@@ -121,7 +121,7 @@ export function listZaaktypen(db: ReadDb, filter: Static<typeof ZaaktypeFilter>,
     .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
 }
 
-const onderdelen = (table: string, order = 'id') =>
+const partsOf = (table: string, order = 'id') =>
   sql<
     string[]
   >`array(select o.uuid from ${sql.table(table)} o where o.zaaktype_id = t.id order by o.${sql.raw(order)}, o.id)`
@@ -139,11 +139,11 @@ export function selectZaaktype(query: Zaaktypen, datum: string | null) {
     .select('c.uuid as catalogusUuid')
     .select(objectPeriod('zaaktype'))
     .select([
-      onderdelen('statustype', 'volgnummer').as('statustypen'),
-      onderdelen('resultaattype').as('resultaattypen'),
-      onderdelen('eigenschap').as('eigenschappen'),
-      onderdelen('roltype').as('roltypen'),
-      onderdelen('zaakobjecttype').as('zaakobjecttypen'),
+      partsOf('statustype', 'volgnummer').as('statustypen'),
+      partsOf('resultaattype').as('resultaattypen'),
+      partsOf('eigenschap').as('eigenschappen'),
+      partsOf('roltype').as('roltypen'),
+      partsOf('zaakobjecttype').as('zaakobjecttypen'),
       shownVersions('besluittype', besluittypen, datum).as('besluittypen'),
       shownVersions('besluittype', besluittypen, datum, 'omschrijving').as('besluittypeOmschrijving'),
       shownVersions('informatieobjecttype', informatieobjecttypen, datum).as('informatieobjecttypen'),

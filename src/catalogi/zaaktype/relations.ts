@@ -7,7 +7,7 @@ import { findRelations, isUrl, type NamedType } from '../rules.ts'
 import type { ZaaktypeInput } from './read.ts'
 
 type Gerelateerd = { id: number | null; url: string | null; aardRelatie: string; toelichting: string }
-export type Relaties = { besluittypen: NamedType[]; deelzaaktypen: NamedType[]; gerelateerd: Gerelateerd[] }
+export type Relations = { besluittypen: NamedType[]; deelzaaktypen: NamedType[]; gerelateerd: Gerelateerd[] }
 
 /** @throws Problem 400 with `faults` and all relations that cannot be found */
 export async function readRelations(
@@ -15,7 +15,7 @@ export async function readRelations(
   input: ZaaktypeInput,
   catalogusId: number,
   faults: InvalidParam[],
-): Promise<Relaties> {
+): Promise<Relations> {
   const { base } = m.actor
   const find = (
     type: 'besluittype' | 'zaaktype',
@@ -47,7 +47,7 @@ export async function readRelations(
 
 const isElsewhere = (text: string, base: string) => isUrl(text) && resolveLink(text, base).kind === 'elsewhere'
 
-export async function writeRelations(m: Mutation, zaaktypeId: number, relaties: Partial<Relaties>): Promise<void> {
+export async function writeRelations(m: Mutation, zaaktypeId: number, relaties: Partial<Relations>): Promise<void> {
   const { besluittypen, deelzaaktypen, gerelateerd } = relaties
   if (besluittypen) {
     await m.trx.deleteFrom('zaaktypeBesluittype').where('zaaktypeId', '=', zaaktypeId).execute()

@@ -24,16 +24,16 @@ import {
   Detail,
   GELDIGHEID,
   NullableUrl,
-  OBJECT_PERIODE,
+  OBJECT_PERIOD,
   OF_ZAAKTYPE,
   OptionalDuur,
   type OwnOfPart,
   Params,
-  TypeRelatie,
+  TypeRelation,
   ZAAKTYPE,
 } from '../fields.ts'
 import {
-  ANDERE_CATALOGUS,
+  BelowZaaktypeFilter,
   belowZaaktype,
   catalogusFaults,
   dateFaults,
@@ -42,12 +42,12 @@ import {
   mayForce,
   type NamedType,
   NON_CONCEPT_RELATION,
-  OnderZaaktypeFilter,
+  OTHER_CATALOGUS,
   readAccess,
   requireZaaktypeForChange,
   shownVersions,
   updateAccess,
-  type ZaaktypeVanOnderdeel,
+  type ZaaktypeOfPart,
   zaaktypeFaults,
 } from '../rules.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
@@ -112,10 +112,10 @@ const FIELDS = {
     null,
   ),
   procestermijn: formed(OptionalDuur, 'procestermijn', null, isoDuration),
-  besluittypen: apart(Type.Optional(Type.Array(TypeRelatie(), { default: [] })), (row, base) =>
+  besluittypen: apart(Type.Optional(Type.Array(TypeRelation(), { default: [] })), (row, base) =>
     row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
   ),
-  informatieobjecttypen: apart(Type.Optional(Type.Array(TypeRelatie(), { default: [] })), (row, base) =>
+  informatieobjecttypen: apart(Type.Optional(Type.Array(TypeRelation(), { default: [] })), (row, base) =>
     row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
   ),
   ...GELDIGHEID,
@@ -123,7 +123,7 @@ const FIELDS = {
   omschrijvingGeneriek: shown(Type.String(), (row) => row.omschrijvingGeneriek),
   besluittypeOmschrijving: shown(Type.Array(Type.String()), (row) => row.besluittypeOmschrijving),
   informatieobjecttypeOmschrijving: shown(Type.Array(Type.String()), (row) => row.informatieobjecttypeOmschrijving),
-  ...OBJECT_PERIODE,
+  ...OBJECT_PERIOD,
 }
 // A column that none of them holds, and that the code here does not write, does not compile.
 const _nothingForgotten = {} satisfies Record<
@@ -140,7 +140,7 @@ const toResultaattype = answerReader<ResultaattypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
-  ...OnderZaaktypeFilter,
+  ...BelowZaaktypeFilter,
   // one version of the standard spelled these two so
   zaaktype_identificatie: Type.Optional(alias(Type.String())),
   datum_geldigheid: Type.Optional(alias(Type.String({ format: 'date' }))),
@@ -356,28 +356,23 @@ function withDefaults(input: Input, klasse: Found): Input {
   return { ...input, archiefnominatie, archiefactietermijn, brondatumArchiefprocedure }
 }
 
-function ruleFaults(
-  input: Input,
-  zaaktype: ZaaktypeVanOnderdeel,
-  relaties: Relaties,
-  { klasse }: Bronnen,
-): InvalidParam[] {
+function ruleFaults(input: Input, zaaktype: ZaaktypeOfPart, relaties: Relations, { klasse }: Bronnen): InvalidParam[] {
   const faults = dateFaults(input)
   const related = [...relaties.besluittypen, ...relaties.informatieobjecttypen]
-  if (related.some(({ catalogusId }) => catalogusId !== zaaktype.catalogusId)) faults.push(ANDERE_CATALOGUS)
+  if (related.some(({ catalogusId }) => catalogusId !== zaaktype.catalogusId)) faults.push(OTHER_CATALOGUS)
   faults.push(...procestypeFaults(klasse, zaaktype.selectielijstProcestype))
   faults.push(...afleidingswijzeFaults(klasse, input.brondatumArchiefprocedure?.afleidingswijze))
   return faults
 }
 
-type Relaties = { besluittypen: NamedType[]; informatieobjecttypen: NamedType[] }
+type Relations = { besluittypen: NamedType[]; informatieobjecttypen: NamedType[] }
 
 async function readRelations(
   m: Mutation,
   input: Input,
-  zaaktype: ZaaktypeVanOnderdeel,
+  zaaktype: ZaaktypeOfPart,
   faults: InvalidParam[],
-): Promise<Relaties> {
+): Promise<Relations> {
   const find = (type: 'besluittype' | 'informatieobjecttype', values: readonly string[], name: string) =>
     findRelations(m, type, values, zaaktype.catalogusId, name, faults)
   const besluittypen = await find('besluittype', input.besluittypen ?? [], 'besluittypen')
@@ -391,7 +386,7 @@ async function readRelations(
 }
 
 /** ztc-011: a published type is not linked without the forced scope. */
-function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }: Relaties): InvalidParam[] {
+function linkFaults(m: Mutation, { besluittypen, informatieobjecttypen }: Relations): InvalidParam[] {
   const published = [...besluittypen, ...informatieobjecttypen].some(({ concept }) => !concept)
   return published && !mayForce(m.actor) ? [NON_CONCEPT_RELATION] : []
 }
@@ -406,7 +401,7 @@ async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> 
   return rows.length > 0
 }
 
-async function writeRelations(m: Mutation, resultaattypeId: number, relaties: Partial<Relaties>): Promise<void> {
+async function writeRelations(m: Mutation, resultaattypeId: number, relaties: Partial<Relations>): Promise<void> {
   const { besluittypen, informatieobjecttypen } = relaties
   if (besluittypen) {
     await m.trx.deleteFrom('resultaattypeBesluittype').where('resultaattypeId', '=', resultaattypeId).execute()

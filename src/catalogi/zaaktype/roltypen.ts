@@ -15,18 +15,18 @@ import {
   Detail,
   GELDIGHEID,
   NullableUrl,
-  OBJECT_PERIODE,
+  OBJECT_PERIOD,
   OF_ZAAKTYPE,
   type OwnOfPart,
   Params,
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  BelowZaaktypeFilter,
   belowZaaktype,
   catalogusFaults,
   dateFaults,
   deleteAccess,
-  OnderZaaktypeFilter,
   readAccess,
   requireZaaktypeForChange,
   updateAccess,
@@ -64,7 +64,7 @@ const FIELDS = {
   omschrijvingGeneriek: kept(Type.Enum(ROLLEN), 'omschrijvingGeneriek'),
   ...GELDIGHEID,
   ...OF_ZAAKTYPE,
-  ...OBJECT_PERIODE,
+  ...OBJECT_PERIOD,
 }
 // A column that none of them holds, and that the code here does not write, does not compile.
 const _nothingForgotten = {} satisfies Record<Exclude<keyof RoltypeTable, ColumnsOf<typeof FIELDS> | OwnOfPart>, never>
@@ -78,7 +78,7 @@ const toRoltype = answerReader<RoltypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
-  ...OnderZaaktypeFilter,
+  ...BelowZaaktypeFilter,
   omschrijving: Type.Optional(Type.String()),
   omschrijvingGeneriek: Type.Optional(Type.Enum(ROLLEN)),
 })

@@ -10,9 +10,8 @@ import { Patch, readInput } from '../../http/input.ts'
 import { Page } from '../../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
 import { sendOne, sendPage } from '../expand.ts'
-import { DetailOpDatum, Params } from '../fields.ts'
+import { DetailOnDate, Params } from '../fields.ts'
 import {
-  ANDERE_CATALOGUS,
   allPublished,
   changesOnlyEnd,
   deleteAccess,
@@ -22,7 +21,8 @@ import {
   mayForceDelete,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
-  type Relatie,
+  OTHER_CATALOGUS,
+  type RelatedType,
   readAccess,
   recordChange,
   requireCatalogus,
@@ -42,7 +42,7 @@ import {
   ZaaktypeInput,
   type ZaaktypeRow,
 } from './read.ts'
-import { type Relaties, readRelations, writeRelations } from './relations.ts'
+import { type Relations, readRelations, writeRelations } from './relations.ts'
 
 const ZaaktypePatch = Patch(ZaaktypeInput)
 
@@ -85,7 +85,7 @@ export const zaaktypen =
 
     app.get(
       '/zaaktypen/:uuid',
-      { config: readAccess, schema: { params: Params, querystring: DetailOpDatum, response: { 200: Zaaktype } } },
+      { config: readAccess, schema: { params: Params, querystring: DetailOnDate, response: { 200: Zaaktype } } },
       async (request, reply) => {
         const row = await findZaaktype(app.read, request.params.uuid, request.query.datumGeldigheid)
         if (!row) throw notFound()
@@ -285,15 +285,15 @@ async function hasPublishedBesluittype(m: Mutation, zaaktypeId: number): Promise
 }
 
 /** ztc-011: a published type is not linked to a new version without the forced scope. */
-function linkFaults(m: Mutation, related: Relatie[]): InvalidParam[] {
+function linkFaults(m: Mutation, related: RelatedType[]): InvalidParam[] {
   return !mayForce(m.actor) && related.some(({ concept }) => !concept) ? [NON_CONCEPT_RELATION] : []
 }
 
-function ruleFaults(input: ZaaktypeInput, catalogusId: number, relaties: Relaties): InvalidParam[] {
+function ruleFaults(input: ZaaktypeInput, catalogusId: number, relaties: Relations): InvalidParam[] {
   const faults: InvalidParam[] = []
-  const elsewhere = (related: Relatie[]) => related.some((type) => type.catalogusId !== catalogusId)
-  if (elsewhere(relaties.besluittypen)) faults.push(ANDERE_CATALOGUS) // ztc-013
-  if (elsewhere(relaties.deelzaaktypen)) faults.push({ ...ANDERE_CATALOGUS, name: 'deelzaaktypen' })
+  const elsewhere = (related: RelatedType[]) => related.some((type) => type.catalogusId !== catalogusId)
+  if (elsewhere(relaties.besluittypen)) faults.push(OTHER_CATALOGUS) // ztc-013
+  if (elsewhere(relaties.deelzaaktypen)) faults.push({ ...OTHER_CATALOGUS, name: 'deelzaaktypen' })
   if (input.verlengingMogelijk && !input.verlengingstermijn)
     faults.push({
       name: 'nonFieldErrors',

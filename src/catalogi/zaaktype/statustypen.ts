@@ -23,7 +23,7 @@ import { type InvalidParam, invalid, throwFaults } from '../../http/problem.ts'
 import {
   Detail,
   GELDIGHEID,
-  OBJECT_PERIODE,
+  OBJECT_PERIOD,
   OF_ZAAKTYPE,
   OptionalDuur,
   type OwnOfPart,
@@ -32,10 +32,10 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  BelowZaaktypeFilter,
   belowZaaktype,
   dateFaults,
   deleteAccess,
-  OnderZaaktypeFilter,
   readAccess,
   requireZaaktypeForChange,
   updateAccess,
@@ -87,7 +87,7 @@ const FIELDS = {
   isEindstatus: shown(Type.Boolean(), (row) => row.isEindstatus),
   eigenschappen: shown(Urls, (row, base) => row.eigenschappen.map((uuid) => link(base, 'eigenschap', uuid))),
   zaakobjecttypen: shown(Urls, (row, base) => row.zaakobjecttypen.map((uuid) => link(base, 'zaakobjecttype', uuid))),
-  ...OBJECT_PERIODE,
+  ...OBJECT_PERIOD,
 }
 // A column that none of them holds, and that the code here does not write, does not compile.
 const _nothingForgotten = {} satisfies Record<
@@ -109,7 +109,7 @@ const Statustype = Type.Object(answersOf(FIELDS))
 const toRow = rowWriter<StatustypeTable, typeof FIELDS>(FIELDS)
 const toStatustype = answerReader<StatustypeRow, typeof FIELDS>(FIELDS)
 const encoded = rowEncoder(FIELDS)
-const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...OnderZaaktypeFilter })
+const Filter = Type.Object({ ...PageQuery, ...ExpandQuery, ...BelowZaaktypeFilter })
 const StatustypePatch = Patch(StatustypeBody)
 type Input = Static<typeof StatustypeInput> & { eigenschappen?: (string | null)[] }
 

@@ -14,7 +14,7 @@ import {
   Detail,
   GELDIGHEID,
   NullableUrl,
-  OBJECT_PERIODE,
+  OBJECT_PERIOD,
   OF_ZAAKTYPE,
   type OwnOfPart,
   Params,
@@ -22,12 +22,12 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import {
+  BelowZaaktypeFilter,
   belowZaaktype,
   catalogusFaults,
   dateFaults,
   deleteAccess,
   filterUuid,
-  OnderZaaktypeFilter,
   readAccess,
   requireStatustype,
   requireZaaktypeForChange,
@@ -60,7 +60,7 @@ const FIELDS = {
   resultaattypen: shown(Urls, () => []), // no resultaattype can name one
   resultaattypeOmschrijving: shown(Type.Array(Type.String()), () => []),
   statustypen: shown(Urls, (row, base) => (row.statustypeUuid ? [link(base, 'statustype', row.statustypeUuid)] : [])),
-  ...OBJECT_PERIODE,
+  ...OBJECT_PERIOD,
 }
 // A column that none of them holds, and that the code here does not write, does not compile.
 const _nothingForgotten = {} satisfies Record<
@@ -77,7 +77,7 @@ const toZaakobjecttype = answerReader<ZaakobjecttypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
-  ...OnderZaaktypeFilter,
+  ...BelowZaaktypeFilter,
   catalogus: Type.Optional(Url()),
   anderObjecttype: Type.Optional(Type.Boolean()),
   objecttype: Type.Optional(Url()),

@@ -12,9 +12,8 @@ import { Patch, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { Detail, NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelatie, ZAAKTYPE } from '../fields.ts'
+import { Detail, NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelation, ZAAKTYPE } from '../fields.ts'
 import {
-  ANDERE_CATALOGUS,
   deleteAccess,
   deleteUnlessInUse,
   filterUuid,
@@ -23,13 +22,14 @@ import {
   mayForceDelete,
   type NamedType,
   NON_CONCEPT_RELATION,
+  OTHER_CATALOGUS,
   readAccess,
   requireStatustype,
   requireZaaktypeForChange,
   StatusFilter,
   shownVersions,
   updateAccess,
-  type ZaaktypeVanOnderdeel,
+  type ZaaktypeOfPart,
 } from '../rules.ts'
 import {
   expandableSource,
@@ -48,7 +48,7 @@ const { kept, apart, shown } = fieldsOf<ZaaktypeInformatieobjecttypeTable, Zaakt
 const FIELDS = {
   url: shown(Url(), (row, base) => link(base, 'zaaktypeinformatieobjecttype', row.uuid)),
   ...ZAAKTYPE,
-  informatieobjecttype: apart(TypeRelatie(), (row, base) => link(base, 'informatieobjecttype', linkedVersion(row))),
+  informatieobjecttype: apart(TypeRelation(), (row, base) => link(base, 'informatieobjecttype', linkedVersion(row))),
   volgnummer: kept(Type.Integer({ minimum: 1, maximum: 999 }), 'volgnummer'),
   richting: kept(Type.Enum(['inkomend', 'intern', 'uitgaand']), 'richting'),
   statustype: apart(NullableUrl, (row, base) => row.statustypeUuid && link(base, 'statustype', row.statustypeUuid)),
@@ -217,11 +217,7 @@ export async function deleteZaaktypeInformatieobjecttype(m: Mutation, uuid: stri
   recordDeleted(m, source, before)
 }
 
-async function requireInformatieobjecttype(
-  m: Mutation,
-  value: string,
-  zaaktype: ZaaktypeVanOnderdeel,
-): Promise<NamedType> {
+async function requireInformatieobjecttype(m: Mutation, value: string, zaaktype: ZaaktypeOfPart): Promise<NamedType> {
   const faults: InvalidParam[] = []
   const name = 'informatieobjecttype'
   const [found] = await findRelations(m, name, [value], zaaktype.catalogusId, name, faults)
@@ -229,8 +225,8 @@ async function requireInformatieobjecttype(
   return expected(found)
 }
 
-const catalogusFaults = (zaaktype: ZaaktypeVanOnderdeel, { catalogusId }: { catalogusId: number }) =>
-  catalogusId === zaaktype.catalogusId ? [] : [ANDERE_CATALOGUS]
+const catalogusFaults = (zaaktype: ZaaktypeOfPart, { catalogusId }: { catalogusId: number }) =>
+  catalogusId === zaaktype.catalogusId ? [] : [OTHER_CATALOGUS]
 
 /** ztc-010: a relation of which both sides are published stays as it is, without the forced scope. */
 function publishedFaults(m: Mutation, relaties: { concept: boolean }[][]): InvalidParam[] {
@@ -252,7 +248,7 @@ function allRelations(db: ReadDb) {
     .innerJoin('catalogus as c', 'c.id', 'z.catalogusId')
     .innerJoin('informatieobjecttype as i', 'i.id', 't.informatieobjecttypeId')
 }
-type Relaties = ReturnType<typeof allRelations>
+type Relations = ReturnType<typeof allRelations>
 
 function listRelations(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allRelations(db)
@@ -271,7 +267,7 @@ function listRelations(db: ReadDb, filter: Static<typeof Filter>, base: string) 
     .select('t.id')
 }
 
-function selectZaaktypeInformatieobjecttype(query: Relaties) {
+function selectZaaktypeInformatieobjecttype(query: Relations) {
   return query
     .selectAll('t')
     .select(ZAAKTYPE_COLUMNS)

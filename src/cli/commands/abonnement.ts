@@ -7,7 +7,7 @@ import { systemActor } from '../../http/access.ts'
 import { Problem } from '../../http/problem.ts'
 import { isUuid } from '../../http/uuid.ts'
 import { COUNTED, readFigures } from '../../nrc/abonnement/figures.ts'
-import { countReplay, MAX_PER_MINUUT, PER_MINUUT, startReplay, stopReplay } from '../../nrc/abonnement/replay.ts'
+import { countReplay, MAX_PER_MINUTE, PER_MINUTE, startReplay, stopReplay } from '../../nrc/abonnement/replay.ts'
 import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts'
 import { withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
@@ -68,7 +68,7 @@ export function addTo(program: Command): void {
     .argument('<uuid>')
     .option('--failed', 'those that failed', false)
     .option('--from <moment>', 'all that were made at or after this moment (ISO 8601)')
-    .option('--per-minute <number>', 'at most so many in a minute', String(PER_MINUUT))
+    .option('--per-minute <number>', 'at most so many in a minute', String(PER_MINUTE))
     .option('--count', 'only say how many there are', false)
     .option('--stop', 'stop the one that goes on', false)
     .addHelpText('after', '\nExample:\n  zaakstroom abonnement replay 6f2c… --from 2026-03-02T08:00:00Z --count')
@@ -86,8 +86,8 @@ export function addTo(program: Command): void {
         const from = new Date(options.from ?? 0)
         if (Number.isNaN(from.getTime())) throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
         const perMinuut = Number(options.perMinute)
-        if (!(Number.isInteger(perMinuut) && perMinuut >= 1 && perMinuut <= MAX_PER_MINUUT))
-          throw new UsageError(`--per-minute is a number from 1 to ${MAX_PER_MINUUT}`)
+        if (!(Number.isInteger(perMinuut) && perMinuut >= 1 && perMinuut <= MAX_PER_MINUTE))
+          throw new UsageError(`--per-minute is a number from 1 to ${MAX_PER_MINUTE}`)
         const replay = options.failed
           ? ({ soort: 'mislukt', perMinuut } as const)
           : ({ soort: 'vanaf', vanaf: from.toISOString(), perMinuut } as const)

@@ -10,7 +10,7 @@ import {
   listAccounts,
   setPassword,
 } from '../../beheer/accounts.ts'
-import { MIN_WACHTWOORD } from '../../beheer/password.ts'
+import { MIN_PASSWORD } from '../../beheer/password.ts'
 import { ROLLEN, type Rol } from '../../beheer/session.ts'
 import { endWait } from '../../beheer/sign-in-attempts.ts'
 import type { ReadDb } from '../../database/database.ts'
@@ -38,7 +38,7 @@ export function addTo(program: Command): void {
         const { username, role, name } = options
         if (!new RegExp(GEBRUIKERSNAAM).test(username))
           throw new UsageError('--username has 1 to 150 visible ASCII characters and no spaces')
-        if (!isRol(role)) throw new UsageError(`--role is one of ${ROLLEN.join(', ')}`)
+        if (!isRole(role)) throw new UsageError(`--role is one of ${ROLLEN.join(', ')}`)
         const password = await readPassword(options)
         await change(async (m) => {
           const { uuid } = await createAccount(m.trx, {
@@ -122,7 +122,7 @@ export function addTo(program: Command): void {
   async function readPassword({ passwordStdin }: { passwordStdin?: boolean }): Promise<string> {
     if (!passwordStdin) return generatePassword()
     const given = (await text(process.stdin)).replace(/\r?\n$/, '')
-    if (given.length < MIN_WACHTWOORD) throw new UsageError(`a password has at least ${MIN_WACHTWOORD} characters`)
+    if (given.length < MIN_PASSWORD) throw new UsageError(`a password has at least ${MIN_PASSWORD} characters`)
     return given
   }
 
@@ -149,7 +149,7 @@ export function addTo(program: Command): void {
   }
 }
 
-const isRol = (role: string): role is Rol => (ROLLEN as readonly string[]).includes(role)
+const isRole = (role: string): role is Rol => (ROLLEN as readonly string[]).includes(role)
 
 function change(work: (m: Mutation) => Promise<void>): Promise<void> {
   return withDatabase((database) =>

@@ -397,7 +397,7 @@ async function writeReport(database: Database, takeover: Takeover, file: string)
   let rows = 0
   async function* records() {
     yield ['soort', 'sleutel', 'uitkomst', 'code', 'veld', 'tekst', 'ronde']
-    const pages = database.sql<MeldingRow[]>`
+    const pages = database.sql<FindingRow[]>`
       select soort, sleutel, uitkomst, code, veld, tekst, ronde from overneming_melding
       where overneming_id = ${takeover.id} order by soort, code, id`.cursor(1000)
     for await (const page of pages)
@@ -410,4 +410,4 @@ async function writeReport(database: Database, takeover: Takeover, file: string)
   return rows
 }
 
-type MeldingRow = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'veld' | 'tekst', string> & { ronde: number }
+type FindingRow = Record<'soort' | 'sleutel' | 'uitkomst' | 'code' | 'veld' | 'tekst', string> & { ronde: number }

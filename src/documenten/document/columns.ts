@@ -186,8 +186,8 @@ export const Document = Type.Object({ ...answersOf(FIELDS), _expand: Type.Option
 export type Document = Static<typeof Document>
 
 /** What a create answers: the document with its lock, `""` when it has none. */
-export const DocumentMetLock = Type.Object({ ...Document.properties, lock: Type.String() })
-export type DocumentMetLock = Static<typeof DocumentMetLock>
+export const DocumentWithLock = Type.Object({ ...Document.properties, lock: Type.String() })
+export type DocumentWithLock = Static<typeof DocumentWithLock>
 
 /** What the columns of the fields hold when a version is made of nothing. */
 export const EMPTY = emptyOf(FIELDS)

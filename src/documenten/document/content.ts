@@ -13,11 +13,11 @@ import { type InvalidParam, invalid, invalidAll, Problem } from '../../http/prob
 import { newKey, type Store, type StoredBytes } from '../storage/index.ts'
 
 /** What came with a request: the body as it was sent, and the content that is in storage by now. */
-export type Ontvangen = { raw: Record<string, unknown>; bytes: StoredBytes | null; fault: InvalidParam | null }
+export type Received = { raw: Record<string, unknown>; bytes: StoredBytes | null; fault: InvalidParam | null }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    ontvangen: Ontvangen
+    ontvangen: Received
   }
 }
 

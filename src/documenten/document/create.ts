@@ -16,7 +16,7 @@ import { gebruiksrechtFault, requireFileSize, statusFault } from '../rules.ts'
 import type { StoredBytes } from '../storage/index.ts'
 import { type Documenttype, judgeInformatieobjecttype, vertrouwelijkheidaanduidingOf } from '../type.ts'
 import { insertParts, planUpload, type UploadParts } from './bytes.ts'
-import { type DocumentCreate, type DocumentMetLock, toColumns, toDocument } from './columns.ts'
+import { type DocumentCreate, type DocumentWithLock, toColumns, toDocument } from './columns.ts'
 import { newLock } from './lock-rules.ts'
 import { type TypeElsewhere, typeColumns, typeSubject } from './version.ts'
 
@@ -31,7 +31,7 @@ export async function judgeNewDocument(
   parts: UploadParts,
   known: KnownTypes<KnownInformatieobjecttype>,
   given: New,
-): Promise<NewRow<DocumentMetLock>> {
+): Promise<NewRow<DocumentWithLock>> {
   const { base } = m.actor
   const { input, elsewhere } = given
   if (m.attempt > 1 && !input.identificatie)
@@ -72,7 +72,7 @@ async function judgeOfType(
   { input, bytes }: New,
   type: Documenttype,
   known?: KnownInformatieobjecttype,
-): Promise<NewRow<DocumentMetLock>> {
+): Promise<NewRow<DocumentWithLock>> {
   const { base } = m.actor
   const { bronorganisatie } = input
   const level = vertrouwelijkheidaanduidingOf(input.vertrouwelijkheidaanduiding, type)
@@ -90,7 +90,7 @@ async function judgeOfType(
     vertrouwelijkheidaanduiding: level,
     bestandsomvang: stated,
   }
-  const document: DocumentMetLock = {
+  const document: DocumentWithLock = {
     ...toDocument(
       {
         ...version,

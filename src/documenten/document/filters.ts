@@ -42,7 +42,7 @@ export const Filter = Type.Object({
 })
 export type Filter = Static<typeof Filter>
 
-export const Zoek = Type.Object({
+export const Search = Type.Object({
   uuid__in: Type.Array(Uuid, { maxItems: LIMITS.uuids }),
   identificatie: Type.Optional(Type.String()),
   bronorganisatie: Type.Optional(Rsin),
@@ -52,7 +52,7 @@ export const Zoek = Type.Object({
     ),
   ),
 })
-export const ZoekQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
+export const SearchQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
 export async function refuseEmptySearch(request: FastifyRequest): Promise<void> {
   const body = request.body as object | null | undefined

@@ -16,12 +16,12 @@ import { createAccess, deleteAccess, documentBijwerken, mayRead, readAccess, SCO
 import { fetchTypeElsewhere } from '../type.ts'
 import { receivedBytes } from './bytes.ts'
 import { changeDocument } from './change.ts'
-import { Document, DocumentCreate, DocumentMetLock, DocumentPatch, DocumentUpdate, toDocument } from './columns.ts'
+import { Document, DocumentCreate, DocumentPatch, DocumentUpdate, DocumentWithLock, toDocument } from './columns.ts'
 import { contentFaults, discard, keepingContent, registerContent, requireValidBody } from './content.ts'
 import { judgeNewDocument } from './create.ts'
 import { deleteDocument } from './delete.ts'
 import { contentSender } from './download.ts'
-import { expandPaths, Filter, filtered, refuseEmptySearch, Zoek, ZoekQuery } from './filters.ts'
+import { expandPaths, Filter, filtered, refuseEmptySearch, Search, SearchQuery } from './filters.ts'
 import {
   countDocuments,
   findDocument,
@@ -49,8 +49,8 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     '/enkelvoudiginformatieobjecten/_zoek',
     {
       config: readAccess,
-      schema: { body: Zoek, querystring: ZoekQuery, response: { 200: Page(Document) } },
-      preValidation: [ignoreUnknown(ZoekQuery), refuseEmptySearch],
+      schema: { body: Search, querystring: SearchQuery, response: { 200: Page(Document) } },
+      preValidation: [ignoreUnknown(SearchQuery), refuseEmptySearch],
     },
     async (request, reply) => {
       const { uuid__in, expand: paths = [], ...filter } = request.body
@@ -114,7 +114,7 @@ const writing: FastifyPluginAsyncTypebox = async (app) => {
     '/enkelvoudiginformatieobjecten',
     {
       config: createAccess,
-      schema: { body: DocumentCreate, response: { 201: DocumentMetLock } },
+      schema: { body: DocumentCreate, response: { 201: DocumentWithLock } },
       attachValidation: true,
     },
     async (request, reply) => {

@@ -11,7 +11,7 @@ const MAX_FILTERS = 50
 export const MAX_AUTH = 8192
 
 /** A kanaal that was judged, with what is wanted of it. */
-export type KnownGroep = { kanaalId: number; filters: Record<string, string> }
+export type KnownGroup = { kanaalId: number; filters: Record<string, string> }
 
 type Given = {
   callbackUrl?: string | undefined
@@ -24,7 +24,7 @@ type Given = {
  * @returns the kanalen that were given, with their ids
  * @throws Problem 400 with all faults
  */
-export async function judge(db: ReadDb, config: Config, given: Given): Promise<KnownGroep[]> {
+export async function judge(db: ReadDb, config: Config, given: Given): Promise<KnownGroup[]> {
   const namen = [...new Set((given.kanalen ?? []).map(({ naam }) => naam))]
   const known = namen.length
     ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters']).where('naam', 'in', namen).execute()
@@ -43,7 +43,7 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
       code: 'max_length',
       reason: 'Kanalen en filters van een abonnement zijn samen ten hoogste 64 kB aan JSON.',
     })
-  const groepen: KnownGroep[] = []
+  const groepen: KnownGroup[] = []
   for (const [index, { naam, filters = {} }] of (given.kanalen ?? []).entries()) {
     const kanaal = byName.get(naam)
     // These two have the names that clients know from other services, without a place in the list; so the reason tells it.

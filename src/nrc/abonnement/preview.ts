@@ -1,7 +1,7 @@
 // What filters would let through, by the messages that were there last.
 import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
-import type { KnownGroep } from './judge.ts'
+import type { KnownGroup } from './judge.ts'
 
 const LOOKED_AT = 1_000
 
@@ -16,7 +16,7 @@ export type Preview = {
 }
 
 /** @param events whether it gets cloud events */
-export async function previewFilters(db: ReadDb, groepen: KnownGroep[], events: boolean): Promise<Preview> {
+export async function previewFilters(db: ReadDb, groepen: KnownGroup[], events: boolean): Promise<Preview> {
   const given = JSON.stringify(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))
   const { rows } = await sql<{ groep: number | null; seen: number; fitting: number; byAbsence: number }>`
     with laatste as materialized (select * from notificatie order by aanmaakdatum desc, id desc limit ${LOOKED_AT}),

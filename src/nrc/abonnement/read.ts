@@ -7,9 +7,9 @@ import { Written } from '../../http/stream.ts'
 
 // Of one applicatie. Every change at a kanaal is held against the filters of all groups of that kanaal.
 export const MAX_ABONNEMENTEN = 1000
-export const MAX_GROEPEN = 5000
+export const MAX_GROUPS = 5000
 
-export type Groep = { naam: string; filters: Record<string, string> }
+export type FilterGroup = { naam: string; filters: Record<string, string> }
 
 export type AbonnementRow = {
   id: number
@@ -20,11 +20,11 @@ export type AbonnementRow = {
   auth: Buffer
   cloudevents: boolean
   status: string
-  kanalen: Groep[]
+  kanalen: FilterGroup[]
 }
 
 /** The groups of filters of abonnement `a`, in the order in which they were given. */
-export const KANALEN_OF_A = sql<Groep[]>`coalesce((
+export const KANALEN_OF_A = sql<FilterGroup[]>`coalesce((
   select jsonb_agg(jsonb_build_object('naam', k.naam, 'filters', ak.filters) order by ak.id)
   from abonnement_kanaal ak join kanaal k on k.id = ak.kanaal_id where ak.abonnement_id = a.id), '[]')`
 

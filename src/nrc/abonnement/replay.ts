@@ -10,9 +10,9 @@ import { wakeSender } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
 import { lockAbonnement } from './write.ts'
 
-export type ReplaySoort = 'mislukt' | 'vanaf' | 'gemist'
+export type ReplayKind = 'mislukt' | 'vanaf' | 'gemist'
 export type Replay = {
-  soort: ReplaySoort
+  soort: ReplayKind
   /** Messages made since this moment (ISO). */
   vanaf?: string
   /** Only messages with a higher key. */
@@ -20,8 +20,8 @@ export type Replay = {
   perMinuut?: number
 }
 
-export const PER_MINUUT = 6_000
-export const MAX_PER_MINUUT = 600_000
+export const PER_MINUTE = 6_000
+export const MAX_PER_MINUTE = 600_000
 const TICK_S = 5
 const LOOKED_AT = 5_000 // messages in one portion
 
@@ -38,7 +38,7 @@ const fits = (a: RawBuilder<unknown>) => sql<boolean>`exists (
 export async function startReplay(m: Mutation, uuid: string, replay: Replay): Promise<void> {
   m.unrecorded(UNRECORDED)
   const { id } = await lockAbonnement(m, uuid)
-  const { soort, vanaf = '-infinity', naBericht = 0, perMinuut = PER_MINUUT } = replay
+  const { soort, vanaf = '-infinity', naBericht = 0, perMinuut = PER_MINUTE } = replay
   // One that goes on makes way for what was missed, of which nobody else knows.
   if (soort === 'gemist') await stopReplay(m, uuid)
   const running = await m.trx
@@ -112,7 +112,7 @@ async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unkn
 type Row = {
   id: number
   abonnementId: number
-  soort: ReplaySoort
+  soort: ReplayKind
   vanaf: string
   tot: string | null
   naBericht: number

@@ -8,8 +8,8 @@ import { subscriberOwner } from '../../notificaties/deliver.ts'
 import type { Subscriber } from '../../notificaties/outbox.ts'
 import { UNRECORDED } from '../records.ts'
 import { requireOwner } from '../rights.ts'
-import type { KnownGroep } from './judge.ts'
-import { MAX_ABONNEMENTEN, MAX_GROEPEN } from './read.ts'
+import type { KnownGroup } from './judge.ts'
+import { MAX_ABONNEMENTEN, MAX_GROUPS } from './read.ts'
 
 /** What can be set of an abonnement beside its kanalen. Secrets are as they were given. */
 export type Settings = Omit<Subscriber, 'uuid' | 'auth' | 'certificaatSleutel' | 'ondertekening'> & {
@@ -26,7 +26,7 @@ export async function createAbonnement(
   box: SecretBox,
   uuid: string,
   given: Partial<Settings> & Pick<Settings, 'callbackUrl' | 'auth' | 'applicatieUuid'>,
-  groepen: KnownGroep[],
+  groepen: KnownGroup[],
 ): Promise<void> {
   m.unrecorded(UNRECORDED)
   const applicatie = await findApplicatie(m, given.applicatieUuid)
@@ -55,7 +55,7 @@ export async function changeAbonnement(
   box: SecretBox,
   uuid: string,
   given: Partial<Settings>,
-  groepen?: KnownGroep[],
+  groepen?: KnownGroup[],
 ): Promise<void> {
   m.unrecorded(UNRECORDED)
   const row = await lockAbonnement(m, uuid)
@@ -138,7 +138,7 @@ export async function lockAbonnement(m: Mutation, uuid: string) {
   return row
 }
 
-async function writeKanalen(m: Mutation, abonnementId: number, groepen: KnownGroep[]): Promise<void> {
+async function writeKanalen(m: Mutation, abonnementId: number, groepen: KnownGroup[]): Promise<void> {
   if (groepen.length === 0) return
   await m.sql`
     insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
@@ -146,12 +146,12 @@ async function writeKanalen(m: Mutation, abonnementId: number, groepen: KnownGro
     from jsonb_to_recordset(${m.sql.json(groepen.map(({ kanaalId, filters }) => ({ kanaal_id: kanaalId, filters })))})
       as g(kanaal_id bigint, filters jsonb)`
   const [room] = await m.sql<{ full: boolean }[]>`
-    select count(*) > ${MAX_GROEPEN} as full
+    select count(*) > ${MAX_GROUPS} as full
     from abonnement made join abonnement a on a.applicatie_id = made.applicatie_id and a.verwijderd_op is null
     join abonnement_kanaal ak on ak.abonnement_id = a.id
     where made.id = ${abonnementId}`
   if (room?.full) {
-    const reason = `De abonnementen van een applicatie hebben samen ten hoogste ${MAX_GROEPEN} kanalen met filters.`
+    const reason = `De abonnementen van een applicatie hebben samen ten hoogste ${MAX_GROUPS} kanalen met filters.`
     throwFaults([{ name: 'kanalen', code: 'max-items', reason }])
   }
 }

@@ -7,7 +7,7 @@ import { PATHS } from '../../http/links.ts'
 import type { Taken } from '../kinds.ts'
 import {
   type AuditRow,
-  type Melding,
+  type Finding,
   type Portion,
   type Source,
   type Step,
@@ -33,22 +33,22 @@ const list = (naam: keyof typeof PATHS, soorten: string[] = [naam], query = ''):
   query,
   soorten,
 })
-const ALLES = 'status=alles'
+const ANY_STATUS = 'status=alles'
 
 /** Lists that may be read side by side; each line needs those above it. */
 const LISTS: ListOf[][] = [
   [list('catalogus')],
-  [list('informatieobjecttype', ['informatieobjecttype'], ALLES)],
-  [list('besluittype', ['besluittype'], ALLES)],
-  [list('zaaktype', ['zaaktype', 'zaaktyperelatie'], ALLES)],
+  [list('informatieobjecttype', ['informatieobjecttype'], ANY_STATUS)],
+  [list('besluittype', ['besluittype'], ANY_STATUS)],
+  [list('zaaktype', ['zaaktype', 'zaaktyperelatie'], ANY_STATUS)],
   [
-    list('statustype', ['statustype'], ALLES),
-    list('roltype', ['roltype'], ALLES),
-    list('resultaattype', ['resultaattype'], ALLES),
+    list('statustype', ['statustype'], ANY_STATUS),
+    list('roltype', ['roltype'], ANY_STATUS),
+    list('resultaattype', ['resultaattype'], ANY_STATUS),
   ],
   [
-    list('eigenschap', ['eigenschap'], ALLES),
-    list('zaaktypeinformatieobjecttype', ['zaaktype_informatieobjecttype'], ALLES),
+    list('eigenschap', ['eigenschap'], ANY_STATUS),
+    list('zaaktypeinformatieobjecttype', ['zaaktype_informatieobjecttype'], ANY_STATUS),
     list('zaakobjecttype'),
     { naam: 'applicatie', path: PATHS.applicatie, soorten: [] },
   ],
@@ -189,7 +189,7 @@ export function apiSource(options: Options): Source {
     query: string,
     number: number,
     size: number,
-    faults: Melding[],
+    faults: Finding[],
   ): Promise<Json[]> {
     let whole = await page(one, query, number)
     if (whole.status >= 500) {
@@ -236,7 +236,7 @@ export function apiSource(options: Options): Source {
       }
     const [query, size, last] = JSON.parse(step.van) as [string, number, number]
     const number = Number(step.positie ?? (one.oldestFirst ? 1 : last))
-    const faults: Melding[] = []
+    const faults: Finding[] = []
     const rows = await pageOrRows(one, query, number, size, faults)
     // Newest first there: read from the end, so that our keys rise as theirs.
     const ordered = one.oldestFirst ? rows : rows.toReversed()
@@ -249,7 +249,7 @@ export function apiSource(options: Options): Source {
   }
 
   /** Documents with all their versions: a list shows the latest only. */
-  async function documents(rows: Json[], faults: Melding[]): Promise<{ soort: string; object: Taken }[]> {
+  async function documents(rows: Json[], faults: Finding[]): Promise<{ soort: string; object: Taken }[]> {
     const made = new Map<Json, Taken>()
     await inParallel(rows, BELOW_AT_ONCE, async (latest) => {
       const uuid = uuidIn(latest.url)

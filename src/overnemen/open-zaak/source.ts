@@ -8,7 +8,7 @@ import type {
   ApplicatieRow,
   AuditRow,
   Contents,
-  Melding,
+  Finding,
   Portion,
   Reservering,
   Source,
@@ -125,7 +125,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
         [after, Number(step.tot ?? Number.MAX_SAFE_INTEGER)],
         { prepare: true },
       )
-      const faults: Melding[] = []
+      const faults: Finding[] = []
       await complete(sql, query.kind, rows, faults)
       const last = rows.length < PORTION ? (step.tot ?? Number.MAX_SAFE_INTEGER) : rows.at(-1)!.sleutel
       if (query.kind === 'document') faults.push(...(await withoutVersion(sql, after, Number(last))))
@@ -138,7 +138,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   }
 
   /** Documents of which no version is left: there is nothing to take, and the report says so. */
-  async function withoutVersion(sql: postgres.TransactionSql, after: number, last: number): Promise<Melding[]> {
+  async function withoutVersion(sql: postgres.TransactionSql, after: number, last: number): Promise<Finding[]> {
     const rows = await sql<{ id: number }[]>`
       select x.id from documenten_enkelvoudiginformatieobjectcanonical x where x.id > ${after} and x.id <= ${last}
         and not exists (select from documenten_enkelvoudiginformatieobject v where v.canonical_id = x.id) order by x.id`
@@ -156,7 +156,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     sql: postgres.TransactionSql,
     kind: string,
     rows: (Taken & { sleutel: number })[],
-    faults: Melding[],
+    faults: Finding[],
   ): Promise<void> {
     const read = identities(sql, known)
     if (kind === 'zaak')
@@ -218,7 +218,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
         from authorizations_applicatie a order by a.id`
       const secrets = await sql<{ client_id: string; geheim: string }[]>`
         select identifier as client_id, secret as geheim from vng_api_common_jwtsecret order by id`
-      const faults: Melding[] = []
+      const faults: Finding[] = []
       const used = new Set(rows.flatMap(({ client_ids }) => client_ids))
       for (const { client_id } of secrets)
         if (!used.has(client_id))

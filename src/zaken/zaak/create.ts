@@ -118,7 +118,7 @@ async function judgeOfType(
     },
     base,
   )
-  zaak.relevanteAndereZaken = (input.relevanteAndereZaken ?? []).map((one) => ({ ...ANDERE_LEEG, ...one }))
+  zaak.relevanteAndereZaken = (input.relevanteAndereZaken ?? []).map((one) => ({ ...OTHERS_EMPTY, ...one }))
   zaak.gerelateerdeZaken = relaties.gerelateerd.map(({ url }) => ({ url }))
   const isRelated = input.relevanteAndereZaken?.length || input.gerelateerdeZaken?.length
   return {
@@ -277,4 +277,4 @@ const NOTHING_RELATED = {
   relevanteAndereZaken: [],
   gerelateerdeZaken: [],
 } satisfies Partial<Related>
-const ANDERE_LEEG = { overigeRelatie: '', toelichting: '' }
+const OTHERS_EMPTY = { overigeRelatie: '', toelichting: '' }

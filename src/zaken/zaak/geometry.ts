@@ -2,12 +2,12 @@
 import { LIMITS } from '../../http/limits.ts'
 import type { InvalidParam } from '../../http/problem.ts'
 
-export type Punt = readonly [number, number]
+export type Point = readonly [number, number]
 export type Geometrie =
-  | { type: 'Point'; coordinates: Punt }
-  | { type: 'MultiPoint' | 'LineString'; coordinates: Punt[] }
-  | { type: 'MultiLineString' | 'Polygon'; coordinates: Punt[][] }
-  | { type: 'MultiPolygon'; coordinates: Punt[][][] }
+  | { type: 'Point'; coordinates: Point }
+  | { type: 'MultiPoint' | 'LineString'; coordinates: Point[] }
+  | { type: 'MultiLineString' | 'Polygon'; coordinates: Point[][] }
+  | { type: 'MultiPolygon'; coordinates: Point[][][] }
   | { type: 'GeometryCollection'; geometries: Geometrie[] }
 
 /** GeoJSON (RFC 7946) as the documents show it: one shape for all kinds, which every generator of clients can make code of. */
@@ -77,7 +77,7 @@ const point: Read = (value) =>
     ? [value[0], value[1]]
     : undefined
 const ring: Read = (value) => {
-  const points = listOf(point, 4)(value) as Punt[] | undefined
+  const points = listOf(point, 4)(value) as Point[] | undefined
   const [first, last] = [points?.[0], points?.at(-1)]
   return first && last && first[0] === last[0] && first[1] === last[1] ? points : undefined
 }
@@ -106,7 +106,7 @@ export function boundingBox(geometrie: Geometrie): string | null {
   return `((${east},${north}),(${west},${south}))`
 }
 
-function pointsOf(geometrie: Geometrie): Punt[] {
+function pointsOf(geometrie: Geometrie): Point[] {
   switch (geometrie.type) {
     case 'Point':
       return [geometrie.coordinates]

@@ -42,17 +42,17 @@ export async function judgeHoofdzaak(
     return wrong('invalid-deelzaaktype', 'Het zaaktype is geen deelzaaktype van het zaaktype van de hoofdzaak.')
   return { id: hoofdzaak.id, uuid: target.uuid, faults: [] }
 }
-type Andere = { id: number | null; url: string }
-type Relaties = {
-  relevant: (Andere & { aardRelatie: string; overigeRelatie: string; toelichting: string })[]
-  gerelateerd: Andere[]
+type OtherZaak = { id: number | null; url: string }
+type Relations = {
+  relevant: (OtherZaak & { aardRelatie: string; overigeRelatie: string; toelichting: string })[]
+  gerelateerd: OtherZaak[]
   faults: InvalidParam[]
 }
 
 /** zrc-011: the other cases exist. Those elsewhere were asked before. */
-export async function judgeRelations(m: Mutation, given: ZaakPatch): Promise<Relaties> {
+export async function judgeRelations(m: Mutation, given: ZaakPatch): Promise<Relations> {
   const { relevanteAndereZaken = [], gerelateerdeZaken = [] } = given
-  const result: Relaties = { relevant: [], gerelateerd: [], faults: [] }
+  const result: Relations = { relevant: [], gerelateerd: [], faults: [] }
   const urls = [...relevanteAndereZaken, ...gerelateerdeZaken].map(({ url }) => url)
   if (urls.length === 0) return result
   const uuids = urls.flatMap((url) => {
@@ -107,7 +107,7 @@ export async function judgeRelations(m: Mutation, given: ZaakPatch): Promise<Rel
 export async function writeRelations(
   m: Mutation,
   zaakId: number,
-  { relevant, gerelateerd }: Relaties,
+  { relevant, gerelateerd }: Relations,
   given: ZaakPatch = { relevanteAndereZaken: [], gerelateerdeZaken: [] },
 ): Promise<void> {
   if (given.relevanteAndereZaken) {

@@ -7,7 +7,7 @@ import type { InvalidParam } from '../../http/problem.ts'
 import { fault, onObject } from '../../http/problem.ts'
 import { askEach } from '../../services/services.ts'
 
-type Staat = { status?: unknown; locked?: unknown; indicatieGebruiksrecht?: unknown }
+type RemoteState = { status?: unknown; locked?: unknown; indicatieGebruiksrecht?: unknown }
 
 /** zrc-007 for documents elsewhere, when this statustype may close the case. */
 export async function closingFaultsElsewhere(
@@ -65,7 +65,7 @@ async function urlsOf(app: FastifyInstance, zaakUuid: string | undefined, when: 
 }
 
 /** What each server says now; null when it does not. After one that does not answer nobody is asked any more. */
-async function ask(app: FastifyInstance, urls: string[]): Promise<(Staat | null)[]> {
+async function ask(app: FastifyInstance, urls: string[]): Promise<(RemoteState | null)[]> {
   let silent = false
   return askEach(urls, async (url) => {
     const fetched = silent ? undefined : await app.parts.services.fetchJson(url, { fresh: true })

@@ -26,7 +26,7 @@ import { longLists, sendWithLongLists, written } from './long-lists.ts'
 import { answersOf, countZaken, findZaak, pageOfZaken } from './read.ts'
 import { openReferences } from './references.ts'
 import { settingsOf } from './rules.ts'
-import { expandPaths, lenientSearch, within, Zoek } from './search.ts'
+import { expandPaths, lenientSearch, Search, within } from './search.ts'
 
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 
@@ -49,7 +49,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
     {
       ...crs,
       config: access(LEZEN),
-      schema: { body: Zoek, response: { 200: Page(Zaak) } },
+      schema: { body: Search, response: { 200: Page(Zaak) } },
       preValidation: [lenientSearch],
     },
     async (request, reply) => {

@@ -16,7 +16,7 @@ import { ATTRIBUTEN } from './filters.ts'
 import { boundingBox, GEOJSON, judgeGeometrie } from './geometry.ts'
 import type { Area, Candidates, Within } from './within-thread.ts'
 
-export const Zoek = Type.Object({
+export const Search = Type.Object({
   zaakgeometrie: Type.Optional(Type.Object({ within: anyObject(GEOJSON) })),
   uuid__in: Type.Optional(Type.Array(Uuid, { maxItems: LIMITS.uuids })),
   ...ATTRIBUTEN,
@@ -138,7 +138,7 @@ export async function lenientSearch(request: FastifyRequest): Promise<void> {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return
   if (Object.keys(body).length === 0)
     throw invalid('nonFieldErrors', 'empty_search_body', 'Geef ten minste een zoekvoorwaarde.')
-  for (const [name, schema] of Object.entries(Zoek.properties)) {
+  for (const [name, schema] of Object.entries(Search.properties)) {
     if ((schema as { type?: string }).type === 'array' && typeof body[name] === 'string')
       body[name] = (body[name] as string).split(',', LIMITS.uuids + 1)
   }

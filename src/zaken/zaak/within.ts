@@ -1,11 +1,11 @@
 // Whether a geometry lies within an area. Edges stand in a tree by their boxes, so that each point and each segment is
 // compared with those near it alone; what is compared is counted, since shapes can be made in which all are near.
 import Flatbush from 'flatbush'
-import type { Geometrie, Punt } from './geometry.ts'
+import type { Geometrie, Point } from './geometry.ts'
 
-type Segment = readonly [Punt, Punt]
-type Vlak = Punt[][]
-type Delen = { punten: Punt[]; lijnen: Punt[][]; vlakken: Vlak[] }
+type Segment = readonly [Point, Point]
+type Polygon = Point[][]
+type Shapes = { punten: Point[]; lijnen: Point[][]; vlakken: Polygon[] }
 
 /** Thrown when more segments were compared than was allowed. */
 export class TooManySegments extends Error {}
@@ -58,14 +58,14 @@ export function withinTest(gebied: Geometrie, most = Number.POSITIVE_INFINITY): 
   }
 
   /** Whether one side of the edge at this point is outside the area: parts that only touch each other have no such edge. */
-  function isOuter([x, y]: Punt, [[ax, ay], [bx, by]]: Segment): boolean {
+  function isOuter([x, y]: Point, [[ax, ay], [bx, by]]: Segment): boolean {
     const length = Math.hypot(bx - ax, by - ay) || 1
     const [nx, ny] = [(-(by - ay) / length) * 1e-9, ((bx - ax) / length) * 1e-9]
     return area.side([x + nx, y + ny]) < 0 || area.side([x - nx, y - ny]) < 0
   }
 }
 
-function partsOf(geometrie: Geometrie): Delen {
+function partsOf(geometrie: Geometrie): Shapes {
   switch (geometrie.type) {
     case 'Point':
       return { punten: [geometrie.coordinates], lijnen: [], vlakken: [] }
@@ -99,10 +99,10 @@ type Edges = {
   /** Calls with every edge whose box meets this one. */
   near(box: Box, found: (edge: Segment) => void): void
   /** 1 inside one of the polygons, 0 on the edge of one, -1 outside all. */
-  side(point: Punt): -1 | 0 | 1
+  side(point: Point): -1 | 0 | 1
 }
 
-function edgesOf(vlakken: Vlak[], compare: () => void): Edges {
+function edgesOf(vlakken: Polygon[], compare: () => void): Edges {
   const all: Segment[] = []
   const ofVlak: number[] = []
   for (const [number, vlak] of vlakken.entries()) {
@@ -151,9 +151,9 @@ const boxOf = ([[ax, ay], [bx, by]]: Segment): Box => [
   Math.max(ay, by),
 ]
 
-const pairs = (line: Punt[]): Segment[] => line.slice(1).map((point, index) => [line[index]!, point])
+const pairs = (line: Point[]): Segment[] => line.slice(1).map((point, index) => [line[index]!, point])
 
-function isOn([x, y]: Punt, [[ax, ay], [bx, by]]: Segment): boolean {
+function isOn([x, y]: Point, [[ax, ay], [bx, by]]: Segment): boolean {
   const [dx, dy] = [bx - ax, by - ay]
   const scale = Math.max(Math.abs(dx), Math.abs(dy))
   if (Math.abs(dx * (y - ay) - dy * (x - ax)) > NEAR * Math.max(1, scale)) return false
@@ -166,7 +166,7 @@ function isOn([x, y]: Punt, [[ax, ay], [bx, by]]: Segment): boolean {
 }
 
 /** The middles of the pieces into which a segment falls where others meet it. */
-function middles(segment: Segment, others: Edges, compare: () => void): Punt[] {
+function middles(segment: Segment, others: Edges, compare: () => void): Point[] {
   const [[ax, ay], [bx, by]] = segment
   const [dx, dy] = [bx - ax, by - ay]
   const cuts = [0, 1]
@@ -181,7 +181,7 @@ function middles(segment: Segment, others: Edges, compare: () => void): Punt[] {
     } else cuts.push(((cx - ax) * (ey - cy) - (cy - ay) * (ex - cx)) / cross)
   })
   const places = cuts.filter((at) => at >= 0 && at <= 1).sort((one, other) => one - other)
-  const found: Punt[] = []
+  const found: Point[] = []
   for (let index = 1; index < places.length; index++) {
     const [from, to] = [places[index - 1]!, places[index]!]
     compare()

@@ -55,7 +55,7 @@ export const CATALOGI: Mutant[] = [
   {
     what: 'ztc-013 besluittypen of another catalogue',
     file: 'src/catalogi/zaaktype/routes.ts',
-    search: 'if (elsewhere(relaties.besluittypen)) faults.push(ANDERE_CATALOGUS) // ztc-013',
+    search: 'if (elsewhere(relaties.besluittypen)) faults.push(OTHER_CATALOGUS) // ztc-013',
     replace: '',
     tests: ['test/catalogi/publish.test.ts'],
   },
@@ -168,21 +168,21 @@ export const CATALOGI: Mutant[] = [
   {
     what: 'ztc-013 informatieobjecttypen of another catalogue',
     file: 'src/catalogi/besluittypen.ts',
-    search: 'related.some((type) => type.catalogusId !== catalogusId) ? [ANDERE_CATALOGUS] : []',
+    search: 'related.some((type) => type.catalogusId !== catalogusId) ? [OTHER_CATALOGUS] : []',
     replace: '[]',
     tests: ['test/catalogi/publish.test.ts'],
   },
   {
     what: 'ztc-013 deelzaaktypen of another catalogue',
     file: 'src/catalogi/zaaktype/routes.ts',
-    search: "if (elsewhere(relaties.deelzaaktypen)) faults.push({ ...ANDERE_CATALOGUS, name: 'deelzaaktypen' })",
+    search: "if (elsewhere(relaties.deelzaaktypen)) faults.push({ ...OTHER_CATALOGUS, name: 'deelzaaktypen' })",
     replace: '',
     tests: ['test/catalogi/publish.test.ts', 'test/catalogi/relations.test.ts'],
   },
   {
     what: 'ztc-013 a zaaktype-informatieobjecttype within one catalogue',
     file: 'src/catalogi/zaaktype/zaaktype-informatieobjecttypen.ts',
-    search: 'catalogusId === zaaktype.catalogusId ? [] : [ANDERE_CATALOGUS]',
+    search: 'catalogusId === zaaktype.catalogusId ? [] : [OTHER_CATALOGUS]',
     replace: 'catalogusId ? [] : [zaaktype] as never',
     tests: ['test/catalogi/publish.test.ts'],
   },
@@ -197,7 +197,7 @@ export const CATALOGI: Mutant[] = [
   {
     what: 'ztc-015 the length of an eigenschap fits its format',
     file: 'src/catalogi/zaaktype/eigenschappen.ts',
-    search: 'if (LENGTE[formaat](lengte)) return []',
+    search: 'if (LENGTHS[formaat](lengte)) return []',
     replace: 'if (lengte) return []',
     tests: ['test/catalogi/typen.test.ts'],
   },
