@@ -7,17 +7,17 @@ import Type, { type Static } from 'typebox'
 import type { Config } from '../src/config.ts'
 import type { Database } from '../src/database/database.ts'
 import type { BewaartermijnRun } from '../src/database/types.ts'
-import { removeOldConcepten } from '../src/documenten/import/draft.ts'
-import { removeImport } from '../src/documenten/import/index.ts'
+import { deleteOldDrafts } from '../src/documenten/import/draft.ts'
+import { deleteImportRow } from '../src/documenten/import/index.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { GRACE_MS, neededKeys, usedBackends } from '../src/documenten/storage/files.ts'
 import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
 import { isOldImport } from '../src/jobs/retention.ts'
-import { removeOldEvents, removeOldMessages } from '../src/notificaties/resend.ts'
-import { removeDeletedAbonnementen } from '../src/nrc/abonnement/write.ts'
-import { removeOldLines } from '../src/services/request-log.ts'
+import { deleteOldEvents, deleteOldMessages } from '../src/notificaties/resend.ts'
+import { deleteEndedAbonnementen } from '../src/nrc/abonnement/write.ts'
+import { deleteOldLines } from '../src/services/request-log.ts'
 
 const Payload = Type.Object({ door: Type.Optional(Type.String()) })
 declare global {
@@ -45,13 +45,13 @@ export function retention(parts: Parts): Task {
     const note = (done: Updateable<BewaartermijnRun>) =>
       database.db.updateTable('bewaartermijnRun').set(done).where('id', '=', id).execute()
     try {
-      const imports = await removeOldImports(parts)
+      const imports = await deleteOldImports(parts)
       await note({ imports })
-      await removeOldConcepten(database.db)
-      await removeDeletedAbonnementen(database)
-      await removeOldLines(database, config.outgoingLogRetentionDays)
-      await removeOldEvents(database.db, config.notificationDaysRetained)
-      const notificaties = await removeOldMessages(database.db, config.notificationDaysRetained)
+      await deleteOldDrafts(database.db)
+      await deleteEndedAbonnementen(database)
+      await deleteOldLines(database, config.outgoingLogRetentionDays)
+      await deleteOldEvents(database.db, config.notificationDaysRetained)
+      const notificaties = await deleteOldMessages(database.db, config.notificationDaysRetained)
       await note({ notificaties })
       const { overgeslagen, ...swept } = await sweepOrphans(parts)
       await note({
@@ -74,7 +74,7 @@ export function retention(parts: Parts): Task {
 }
 
 /** Removes imports whose term is over. */
-export async function removeOldImports({ config, database }: Pick<Parts, 'config' | 'database'>): Promise<number> {
+export async function deleteOldImports({ config, database }: Pick<Parts, 'config' | 'database'>): Promise<number> {
   return database.db.transaction().execute(async (trx) => {
     const old = await trx
       .selectFrom('import')
@@ -83,7 +83,7 @@ export async function removeOldImports({ config, database }: Pick<Parts, 'config
       .forUpdate()
       .skipLocked() // one that is being uploaded right now
       .execute()
-    for (const { id } of old) await removeImport({ trx, enqueue: (...job) => enqueue(trx, ...job) }, id)
+    for (const { id } of old) await deleteImportRow({ trx, enqueue: (...job) => enqueue(trx, ...job) }, id)
     return old.length
   })
 }

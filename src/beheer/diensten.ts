@@ -8,7 +8,7 @@ import { expected } from '../database/rows.ts'
 import { invalid, notFound } from '../http/problem.ts'
 import { isUuid } from '../http/uuid.ts'
 import { type Probe, probeService } from '../services/probe.ts'
-import { KINDS, removeService, saveService } from '../services/register.ts'
+import { deleteService, KINDS, saveService } from '../services/register.ts'
 import { mutateFromPage } from './change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, PasswordField, readForm, throwFormFaults } from './form.ts'
 import { t, words } from './language/language.ts'
@@ -198,7 +198,7 @@ export function registerServicePages(app: FastifyInstance): void {
   app.post<Params>(`${PAD}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
     const dienst = await requireService(request)
     const gone = await mutateFromPage(request, async (m) => {
-      const removed = await removeService(m, dienst.uuid)
+      const removed = await deleteService(m, dienst.uuid)
       m.vastleggen({
         handeling: removed ? 'dienst-verwijderen' : 'dienst-verwijderen-geweigerd',
         soort: 'dienst',

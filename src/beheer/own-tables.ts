@@ -42,7 +42,7 @@ export function openOwnTables(parts: WholeParts) {
       insert: on(insertSession),
       delete: on(deleteSession),
       addNotice: on(insertNotice),
-      removeNotice: on(deleteNotice),
+      deleteNotice: on(deleteNotice),
     },
     audit: (request: FastifyRequest, records: Parameters<typeof writeAudit>[2]) =>
       writeAudit(database.db, request, records),

@@ -13,7 +13,7 @@ import { inLanguage, language, lowerFirst, reason, t, words } from './language/l
 import { languageLink, languageOf } from './language/switch.ts'
 import { templateLanguage } from './language/templates.ts'
 import { manualPageFor } from './manual.ts'
-import { addNotice, findSession, hasRole, removeNotice, type Toegang } from './session.ts'
+import { addNotice, findSession, forgetNotice, hasRole, type Toegang } from './session.ts'
 import type { Stijl } from './stylesheets.ts'
 
 declare module 'fastify' {
@@ -90,7 +90,7 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
   app.decorateReply('pagina', async function (this: FastifyReply, sjabloon, gegevens) {
     const { request } = this
     const melding = request.sessie?.melding ?? null
-    if (melding) await removeNotice(request, melding)
+    if (melding) await forgetNotice(request, melding)
     const html = await render(this, sjabloon, {
       melding,
       ...gegevens,

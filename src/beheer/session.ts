@@ -216,8 +216,8 @@ export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice)
 }
 
 /** The page of this request has said it. */
-export async function removeNotice(request: FastifyRequest, { key }: { key: string }): Promise<void> {
-  await request.server.own.sessions.removeNotice(sessionOf(request).id, key)
+export async function forgetNotice(request: FastifyRequest, { key }: { key: string }): Promise<void> {
+  await request.server.own.sessions.deleteNotice(sessionOf(request).id, key)
 }
 
 export async function deleteNotice({ sql }: Sql, id: number, key: string): Promise<void> {

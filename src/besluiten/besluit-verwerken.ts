@@ -34,7 +34,7 @@ const Processed = Type.Object({ besluit: Besluit, besluitinformatieobjecten: Typ
 
 export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
   const { config, services } = app.parts
-  const spiegels = openRemoteRelations(app.mutate, services)
+  const remoteRelations = openRemoteRelations(app.mutate, services)
 
   app.post(
     '/besluit_verwerken',
@@ -43,30 +43,30 @@ export const besluitVerwerken: FastifyPluginAsyncTypebox = async (app) => {
       const { besluit: input, besluitinformatieobjecten: documenten } = request.body
       const { base } = request
       const elsewhere = await fetchBesluittypeElsewhere(services, input.besluittype, base)
-      const zaakElders = await fetchZaakElsewhere(services, input.zaak, base)
+      const zaakElsewhere = await fetchZaakElsewhere(services, input.zaak, base)
       const typen = await fetchDocumenttypen(services, elsewhere && 'id' in elsewhere ? elsewhere.besluittypeUrl : null)
       const found = await askEach(documenten, ({ informatieobject }) =>
         fetchDocumentElsewhere(services, informatieobject, base),
       )
-      const made = await spiegels.create(request.actor, async (m, elders) => {
-        const context = { elsewhere, config, zaakElders, elders }
+      const made = await remoteRelations.create(request.actor, async (m, remote) => {
+        const context = { elsewhere, config, zaakElsewhere, remote }
         const zaakUuid = input.zaak ? (localUuid(input.zaak, base, 'zaak') ?? null) : null
         const was = await archivering(m, zaakUuid)
         const row = await within('besluit', () => createBesluit(m, input, context))
-        nameFaultsBelow(elders, 0, 'besluit')
+        nameFaultsBelow(remote, 0, 'besluit')
         const besluitinformatieobjecten: Besluitinformatieobject[] = []
         for (const [index, { informatieobject }] of documenten.entries()) {
           const part = `besluitinformatieobjecten.${index}`
-          const from = elders.spiegels.length
-          const verwijzing = { document: found[index], typen, elders }
+          const from = remote.relations.length
+          const verwijzing = { document: found[index], typen, remote }
           const create = () => createBesluitinformatieobject(m, row, informatieobject, verwijzing)
           besluitinformatieobjecten.push(await within(part, create))
-          nameFaultsBelow(elders, from, part)
+          nameFaultsBelow(remote, from, part)
         }
         // Refused by one server, all of it did not happen.
-        elders.rijen.unshift({ tabel: 'besluit', uuid: row.uuid })
+        remote.rijen.unshift({ tabel: 'besluit', uuid: row.uuid })
         if (was && zaakUuid)
-          elders.rijen.push({
+          remote.rijen.push({
             tabel: 'zaak',
             uuid: zaakUuid,
             ...difference(was, expected(await archivering(m, zaakUuid))),

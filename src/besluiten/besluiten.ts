@@ -69,7 +69,7 @@ const DetailQuery = Type.Object({ ...PageQuery, ...ExpandQuery })
 
 export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
   const { config, services } = app.parts
-  const spiegels = openRemoteRelations(app.mutate, services)
+  const remoteRelations = openRemoteRelations(app.mutate, services)
 
   app.get(
     '/besluiten',
@@ -94,9 +94,9 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(AANMAKEN), schema: { body: BesluitInput, response: { 201: Besluit } } },
     async (request, reply) => {
       const elsewhere = await fetchBesluittypeElsewhere(services, request.body.besluittype, request.base)
-      const zaakElders = await fetchZaakElsewhere(services, request.body.zaak, request.base)
-      const row = await spiegels.create(request.actor, (m, elders) =>
-        createBesluit(m, request.body, { elsewhere, config, zaakElders, elders }),
+      const zaakElsewhere = await fetchZaakElsewhere(services, request.body.zaak, request.base)
+      const row = await remoteRelations.create(request.actor, (m, remote) =>
+        createBesluit(m, request.body, { elsewhere, config, zaakElsewhere, remote }),
       )
       const besluit = toBesluit(row, request.base)
       return reply.code(201).header('location', besluit.url).send(besluit)
@@ -140,12 +140,12 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
     const known = await findBesluit(app.read, uuid)
     // Who names the case that it has already need not wait for the server of that case.
     const moves = given.zaak && given.zaak !== known?.zaakUrl
-    const zaakElders = moves ? await fetchZaakElsewhere(services, given.zaak, base) : undefined
+    const zaakElsewhere = moves ? await fetchZaakElsewhere(services, given.zaak, base) : undefined
     const typeUrl = moves ? known?.besluittypeUrl : undefined
     const type = typeUrl ? await fetchBesluittypeElsewhere(services, typeUrl, base) : undefined
     const zaaktypen = type && 'zaaktypen' in type ? type.zaaktypen : []
-    return spiegels.create(actor, (m, elders) =>
-      changeBesluit(m, uuid, actie, given, { config, zaakElders, zaaktypen, elders }),
+    return remoteRelations.create(actor, (m, remote) =>
+      changeBesluit(m, uuid, actie, given, { config, zaakElsewhere, zaaktypen, remote }),
     )
   }
 }
@@ -178,7 +178,7 @@ function ofType(url: string, base: string): RawBuilder<boolean> {
 
 /**
  * @param context.elsewhere what `fetchBesluittypeElsewhere` found
- * @param context.zaakElders what `fetchZaakElsewhere` found, with `elders` for the other side of it (brc-006)
+ * @param context.zaakElsewhere what `fetchZaakElsewhere` found, with `remote` for the other side of it (brc-006)
  */
 export async function createBesluit(
   m: Mutation,
@@ -186,19 +186,19 @@ export async function createBesluit(
   context: {
     elsewhere: Besluittype | InvalidParam | undefined
     config: Settings
-    zaakElders?: ZaakElsewhere | InvalidParam | undefined
-    elders?: RemoteChange
+    zaakElsewhere?: ZaakElsewhere | InvalidParam | undefined
+    remote?: RemoteChange
   },
 ): Promise<BesluitRow> {
   const { base } = m.actor
   const type = await requireBesluittype(m.read, input.besluittype, base, context.elsewhere) // brc-001
   requireMay(m.actor, AANMAKEN, type)
-  const { zaakElders } = context
-  const elders = zaakElders && 'url' in zaakElders ? zaakElders : null
-  const { zaak, faults } = elders
-    ? { zaak: null, faults: await zaaktypeElsewhereFaults(m.read, type, elders, base) } // brc-007
-    : zaakElders && 'code' in zaakElders
-      ? { zaak: null, faults: [zaakElders] }
+  const { zaakElsewhere } = context
+  const remoteZaak = zaakElsewhere && 'url' in zaakElsewhere ? zaakElsewhere : null
+  const { zaak, faults } = remoteZaak
+    ? { zaak: null, faults: await zaaktypeElsewhereFaults(m.read, type, remoteZaak, base) } // brc-007
+    : zaakElsewhere && 'code' in zaakElsewhere
+      ? { zaak: null, faults: [zaakElsewhere] }
       : await judgeZaak(m, input.zaak)
   throwFaults([
     ...(await identificatieFaults(m.read, input)), // brc-002
@@ -214,11 +214,11 @@ export async function createBesluit(
     besluittypeUrl: type.besluittypeUrl,
     besluittypeCatalogusUrl: type.id === null ? type.catalogusUrl : '',
     zaakId: zaak?.id ?? null,
-    zaakUrl: elders?.url ?? null,
+    zaakUrl: remoteZaak?.url ?? null,
   })
-  if (elders && context.elders) {
-    context.elders.rijen.push({ tabel: 'besluit', uuid })
-    context.elders.spiegels.push(zaakbesluitElsewhere(elders.url, uuid, base)) // brc-006
+  if (remoteZaak && context.remote) {
+    context.remote.rijen.push({ tabel: 'besluit', uuid })
+    context.remote.relations.push(zaakbesluitElsewhere(remoteZaak.url, uuid, base)) // brc-006
   }
   const row = expected(await findBesluit(m.read, uuid))
   recordBesluit(m, 'create', row, null, toBesluit(row, base))
@@ -263,7 +263,7 @@ async function insertBesluit(m: Mutation, values: NewBesluit): Promise<string> {
 
 /**
  * A PATCH keeps what it does not name; a PUT keeps the number. Type, number and organisation stay in any case.
- * @param context.zaakElders what `fetchZaakElsewhere` found of a case that it moves to, with `elders` for the other side
+ * @param context.zaakElsewhere what `fetchZaakElsewhere` found of a case that it moves to, with `remote` for the other side
  * @param context.zaaktypen those that a type elsewhere names
  */
 async function changeBesluit(
@@ -273,16 +273,16 @@ async function changeBesluit(
   given: BesluitPatch,
   context: {
     config: Settings
-    zaakElders: ZaakElsewhere | InvalidParam | undefined
+    zaakElsewhere: ZaakElsewhere | InvalidParam | undefined
     zaaktypen: string[]
-    elders: RemoteChange
+    remote: RemoteChange
   },
 ): Promise<Besluit> {
   const { base } = m.actor
   const before = await lockBesluit(m, uuid)
   requireMay(m.actor, BIJWERKEN, before)
   await requireSettled(m, 'besluit', uuid)
-  const { config, zaaktypen, elders } = context
+  const { config, zaaktypen, remote } = context
   const oud = toBesluit(before, base)
   const current = await zaakOf(m, before)
   const stays = before.zaakUrl !== null && given.zaak === before.zaakUrl
@@ -315,11 +315,11 @@ async function changeBesluit(
   const nieuw = toBesluit(row, base)
   recordBesluit(m, actie, row, oud, nieuw)
   await syncZaakbesluit(m, { row: before, zaak: current }, { row, zaak }) // brc-006
-  if (leaves && naar) await releaseAfterwards(m, 'besluit', uuid, elders)
+  if (leaves && naar) await releaseAfterwards(m, 'besluit', uuid, remote)
   else if (leaves) await releaseRemote(m, 'besluit', [uuid])
   if (naar && was) {
-    elders.spiegels.push(zaakbesluitElsewhere(naar.url, uuid, base)) // brc-006
-    elders.rijen.push(...undone(uuid, current, was, await bothSides(m, uuid, current)))
+    remote.relations.push(zaakbesluitElsewhere(naar.url, uuid, base)) // brc-006
+    remote.rijen.push(...undone(uuid, current, was, await bothSides(m, uuid, current)))
   }
   return nieuw
 }
@@ -329,12 +329,12 @@ async function judgeNewZaak(
   m: Mutation,
   { besluittypeId }: BesluitRow,
   url: string | undefined,
-  { zaakElders, zaaktypen }: { zaakElders: ZaakElsewhere | InvalidParam | undefined; zaaktypen: string[] },
+  { zaakElsewhere, zaaktypen }: { zaakElsewhere: ZaakElsewhere | InvalidParam | undefined; zaaktypen: string[] },
 ): Promise<{ zaak: ZaakCore | null; naar: ZaakElsewhere | null; faults: InvalidParam[] }> {
-  if (!zaakElders) return { ...(await judgeZaak(m, url)), naar: null }
-  if ('code' in zaakElders) return { zaak: null, naar: null, faults: [zaakElders] }
-  const faults = await zaaktypeElsewhereFaults(m.read, { id: besluittypeId, zaaktypen }, zaakElders, m.actor.base)
-  return { zaak: null, naar: zaakElders, faults }
+  if (!zaakElsewhere) return { ...(await judgeZaak(m, url)), naar: null }
+  if ('code' in zaakElsewhere) return { zaak: null, naar: null, faults: [zaakElsewhere] }
+  const faults = await zaaktypeElsewhereFaults(m.read, { id: besluittypeId, zaaktypen }, zaakElsewhere, m.actor.base)
+  return { zaak: null, naar: zaakElsewhere, faults }
 }
 
 type Json = Record<string, unknown>
@@ -390,13 +390,13 @@ async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
   const zaak = await zaakOf(m, row)
   if (zaak) requireOpenZaak(zaak, m.actor)
   await unlinkAllOf(m, [uuid])
-  const elders = await m.sql<{ uuid: string }[]>`
+  const others = await m.sql<{ uuid: string }[]>`
     select uuid from besluitinformatieobject where besluit_id = ${row.id} and informatieobject_url is not null`
   await releaseRemote(m, 'besluit', [uuid])
   await releaseRemote(
     m,
     'besluitinformatieobject',
-    elders.map((one) => one.uuid),
+    others.map((one) => one.uuid),
   )
   await m.trx.deleteFrom('besluit').where('id', '=', row.id).execute()
   recordBesluit(m, 'destroy', row, toBesluit(row, m.actor.base), null)

@@ -44,7 +44,7 @@ const DetailQuery = Type.Object(ExpandQuery)
 
 export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
   const { services } = app.parts
-  const spiegels = openRemoteRelations(app.mutate, services)
+  const remoteRelations = openRemoteRelations(app.mutate, services)
 
   app.get(
     '/besluitinformatieobjecten',
@@ -85,10 +85,10 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
       const document = await fetchDocumentElsewhere(services, informatieobject, request.base)
       const known = await findBesluit(app.read, besluitUuid)
       const typen = await fetchDocumenttypen(services, known?.besluittypeUrl ?? null)
-      const made = await spiegels.create(request.actor, async (m, elders) => {
+      const made = await remoteRelations.create(request.actor, async (m, remote) => {
         const besluit = await lockNamedBesluit(m, besluitUuid)
         requireMay(m.actor, AANMAKEN, besluit)
-        return createBesluitinformatieobject(m, besluit, informatieobject, { document, typen, elders })
+        return createBesluitinformatieobject(m, besluit, informatieobject, { document, typen, remote })
       })
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -115,7 +115,7 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
     async (request, reply) => {
       const { uuid } = request.params
       const { besluitUuid } = await requireBesluitinformatieobject(app.read, request.actor, VERWIJDEREN, uuid)
-      await spiegels.delete(request.actor, { tabel: 'besluitinformatieobject', uuid }, async (m) => {
+      await remoteRelations.delete(request.actor, { tabel: 'besluitinformatieobject', uuid }, async (m) => {
         const besluit = await lockBesluit(m, besluitUuid)
         const row = await requireBesluitinformatieobject(m.read, m.actor, VERWIJDEREN, uuid)
         await m.trx.deleteFrom('besluitinformatieobject').where('id', '=', row.id).execute()
@@ -135,14 +135,14 @@ async function lockNamedBesluit(m: Mutation, uuid: string): Promise<BesluitRow> 
 }
 
 /** What was asked elsewhere before, and where the other side of the relation is noted. */
-type Referred = { document: RemoteDocument | InvalidParam | undefined; typen: string[]; elders: RemoteChange }
+type Referred = { document: RemoteDocument | InvalidParam | undefined; typen: string[]; remote: RemoteChange }
 
 /** Lays a besluit down in a document. The besluit is locked, and the actor may change it. */
 export async function createBesluitinformatieobject(
   m: Mutation,
   besluit: BesluitRow,
   informatieobject: string,
-  { document: found, typen, elders }: Referred = { document: undefined, typen: [], elders: nothingRemote() },
+  { document: found, typen, remote }: Referred = { document: undefined, typen: [], remote: nothingRemote() },
 ): Promise<Besluitinformatieobject> {
   const { base } = m.actor
   if (found && 'code' in found) return refused([found]) // brc-003
@@ -158,8 +158,8 @@ export async function createBesluitinformatieobject(
   if (id !== null)
     await linkObject(m, { documentId: id, objectType: 'besluit', objectUuid: besluit.uuid }) // brc-005
   else {
-    elders.rijen.push({ tabel: 'besluitinformatieobject', uuid })
-    elders.spiegels.push({
+    remote.rijen.push({ tabel: 'besluitinformatieobject', uuid })
+    remote.relations.push({
       soort: 'objectinformatieobject',
       bron: 'besluitinformatieobject',
       bronUuid: uuid,

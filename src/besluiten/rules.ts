@@ -245,17 +245,17 @@ export async function documenttypeElsewhere(db: ReadDb, url: string, base: strin
 
 /**
  * brc-008: decisions of this type are laid down in documents of that type. Both are ours or both stand elsewhere.
- * @param typenElders what `fetchDocumenttypen` found
+ * @param remoteTypes what `fetchDocumenttypen` found
  */
 export async function informatieobjecttypeFaults(
   db: ReadDb,
   besluittypeId: number | null,
   type: Documenttype,
-  typenElders: readonly string[],
+  remoteTypes: readonly string[],
 ): Promise<InvalidParam[]> {
   const related =
     besluittypeId === null
-      ? type.url !== null && typenElders.includes(type.url)
+      ? type.url !== null && remoteTypes.includes(type.url)
       : type.id !== null && (await isDocumenttypeOfBesluittype(db, besluittypeId, type.id))
   if (related) return []
   const code = 'missing-besluittype-informatieobjecttype-relation'

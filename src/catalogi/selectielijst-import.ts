@@ -104,7 +104,7 @@ export async function saveSelectielijst(
 }
 
 /** Removes what was imported. */
-export async function removeSelectielijst(m: Mutation): Promise<number> {
+export async function deleteSelectielijst(m: Mutation): Promise<number> {
   m.unrecorded('the selectielijst is no resource of ours')
   const gone = await m.sql`delete from selectielijst_regel returning 1`
   await m.sql`delete from selectielijst_import`

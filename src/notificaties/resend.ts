@@ -79,7 +79,7 @@ export function isOld(days: number): RawBuilder<boolean> {
 }
 
 /** Forgets events that came in (/events) more than so many days ago: one that comes again after that is acted on again. */
-export async function removeOldEvents(db: Db, days: number): Promise<void> {
+export async function deleteOldEvents(db: Db, days: number): Promise<void> {
   await db
     .deleteFrom('ontvangenEvent')
     .where('ontvangenOp', '<', sql<string>`now() - make_interval(days => ${days}::int)`)
@@ -90,7 +90,7 @@ export async function removeOldEvents(db: Db, days: number): Promise<void> {
  * Removes messages that are older than so many days and wait for nobody, with their attempts.
  * @returns how many
  */
-export async function removeOldMessages(db: Db, days: number): Promise<number> {
+export async function deleteOldMessages(db: Db, days: number): Promise<number> {
   for (let total = 0; ; ) {
     const { rows } = await sql<{ aantal: number }>`
       with oud as materialized (select id from notificatie where ${isOld(days)} limit ${10 * PORTION}),

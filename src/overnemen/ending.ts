@@ -20,7 +20,7 @@ const order = () => [...KINDS].sort((a, b) => placeOf(b.name) - placeOf(a.name))
  * Finds a portion of what this round did not see, the last kinds first.
  * @returns what removes it
  */
-export async function removeGone(
+export async function deleteGone(
   read: postgres.Sql,
   takeover: Takeover,
   source: Pick<Source, 'swept' | 'isGone'>,
@@ -40,13 +40,13 @@ export async function removeGone(
   for (const { uuid } of unseen) if (!source.isGone || (await source.isGone(soort, uuid))) gone.push(uuid)
   const last = unseen.at(-1)?.uuid
   return async (sql) => {
-    if (gone.length > 0) await removeObjects(sql, soort, gone)
+    if (gone.length > 0) await deleteObjects(sql, soort, gone)
     return { meldingen: [], next: last ? `${at}:${last}` : `${Number(at) + 1}:${NIL}`, verwijderd: gone.length }
   }
 }
 
 /** Removes what hung below these objects and does so no more: all that hangs there now is in the portion. */
-export async function removeBelow(
+export async function deleteBelow(
   sql: Sql,
   complete: NonNullable<Portion['complete']>,
   objects: { soort: string; object: Taken }[],
@@ -61,7 +61,7 @@ export async function removeBelow(
       join overneming_object o on o.uuid = x.uuid and o.soort = ${soort}
       where p.uuid = any(${parents.map(({ parent }) => parent)}::uuid[]) and x.uuid <> all(${kept}::uuid[])`
     if (gone.length > 0)
-      await removeObjects(
+      await deleteObjects(
         sql,
         soort,
         gone.map(({ uuid }) => uuid),
@@ -70,14 +70,14 @@ export async function removeBelow(
 }
 
 /** Removes objects and their places in the register. A row that something of ours hangs on stays, and is ours from then on. */
-export async function removeObjects(sql: Sql, soort: string, uuids: string[]): Promise<void> {
+export async function deleteObjects(sql: Sql, soort: string, uuids: string[]): Promise<void> {
   await sql`delete from overneming_object where soort = ${soort} and uuid = any(${uuids}::uuid[])`
   await sql`delete from overneming_melding where soort = ${soort} and sleutel = any(${uuids}::text[])`
   await sql`delete from spiegel where bron = ${soort} and bron_uuid = any(${uuids}::uuid[])`
   const kind = soort === 'applicatie' ? { table: 'applicatie', of: undefined } : kindOf(soort)
   if (kind.of) return // its row is that of another kind, and goes with it
   if (soort === 'document') await forgetBytes(sql, uuids)
-  if (soort === 'zaakinformatieobject' || soort === 'besluitinformatieobject') await removeOtherSide(sql, soort, uuids)
+  if (soort === 'zaakinformatieobject' || soort === 'besluitinformatieobject') await deleteOtherSide(sql, soort, uuids)
   // What refers to it goes first: a source that has no list of those does not tell that they are gone.
   for (const below of order()
     .map(kindOf)
@@ -89,7 +89,7 @@ export async function removeObjects(sql: Sql, soort: string, uuids: string[]): P
         join overneming_object o on o.uuid = x.uuid and o.soort = ${below.name}
         where p.uuid = any(${uuids}::uuid[])`
       if (rows.length > 0)
-        await removeObjects(
+        await deleteObjects(
           sql,
           below.name,
           rows.map(({ uuid }) => uuid),
@@ -118,7 +118,7 @@ async function removable(sql: Sql, table: string, uuids: string[]): Promise<stri
 }
 
 /** That a document belongs to a case or a decision stands on both sides, and goes from both. */
-async function removeOtherSide(sql: Sql, soort: string, uuids: string[]): Promise<void> {
+async function deleteOtherSide(sql: Sql, soort: string, uuids: string[]): Promise<void> {
   const owner = soort === 'zaakinformatieobject' ? 'zaak' : 'besluit'
   const rows = await sql<{ uuid: string }[]>`
     select o.uuid from ${sql(soort)} x join ${sql(owner)} p on p.id = x.${sql(`${owner}_id`)}
@@ -126,7 +126,7 @@ async function removeOtherSide(sql: Sql, soort: string, uuids: string[]): Promis
       on o.enkelvoudiginformatieobject_id = x.enkelvoudiginformatieobject_id and o.object_uuid = p.uuid
     where x.uuid = any(${uuids}::uuid[])`
   if (rows.length > 0)
-    await removeObjects(
+    await deleteObjects(
       sql,
       'objectinformatieobject',
       rows.map(({ uuid }) => uuid),

@@ -7,7 +7,7 @@ import type { Store } from '../documenten/storage/index.ts'
 import { type Addresses, addresses, adopt } from './addresses.ts'
 import { writeApplicaties } from './applicaties.ts'
 import { bringContents } from './bytes.ts'
-import { finish, removeBelow, removeGone } from './ending.ts'
+import { deleteBelow, deleteGone, finish } from './ending.ts'
 import { judge, judgeGeometry } from './judge.ts'
 import { KINDS, kindOf } from './kinds.ts'
 import type { Finding, Portion, Source } from './source.ts'
@@ -198,7 +198,7 @@ async function writePortion(
   const add = (more: Written) => {
     for (const name of Object.keys(counts) as (keyof Written)[]) counts[name] += more[name]
   }
-  if (portion.complete) await removeBelow(sql, portion.complete, adopted)
+  if (portion.complete) await deleteBelow(sql, portion.complete, adopted)
   if (portion.applicaties)
     add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, meldingen))
   if (portion.reserveringen) add(await writeReservations(sql, portion.reserveringen))
@@ -256,7 +256,7 @@ const OWN: Record<string, OwnStep> = {
   },
   async verdwenen(parts, takeover, step, open) {
     const { source } = await open(takeover)
-    return removeGone(parts.database.sql, takeover, source, step.positie)
+    return deleteGone(parts.database.sql, takeover, source, step.positie)
   },
   async bestanden(parts, takeover, step, open) {
     const { source } = await open(takeover)

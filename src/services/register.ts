@@ -94,7 +94,7 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
 }
 
 /** Removes a service. @returns false when it is the one that notifications go to, and stays */
-export async function removeService(m: Mutation, uuid: string): Promise<boolean> {
+export async function deleteService(m: Mutation, uuid: string): Promise<boolean> {
   m.unrecorded('services are no resource of the standard')
   const gone = await m.sql`
     delete from dienst d where uuid = ${uuid}

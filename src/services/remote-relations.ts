@@ -51,12 +51,13 @@ type ChangedRow =
   | { los: number[] }
 
 /** What a change asks of other servers, filled in while it is made. */
-export type RemoteChange = { spiegels: RemoteRelation[]; rijen: ChangedRow[] }
-export const nothingRemote = (): RemoteChange => ({ spiegels: [], rijen: [] })
+export type RemoteChange = { relations: RemoteRelation[]; rijen: ChangedRow[] }
+export const nothingRemote = (): RemoteChange => ({ relations: [], rijen: [] })
 
 /** Faults of the other sides from `from` on are named under their part of a combined request. */
-export function nameFaultsBelow(elders: RemoteChange, from: number, part: string): void {
-  for (const spiegel of elders.spiegels.slice(from)) spiegel.naam = `${part}.${spiegel.naam ?? SOURCES[spiegel.bron]}`
+export function nameFaultsBelow(remote: RemoteChange, from: number, part: string): void {
+  for (const relation of remote.relations.slice(from))
+    relation.naam = `${part}.${relation.naam ?? SOURCES[relation.bron]}`
 }
 
 /** The list of a kind beside a resource elsewhere: `…/v1/zaken/x` has `…/v1/rollen`. */
@@ -69,8 +70,8 @@ export function siblingList(url: string, naam: string): string {
 }
 
 export type RemoteRelations = {
-  /** Makes what `work` makes, here and at the other servers that it names in `elders`. @throws Problem 400 `pending-relations` */
-  create<T>(actor: Actor, work: (m: Mutation, elders: RemoteChange) => Promise<T>): Promise<T>
+  /** Makes what `work` makes, here and at the other servers that it names in `remote`. @throws Problem 400 `pending-relations` */
+  create<T>(actor: Actor, work: (m: Mutation, remote: RemoteChange) => Promise<T>): Promise<T>
   /**
    * Takes one of our rows away, here and at the other side if it has one. `work` removes and records.
    * @throws Problem 400 `pending-relations`; then the row is back
@@ -108,22 +109,22 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     return same && urlIn(lijst, same)
   }
 
-  async function post(spiegel: RemoteRelation): Promise<Outcome> {
-    const called = await services.call('POST', spiegel.lijst, spiegel.inhoud)
+  async function post(relation: RemoteRelation): Promise<Outcome> {
+    const called = await services.call('POST', relation.lijst, relation.inhoud)
     if (called.kind === 'unregistered') return { kind: 'refused', reason: 'deze dienst is niet geregistreerd' }
     if (called.kind === 'failed') return { kind: called.unknown ? 'unknown' : 'refused', reason: called.reason }
     const { status, body } = called
-    const url = status === 201 || status === 200 ? urlIn(spiegel.lijst, body) : undefined
+    const url = status === 201 || status === 200 ? urlIn(relation.lijst, body) : undefined
     if (url) return { kind: 'ok', url }
     // It may refuse because it has it already, from a call of which we did not hear the end.
-    const there = status === 400 || status === 409 ? await look(spiegel).catch(() => undefined) : undefined
+    const there = status === 400 || status === 409 ? await look(relation).catch(() => undefined) : undefined
     if (there) return { kind: 'ok', url: there }
     const reason = `het antwoord was ${status}`
     return { kind: status >= 400 && status < 500 ? 'refused' : 'unknown', reason }
   }
 
-  async function remove({ url, ...spiegel }: Row): Promise<Outcome> {
-    const there = url || (await look(spiegel).catch(() => null))
+  async function deleteThere({ url, ...relation }: Row): Promise<Outcome> {
+    const there = url || (await look(relation).catch(() => null))
     if (there === null) return { kind: 'unknown', reason: 'het is niet op te vragen' }
     if (!there) return { kind: 'ok', url: '' }
     const called = await services.call('DELETE', there)
@@ -153,22 +154,22 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
     const { id } = made
     // Not before whoever began it can have ended it himself: a call, and a look when it was refused, for each.
     const longest = one(await m.sql<{ ms: number }[]>`select coalesce(max(termijn_ms), 0) as ms from dienst`)
-    const runAt = new Date(Date.now() + 60_000 + 3 * longest.ms * given.spiegels.length)
+    const runAt = new Date(Date.now() + 60_000 + 3 * longest.ms * given.relations.length)
     await m.enqueue('complete-relation', { id }, { runAt, jobKey: `spiegeling-${id}` })
     return id
   }
 
   /** The other sides that are wanted, as rows. */
-  async function write(m: Mutation, spiegelingId: number, spiegels: RemoteRelation[]): Promise<Row[]> {
+  async function write(m: Mutation, spiegelingId: number, relations: RemoteRelation[]): Promise<Row[]> {
     const rows: Row[] = []
-    for (const spiegel of spiegels) {
-      const { soort, bron, bronUuid, lijst, inhoud } = spiegel
+    for (const relation of relations) {
+      const { soort, bron, bronUuid, lijst, inhoud } = relation
       const made = one(
         await m.sql<{ id: number }[]>`
         insert into spiegel (soort, bron, bron_uuid, lijst, inhoud, spiegeling_id)
         values (${soort}, ${bron}, ${bronUuid}, ${lijst}, ${m.sql.json(inhoud)}, ${spiegelingId}) returning id`,
       )
-      rows.push({ ...spiegel, id: made.id, url: '', weg: false })
+      rows.push({ ...relation, id: made.id, url: '', weg: false })
     }
     return rows
   }
@@ -246,16 +247,16 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
   return {
     async create(actor, work) {
       const begun = await mutate(actor, async (m) => {
-        const elders = nothingRemote()
-        const { value, wijzigingen } = await collect(m, (held) => work(held, elders))
-        if (elders.spiegels.length === 0) {
+        const remote = nothingRemote()
+        const { value, wijzigingen } = await collect(m, (held) => work(held, remote))
+        if (remote.relations.length === 0) {
           for (const change of wijzigingen) m.record(change)
           return { value, rows: [], id: 0 }
         }
         m.unrecorded('recorded when the other side has it too')
-        const { spiegels, rijen } = elders
-        const id = await begin(m, 'maken', { wijzigingen, rijen, spiegels })
-        return { value, rows: await write(m, id, spiegels), id }
+        const { relations, rijen } = remote
+        const id = await begin(m, 'maken', { wijzigingen, rijen, relations })
+        return { value, rows: await write(m, id, relations), id }
       })
       if (begun.id === 0) return begun.value
       const { outcomes, failed } = await callAll(begun.rows, post)
@@ -281,12 +282,12 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
           select to_jsonb(x) as rij from ${m.sql(tabel)} x where x.uuid = ${uuid}`
         const { wijzigingen } = await collect(m, work)
         m.unrecorded('recorded when it has gone at the other side too')
-        const id = await begin(m, 'verwijderen', { wijzigingen, rijen: [{ tabel, rij: kept?.rij }], spiegels: rows })
+        const id = await begin(m, 'verwijderen', { wijzigingen, rijen: [{ tabel, rij: kept?.rij }], relations: rows })
         await m.sql`update spiegel set spiegeling_id = ${id} where id = any(${rows.map((row) => row.id)}::bigint[])`
         return { rows, id }
       })
       if (begun.id === 0) return
-      const { outcomes, failed } = await callAll(begun.rows, remove)
+      const { outcomes, failed } = await callAll(begun.rows, deleteThere)
       if (failed) {
         await undo(begun.id, actor, outcomes)
         throw pending(failed.row, failed.outcome)
@@ -310,7 +311,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
         await undo(id, actor, unknown)
         return
       }
-      const call = soort === 'verwijderen' ? remove : lookThenPost
+      const call = soort === 'verwijderen' ? deleteThere : lookThenPost
       const { outcomes, failed } = await callAll(rows, call)
       // Not knowing is a reason to try again later: the queue does.
       if (failed?.outcome.kind === 'unknown') throw new Error(`the other side did not answer: ${failed.outcome.reason}`)
@@ -325,7 +326,7 @@ export function openRemoteRelations(mutate: Mutate, services: Services): RemoteR
         return found
       })
       if (!row) return
-      const outcome = await remove(row)
+      const outcome = await deleteThere(row)
       if (outcome.kind !== 'ok') throw new Error(`the other side did not remove it: ${outcome.reason}`)
       await mutate(systemActor('spiegels'), async (m) => {
         m.unrecorded('our side recorded its change when it made it')
@@ -348,16 +349,16 @@ export async function requireSettled(m: Mutation, bron: SourceName, uuid: string
   if (open) throw pendingFault()
 }
 
-/** As `releaseRemote`, but not before the other servers that `elders` names have agreed. */
+/** As `releaseRemote`, but not before the other servers that `remote` names have agreed. */
 export async function releaseAfterwards(
   m: Mutation,
   bron: SourceName,
   uuid: string,
-  elders: RemoteChange,
+  remote: RemoteChange,
 ): Promise<void> {
   const rows = await m.sql<{ id: number }[]>`
     select id from spiegel where bron = ${bron} and bron_uuid = ${uuid} and not weg for update`
-  elders.rijen.push({ los: rows.map(({ id }) => id) })
+  remote.rijen.push({ los: rows.map(({ id }) => id) })
 }
 
 /** What a row was and has become, as far as that differs. */
@@ -384,8 +385,8 @@ async function scheduleRelease(m: Mutation, rows: { id: number }[]): Promise<voi
   }
 }
 
-type Begin = { wijzigingen: Change[]; rijen: unknown[]; spiegels: RemoteRelation[] }
-type Taken = Omit<Begin, 'spiegels'> & { soort: string }
+type Begin = { wijzigingen: Change[]; rijen: unknown[]; relations: RemoteRelation[] }
+type Taken = Omit<Begin, 'relations'> & { soort: string }
 
 /** Work of which the records are kept apart. */
 async function collect<T>(m: Mutation, work: (held: Mutation) => Promise<T>) {

@@ -82,7 +82,7 @@ export function coveredPath(url: URL): string {
 }
 
 /** Removes lines that are older, a portion at a time. */
-export async function removeOldLines({ sql }: Database, days: number): Promise<void> {
+export async function deleteOldLines({ sql }: Database, days: number): Promise<void> {
   for (;;) {
     const gone = await sql`delete from uitgaand_verzoek where id in (
       select id from uitgaand_verzoek where tijdstip < now() - make_interval(days => ${days}::int) limit 10000)`

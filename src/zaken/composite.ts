@@ -96,7 +96,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
   const known = knownZaaktypen()
   const verwijzingen = await openReferences(app)
   const settings = () => settingsOf(app.parts.config)
-  const spiegels = openRemoteRelations(app.mutate, app.parts.services)
+  const remoteRelations = openRemoteRelations(app.mutate, app.parts.services)
 
   for (const path of ['/zaaknummer_reserveren', '/reserveer_zaaknummer']) {
     app.post(
@@ -134,7 +134,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const documenten = await askEach(zios, ({ informatieobject }) =>
         fetchDocumentElsewhere(app.parts.services, String(informatieobject), base),
       )
-      const answer = await spiegels.create(request.actor, async (m, elders) => {
+      const answer = await remoteRelations.create(request.actor, async (m, remote) => {
         const zaak = await within('zaak', async () =>
           m.make(await judgeNewZaak(m, input, settings(), known, { typen: zaaktypen })),
         )
@@ -143,12 +143,12 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const status = await setStatus(m, kern, body.status, 'mag', typen)
         const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolPart, rol), typen))
         const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
-          const from = elders.spiegels.length
-          const made = await createZio(m, kern, zio as ZioPart, { document: documenten[index], elders, typen })
-          nameFaultsBelow(elders, from, `zaakinformatieobjecten.${index}`)
+          const from = remote.relations.length
+          const made = await createZio(m, kern, zio as ZioPart, { document: documenten[index], remote, typen })
+          nameFaultsBelow(remote, from, `zaakinformatieobjecten.${index}`)
           return made
         })
-        elders.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
+        remote.rijen.unshift({ tabel: 'zaak', uuid: kern.uuid }) // refused by one server, all of it did not happen
         const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
           createZaakobject(m, kern, object as ZaakobjectPart, objectFaults[index], typen),
         )

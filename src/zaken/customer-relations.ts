@@ -16,19 +16,19 @@ import { recordBelow } from './records.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { Params } from './zaak/columns.ts'
 
-/** `veld` is the field, and the column, with the URL; `elders` the kind at the other side, in list `lijst`. */
+/** `veld` is the field, and the column, with the URL; `remote` the kind at the other side, in list `lijst`. */
 const ZAAKCONTACTMOMENT = {
   naam: 'zaakcontactmoment',
   pad: '/zaakcontactmomenten',
   veld: 'contactmoment',
-  elders: 'objectcontactmoment',
+  remote: 'objectcontactmoment',
   lijst: 'objectcontactmomenten',
 } as const
 const ZAAKVERZOEK = {
   naam: 'zaakverzoek',
   pad: '/zaakverzoeken',
   veld: 'verzoek',
-  elders: 'objectverzoek',
+  remote: 'objectverzoek',
   lijst: 'objectverzoeken',
 } as const
 type Relation = typeof ZAAKCONTACTMOMENT | typeof ZAAKVERZOEK
@@ -41,7 +41,7 @@ const routes =
   async (app) => {
     const { pad, veld } = relatie
     const { services } = app.parts
-    const spiegels = openRemoteRelations(app.mutate, services)
+    const remoteRelations = openRemoteRelations(app.mutate, services)
     const bron = sourceOf(relatie)
     const Input = Type.Object({ zaak: Url(), [veld]: Reference() })
     const Resource = Type.Object({ url: Url(), uuid: Uuid, ...Input.properties })
@@ -66,10 +66,10 @@ const routes =
         const body = request.body as Record<string, string>
         const url = body[veld]!
         const faults = await judge(services, veld, url, request.base)
-        const made = await spiegels.create(request.actor, async (m, elders) => {
+        const made = await remoteRelations.create(request.actor, async (m, remote) => {
           const zaak = await zaakForChange(m, body.zaak!, ALLEEN_BIJWERKEN)
           throwFaults([...faults, ...archivedFaults(zaak)])
-          return create(m, relatie, zaak, url, elders)
+          return create(m, relatie, zaak, url, remote)
         })
         return reply
           .code(201)
@@ -92,7 +92,9 @@ const routes =
       { config: access(ALLEEN_BIJWERKEN), schema: { params: Params } },
       async (request, reply) => {
         const { uuid } = request.params
-        await spiegels.delete(request.actor, { tabel: relatie.naam, uuid }, (m) => remove(m, relatie, uuid))
+        await remoteRelations.delete(request.actor, { tabel: relatie.naam, uuid }, (m) =>
+          deleteRelation(m, relatie, uuid),
+        )
         return reply.code(204).send()
       },
     )
@@ -126,16 +128,16 @@ async function judge(services: Services, veld: Relation['veld'], url: string, ba
   return [fault(veld, 'invalid-resource', `Deze URL is niet van een ${veld}.`)]
 }
 
-async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: string, elders: RemoteChange) {
+async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: string, remote: RemoteChange) {
   const { naam, veld } = relatie
   const made = one(
     await m.sql<{ uuid: string }[]>`
     insert into ${m.sql(naam)} (zaak_id, ${m.sql(veld)}) values (${zaak.id}, ${url}) returning uuid`,
   )
   const { uuid } = made
-  elders.rijen.push({ tabel: naam, uuid })
-  elders.spiegels.push({
-    soort: relatie.elders,
+  remote.rijen.push({ tabel: naam, uuid })
+  remote.relations.push({
+    soort: relatie.remote,
     bron: naam,
     bronUuid: uuid,
     lijst: siblingList(url, relatie.lijst),
@@ -147,7 +149,7 @@ async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: strin
   return nieuw
 }
 
-async function remove(m: Mutation, relatie: Relation, uuid: string): Promise<void> {
+async function deleteRelation(m: Mutation, relatie: Relation, uuid: string): Promise<void> {
   const { naam, veld } = relatie
   const bron = sourceOf(relatie)
   const { zaak, before: row } = await holdOne(m, bron, uuid, ALLEEN_BIJWERKEN)

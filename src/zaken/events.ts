@@ -14,7 +14,7 @@ import { invalid, Problem } from '../http/problem.ts'
 import { CLOUD_EVENT } from '../notificaties/cloud-events.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { OBJECT_TYPES } from './objecttypen.ts'
-import { createZaakobject, removeZaakobject, ZaakobjectPart } from './zaakobjecten.ts'
+import { createZaakobject, deleteZaakobjectOf, ZaakobjectPart } from './zaakobjecten.ts'
 
 const LINKED = 'nl.overheid.zaken.zaak-gekoppeld'
 const UNLINKED = 'nl.overheid.zaken.zaak-ontkoppeld'
@@ -141,7 +141,7 @@ async function unlink(m: Mutation, data: unknown): Promise<void> {
   if (typeof linkTo !== 'string' || linkTo === '') throw new Unusable('missing-linkTo')
   const rows = await m.sql<{ uuid: string }[]>`
     select uuid from zaakobject where zaak_id = ${zaak.id} and object = ${linkTo} order by id limit ${LIMITS.related}`
-  for (const { uuid } of rows) await removeZaakobject(m, zaak, uuid)
+  for (const { uuid } of rows) await deleteZaakobjectOf(m, zaak, uuid)
 }
 
 function fieldsOf(data: unknown): Record<string, unknown> {

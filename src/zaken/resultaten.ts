@@ -121,7 +121,7 @@ export async function createResultaat(
   typen: RemoteTypes,
   objects?: ObjectDates,
 ) {
-  const { id, elders } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
+  const { id, remote } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
   throwFaults([...(await uniqueFaults(m, zaak)), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const made = one(
@@ -129,7 +129,7 @@ export async function createResultaat(
     insert into resultaat ${rowOf(m.sql, 'resultaat', {
       zaakId: zaak.id,
       resultaattypeId: id,
-      ...(elders && { resultaattypeUrl: elders.url, resultaattypeElders: jsonOf(m.sql, regeling(elders)) }),
+      ...(remote && { resultaattypeUrl: remote.url, resultaattypeElders: jsonOf(m.sql, regeling(remote)) }),
       toelichting: input.toelichting ?? '',
     })} returning uuid`,
   )

@@ -249,12 +249,12 @@ type Roltype = { omschrijving: string; omschrijvingGeneriek: string } & ({ rolty
 
 /** zrc-019: the columns of a rol of this type. */
 async function roltypeOf(m: Mutation, url: string, zaak: ZaakCore, typen: RemoteTypes): Promise<Roltype> {
-  const { id, elders } = await requireTypeOfZaak(m, 'roltype', url, zaak, typen)
-  if (elders)
+  const { id, remote } = await requireTypeOfZaak(m, 'roltype', url, zaak, typen)
+  if (remote)
     return {
-      roltypeUrl: elders.url,
-      omschrijving: elders.omschrijving,
-      omschrijvingGeneriek: elders.omschrijvingGeneriek,
+      roltypeUrl: remote.url,
+      omschrijving: remote.omschrijving,
+      omschrijvingGeneriek: remote.omschrijvingGeneriek,
     }
   const roltype = one(
     await m.sql<{ roltypeId: number; omschrijving: string; omschrijvingGeneriek: string }[]>`

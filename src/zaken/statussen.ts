@@ -170,10 +170,10 @@ export async function createStatus(
     insert into status ${rowOf(m.sql, 'status', {
       zaakId: zaak.id,
       statustypeId: statustype.id,
-      ...(statustype.elders && {
-        statustypeUrl: statustype.elders.url,
-        statustypeOmschrijving: statustype.elders.omschrijving,
-        isEindstatus: statustype.elders.isEindstatus,
+      ...(statustype.remote && {
+        statustypeUrl: statustype.remote.url,
+        statustypeOmschrijving: statustype.remote.omschrijving,
+        isEindstatus: statustype.remote.isEindstatus,
       }),
       datumStatusGezet: input.datumStatusGezet,
       statustoelichting: input.statustoelichting ?? '',
@@ -197,9 +197,9 @@ export async function createStatus(
 }
 
 /** Whether it is the last of its zaaktype, as its server says of one elsewhere; and how many the case had before. */
-async function judgePosition(m: Mutation, zaak: ZaakCore, { id, elders }: TypeOfZaak<'statustype'>) {
-  const laatste = elders
-    ? m.sql`${elders.isEindstatus}::boolean`
+async function judgePosition(m: Mutation, zaak: ZaakCore, { id, remote }: TypeOfZaak<'statustype'>) {
+  const laatste = remote
+    ? m.sql`${remote.isEindstatus}::boolean`
     : m.sql`not exists (select from statustype y join statustype o on o.zaaktype_id = y.zaaktype_id
         and o.volgnummer > y.volgnummer where y.id = ${id})`
   const found = one(

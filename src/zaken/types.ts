@@ -9,7 +9,7 @@ import type { WithZaaktype } from './rights.ts'
 type TypeKind = 'statustype' | 'resultaattype' | 'roltype' | 'eigenschap' | 'zaakobjecttype'
 
 /** A type below that of a case: the id of one of ours, or else what its server said of it. */
-export type TypeOfZaak<T extends TypeKind> = { id: number; elders: null } | { id: null; elders: RemoteType<T> }
+export type TypeOfZaak<T extends TypeKind> = { id: number; remote: null } | { id: null; remote: RemoteType<T> }
 
 /**
  * The type that a body names, and zrc-016, 018, 019, 020: it belongs to the zaaktype of the case, at the same server.
@@ -25,11 +25,11 @@ export async function requireTypeOfZaak<T extends TypeKind>(
 ): Promise<TypeOfZaak<T>> {
   const mismatch = () =>
     invalidAll([onObject('zaaktype-mismatch', `Dit ${soort} hoort niet bij het zaaktype van de zaak.`)])
-  const elders = typen.get(soort, url)
-  if (elders && 'code' in elders) throw invalidAll([elders])
-  if (elders) {
-    if ((elders as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()
-    return { id: null, elders }
+  const remote = typen.get(soort, url)
+  if (remote && 'code' in remote) throw invalidAll([remote])
+  if (remote) {
+    if ((remote as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()
+    return { id: null, remote }
   }
   const uuid = requireOwn(soort, url, m.actor.base, soort)
   const type = await m.trx
@@ -39,7 +39,7 @@ export async function requireTypeOfZaak<T extends TypeKind>(
     .executeTakeFirst()
   if (!type) throw invalid(soort, 'bad-url', `Dit ${soort} bestaat niet.`)
   if (type.zaaktypeId !== zaak.zaaktypeId) throw mismatch()
-  return { id: type.id, elders: null }
+  return { id: type.id, remote: null }
 }
 
 /** The URL of a type: of one of ours, or elsewhere. */

@@ -105,7 +105,7 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     '/zaken/:zaakUuid/zaakeigenschappen/:uuid',
     { config: access(BIJWERKEN), schema: { params: Params } },
     async (request, reply) => {
-      await app.mutate(request.actor, (m) => remove(m, request.params))
+      await app.mutate(request.actor, (m) => deleteZaakeigenschap(m, request.params))
       return reply.code(204).send()
     },
   )
@@ -126,15 +126,15 @@ type Context = { streng: boolean; typen: RemoteTypes }
  */
 async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, { streng, typen }: Context) {
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018
-  const { elders } = type
+  const { remote } = type
   const waarde = await valueFaults(m, type, input.waarde)
   throwFaults([...(streng ? waarde : []), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
   const there = countUpTo(m, 'zaakeigenschap', 'zaak_id', zaak.id, LIMITS.related)
-  const [made] = elders
+  const [made] = remote
     ? await m.sql<{ uuid: string; there: number }[]>`
       insert into zaakeigenschap (zaak_id, eigenschap_url, naam, waarde)
-      values (${zaak.id}, ${elders.url}, ${elders.naam}, ${input.waarde}) returning uuid, ${there} as there`
+      values (${zaak.id}, ${remote.url}, ${remote.naam}, ${input.waarde}) returning uuid, ${there} as there`
     : await m.sql<{ uuid: string; there: number }[]>`
       insert into zaakeigenschap (zaak_id, eigenschap_id, naam, waarde)
       select ${zaak.id}, y.id, y.naam, ${input.waarde} from eigenschap y where y.id = ${type.id}
@@ -169,19 +169,19 @@ async function change(
   return record(m, zaak, actie, oud, uuid)
 }
 
-type TypeOfEigenschap = { id: number | null; elders: RemoteType<'eigenschap'> | InvalidParam | null }
+type TypeOfEigenschap = { id: number | null; remote: RemoteType<'eigenschap'> | InvalidParam | null }
 const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: RemoteTypes): TypeOfEigenschap => ({
   id: eigenschapId,
-  elders: (eigenschapUrl && typen.get('eigenschap', eigenschapUrl)) || null,
+  remote: (eigenschapUrl && typen.get('eigenschap', eigenschapUrl)) || null,
 })
 
 type Specificatie = { formaat: string; lengte: string; waarden: string[] }
 
 /** The value is one of those of the eigenschap, or as long and of the form that it says. */
-async function valueFaults(m: Mutation, { id, elders }: TypeOfEigenschap, waarde: string): Promise<InvalidParam[]> {
-  if (elders && 'code' in elders) return [elders]
-  const [specificatie] = elders
-    ? [elders.specificatie && specificatieOf(elders.specificatie)]
+async function valueFaults(m: Mutation, { id, remote }: TypeOfEigenschap, waarde: string): Promise<InvalidParam[]> {
+  if (remote && 'code' in remote) return [remote]
+  const [specificatie] = remote
+    ? [remote.specificatie && specificatieOf(remote.specificatie)]
     : await m.sql<Specificatie[]>`
       select specificatie_formaat as formaat, specificatie_lengte as lengte, specificatie_waardenverzameling as waarden
       from eigenschap where id = ${id}`
@@ -214,7 +214,7 @@ function past(waarde: string, { formaat, lengte, waarden }: Specificatie): boole
 const DATE = /^(\d{4})(\d\d)(\d\d)$/
 const DATE_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
 
-async function remove(m: Mutation, { uuid, zaakUuid }: Place): Promise<void> {
+async function deleteZaakeigenschap(m: Mutation, { uuid, zaakUuid }: Place): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
   requireOpenZaak(zaak, m.actor)
   await m.sql`delete from zaakeigenschap where id = ${before.id}`

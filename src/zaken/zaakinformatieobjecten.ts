@@ -78,7 +78,7 @@ function byDocument(url: string | undefined, base: string) {
 
 export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => {
   const { services } = app.parts
-  const spiegels = openRemoteRelations(app.mutate, services)
+  const remoteRelations = openRemoteRelations(app.mutate, services)
 
   readable(source)
 
@@ -99,8 +99,8 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
       const { body, base } = request
       const document = await fetchDocumentElsewhere(services, body.informatieobject, base)
       const typen = await fetchTypes(services, base, [['zaaktype', await zaaktypeUrlOf(app, body.zaak, base)]])
-      const zio = await spiegels.create(request.actor, async (m, elders) =>
-        createZio(m, await zaakForChange(m, body.zaak, KOPPELEN), body, { document, elders, typen }),
+      const zio = await remoteRelations.create(request.actor, async (m, remote) =>
+        createZio(m, await zaakForChange(m, body.zaak, KOPPELEN), body, { document, remote, typen }),
       )
       return reply.code(201).header('location', zio.url).send(zio)
     },
@@ -130,14 +130,14 @@ export const zaakinformatieobjecten: FastifyPluginAsyncTypebox = async (app) => 
     { config: access(ONTKOPPELEN), schema: { params: Params } },
     async (request, reply) => {
       const { uuid } = request.params
-      await spiegels.delete(request.actor, { tabel: 'zaakinformatieobject', uuid }, (m) => deleteZio(m, uuid))
+      await remoteRelations.delete(request.actor, { tabel: 'zaakinformatieobject', uuid }, (m) => deleteZio(m, uuid))
       return reply.code(204).send()
     },
   )
 }
 
 /** What was asked elsewhere before, and where the other side of the relation is noted. */
-type Referred = { document?: RemoteDocument | InvalidParam | undefined; elders?: RemoteChange; typen?: RemoteTypes }
+type Referred = { document?: RemoteDocument | InvalidParam | undefined; remote?: RemoteChange; typen?: RemoteTypes }
 
 /**
  * Links a document to a case, on both sides.
@@ -147,7 +147,7 @@ export async function createZio(
   m: Mutation,
   zaak: ZaakCore,
   input: ZioPart,
-  { document, elders = nothingRemote(), typen = NO_REMOTE_TYPES }: Referred = {},
+  { document, remote = nothingRemote(), typen = NO_REMOTE_TYPES }: Referred = {},
 ) {
   if (document && 'code' in document) throwFaults([document]) // zrc-003
   const found = document as RemoteDocument | undefined
@@ -174,8 +174,8 @@ export async function createZio(
   if (found) {
     const { uuid } = made
     const object = link(m.actor.base, 'zaak', zaak.uuid)
-    elders.rijen.push({ tabel: 'zaakinformatieobject', uuid })
-    elders.spiegels.push({
+    remote.rijen.push({ tabel: 'zaakinformatieobject', uuid })
+    remote.relations.push({
       soort: 'objectinformatieobject',
       bron: 'zaakinformatieobject',
       bronUuid: uuid,

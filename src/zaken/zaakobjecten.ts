@@ -202,7 +202,7 @@ export async function createZaakobject(
     zaakId: zaak.id,
     object: input.object ?? '',
     zaakobjecttypeId: type?.id ?? null,
-    zaakobjecttypeUrl: type?.elders?.url ?? null,
+    zaakobjecttypeUrl: type?.remote?.url ?? null,
     objectType: input.objectType,
     objectTypeOverige: input.objectTypeOverige ?? '',
     objectTypeOverigeDefinitie: jsonOf(m.sql, input.objectTypeOverigeDefinitie),
@@ -292,11 +292,11 @@ async function changeZaakobject(
 
 async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
   const { zaak } = await holdOne(m, source, uuid, ONTKOPPELEN)
-  await removeZaakobject(m, zaak, uuid)
+  await deleteZaakobjectOf(m, zaak, uuid)
 }
 
 /** Removes one that is there. The case is locked, and the right was judged by the caller. */
-export async function removeZaakobject(m: Mutation, zaak: ZaakCore, uuid: string): Promise<void> {
+export async function deleteZaakobjectOf(m: Mutation, zaak: ZaakCore, uuid: string): Promise<void> {
   const before = await findOne(m.read, source, uuid)
   if (!before) throw notFound()
   requireOpenZaak(zaak, m.actor)

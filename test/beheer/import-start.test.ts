@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
-import { removeOldConcepten } from '../../src/documenten/import/draft.ts'
+import { deleteOldDrafts } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { API, csvText, DOCUMENTEN, givenFile, goodRow, type Rij } from '../documenten/importing.ts'
 import { accessibilityFaults, asBeheerder, needsBrowser, setUpPages } from './browser.ts'
@@ -326,9 +326,9 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     const adres = await other.app.listen({ port: 0, host: '127.0.0.1' })
     const elsewhere = await asClient({ ...test, ...other, adres }, 'operator')
     t.match(await (await elsewhere.get(made)).text(), /wacht\.csv/)
-    t.equal(await removeOldConcepten(database.db), 0)
+    t.equal(await deleteOldDrafts(database.db), 0)
     await database.sql`update import_concept set gemaakt_op = now() - interval '25 hours' where verwijderd_op is null`
-    t.equal(await removeOldConcepten(database.db), 1)
+    t.equal(await deleteOldDrafts(database.db), 1)
     t.equal((await pagesClient.get(made)).status, 404)
     await test.runJobs()
     t.match(await counts(), { concepten: 0, klaargezet: 0 })

@@ -11,7 +11,7 @@ import { readerOf } from '../../src/database/database.ts'
 import { requireImportBaseDir } from '../../src/documenten/import/base-dir.ts'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { reportRows } from '../../src/documenten/import/report-rows.ts'
-import { removeOldImports } from '../../tasks/retention.ts'
+import { deleteOldImports } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { hurryQueue, lockJob } from '../jobs/queue.ts'
 import { programEnv } from '../program-env.ts'
@@ -257,19 +257,19 @@ t.test('retention removes what is old by its kind, and never an active import', 
   }
   const kept = [await made('finished', 30, 6.9), await made('error', 30, 1), await made('active', 30, null)]
   const removed = [await made('finished', 30, 7.1), await made('error', 8, 8)]
-  t.equal(await removeOldImports(app.parts), 2)
+  t.equal(await deleteOldImports(app.parts), 2)
   for (const uuid of kept) t.equal((await call('GET', `${API}/${uuid}`)).status, 200)
   for (const uuid of removed) t.equal((await call('GET', `${API}/${uuid}`)).status, 404)
   await database.sql`update import set status = 'error', beeindigd_op = now() where status = 'active'`
 
   const young = await made('pending', 6.9, null)
-  t.equal(await removeOldImports(app.parts), 0)
+  t.equal(await deleteOldImports(app.parts), 0)
   await database.sql`update import set gemaakt_op = now() - interval '8 days' where uuid = ${young}`
   await database.sql.begin(async (trx) => {
     await trx`select from import where uuid = ${young} for update` // as an upload holds it
-    t.equal(await removeOldImports(app.parts), 0, 'not while it is being uploaded')
+    t.equal(await deleteOldImports(app.parts), 0, 'not while it is being uploaded')
   })
-  t.equal(await removeOldImports(app.parts), 1, 'pending: by its creation')
+  t.equal(await deleteOldImports(app.parts), 1, 'pending: by its creation')
   await app.runJobs()
   t.strictSame(
     Array.from(await database.sql`select from import where uuid in ${database.sql([young, ...removed])}`),

@@ -2,7 +2,7 @@ import t from 'tap'
 import { mutator } from '../../src/database/mutate.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { claim, openSenderDatabase, record, releaseStuck, wakeOverdue } from '../../src/notificaties/outbox.ts'
-import { removeOldMessages, resendFailed, type Selection, sendNow } from '../../src/notificaties/resend.ts'
+import { deleteOldMessages, resendFailed, type Selection, sendNow } from '../../src/notificaties/resend.ts'
 import { type TestApp, testApp } from '../app.ts'
 import {
   attemptsOf,
@@ -254,9 +254,9 @@ t.test('delivered and failed messages go after their days, waiting ones stay', a
   const waiting = await givenChange(test)
   const { sql } = test.database
   await sql`update notificatie set aanmaakdatum = now() - interval '59 days'`
-  t.equal(await removeOldMessages(test.database.db, 60), 0)
+  t.equal(await deleteOldMessages(test.database.db, 60), 0)
   await sql`update notificatie set aanmaakdatum = now() - interval '61 days'`
-  t.equal(await removeOldMessages(test.database.db, 60), 1)
+  t.equal(await deleteOldMessages(test.database.db, 60), 1)
   t.equal((await sql`select from notificatie where uuid = ${failed}`).length, 0)
   t.equal((await sql`select from notificatie where uuid = ${waiting}`).length, 1)
 })
@@ -269,9 +269,9 @@ t.test(
     await givenChange(test)
     await sql`update notificatie set aanmaakdatum = now() - interval '61 days'`
     await sql`update notificatie_instelling set gepauzeerd_op = now()`
-    t.equal(await removeOldMessages(test.database.db, 60), 0)
+    t.equal(await deleteOldMessages(test.database.db, 60), 0)
     await sql`update notificatie_instelling set gepauzeerd_op = null, ingestelde_dienst_id = null`
-    t.equal(await removeOldMessages(test.database.db, 60), 1)
+    t.equal(await deleteOldMessages(test.database.db, 60), 1)
     t.equal((await sql`select from notificatie`).length, 0)
     t.equal((await sql`select from levering`).length, 0)
   },

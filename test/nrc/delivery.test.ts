@@ -1,7 +1,7 @@
 // From a change to the subscribers of the notifications service that is built in.
 import t from 'tap'
 import { claim } from '../../src/notificaties/outbox.ts'
-import { removeDeletedAbonnementen } from '../../src/nrc/abonnement/write.ts'
+import { deleteEndedAbonnementen } from '../../src/nrc/abonnement/write.ts'
 import { ensureOwnKanalen } from '../../src/nrc/kanalen.ts'
 import { givenZaaktype } from '../app.ts'
 import { givenZaak } from '../zaken/given.ts'
@@ -116,7 +116,7 @@ t.test('a deleted abonnement gets nothing more, also of what waited', async (t) 
 
   t.equal((await test.database.sql`select from levering`).length, 0, 'nothing keeps its messages from being removed')
   t.equal((await test.database.sql`select from abonnement`).length, 0)
-  t.equal(await removeDeletedAbonnementen(test.database), 0)
+  t.equal(await deleteEndedAbonnementen(test.database), 0)
 })
 
 t.test('our own kanalen are made at the start, and what others added to their filters stays', async (t) => {

@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
-import { removeOldEvents } from '../../src/notificaties/resend.ts'
+import { deleteOldEvents } from '../../src/notificaties/resend.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
 import { faultsOf, givenZaak, ZAKEN } from './given.ts'
 
@@ -107,11 +107,11 @@ t.test('events are remembered for as long as notifications are kept', async (t) 
   const { test, zaak, send, event, link } = await given(t)
   const one = event('gekoppeld', link)
   await send(one)
-  await removeOldEvents(test.database.db, 60)
+  await deleteOldEvents(test.database.db, 60)
   await send(one)
   t.equal((await objects(test, zaak.url)).length, 1)
   await test.database.sql`update ontvangen_event set ontvangen_op = now() - interval '61 days'`
-  await removeOldEvents(test.database.db, 60)
+  await deleteOldEvents(test.database.db, 60)
   t.same(await test.database.sql`select from ontvangen_event`, [])
 })
 

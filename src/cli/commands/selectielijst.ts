@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import {
+  deleteSelectielijst,
   readItems,
-  removeSelectielijst,
   SelectielijstRefused,
   type Summary,
   saveSelectielijst,
@@ -86,7 +86,7 @@ Example:
     .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) => {
       const removed = await withDatabase((database, config) =>
-        mutator(database)(systemActor('selectielijst remove', ownAddress(config)), removeSelectielijst),
+        mutator(database)(systemActor('selectielijst remove', ownAddress(config)), deleteSelectielijst),
       )
       print(options, { removed }, `Removed ${removed} resources.`)
     })

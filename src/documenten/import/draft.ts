@@ -123,14 +123,14 @@ export async function startDraft(
     batchgrootte: config.importBatchSize,
     totaal: concept.totaal,
   })
-  await removeConcept(m.trx, concept.id)
+  await deleteDraftRow(m.trx, concept.id)
   return { import: made, concept }
 }
 
 /** Throws an upload away. @returns what it was */
 export async function deleteDraft(m: Mutation, uuid: string): Promise<Concept> {
   const concept = await lockConcept(m, uuid)
-  await removeConcept(m.trx, concept.id)
+  await deleteDraftRow(m.trx, concept.id)
   return concept
 }
 
@@ -159,13 +159,13 @@ export async function requestDryRun(m: Mutation, uuid: string): Promise<Concept>
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */
-async function removeConcept(trx: Db, id: number): Promise<void> {
+async function deleteDraftRow(trx: Db, id: number): Promise<void> {
   await trx.updateTable('importConcept').set({ verwijderdOp: sql`now()` }).where('id', '=', id).execute()
   await enqueue(trx, 'remove-draft', { id }, { jobKey: `remove-draft:${id}` })
 }
 
 /** Uploads that nobody started within a day. */
-export async function removeOldConcepten(db: Db): Promise<number> {
+export async function deleteOldDrafts(db: Db): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const old = await trx
       .selectFrom('importConcept')
@@ -175,7 +175,7 @@ export async function removeOldConcepten(db: Db): Promise<number> {
       .forUpdate()
       .skipLocked() // one that is being started right now
       .execute()
-    for (const { id } of old) await removeConcept(trx, id)
+    for (const { id } of old) await deleteDraftRow(trx, id)
     return old.length
   })
 }

@@ -309,7 +309,7 @@ export async function deleteImport(m: Mutation, uuid: string): Promise<ImportRow
   const found = await lockImport(m, uuid, 'import-invalid-status')
   if (found.status === 'active')
     throw importFault('import-invalid-status', 'Een lopende import kan niet worden verwijderd.')
-  await removeImport(m, found.id)
+  await deleteImportRow(m, found.id)
   return found
 }
 
@@ -333,7 +333,7 @@ export function sendReport(
 }
 
 /** Out of sight at once; a job removes its rows bit by bit. */
-export async function removeImport(m: Pick<Mutation, 'trx' | 'enqueue'>, id: number): Promise<void> {
+export async function deleteImportRow(m: Pick<Mutation, 'trx' | 'enqueue'>, id: number): Promise<void> {
   await m.trx
     .updateTable('import')
     .set({ verwijderdOp: sql`now()`, status: sql`case status when 'pending' then 'error' else status end` })

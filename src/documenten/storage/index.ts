@@ -116,12 +116,12 @@ export async function sweep(
   for await (const { sleutel, gewijzigd } of store.list()) {
     seen++
     if (gewijzigd < olderThan && isOwnKey(sleutel)) candidates.push(sleutel)
-    if (candidates.length >= batch) await removeUnknown()
+    if (candidates.length >= batch) await deleteUnknown()
   }
-  await removeUnknown()
+  await deleteUnknown()
   return { seen, removed, unfinished: await store.removeUnfinished(olderThan) }
 
-  async function removeUnknown() {
+  async function deleteUnknown() {
     if (candidates.length === 0) return
     const kept = await known(candidates)
     for (const sleutel of candidates) {

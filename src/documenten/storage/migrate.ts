@@ -82,7 +82,7 @@ async function move(
     if (same) throw new StoreUnavailable('copy-damaged')
     return 'damaged'
   }
-  if (copy.sleutel !== sleutel) await removeLeftOver(database, target, sleutel)
+  if (copy.sleutel !== sleutel) await deleteLeftOver(database, target, sleutel)
   const switched = await database.sql.begin(async (connection) => {
     const [row] = await connection<{ id: number }[]>`
       update bestand set backend = ${target.backend}, sleutel = ${copy.sleutel}, sha256 = ${expected}
@@ -97,7 +97,7 @@ async function move(
 }
 
 /** The name was taken. When no document has it, it is what an interrupted run has left. */
-async function removeLeftOver({ sql }: Database, target: Store, sleutel: string): Promise<void> {
+async function deleteLeftOver({ sql }: Database, target: Store, sleutel: string): Promise<void> {
   const [row] = await sql`select from bestand where backend = ${target.backend} and sleutel = ${sleutel}`
   if (!row) await target.remove(sleutel)
 }

@@ -162,7 +162,7 @@ const PORTION = 5000
  * Removes what deleted abonnementen left: their deliveries in portions, then themselves. Running it again is harmless.
  * @returns how many abonnementen are gone
  */
-export async function removeDeletedAbonnementen({ sql }: Database): Promise<number> {
+export async function deleteEndedAbonnementen({ sql }: Database): Promise<number> {
   const deleted = await sql<{ id: number }[]>`select id from abonnement where verwijderd_op is not null`
   let gone = 0
   for (const { id } of deleted) {

@@ -67,11 +67,11 @@ async function judgeOfType(
   typen: RemoteTypes,
 ): Promise<NewRow<ZaakBody>> {
   const { base } = m.actor
-  const { elders } = zaaktype
+  const { remote } = zaaktype
   const vertrouwelijkheidaanduiding = input.vertrouwelijkheidaanduiding ?? zaaktype.vertrouwelijkheidaanduiding // zrc-009
   const rechten = {
     zaaktypeUuid: zaaktype.uuid,
-    zaaktypeUrl: elders?.zaaktypeUrl ?? null,
+    zaaktypeUrl: remote?.zaaktypeUrl ?? null,
     vertrouwelijkheidaanduiding,
   }
   requireMay(m.actor, AANMAKEN, rechten)
@@ -104,7 +104,7 @@ async function judgeOfType(
       ...row,
       ...MADE_LATER,
       ...NOT_ELSEWHERE,
-      ...elders,
+      ...remote,
       uuid,
       einddatum: null,
       vertrouwelijkheidaanduiding,
@@ -125,7 +125,7 @@ async function judgeOfType(
     insert: (sql) =>
       insertZaak(sql, input, settings, zaaktype, {
         ...withoutEmpty(row),
-        ...elders,
+        ...remote,
         uuid,
         zaaktypeId: zaaktype.id,
         vertrouwelijkheidaanduiding,
@@ -148,7 +148,7 @@ async function judgeOfType(
           bronorganisatie: zaak.bronorganisatie,
           ...rechten,
           catalogusUuid: zaaktype.catalogusUuid,
-          zaaktypeCatalogusUrl: elders?.zaaktypeCatalogusUrl ?? null,
+          zaaktypeCatalogusUrl: remote?.zaaktypeCatalogusUrl ?? null,
         },
         base,
       ),
@@ -178,7 +178,7 @@ type ZaaktypeOfZaak = {
   servicenorm: string | null
   doorlooptijd: string | null
   /** The columns of a type elsewhere. */
-  elders?: Record<keyof typeof NOT_ELSEWHERE, string>
+  remote?: Record<keyof typeof NOT_ELSEWHERE, string>
   /** What the insert makes sure of, for a type of ours. */
   known?: KnownZaaktype
 }
@@ -195,7 +195,7 @@ const ofRemoteZaaktype = (type: RemoteType<'zaaktype'>): ZaaktypeOfZaak => ({
   catalogusUuid: null,
   servicenorm: type.servicenorm ?? null,
   doorlooptijd: type.doorlooptijd ?? null,
-  elders: {
+  remote: {
     zaaktypeUrl: type.url,
     zaaktypeCatalogusUrl: type.catalogus,
     zaaktypeIdentificatie: type.identificatie,

@@ -35,9 +35,9 @@ export async function judgeHoofdzaak(
     return wrong('deelzaak-als-hoofdzaak', 'Deze zaak is zelf een deelzaak en kan geen hoofdzaak zijn.')
   if (hoofdzaak.full && hoofdzaak.id !== self?.hoofdzaakId)
     return wrong('max_items', `Een zaak heeft ten hoogste ${LIMITS.related} deelzaken.`)
-  const elders = hoofdzaak.zaaktype_url === null ? undefined : typen.get('zaaktype', hoofdzaak.zaaktype_url)
-  if (elders && 'code' in elders) return wrong('bad-url', 'Het zaaktype van de hoofdzaak is niet op te vragen.')
-  const past = hoofdzaak.past || (elders?.deelzaaktypen ?? []).some((type) => type === eigen.zaaktypeUrl)
+  const remote = hoofdzaak.zaaktype_url === null ? undefined : typen.get('zaaktype', hoofdzaak.zaaktype_url)
+  if (remote && 'code' in remote) return wrong('bad-url', 'Het zaaktype van de hoofdzaak is niet op te vragen.')
+  const past = hoofdzaak.past || (remote?.deelzaaktypen ?? []).some((type) => type === eigen.zaaktypeUrl)
   if (!past && hoofdzaak.id !== self?.hoofdzaakId)
     return wrong('invalid-deelzaaktype', 'Het zaaktype is geen deelzaaktype van het zaaktype van de hoofdzaak.')
   return { id: hoofdzaak.id, uuid: target.uuid, faults: [] }

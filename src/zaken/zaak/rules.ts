@@ -37,8 +37,8 @@ export async function zaaktypeFaults(
   settings: Settings,
 ): Promise<InvalidParam[]> {
   if (url === undefined || url === kern.zaaktypeUrl) return []
-  const elders = typen.get('zaaktype', url)
-  if (elders) return 'code' in elders ? [elders] : [...publicationFaults(elders, settings), immutable('zaaktype')]
+  const remote = typen.get('zaaktype', url)
+  if (remote) return 'code' in remote ? [remote] : [...publicationFaults(remote, settings), immutable('zaaktype')]
   const target = resolveLink(url, m.actor.base)
   if (target.kind === 'ours' && target.resource === 'zaaktype' && target.uuid === kern.zaaktypeUuid) return []
   if (target.kind === 'ours' && target.resource !== 'zaaktype')

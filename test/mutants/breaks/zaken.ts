@@ -321,7 +321,7 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'zrc-016, 018, 019, 020 a type elsewhere is one of the zaaktype elsewhere',
     file: 'src/zaken/types.ts',
-    search: 'if ((elders as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()',
+    search: 'if ((remote as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()',
     replace: '',
     tests: ['test/zaken/remote-zaaktype.test.ts'],
   },
@@ -365,7 +365,7 @@ export const ZAKEN: Mutant[] = [
     file: 'src/zaken/zaakeigenschappen.ts',
     search: "await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018",
     replace:
-      "await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen).catch(() => ({ id: null, elders: {} })) as never",
+      "await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen).catch(() => ({ id: null, remote: {} })) as never",
     tests: ['test/zaken/parts.test.ts'],
   },
   {

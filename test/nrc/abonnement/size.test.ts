@@ -1,6 +1,6 @@
 // An abonnement for which very much waits: ending it is quick, and what is left goes in portions by the indexes.
 import t from 'tap'
-import { deleteAbonnement, removeDeletedAbonnementen } from '../../../src/nrc/abonnement/write.ts'
+import { deleteAbonnement, deleteEndedAbonnementen } from '../../../src/nrc/abonnement/write.ts'
 import { builtIn, change, subscribe, uuidOf } from '../given.ts'
 import { subscriber } from '../subscriber.ts'
 
@@ -26,7 +26,7 @@ t.test('ending an abonnement with 200,000 deliveries', async (t) => {
     t.match(JSON.stringify(plan), 'Index Scan', waiting)
     t.notMatch(JSON.stringify(plan), 'Sort')
   }
-  t.equal(await removeDeletedAbonnementen(test.database), 1)
+  t.equal(await deleteEndedAbonnementen(test.database), 1)
   t.strictSame(
     [...(await sql`select abonnement_id as id, count(*)::int as n from levering group by 1`)],
     [{ id: 2, n: 200_000 }],
