@@ -14,7 +14,6 @@ const JSON_BODY = {
 
 const WRITE: Right[] = [{ component: 'zrc', scopes: ['zaken.aanmaken'] }]
 const DOCUMENTS: Right[] = [{ component: 'drc', scopes: ['documenten.aanmaken', 'documenten.lezen'] }]
-const DOWNLOAD = '00000000-0000-4000-8000-0000000d0002'
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7']
 
 export const connectionAttacks: Attack[] = [
@@ -104,41 +103,8 @@ export const connectionAttacks: Attack[] = [
       await Promise.all(sockets.map((socket) => socket.destroyed || once(socket, 'close', { signal }).catch(() => {})))
     },
   },
-  {
-    name: 'a thousand downloads that are read slowly',
-    rights: DOCUMENTS,
-    answers: [0, 200, 503],
-    prepare: async ({ informatieobjecttype }, { call, sql }) => {
-      const made = await call('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten', {
-        bronorganisatie: '517439943',
-        creatiedatum: '2026-03-02',
-        titel: 'Groot',
-        auteur: 'x',
-        taal: 'dut',
-        informatieobjecttype,
-        inhoud: Buffer.alloc(5_000_000).toString('base64'),
-        bestandsomvang: 5_000_000,
-        bestandsnaam: 'groot.bin',
-      })
-      await sql`update enkelvoudiginformatieobject set uuid = ${DOWNLOAD}::uuid
-        where uuid = ${String(made.url).split('/').at(-1)!}::uuid and not exists (
-          select from enkelvoudiginformatieobject where uuid = ${DOWNLOAD}::uuid)`
-    },
-    send: async ({ open, token, signal, scale }) => {
-      let n = 0
-      const path = `/documenten/api/v1/enkelvoudiginformatieobjecten/${DOWNLOAD}/download`
-      const ask = head('GET', path, { host: 'x', authorization: `Bearer ${token}` })
-      const sockets = await openMany(1000 * scale, () => open(undefined, ADDRESSES[n++ % ADDRESSES.length]))
-      for (const socket of sockets) {
-        socket.write(ask)
-        socket.once('data', () => socket.pause())
-      }
-      while (!signal.aborted) {
-        await sleep(500)
-        for (const socket of sockets) socket.read(1000)
-      }
-    },
-  },
+  slowDownloads('a thousand downloads that are read slowly', '00000000-0000-4000-8000-0000000d0002', 5_000_000),
+  slowDownloads('a thousand downloads that are checked first', '00000000-0000-4000-8000-0000000d0003', 1_000_000),
   {
     name: '/readyz, 20 at once',
     rights: [],
@@ -190,6 +156,44 @@ export const connectionAttacks: Attack[] = [
     },
   },
 ]
+
+function slowDownloads(name: string, uuid: string, bytes: number): Attack {
+  return {
+    name,
+    rights: DOCUMENTS,
+    answers: [0, 200, 503],
+    prepare: async ({ informatieobjecttype }, { call, sql }) => {
+      const made = await call('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten', {
+        bronorganisatie: '517439943',
+        creatiedatum: '2026-03-02',
+        titel: 'Groot',
+        auteur: 'x',
+        taal: 'dut',
+        informatieobjecttype,
+        inhoud: Buffer.alloc(bytes).toString('base64'),
+        bestandsomvang: bytes,
+        bestandsnaam: 'groot.bin',
+      })
+      await sql`update enkelvoudiginformatieobject set uuid = ${uuid}::uuid
+        where uuid = ${String(made.url).split('/').at(-1)!}::uuid and not exists (
+          select from enkelvoudiginformatieobject where uuid = ${uuid}::uuid)`
+    },
+    send: async ({ open, token, signal, scale }) => {
+      let n = 0
+      const path = `/documenten/api/v1/enkelvoudiginformatieobjecten/${uuid}/download`
+      const ask = head('GET', path, { host: 'x', authorization: `Bearer ${token}` })
+      const sockets = await openMany(1000 * scale, () => open(undefined, ADDRESSES[n++ % ADDRESSES.length]))
+      for (const socket of sockets) {
+        socket.write(ask)
+        socket.once('data', () => socket.pause())
+      }
+      while (!signal.aborted) {
+        await sleep(500)
+        for (const socket of sockets) socket.read(1000)
+      }
+    },
+  }
+}
 
 /** As many connections as that, opened 50 at a time; those that were refused are left out. */
 async function openMany<T>(count: number, open: () => Promise<T | undefined>): Promise<T[]> {

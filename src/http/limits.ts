@@ -65,6 +65,12 @@ export const LIMITS = {
   /** Answers that are written as a stream at the same time, in one process, and those of one client. */
   streams: 100,
   streamsOfClient: 25,
+  /** Documents beyond `wholeDownloadBytes` that are read at the same time, in one process, and those of one client. */
+  downloads: 500,
+  downloadsOfClient: 100,
+  /** Documents up to this size are read whole and checked before anything is answered; so many at the same time. */
+  wholeDownloadBytes: 1024 * 1024,
+  wholeDownloads: 16,
   /** Requests of one client that wait for their place at work. */
   waitingOfClient: 500,
   /** Questions of one request to other services, and the time after the first of them in which the last may begin. */

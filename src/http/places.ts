@@ -88,7 +88,8 @@ export function sharePlaces(app: FastifyInstance, poolSize: number): void {
   const end = ({ raw }: FastifyRequest) => leaving.get(raw)?.()
 }
 
-function nameOf({ actor, beheerder }: FastifyRequest): string | undefined {
+/** Who asks: a client, or an account of the pages; undefined for somebody we do not know. */
+export function nameOf({ actor, beheerder }: FastifyRequest): string | undefined {
   if (actor) return `client ${actor.clientId}`
   return beheerder && `account ${beheerder.id}`
 }

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { inTurn } from '../jobs/in-turn.ts'
 import { LIMITS } from './limits.ts'
+import { countLongAnswers } from './long-answers.ts'
 import { Problem } from './problem.ts'
 import { largeTurn } from './turns.ts'
 
@@ -66,29 +67,16 @@ export async function sendRows<Row>(
     if (begin.length > LIMITS.wholeAnswerBytes) break
   }
   if (request.method === 'HEAD') return reply.send('')
-  const client = request.actor?.clientId ?? ''
-  const ofClient = streams.get(client) ?? 0
-  if (streaming >= LIMITS.streams || ofClient >= LIMITS.streamsOfClient)
-    throw new Problem(503, { headers: { 'retry-after': '5' } })
-  return reply.send(Readable.from(counted(client, begin, pieces), { objectMode: false, highWaterMark: PIECE }))
+  countStream(request, reply)
+  return reply.send(Readable.from(after(begin, pieces), { objectMode: false, highWaterMark: PIECE }))
 }
 
-let streaming = 0
-const streams = new Map<string, number>()
+const countStream = countLongAnswers(LIMITS.streams, LIMITS.streamsOfClient)
 const PIECE = 64 * 1024
 
-async function* counted(client: string, begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
-  streaming++
-  streams.set(client, (streams.get(client) ?? 0) + 1)
-  try {
-    yield begin
-    yield* pieces
-  } finally {
-    streaming--
-    const others = streams.get(client)! - 1
-    if (others > 0) streams.set(client, others)
-    else streams.delete(client)
-  }
+async function* after(begin: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield begin
+  yield* pieces
 }
 
 /** The text, in pieces of about 64 kB. */

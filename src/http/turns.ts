@@ -23,6 +23,8 @@ export function countSmallRequests(app: FastifyInstance): void {
     small.add(raw)
     reply.raw.once('close', () => leave(raw))
   })
+  // What is left is to be read, for as long as its client likes.
+  app.addHook('onSend', async ({ raw }) => leave(raw))
 }
 
 function leave(request: object): void {

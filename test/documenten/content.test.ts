@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { LIMITS } from '../../src/http/limits.ts'
 import { type Answer, BASE, givenInformatieobjecttype, SECRET, type TestApp, testApp } from '../app.ts'
 import { base64, EIO, faults, givenDocument, givenLock, newDocument } from './documenten.ts'
 
@@ -232,4 +233,63 @@ t.test('the file of a download whose client has gone is closed', async (t) => {
   const stream = await opened.promise
   if (!stream.closed) await once(stream, 'close')
   t.ok(stream.closed)
+})
+
+t.test('a client has so many downloads of large documents at once, and each is complete', async (t) => {
+  const test = await testApp(t)
+  const bytes = randomBytes(3_000_000)
+  const { inhoud } = await givenDocument(test, { inhoud: base64(bytes) })
+  await listening(test)
+  const { address, port } = test.app.server.address() as AddressInfo
+  const { store } = test.parts
+  const { read } = store
+  store.read = async () => {
+    const stream = new Readable({ read() {} }) // which never goes on
+    for (const byte of ['a', 'b']) stream.push(byte)
+    return { omvang: bytes.length, stream }
+  }
+  const begin = (as = 'beheer') => {
+    const headers = { authorization: `Bearer ${signToken(as, SECRET)}` }
+    const stop = new AbortController()
+    const url = `http://${address}:${port}${new URL(inhoud).pathname}`
+    const answer = fetch(url, { headers, signal: stop.signal })
+    return { stop: () => stop.abort(), answer }
+  }
+  const begun = Array.from({ length: LIMITS.downloadsOfClient }, () => begin())
+  const answers = await Promise.all(begun.map(({ answer }) => answer))
+  t.same(new Set(answers.map(({ status }) => status)), new Set([200]))
+  const refused = await begin().answer
+  t.equal(refused.status, 503)
+  t.equal(refused.headers.get('retry-after'), '5')
+  t.equal((await test.call('HEAD', inhoud)).status, 200)
+  begun[0]!.stop()
+  store.read = read
+  for (;;) {
+    const answer = await begin().answer
+    if (answer.status === 503) continue // the place is given back when the server hears of the end
+    t.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes), 'a place that was given back')
+    break
+  }
+  for (const { stop } of begun) stop()
+})
+
+t.test('so many documents at once are read whole, the others wait for their turn', async (t) => {
+  const test = await testApp(t)
+  const { inhoud } = await givenDocument(test, { inhoud: base64('klein') })
+  const { store } = test.parts
+  const { read } = store
+  const goOn = Promise.withResolvers<void>()
+  let reading = 0
+  let most = 0
+  store.read = async (...asked) => {
+    most = Math.max(most, ++reading)
+    await goOn.promise
+    reading--
+    return read(...asked)
+  }
+  const answers = Array.from({ length: 3 * LIMITS.wholeDownloads }, () => test.call('GET', inhoud))
+  while (reading < LIMITS.wholeDownloads) await sleep(5)
+  goOn.resolve()
+  for (const answer of answers) t.match(await answer, { status: 200, text: 'klein' })
+  t.equal(most, LIMITS.wholeDownloads)
 })

@@ -9,6 +9,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { LIMITS } from '../../src/http/limits.ts'
+import { sendProblem } from '../../src/http/problem.ts'
 import { type Rows, sendRows } from '../../src/http/stream.ts'
 import { SECRET, testApp } from '../app.ts'
 import { givenZaak, ZAKEN } from '../zaken/given.ts'
@@ -16,6 +17,8 @@ import { givenZaak, ZAKEN } from '../zaken/given.ts'
 /** A server that answers with these rows; how many of them it has made. */
 async function givenRows(t: { teardown(work: () => unknown): unknown }, next: Rows<number>['next']) {
   const app = Fastify()
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.decorateRequest('base', 'http://localhost')
   let made = 0
   app.get('/', (request, reply) =>
     sendRows(request, reply, {
@@ -97,6 +100,20 @@ t.test('a reader that leaves ends the reading', async (t) => {
   answer.destroy()
   await app.close()
   t.ok(made() < total)
+})
+
+t.test('a client has so many streamed answers at once, and gives their places back', async (t) => {
+  const { open, app } = await givenRows(t, async (limit) => ({ rows: Array(limit * 50).fill(0), more: true }))
+  const answers = await Promise.all(Array.from({ length: 40 }, open))
+  const begun = answers.filter(({ statusCode }) => statusCode === 200)
+  t.equal(begun.length, LIMITS.streamsOfClient)
+  const refused = answers.find(({ statusCode }) => statusCode !== 200)!
+  t.match(refused, { statusCode: 503, headers: { 'retry-after': '5' } })
+  begun[0]!.destroy()
+  let again = await open()
+  for (; again.statusCode === 503; again = await open()) again.resume() // until the server hears of the end
+  t.equal(again.statusCode, 200)
+  app.server.closeAllConnections()
 })
 
 t.test('HEAD of a long list reads no more than its beginning', async (t) => {

@@ -6,14 +6,15 @@ import contentDisposition from 'content-disposition'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
 import { header } from '../../http/actor.ts'
+import { LIMITS } from '../../http/limits.ts'
+import { countLongAnswers } from '../../http/long-answers.ts'
 import { notFound, Problem } from '../../http/problem.ts'
+import { largeTurn } from '../../http/turns.ts'
+import { inTurn } from '../../jobs/in-turn.ts'
 import { mayRead, readAccess } from '../rights.ts'
 import { StoreUnavailable } from '../storage/index.ts'
 import { reportLost } from '../storage/lost.ts'
 import { type DocumentRow, findDocument, ignoreUnknown, Params, VersionQuery } from './read.ts'
-
-/** Up to this size a file is read and checked before anything is answered. */
-const CHECK_FIRST = 1024 * 1024
 
 type Range = { start: number; end: number }
 
@@ -36,6 +37,8 @@ export const download: FastifyPluginAsyncTypebox = async (app) => {
 
 /** How the bytes of a version go to whoever may have them, with ranges and checks. A version without bytes is a 204. */
 export function contentSender(app: FastifyInstance) {
+  const given = new WeakMap<object, () => void>()
+  app.addHook('onSend', async ({ raw }) => given.get(raw)?.())
   return send
 
   /** @param shown the type under which a browser may show it; without one it is only downloaded */
@@ -65,23 +68,49 @@ export function contentSender(app: FastifyInstance) {
     const payload =
       request.method === 'HEAD'
         ? Readable.from([])
-        : await read(reply, { backend, sleutel, omvang: total, sha256 }, range)
+        : await read(request, reply, { backend, sleutel, omvang: total, sha256 }, range)
     if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${total}`)
     reply.headers({ ...described, 'content-length': range ? range.end - range.start + 1 : total })
     return reply.send(payload)
   }
 
-  async function read(reply: FastifyReply, stored: Stored, range: Range | undefined): Promise<Buffer | Readable> {
-    if (stored.omvang <= CHECK_FIRST) {
-      const bytes = await readWhole(stored)
+  async function read(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    stored: Stored,
+    range: Range | undefined,
+  ): Promise<Buffer | Readable> {
+    if (stored.omvang <= LIMITS.wholeDownloadBytes) {
+      const bytes = await readInTurn(request, reply, stored)
       return range ? bytes.subarray(range.start, range.end + 1) : bytes
     }
-    const stream = await open(stored, range)
     // A client may have gone before anybody reads the file. One that nobody closes ends the process.
-    reply.raw.once('close', () => stream.destroy())
-    if (!reply.raw.destroyed) return range ? stream : Readable.from(verified(stream, stored), { objectMode: false })
-    stream.destroy()
-    return Readable.from([])
+    const file: { stream?: Readable; gone: boolean } = { gone: false }
+    countDownload(request, reply, () => {
+      file.gone = true
+      file.stream?.destroy()
+    })
+    await largeTurn(request)
+    if (file.gone) return Readable.from([])
+    const stream = await open(stored, range)
+    file.stream = stream
+    if (file.gone) stream.destroy()
+    const checked = range ? stream : verified(stream, stored)
+    return Readable.from(paced(request, checked), { objectMode: false, highWaterMark: 1 }) // nothing is read ahead
+  }
+
+  /** All bytes. As long as they are not given to the connection they count: from then on it has a bound of its own. */
+  function readInTurn({ raw }: FastifyRequest, reply: FastifyReply, stored: Stored): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      wholeDownloads(async () => {
+        resolve(await readWhole(stored))
+        if (reply.raw.closed) return
+        await new Promise<void>((done) => {
+          given.set(raw, done)
+          reply.raw.once('close', done)
+        })
+      }).catch(reject)
+    })
   }
 
   async function open({ backend, sleutel, omvang }: Stored, range?: Range): Promise<Readable> {
@@ -112,11 +141,26 @@ export function contentSender(app: FastifyInstance) {
     if (last) yield last
   }
 
+  /** A download is large work beside small requests, however fast its client reads. */
+  async function* paced(request: FastifyRequest, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let sent = 0
+    for await (const piece of pieces) {
+      yield piece
+      sent += piece.byteLength
+      if (sent < LIMITS.portionBytes) continue
+      sent = 0
+      await largeTurn(request)
+    }
+  }
+
   function damaged(sleutel: string): StoreUnavailable {
     app.log.error({ sleutel }, 'stored bytes do not answer to their size or checksum')
     return new StoreUnavailable('damaged')
   }
 }
+
+const countDownload = countLongAnswers(LIMITS.downloads, LIMITS.downloadsOfClient)
+const wholeDownloads = inTurn(LIMITS.wholeDownloads, Number.POSITIVE_INFINITY, () => new Problem(503))
 
 type Stored = { backend: string; sleutel: string; omvang: number; sha256: Buffer | null }
 

@@ -1,0 +1,31 @@
+// Answers that take as long as their client reads: so many of them at once in a process, and so many of one client.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { nameOf } from './places.ts'
+import { Problem } from './problem.ts'
+
+/**
+ * Makes what counts answers of one kind. It is called for each before its first byte, and throws Problem 503 when there are as
+ * many as may be. The answer counts until its connection is through with it, and then it is told.
+ */
+export function countLongAnswers(atOnce: number, atOnceOfClient: number) {
+  let all = 0
+  const ofClients = new Map<string, number>()
+  return (request: FastifyRequest, reply: FastifyReply, ended: () => void = () => {}): void => {
+    const client = nameOf(request) ?? ''
+    const ofClient = ofClients.get(client) ?? 0
+    if (all >= atOnce || ofClient >= atOnceOfClient) throw new Problem(503, { headers: { 'retry-after': '5' } })
+    if (reply.raw.closed) {
+      ended()
+      return
+    }
+    all++
+    ofClients.set(client, ofClient + 1)
+    reply.raw.once('close', () => {
+      all--
+      const others = ofClients.get(client)! - 1
+      if (others > 0) ofClients.set(client, others)
+      else ofClients.delete(client)
+      ended()
+    })
+  }
+}
