@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../config.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { openLog } from '../telemetry/log.ts'
-import { findSecretBox, openServer } from './processes.ts'
+import { findSecretBox, openServer } from './server.ts'
 
 /**
  * Runs `work` on the database of the configuration, also beside a running `start`.

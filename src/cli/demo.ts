@@ -23,7 +23,8 @@ import { SETS } from '../notificaties/backoff.ts'
 import { saveSettings } from '../notificaties/settings.ts'
 import type { Services } from '../services/services.ts'
 import { openLog } from '../telemetry/log.ts'
-import { findSecretBox, openServer, type Running, runApi, runWorker } from './processes.ts'
+import { runApi, runWorker } from './processes.ts'
+import { findSecretBox, openServer, type Running } from './server.ts'
 import { type Subscriber, startSubscriber } from './subscriber.ts'
 
 const ROWS = 2000

@@ -1,8 +1,5 @@
-// What the subcommands have in common: finding the database and the key, opening the parts, running and stopping.
-import { randomBytes, randomUUID } from 'node:crypto'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+// The processes that serve: opening their parts, running and stopping.
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { CRONTAB, taskList } from '../../tasks/index.ts'
@@ -10,13 +7,12 @@ import { sendNotifications } from '../../tasks/verstuur-notificaties.ts'
 import type { Parts } from '../app.ts'
 import { ensureBootstrapClient } from '../autorisaties/clients.ts'
 import { openCredentialStore } from '../autorisaties/credentials.ts'
-import { isShort, type SecretBox, secretBox } from '../autorisaties/secret-box.ts'
+import { isShort, type SecretBox } from '../autorisaties/secret-box.ts'
 import { requireKey, usableBox } from '../autorisaties/secret-key.ts'
 import { ensureBootstrapAdmin } from '../beheer/accounts.ts'
 import { openLiveSettings } from '../config/stored.ts'
-import { type Config, ConfigError } from '../config.ts'
+import type { Config } from '../config.ts'
 import { type Database, kyselyOn, openDatabase } from '../database/database.ts'
-import { findEmbedded, startEmbedded } from '../database/embedded.ts'
 import { awaitSchema } from '../database/migrate.ts'
 import { openReplica, type Replica } from '../database/replica.ts'
 import { openAhead } from '../documenten/import/ahead.ts'
@@ -34,54 +30,7 @@ import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
 import { SIDE_SERVER, startMetrics } from '../telemetry/metrics.ts'
-
-/** Something that runs until it is stopped. `failed` settles when it cannot go on. */
-export type Running = { stop(): Promise<void>; failed: Promise<unknown> }
-
-const NEVER = new Promise<never>(() => {})
-
-/**
- * The database of this configuration: the one that DATABASE_URL names, or the embedded one in DATA_DIR, which is started
- * unless another process of ours runs it already.
- * @param own refuse a running embedded one: `start` is to have it for itself
- */
-export async function openServer(config: Config, log: Logger, own = false): Promise<Running & { url: string }> {
-  if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {}, failed: NEVER }
-  const running = own ? undefined : await findEmbedded(config.dataDir)
-  if (running) return { url: running, stop: async () => {}, failed: NEVER }
-  await mkdir(config.dataDir, { recursive: true })
-  const embedded = await startEmbedded(config.dataDir, {
-    log: (line) => log.debug({ source: 'postgres' }, line.trim()),
-  })
-  return { url: embedded.url, stop: embedded.stop, failed: embedded.exited }
-}
-
-/**
- * SECRET_KEY, or else the key that `start` made in DATA_DIR.
- * @param make make one when there is none
- */
-export async function findSecretBox(config: Config, make: boolean): Promise<SecretBox> {
-  if (config.secretKey) return secretBox(config.secretKey)
-  const file = join(config.dataDir, 'secret-key')
-  try {
-    return secretBox((await readFile(file, 'utf8')).trim())
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ENOENT') throw error
-    if (!make) throw new ConfigError(['SECRET_KEY is required'])
-  }
-  await mkdir(config.dataDir, { recursive: true })
-  // Whole or not at all, and by one of two processes that start at the same moment.
-  const draft = `${file}.${randomUUID()}`
-  await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
-  try {
-    await link(draft, file)
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error
-  } finally {
-    await rm(draft)
-  }
-  return secretBox((await readFile(file, 'utf8')).trim())
-}
+import { findSecretBox, NEVER, type Running } from './server.ts'
 
 /** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. */
 async function openStore(config: Config, database: Database, log: Logger): Promise<Stores> {

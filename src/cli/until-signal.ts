@@ -4,7 +4,7 @@ import { type Config, readConfig } from '../config.ts'
 import { isConnectionFault } from '../jobs/worker.ts'
 import { openLog } from '../telemetry/log.ts'
 import { openTracing } from '../telemetry/tracing.ts'
-import type { Running } from './processes.ts'
+import type { Running } from './server.ts'
 
 const STOP_LIMIT_MS = 40_000
 

@@ -1,6 +1,7 @@
 // api: the HTTP side.
 import type { Command } from 'commander'
-import { findSecretBox, runApi, runMetrics } from '../processes.ts'
+import { runApi, runMetrics } from '../processes.ts'
+import { findSecretBox } from '../server.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
 
 export function addTo(program: Command): void {

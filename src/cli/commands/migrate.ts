@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../../config.ts'
 import { migrate } from '../../database/migrate.ts'
 import { openLog } from '../../telemetry/log.ts'
-import { openServer } from '../processes.ts'
+import { openServer } from '../server.ts'
 import { print } from '../terminal.ts'
 
 export function addTo(program: Command): void {

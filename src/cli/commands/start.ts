@@ -1,7 +1,8 @@
 // start: api and worker in one process, on a database of its own unless DATABASE_URL names one.
 import type { Command } from 'commander'
 import { migrate } from '../../database/migrate.ts'
-import { findSecretBox, openServer, runApi, runMetrics, runWorker } from '../processes.ts'
+import { runApi, runMetrics, runWorker } from '../processes.ts'
+import { findSecretBox, openServer } from '../server.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
 
 export function addTo(program: Command): void {
