@@ -13,12 +13,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
 import { type FinalResults, Parser, type Result } from 'tap-parser'
 import type { Order } from './lane.ts'
-import { prepareServer, type TestServer } from './setup.ts'
+import { prepareServer, type TestServer, temporaryRoot } from './setup.ts'
 
 const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own limit does not work
 const TAP_TIMEOUT = 600 // seconds, unless a test says otherwise
@@ -52,7 +52,7 @@ const total = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8'))
 const files = await describeFiles(names.length > 0 ? names : await allFiles())
 // Whatever the tests leave in the directory for temporary files is removed with it.
-const temporary = await mkdtemp(join(tmpdir(), 'zaakstroom-tests-'))
+const temporary = await mkdtemp(join(await temporaryRoot(), 'zaakstroom-tests-'))
 let server: TestServer | undefined
 try {
   server = await prepareServer()
