@@ -4,10 +4,9 @@ import { access } from 'node:fs/promises'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { LightMyRequestResponse } from 'fastify'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { createAccount } from '../../src/beheer/accounts.ts'
-import { hashPassword } from '../../src/beheer/password.ts'
 import type { Rol } from '../../src/beheer/session.ts'
 import { type TestApp, testApp } from '../app.ts'
+import { givenAccount } from './quick-hash.ts'
 
 // The first has no windows to look after: a page costs it a third of what it costs the whole browser.
 const PLACES = [
@@ -46,10 +45,6 @@ export async function needsBrowser(): Promise<{ skip?: string }> {
   return { skip }
 }
 
-let hash: Promise<string> | undefined
-/** Of WACHTWOORD: hashing costs 50 ms, by design. */
-const hashed = () => (hash ??= hashPassword(WACHTWOORD))
-
 export type PagesSetup = TestApp & {
   adres: string
   browser: Browser
@@ -68,10 +63,8 @@ export async function setUpPages(
   const test = await testApp(t, env)
   const accounts = new Map<Rol, number>()
   for (const rol of ['viewer', 'operator', 'administrator'] as const) {
-    await createAccount(test.database.db, { gebruikersnaam: rol, naam: `De ${rol}`, rol })
-    const [row] = await test.database.sql`
-      update beheer_account set wachtwoord = ${await hashed()} where gebruikersnaam = ${rol} returning id`
-    accounts.set(rol, row!.id)
+    const { id } = await givenAccount(test, { gebruikersnaam: rol, naam: `De ${rol}`, rol, wachtwoord: WACHTWOORD })
+    accounts.set(rol, id)
   }
   const adres = await test.app.listen({ port: 0, host: '127.0.0.1' })
   const sessie = async (rol: Rol) => {

@@ -1,11 +1,11 @@
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
-import { createAccount } from '../../src/beheer/accounts.ts'
 import { hashPassword, isPassword } from '../../src/beheer/password.ts'
 import { begin, runningAttempt, useCode } from '../../src/beheer/totp.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
 import { pagesClient } from './browser-client.ts'
+import { givenAccount } from './quick-hash.ts'
 
 t.test('signing in', await needsBrowser(), async (t) => {
   const test = await setUpPages(t)
@@ -106,9 +106,8 @@ t.test('forms from elsewhere are refused', async (t) => {
 
 async function withAccount(t: Parameters<typeof testApp>[0], env: Record<string, string> = {}) {
   const test = await testApp(t, env)
-  await createAccount(test.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
-  const [{ id, uuid }] = await test.database.sql<[{ id: number; uuid: string }]>`select id, uuid from beheer_account`
-  return { ...test, account: { id, uuid, gebruikersnaam: 'jan' } }
+  const made = await givenAccount(test, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
+  return { ...test, account: { ...made, gebruikersnaam: 'jan' } }
 }
 
 /** Sets up one-time codes; answers what makes a code, `steps` ahead of the clock of the database. */
@@ -247,7 +246,7 @@ t.test('too many attempts from one address wait a minute, those from another do 
 t.test('wrong passwords slow down whoever enters them, and lock nobody out', async (t) => {
   const test = await withAccount(t)
   const { sql } = test.database
-  await createAccount(test.database.db, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
+  await givenAccount(test, { gebruikersnaam: 'piet', rol: 'viewer', wachtwoord: WACHTWOORD })
   const wrong = (browser: ReturnType<typeof pagesClient>) => browser.login('JAN', 'verkeerd')
   /** Hashes that were computed show as failures of the account. */
   const failures = async () =>
