@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { freePort } from '../free-port.ts'
@@ -103,6 +104,7 @@ async function untilReady(child: ChildProcess, address: string): Promise<void> {
   while (child.exitCode === null) {
     const response = await fetch(`${address}/readyz`).catch(() => undefined)
     if (response?.ok) return
+    await sleep(25)
   }
   throw new Error('the service ended')
 }

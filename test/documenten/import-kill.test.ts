@@ -352,7 +352,7 @@ async function until(what: string, condition: () => Promise<boolean>, limit = 24
   const late = performance.now() + limit
   while (!(await condition())) {
     if (performance.now() > late) throw new Error(`did not come: ${what}`)
-    await sleep(5)
+    await sleep(20)
   }
 }
 

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import type { Answer } from '../app.ts'
@@ -118,6 +119,7 @@ async function givenService(t: { teardown(work: () => unknown): unknown }, env: 
 async function answering(child: ChildProcess, base: string): Promise<void> {
   while (child.exitCode === null) {
     if ((await fetch(`${base}/livez`).catch(() => undefined))?.ok) return
+    await sleep(25)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('the service has ended')
