@@ -33,10 +33,7 @@ export function addresses(old: string[], own: string): Addresses {
     },
     toUuid(text) {
       const rest = restOf(text)
-      const last = rest
-        ?.replace(/[?#].*$/, '')
-        .split('/')
-        .at(-1)
+      const last = rest?.split(/[?#]/)[0]!.split('/').at(-1)
       return last && isUuid(last) ? last.toLowerCase() : text
     },
   }

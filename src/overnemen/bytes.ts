@@ -188,7 +188,7 @@ export async function belongsToSource(sql: Sql | import('postgres').Sql, sleutel
 /** Whether our stores take it as a name: those of other installations can hold anything. */
 function isKey(pad: string): boolean {
   try {
-    requireKey(pad.replace(/\?.*$/, ''))
+    requireKey(pad.split('?')[0]!)
     return true
   } catch {
     return false

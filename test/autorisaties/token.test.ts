@@ -50,6 +50,16 @@ t.test('authentication', async (t) => {
     t.equal((await send(test, `Bearer ${token(claims({ exp: now() + 60, nbf: now() - 60 }))}`)).status, 200)
   })
 
+  t.test('a client that nobody knows costs the signature check of one that is known', async (t) => {
+    const checks = t.capture(test.app.jwt, 'verify', test.app.jwt.verify)
+    const costs = () => checks().map(({ args: [, options] }) => ({ ...(options as object), key: 'a key' }))
+    await send(test, `Bearer ${token(claims(), { secret: 'x'.repeat(SECRET.length) })}`)
+    const known = costs()
+    await send(test, `Bearer ${token(claims({ client_id: 'niemand' }))}`)
+    t.equal(known.length, 1)
+    t.strictSame(costs(), known)
+  })
+
   const signed = token(claims())
   const [head, body, signature] = signed.split('.') as [string, string, string]
   const refused: [string, string | undefined, string][] = [

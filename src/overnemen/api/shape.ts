@@ -7,11 +7,7 @@ const at = (json: unknown, path: string[]): unknown =>
   path.reduce<unknown>((value, name) => (value as Json | null | undefined)?.[name], json)
 
 /** The last part of a URL. */
-export const uuidIn = (url: unknown): string =>
-  String(url)
-    .replace(/[?#].*$/, '')
-    .split('/')
-    .at(-1) ?? ''
+export const uuidIn = (url: unknown): string => String(url).split(/[?#]/)[0]!.split('/').at(-1)!
 
 function fields(json: unknown, columns: Column[], refs: Ref[]): Record<string, unknown> {
   const object: Record<string, unknown> = {}
