@@ -141,7 +141,7 @@ export const CELLS: Cell[] = [
       let over = false
       const ending = (async () => {
         while (!over) {
-          await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+          await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
           await sleep(1000)
         }
         await sql.end()
@@ -182,7 +182,7 @@ export const CELLS: Cell[] = [
       })
       const set = async (value: string) => {
         await sql.unsafe(`alter database zaakstroom set default_transaction_read_only = ${value}`)
-        await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+        await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
       }
       await set('on')
       return async () => {
