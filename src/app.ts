@@ -243,7 +243,8 @@ function collectRoutes(app: FastifyInstance) {
   }
 }
 
-// The path without its parameters, and without numbers that may be a BSN: clients put one in the wrong place too.
+// What was asked, of what, by whom, from where, when and with which result (BIO 8.15.01). The path is without its parameters, and
+// without numbers that may be a BSN: clients put one in the wrong place too.
 function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
   if (request.routeOptions.logLevel === 'warn' || !log.isLevelEnabled('info')) return
   log.info(
@@ -253,6 +254,7 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
       path: withoutNumbers(request.url.split('?', 1)[0]!.slice(0, 500)),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
+      address: request.ip,
       ...(request.actor && { client_id: request.actor.clientId, user_id: withoutNumbers(request.actor.userId) }),
     },
     'request',

@@ -50,7 +50,12 @@ export type TestApp = {
 }
 export type Answer = { status: number; body: any; text: string; headers: Record<string, string | string[] | undefined> }
 
-export async function testApp(t: TestLike, env: Record<string, string> = {}): Promise<TestApp> {
+/** @param lines where the lines of the log go; they are lost otherwise */
+export async function testApp(
+  t: TestLike,
+  env: Record<string, string> = {},
+  lines?: (line: string) => void,
+): Promise<TestApp> {
   const databaseUrl = env.DATABASE_URL ?? (await testDatabase(t)).url
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-app-'))
   const importDir = join(directory, 'import-data')
@@ -60,10 +65,10 @@ export async function testApp(t: TestLike, env: Record<string, string> = {}): Pr
     DATA_DIR: join(directory, 'data'),
     SECRET_KEY: 'key of the tests, long enough',
     IMPORT_DOCUMENTEN_BASE_DIR: importDir,
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: lines ? 'info' : 'silent',
     ...env,
   })
-  const log = openLog(given.logLevel)
+  const log = openLog(given.logLevel, lines && { write: lines })
   // With a PgBouncer in between, when one is asked for: TEST_POOLER=yes npm test -- test/…
   const pooler = process.env.TEST_POOLER ? await startPooler(databaseUrl) : undefined
   const database = openDatabase(databaseUrl, { max: 10, name: 'test', pooler: pooler?.url })

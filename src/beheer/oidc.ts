@@ -3,10 +3,12 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as openid from 'openid-client'
+import { fetch } from 'undici'
 import { countAttempts } from '../autorisaties/attempts.ts'
 import type { OidcSettings } from '../config.ts'
 import { networkOf } from '../http/network.ts'
 import { Problem } from '../http/problem.ts'
+import { openAgent, type Proxies, usesProxy } from '../services/transport.ts'
 import { writeAudit } from './change.ts'
 import { basePath } from './keyset-list.ts'
 import { t } from './language/language.ts'
@@ -22,7 +24,7 @@ type PendingSignIn = { state: string; nonce: string; verifier: string; verder: s
 export function registerOidc(app: FastifyInstance): void {
   const settings = app.parts.config.oidc
   if (!settings) return
-  const provider = openProvider(settings)
+  const provider = openProvider(settings, app.parts.config.proxies)
   const pogingen = countAttempts({
     limit: 20,
     detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
@@ -126,8 +128,17 @@ export function roleOf(claims: Record<string, unknown>, { roleClaim, roles }: Oi
 const KNOWN_MS = 3_600_000
 const AWAY_MS = 5000
 
+function fetchThrough(proxies: Proxies): openid.CustomFetch {
+  const dispatcher = openAgent({ connections: 5, proxies })
+  const ask = fetch as unknown as (url: string, options: object) => Promise<Response> // undici's types of the same classes
+  return (url, options) => ask(url, { ...options, dispatcher })
+}
+
 /** The provider's addresses and keys: asked at the first sign-in, anew after an hour, and soon again when it was away. */
-function openProvider(settings: OidcSettings): (request: FastifyRequest) => Promise<openid.Configuration> {
+function openProvider(
+  settings: OidcSettings,
+  proxies: Proxies,
+): (request: FastifyRequest) => Promise<openid.Configuration> {
   let known: { configuration: Promise<openid.Configuration>; until: number } | undefined
   const discover = async (request: FastifyRequest) => {
     try {
@@ -138,6 +149,7 @@ function openProvider(settings: OidcSettings): (request: FastifyRequest) => Prom
         settings.clientSecret ? undefined : openid.None(),
         {
           timeout: TIMEOUT_SECONDS,
+          ...(usesProxy(proxies) && { [openid.customFetch]: fetchThrough(proxies) }),
           execute: [
             openid.enableNonRepudiationChecks, // the signature of the ID token, which the library leaves to TLS
             // Only for a provider that the operator himself wrote with http.

@@ -33,7 +33,7 @@ const LATE_MS = 15 * 60_000
 const LITTLE_SPACE = 0.1
 
 export function registerOverview(app: FastifyInstance): void {
-  const bereik = remembered(5_000, unreachable)
+  const bereik = remembered(5_000, (apiRoot, ms: number) => unreachable(apiRoot, ms, app.parts.config.proxies))
   const databaseGrootte = remembered(60_000, async () => {
     const [row] = await app.reader.sql<[{ omvang: number }]>`
       select pg_database_size(current_database()) as omvang`

@@ -39,6 +39,15 @@ export type InPages = {
 }
 const pages = (inPages: InPages) => ({ pages: inPages })
 
+const proxy = (env: string, description: string) =>
+  Type.String({
+    env,
+    secret: true,
+    must: 'begin with http:// or https://, and be a host and port, perhaps with a name and password',
+    pattern: '^https?://[^/?#]+/?$',
+    description,
+  })
+
 export const Settings = Type.Object({
   host: Type.String({ env: 'HOST', default: '127.0.0.1', minLength: 1, description: 'address to listen on' }),
   port: Type.Integer({ env: 'PORT', default: 8000, minimum: 0, maximum: 65535, description: 'port to listen on' }),
@@ -311,6 +320,17 @@ export const Settings = Type.Object({
       label: 'Inhoud van verwijderde documenten, in uren',
       uitleg:
         'Zo lang blijft de inhoud van een verwijderd document nog in de opslag staan. Niemand kan die dan nog opvragen. Neem meer uren dan een back-up duurt: dan heeft elk document na het terugzetten zijn inhoud.',
+    }),
+  }),
+  proxies: Type.Object({
+    http: Type.Optional(
+      proxy('HTTP_PROXY', 'proxy for calls over http to services, receivers and the provider of OpenID Connect'),
+    ),
+    https: Type.Optional(proxy('HTTPS_PROXY', 'proxy for those over https; unset: that of HTTP_PROXY')),
+    except: Type.String({
+      env: 'NO_PROXY',
+      default: '',
+      description: 'hosts and domains, with commas, that are called without a proxy',
     }),
   }),
   clamdUrl: Type.Optional(

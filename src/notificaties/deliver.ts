@@ -1,7 +1,7 @@
 // deliver: one attempt to deliver a message to its receiver over HTTP: the external notifications service, or an abonnement.
 import { createHmac } from 'node:crypto'
 import { createSigner } from 'fast-jwt'
-import type { Agent } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import { openAgents, openTokens, type TokenRequest } from '../services/credentials.ts'
@@ -42,8 +42,8 @@ export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`
 
 /** Opens the connections to receivers. A subscriber has connections of its own, so that none waits for those of another. */
 export function openDelivery(config: Config, box: SecretBox): Deliver {
-  const caller = openCaller(box, config.notificationsConcurrency)
-  const agents = openAgents(50)
+  const caller = openCaller(box, config.notificationsConcurrency, config.proxies)
+  const agents = openAgents(50, config.proxies)
   const tokens = openTokens()
 
   return {
@@ -117,7 +117,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     return answer
   }
 
-  function agentFor({ uuid, callbackUrl, certificaat, certificaatSleutel }: Subscriber): Agent {
+  function agentFor({ uuid, callbackUrl, certificaat, certificaatSleutel }: Subscriber): Dispatcher {
     const key = certificaatSleutel && box.open(certificaatSleutel, subscriberOwner(uuid))
     return agents.agentFor(uuid, new URL(callbackUrl).origin, key ? { cert: certificaat, key } : {})
   }

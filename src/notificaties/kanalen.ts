@@ -7,7 +7,15 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { ownAddress, PATHS } from '../http/links.ts'
 import { isBelow, openCaller, outgoingUrl, type RemoteService, SERVICE_COLUMNS } from '../services/services.ts'
-import { allowedAddress, type CallAnswer, FAILURES, failureKind, lookupAllowed } from '../services/transport.ts'
+import {
+  allowedAddress,
+  type CallAnswer,
+  FAILURES,
+  failureKind,
+  lookupAllowed,
+  type Proxies,
+  usesProxy,
+} from '../services/transport.ts'
 
 export type Kanaal = {
   naam: string
@@ -131,6 +139,10 @@ function listed({ body }: CallAnswer, naam: string): { url: string }[] {
 
 export const STAGES = ['DNS', 'TCP', 'TLS', 'HTTP', 'rights'] as const
 export type Stage = { stage: (typeof STAGES)[number]; outcome: 'ok' | 'failed' | 'skipped'; detail: string }
+// What a proxy does for us is only seen as a whole.
+const THROUGH_PROXY = (['DNS', 'TCP', 'TLS'] as const).map(
+  (stage): Stage => ({ stage, outcome: 'skipped', detail: 'proxy' }),
+)
 
 /**
  * Goes the way of a notification step by step, and ends with a message on channel `test`. That the service does not know
@@ -154,14 +166,17 @@ export async function testNotificatie(parts: Parts): Promise<Stage[]> {
     }
     let answer: CallAnswer | undefined
     const at = { host, port, lookup: lookupAllowed }
-    await step('DNS', () => allowedAddress(host))
-    await step('TCP', () => opened(connect(at), 'connect', dienst.termijnMs))
-    if (url.protocol !== 'https:') stages.push({ stage: 'TLS', outcome: 'skipped', detail: 'http' })
-    else
-      await step('TLS', () => {
-        const servername = isIP(host) ? {} : { servername: host }
-        return opened(connectTls({ ...at, ...servername }), 'secureConnect', dienst.termijnMs)
-      })
+    if (usesProxy(parts.config.proxies)) stages.push(...THROUGH_PROXY)
+    else {
+      await step('DNS', () => allowedAddress(host))
+      await step('TCP', () => opened(connect(at), 'connect', dienst.termijnMs))
+      if (url.protocol !== 'https:') stages.push({ stage: 'TLS', outcome: 'skipped', detail: 'http' })
+      else
+        await step('TLS', () => {
+          const servername = isIP(host) ? {} : { servername: host }
+          return opened(connectTls({ ...at, ...servername }), 'secureConnect', dienst.termijnMs)
+        })
+    }
     await step('HTTP', async () => {
       answer = await call('POST', 'notificaties', testMessage(parts.config))
       const { status } = answer
@@ -192,9 +207,10 @@ function testMessage(config: Config) {
 
 /**
  * Whether something listens at the address of the service: the first steps of the test only, without sending anything.
- * @returns why not, or undefined when it does
+ * @returns why not, or undefined when it does, or when only a proxy could tell
  */
-export async function unreachable(apiRoot: string, ms: number): Promise<string | undefined> {
+export async function unreachable(apiRoot: string, ms: number, proxies: Proxies): Promise<string | undefined> {
+  if (usesProxy(proxies)) return undefined
   const { hostname, port, protocol } = new URL(apiRoot)
   const host = hostname.replace(/^\[|\]$/g, '')
   try {
@@ -220,14 +236,17 @@ async function opened(socket: ReturnType<typeof connect>, event: string, ms: num
   }
 }
 
-async function withService<T>({ database, box }: Parts, work: (service: ServiceConnection) => Promise<T>): Promise<T> {
+async function withService<T>(
+  { database, box, config }: Parts,
+  work: (service: ServiceConnection) => Promise<T>,
+): Promise<T> {
   const dienst = await database.db
     .selectFrom('notificatieInstelling as i')
     .innerJoin('dienst as d', 'd.id', 'i.ingesteldeDienstId')
     .select(SERVICE_COLUMNS.map((column) => `d.${column}` as const))
     .executeTakeFirst()
   if (!dienst) throw new NoService('no notifications service is configured')
-  const caller = openCaller(box, 1)
+  const caller = openCaller(box, 1, config.proxies)
   try {
     return await work({
       dienst,

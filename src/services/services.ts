@@ -15,6 +15,7 @@ import {
   FAILURES,
   type FailureKind,
   failureKind,
+  type Proxies,
   sendWithin,
   type Tls,
 } from './transport.ts'
@@ -84,7 +85,7 @@ const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
 /** Opens the way out to the services in table `dienst`, and to the selectielijst. */
 export function openServices(database: Database, box: SecretBox, config: Config, log: Logger): Services {
   const lines = openRequestLog(database, config, log)
-  const caller = logged(openCaller(box, 10), lines)
+  const caller = logged(openCaller(box, 10, config.proxies), lines)
   const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
   // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
   async function find(text: string) {
@@ -258,8 +259,8 @@ export type Caller = {
 }
 
 /** Opens the connections to services. @param connections at most, to one origin */
-export function openCaller(box: SecretBox, connections: number): Caller {
-  const agents = openAgents(connections)
+export function openCaller(box: SecretBox, connections: number, proxies: Proxies): Caller {
+  const agents = openAgents(connections, proxies)
   const tokens = openTokens()
   return {
     async send(dienst, call) {

@@ -1,10 +1,15 @@
 // The way out: calls over HTTP with a bound on time and bytes, never to an address at which a machine talks to itself.
 import { type LookupAddress, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
 
 /** What connections show and trust. PEM; left out: no certificate, the usual authorities. */
 export type Tls = { cert?: string; key?: string; ca?: string }
+
+/** Where calls to others go through: a proxy for http and one for https, and hosts that are called without, with commas. */
+export type Proxies = { http?: string; https?: string; except: string }
+
+export const usesProxy = ({ http, https }: Proxies): boolean => Boolean(http || https)
 
 export type Call = {
   url: URL
@@ -95,9 +100,14 @@ function withoutCredentials(body: Buffer, { headers = {} }: Call): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(sent, '***'), 'latin1')
 }
 
-/** Connections that are kept a short while for the next call, to addresses that may be called. */
-export function openAgent({ connections, tls = {} }: { connections: number; tls?: Tls }): Agent {
-  return new Agent({
+export type Outgoing = { connections: number; tls?: Tls; proxies: Proxies }
+
+/**
+ * Connections that are kept a short while for the next call, to addresses that may be called. A proxy resolves names itself, and
+ * is trusted to reach what it should.
+ */
+export function openAgent({ connections, tls = {}, proxies }: Outgoing): Dispatcher {
+  const options = {
     connections,
     pipelining: 1,
     // Short, so that we do not write on a connection that the other side is just closing.
@@ -106,6 +116,15 @@ export function openAgent({ connections, tls = {} }: { connections: number; tls?
     headersTimeout: 0, // the term of the service covers it
     bodyTimeout: 0,
     connect: { lookup: lookupAllowed, timeout: 300_000, ...tls },
+  }
+  if (!usesProxy(proxies)) return new Agent(options)
+  const { http = '', https = '', except } = proxies // an empty text: not that of the environment either
+  return new EnvHttpProxyAgent({
+    ...options,
+    requestTls: { timeout: 300_000, ...tls },
+    httpProxy: http,
+    httpsProxy: https,
+    noProxy: except,
   })
 }
 

@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { failureKind, openAgent, sendWithin } from '../../src/services/transport.ts'
 
@@ -48,6 +53,55 @@ t.test('a server that breaks off halfway is a failure', async (t) => {
   t.equal(await answer.catch(failureKind), 'connection')
 })
 
+t.test('calls go through the proxy of the settings, but for the hosts that are excepted', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-proxy-'))
+  t.teardown(() => rm(directory, { recursive: true }))
+  const name = 'dienst.voorbeeld.test' // only the proxy knows it
+  execFileSync(
+    'openssl',
+    `req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key -out cert -subj /CN=x -addext subjectAltName=DNS:${name}`.split(
+      ' ',
+    ),
+    { stdio: 'ignore', cwd: directory },
+  )
+  const [cert, key] = await Promise.all(['cert', 'key'].map((file) => readFile(join(directory, file), 'utf8')))
+  const there = createTlsServer({ cert, key }, (_request, response) => response.end('over TLS')).listen(0, '127.0.0.1')
+  await once(there, 'listening')
+  t.teardown(() => there.close())
+  const asked: string[] = []
+  const note = (request: IncomingMessage) =>
+    asked.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`)
+  const proxy = createServer((request, response) => {
+    note(request)
+    response.end('by the proxy')
+  })
+  proxy.on('connect', (request, client: Socket) => {
+    note(request)
+    const onward = connect((there.address() as AddressInfo).port, '127.0.0.1', () =>
+      client.write('HTTP/1.1 200 OK\r\n\r\n'),
+    )
+    onward.pipe(client).pipe(onward)
+    for (const socket of [client, onward]) socket.on('error', () => {})
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  const call = async (url: string | URL, except = 'localhost,127.0.0.1') => {
+    const http = `http://ons:geheim@127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const agent = openAgent({ connections: 1, tls: { ca: cert! }, proxies: { http, except } })
+    t.teardown(() => agent.destroy())
+    return (await sendWithin(10_000, agent, { url: new URL(url), method: 'GET', limit: 100 })).body.toString()
+  }
+  t.equal(await call(`https://${name}/`), 'over TLS')
+  t.equal(await call(`http://${name}/`), 'by the proxy')
+  const credentials = `Basic ${Buffer.from('ons:geheim').toString('base64')}`
+  t.strictSame(asked, [`CONNECT ${name}:443 ${credentials}`, `GET http://${name}/ ${credentials}`])
+  t.equal(await call(await givenServer(t, (_request, response) => response.end('direct'))), 'direct')
+  const metadata = call('http://169.254.169.254/', '')
+  t.equal(await metadata.catch(failureKind), 'blocked', 'an address that may not be called is not asked of a proxy')
+  t.equal(asked.length, 2)
+})
+
 async function givenServer(t: Test, listener: RequestListener): Promise<URL> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -59,7 +113,7 @@ async function givenServer(t: Test, listener: RequestListener): Promise<URL> {
 }
 
 function givenAgent(t: Test) {
-  const agent = openAgent({ connections: 1 })
+  const agent = openAgent({ connections: 1, proxies: { except: '' } })
   t.teardown(() => agent.destroy())
   return agent
 }

@@ -7,7 +7,14 @@ import { openDatabase } from '../../src/database/database.ts'
 import { filesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { startMetrics } from '../../src/telemetry/metrics.ts'
+import { testApp } from '../app.ts'
 import { testDatabase } from '../setup.ts'
+
+t.test('the port of the API has no metrics and nothing for debugging', async (t) => {
+  const { app } = await testApp(t)
+  for (const url of ['/metrics', '/debug', '/debug/pprof', '/json/list', '/_debug', '/status'])
+    t.equal((await app.inject(url)).statusCode, 404, url)
+})
 
 t.test('metrics of what this process waits for and what fails it', async (t) => {
   const { url } = await testDatabase(t)

@@ -97,6 +97,19 @@ t.test('a job goes on under the id of the request that queued it', async (t) => 
   t.same(seen, ['verzoek-3'])
 })
 
+t.test('a request leaves a line with who asked what, from where, and what came of it', async (t) => {
+  const lines: string[] = []
+  const test = await testApp(t, {}, (line) => lines.push(line))
+  await test.call('GET', '/catalogi/api/v1/catalogussen?page=1', undefined, {
+    headers: { 'x-request-id': 'verzoek-5' },
+  })
+  const line = lines.map((text) => JSON.parse(text)).find(({ event }) => event === 'request')
+  t.match(line, {
+    ...{ reqId: 'verzoek-5', method: 'GET', path: '/catalogi/api/v1/catalogussen', status: 200 },
+    ...{ client_id: 'beheer', user_id: 'gebruiker-1', address: '127.0.0.1', timestamp: /^\d{4}-.*Z$/ },
+  })
+})
+
 t.test('lines that a job logs have the id', async (t) => {
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })

@@ -13,7 +13,7 @@ import { registerSigning } from './signing.ts'
 
 export function registerAbonnementen(app: FastifyInstance): void {
   const { config, box } = app.parts
-  const agent = openAgent({ connections: 5 })
+  const agent = openAgent({ connections: 5, proxies: config.proxies })
   const delivery = openDelivery(config, box)
   app.addHook('onClose', async () => {
     await Promise.all([agent.destroy(), delivery.close()])

@@ -42,7 +42,7 @@ const Params = Type.Object({ uuid: Uuid })
 
 export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
   const { config, box } = app.parts
-  const agent = openAgent({ connections: 20 })
+  const agent = openAgent({ connections: 20, proxies: config.proxies })
   app.addHook('onClose', () => agent.destroy())
 
   app.get(
