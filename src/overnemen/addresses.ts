@@ -32,8 +32,8 @@ export function addresses(old: string[], own: string): Addresses {
       return rest === undefined ? text : own + rest
     },
     toUuid(text) {
-      const rest = restOf(text)
-      const last = rest?.split(/[?#]/)[0]!.split('/').at(-1)
+      const rest = restOf(text) ?? ''
+      const last = rest.split(/[?#]/)[0]!.split('/').at(-1)
       return last && isUuid(last) ? last.toLowerCase() : text
     },
   }
