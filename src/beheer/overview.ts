@@ -1,10 +1,10 @@
 // overzicht: the state of the service on one page: what is wrong, where to do something about it, and what is going on.
 
-import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Reader } from '../database/database.ts'
 import { one } from '../database/rows.ts'
+import type { DiskSpace } from '../documenten/storage/index.ts'
 import type { readiness } from '../http/health.ts'
 import { unreachable } from '../notificaties/kanalen.ts'
 import { EXTERNAL } from '../notificaties/outbox.ts'
@@ -152,8 +152,16 @@ const BACKENDS: Record<string, string> = words({
   azure_blob_storage: 'Azure',
 })
 
-function storagePart({ storage }: Controles, backend: string, storingen: Storing[]): Component {
+function storagePart({ storage, malwareScanner }: Controles, backend: string, storingen: Storing[]): Component {
   const detail = BACKENDS[backend] ?? backend
+  if (malwareScanner && malwareScanner.status !== 'ok')
+    storingen.push({
+      soort: 'let-op',
+      tekst: t('De virusscanner antwoordt niet.'),
+      advies: t(
+        'Start clamd opnieuw en bekijk zijn log. De instelling CLAMD_UNAVAILABLE zegt of uploaden intussen doorgaat.',
+      ),
+    })
   if (storage!.status === 'ok') return { naam: t('Documentopslag'), soort: 'goed', staat: t('Werkt'), detail }
   storingen.push({
     soort: 'fout',
@@ -444,28 +452,20 @@ async function readImport({ sql }: Reader) {
   return row
 }
 
-type Disk = { vrij: number; totaal: number } | undefined
-
 /** Undefined when documents are elsewhere, or the directory cannot be read now. */
-async function readDisk({ config, store }: Parts): Promise<Disk> {
-  if (store.backend !== 'filesystem') return undefined
-  try {
-    const { bavail, blocks, bsize } = await statfs(config.documentenDir)
-    return { vrij: bavail * bsize, totaal: blocks * bsize }
-  } catch {
-    return undefined
-  }
+async function readDisk({ store }: Parts): Promise<DiskSpace | undefined> {
+  return store.space?.().catch(() => undefined)
 }
 
-function diskPart(schijf: Disk, storingen: Storing[]): Component {
+function diskPart(disk: DiskSpace | undefined, storingen: Storing[]): Component {
   const naam = t('Schijfruimte')
-  if (!schijf) return { naam, soort: '', staat: t('Onbekend'), detail: t('Zie de opslag zelf.') }
-  const deel = schijf.vrij / schijf.totaal
-  const detail = t`${formatBytes(schijf.vrij)} vrij van ${formatBytes(schijf.totaal)}`
-  if (deel >= LITTLE_SPACE) return { naam, soort: 'goed', staat: t('Genoeg'), detail }
+  if (!disk) return { naam, soort: '', staat: t('Onbekend'), detail: t('Zie de opslag zelf.') }
+  const { free, total } = disk
+  const detail = t`${formatBytes(free)} vrij van ${formatBytes(total)}`
+  if (free / total >= LITTLE_SPACE) return { naam, soort: 'goed', staat: t('Genoeg'), detail }
   storingen.push({
     soort: 'let-op',
-    tekst: t`Op de schijf van de documenten is nog ${formatBytes(schijf.vrij)} vrij.`,
+    tekst: t`Op de schijf van de documenten is nog ${formatBytes(free)} vrij.`,
     advies: t('Maak de schijf groter, of ruim op. Als zij vol is lukt uploaden niet meer.'),
     pad: '/bewaartermijnen',
     link: t('Naar de bewaartermijnen'),

@@ -238,7 +238,7 @@ async function startNotifications(parts: { config: Config; url: string; box: Sec
 /** Metrics of this process, when a port is configured for them. */
 export async function runMetrics(config: Config, url: string, log: Logger): Promise<Running> {
   const { metricsPort: port, host } = config
-  const metrics = await startMetrics({ port, host, databaseUrl: url, log })
+  const metrics = await startMetrics({ port, host, databaseUrl: url, store: openStores(config, log).store, log })
   return { stop: metrics.close, failed: NEVER }
 }
 

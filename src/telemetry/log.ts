@@ -45,8 +45,19 @@ export function openLog(level: string, destination?: DestinationStream): Logger 
         },
       },
     },
-    destination ?? pino.destination({ fd: 1, sync: false }),
+    destination ?? logDestination(1),
   )
+}
+
+/** Bytes of lines that wait for whoever reads them. */
+const MAX_WAITING = 16 * 1024 * 1024
+
+/** How many lines this process has dropped. Metrics tell it. */
+export const droppedLines = { count: 0 }
+
+/** Nobody waits for a reader of the log that has stopped: what does not fit any more is dropped and counted. */
+export function logDestination(fd: number): DestinationStream {
+  return pino.destination({ fd, sync: false, maxLength: MAX_WAITING }).on('drop', () => droppedLines.count++)
 }
 
 /** The same log for lines of plain values, as there is one for every request: to look for secrets within each costs most of it. */

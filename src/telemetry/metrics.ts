@@ -6,9 +6,10 @@ import type { Logger } from 'pino'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Database, openDatabase, type ReadDb, waitingForConnection } from '../database/database.ts'
 import { one } from '../database/rows.ts'
-import { storageFaults } from '../documenten/storage/index.ts'
+import { type Store, storageFaults } from '../documenten/storage/index.ts'
 import { scanned } from '../documenten/storage/scan.ts'
 import { readFigures } from '../nrc/abonnement/figures.ts'
+import { droppedLines } from './log.ts'
 
 const register = new Registry()
 /** Settings of the small servers beside the API: who asks there sends a line and nothing more. */
@@ -161,6 +162,17 @@ const scans = new Counter({
   labelNames: ['result'],
   registers: [register],
 })
+const storageSpace = new Gauge({
+  name: 'zaakstroom_storage_space_bytes',
+  help: 'Bytes of the disk that documents are on, in all and free; left out for S3 and Azure.',
+  labelNames: ['state'],
+  registers: [register],
+})
+const logDropped = new Counter({
+  name: 'zaakstroom_log_lines_dropped_total',
+  help: 'Lines of the log that nobody read in time.',
+  registers: [register],
+})
 const tableBytes = new Gauge({
   name: 'zaakstroom_table_bytes',
   help: 'Size of the tables that grow, with their indexes.',
@@ -192,9 +204,10 @@ export async function startMetrics(options: {
   port: number | undefined
   host: string
   databaseUrl: string
+  store?: Store
   log: Logger
 }): Promise<{ address: string; close(): Promise<void> }> {
-  const { port, host, databaseUrl, log } = options
+  const { port, host, databaseUrl, store, log } = options
   if (port === undefined) return { address: '', ...NOTHING }
   collectDefaults()
   const database = openDatabase(databaseUrl, { max: 1, name: 'metrics', settings: { statement_timeout: '5000' } })
@@ -207,6 +220,11 @@ export async function startMetrics(options: {
     for (const { what, code, count } of storageFaults.values()) storageErrors.inc({ what, code }, count)
     scans.reset()
     for (const [result, count] of Object.entries(scanned)) scans.inc({ result }, count)
+    logDropped.reset()
+    logDropped.inc(droppedLines.count)
+    storageSpace.reset()
+    const space = await store?.space?.().catch(() => undefined)
+    if (space) for (const state of ['free', 'total'] as const) storageSpace.set({ state }, space[state])
     for (const gauge of [
       notifications,
       oldestWaiting,

@@ -144,6 +144,8 @@ t.test('a passing fault costs an attempt and nothing else', async (t) => {
 
 t.test('an import waits for what is away, without using attempts, says so, and goes on', async (t) => {
   const { documentenDir } = app.config
+  const { store } = app.parts
+  const { space } = store
   const full = await failOn(app, 'enkelvoudiginformatieobject', 'raise disk_full;')
   const faults: [reason: string, begin: () => Promise<unknown>, end: () => Promise<unknown>][] = [
     [
@@ -156,6 +158,11 @@ t.test('an import waits for what is away, without using attempts, says so, and g
       // as an empty mount point
       () => rename(documentenDir, `${documentenDir}-weg`).then(() => mkdir(documentenDir)),
       () => rm(documentenDir, { recursive: true }).then(() => rename(`${documentenDir}-weg`, documentenDir)),
+    ],
+    [
+      'Wacht op ruimte in de opslag.',
+      async () => (store.space = async () => ({ free: 19, total: 1000 })),
+      async () => (store.space = space!),
     ],
     ['Wacht op de database.', full.on, full.off],
   ]

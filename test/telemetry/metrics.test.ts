@@ -18,7 +18,9 @@ t.test('the port of the API has no metrics and nothing for debugging', async (t)
 
 t.test('metrics of what this process waits for and what fails it', async (t) => {
   const { url } = await testDatabase(t)
-  const metrics = await startMetrics({ port: 0, host: '127.0.0.1', databaseUrl: url, log: openLog('silent') })
+  const metrics = await startMetrics({
+    ...{ port: 0, host: '127.0.0.1', databaseUrl: url, store: filesystemStore(tmpdir()), log: openLog('silent') },
+  })
   t.teardown(metrics.close)
   const has = async (t: { match(text: string, line: string, name: string): unknown }, line: string) => {
     const text = await (await fetch(metrics.address)).text()
@@ -51,6 +53,14 @@ t.test('metrics of what this process waits for and what fails it', async (t) => 
     await t.rejects(database.sql.begin((sql) => sql`select 1`))
     await t.rejects(database.sql.reserve())
     await has(t, 'zaakstroom_database_pool_waiting{pool="weg"} 0')
+  })
+
+  t.test('the disk of the documents is told', async (t) => {
+    const text = await (await fetch(metrics.address)).text()
+    const [free, total] = ['free', 'total'].map((state) =>
+      Number(new RegExp(`zaakstroom_storage_space_bytes{state="${state}"} (\\S+)`).exec(text)?.[1]),
+    )
+    t.ok(free! > 0 && total! >= free!, `${free} of ${total}`)
   })
 
   t.test('faults of the storage are counted by their code', async (t) => {

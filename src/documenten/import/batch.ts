@@ -47,10 +47,15 @@ export async function processBatch(parts: BatchParts, ahead: Ahead, batch: Batch
   }
 }
 
+const WAITS: Record<string, string> = {
+  'import directory': 'Wacht op de importmap.',
+  'malware scanner': 'Wacht op de virusscanner.',
+}
+
 /** A broken connection is not among these: then the worker itself runs the job again as soon as there is a new one. */
 function waitsFor(error: unknown): string | undefined {
   if (error instanceof StoreUnavailable)
-    return error.wat === 'import directory' ? 'Wacht op de importmap.' : 'Wacht op de opslag.'
+    return WAITS[error.wat] ?? (error.code === 'almost-full' ? 'Wacht op ruimte in de opslag.' : 'Wacht op de opslag.')
   const code = String((error as { code?: unknown } | null)?.code)
   return /^(53[0-9A-Z]{3}|25006)$/.test(code) ? 'Wacht op de database.' : undefined // full, or read-only
 }

@@ -56,8 +56,18 @@ export async function prepare(
   row: ActiveImport,
   { vanaf, rows }: { vanaf: number; rows: number },
 ): Promise<Prepared> {
+  await requireSpace(parts.store)
   const { fouten, typed } = await judge(parts, row, vanaf, rows)
   return { rows, fouten, candidates: await copyContents(parts, typed) }
+}
+
+const MIN_FREE = 1024 ** 3
+const MIN_FREE_SHARE = 0.02
+
+/** An import stops before the disk is full: what is left is for documents that clients send one by one. */
+async function requireSpace(store: Store): Promise<void> {
+  const space = await store.space?.()
+  if (space && space.free < Math.min(MIN_FREE, MIN_FREE_SHARE * space.total)) throw new StoreUnavailable('almost-full')
 }
 
 async function judge(parts: BatchParts, row: ActiveImport, vanaf: number, rows: number) {

@@ -5,7 +5,7 @@
 // writing into it would lose documents when the mount comes back. For the same reason nothing here makes the root.
 import { createHash, randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { type FileHandle, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { abortable } from './blob.ts'
 import { requireKey, type Store, StoreUnavailable } from './index.ts'
@@ -152,6 +152,11 @@ export function filesystemStore(root: string): Store {
       } finally {
         await unlink(temp).catch(() => {})
       }
+    },
+
+    async space() {
+      const { bavail, blocks, bsize } = await store(() => statfs(root))
+      return { free: bavail * bsize, total: blocks * bsize }
     },
   }
 }

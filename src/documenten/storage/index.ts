@@ -22,6 +22,8 @@ export type Scanner = {
   check(): Promise<void>
 }
 
+export type DiskSpace = { free: number; total: number }
+
 export type Store = {
   backend: Backend
   /** What content has to pass on its way in; absent when nobody asked for one. */
@@ -47,6 +49,8 @@ export type Store = {
   removeUnfinished(olderThan: Date): Promise<number>
   /** Throws StoreUnavailable unless a write would succeed now. */
   check(): Promise<void>
+  /** Bytes of the disk that it is on; absent for a store that has no disk of ours. @throws StoreUnavailable */
+  space?(): Promise<DiskSpace>
 }
 
 /** How often a store, or the directory of imports, failed in this process, by what it was and the code. Metrics tell it. */

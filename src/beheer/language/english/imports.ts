@@ -190,6 +190,10 @@ export const imports: Record<string, string> = {
   'Import van {1}': 'Import of {1}',
   'De import wacht op de importmap. Controleer of de map van de instelling IMPORT_DOCUMENTEN_BASE_DIR bestaat en leesbaar is op de machine van de worker. De import gaat daarna vanzelf verder, binnen tien seconden.':
     'The import waits for the import directory. Check whether the directory of the setting IMPORT_DOCUMENTEN_BASE_DIR exists and can be read on the machine of the worker. The import then continues by itself, within ten seconds.',
+  'De import wacht op ruimte op de schijf van de documenten: er is minder dan 2% of 1 GB vrij. Maak de schijf groter of ruim op. De import gaat daarna vanzelf verder, binnen tien seconden.':
+    'The import waits for space on the disk of the documents: less than 2% or 1 GB is free. Make the disk larger, or clean up. The import then goes on by itself, within ten seconds.',
+  'De import wacht op de virusscanner, die niet antwoordt. Start clamd opnieuw en bekijk zijn log. De import gaat daarna vanzelf verder, binnen tien seconden.':
+    'The import waits for the malware scanner, which does not answer. Restart clamd and look at its log. The import then goes on by itself, within ten seconds.',
   'De import wacht op de opslag van documenten. Controleer of de opslag bereikbaar en beschrijfbaar is; het Overzicht laat dat zien. De import gaat daarna vanzelf verder, binnen tien seconden.':
     'The import waits for the storage of documents. Check whether the storage can be reached and written to; the Overview shows that. The import then continues by itself, within ten seconds.',
   'De import wacht op de database: die is vol of alleen te lezen. Maak ruimte of maak de database beschrijfbaar. De import gaat daarna vanzelf verder, binnen tien seconden.':

@@ -241,6 +241,9 @@ export const operations: Record<string, string> = {
   'Bekijk de oorzaak en verstuur ze opnieuw. Het gaat om berichten van {1}.':
     'See the cause and send them again. These are messages of {1}.',
   'Naar wat vandaag is mislukt': 'To what failed today',
+  'De virusscanner antwoordt niet.': 'The malware scanner does not answer.',
+  'Start clamd opnieuw en bekijk zijn log. De instelling CLAMD_UNAVAILABLE zegt of uploaden intussen doorgaat.':
+    'Restart clamd and look at its log. The setting CLAMD_UNAVAILABLE says whether uploads go on meanwhile.',
   Schijfruimte: 'Disk space',
   Onbekend: 'Unknown',
   'Zie de opslag zelf.': 'See the storage itself.',
