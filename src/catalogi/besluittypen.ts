@@ -4,15 +4,29 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { announceType, revokeType } from '../autorisaties/types.ts'
 import type { ReadDb } from '../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../database/fields.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
+import type { Besluittype as BesluittypeTable } from '../database/types.ts'
 import { isoDuration } from '../http/duration.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import { DateOnly, OptionalDate, OptionalText, Patch, Reference, readInput, Url } from '../http/input.ts'
+import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
-import { DetailOnDate, NullableDate, OptionalDuur, Params, TypeRelation, Urls } from './fields.ts'
+import {
+  CATALOGUS,
+  CONCEPT,
+  DetailOnDate,
+  linksOf,
+  Names,
+  OptionalDuur,
+  type OwnOfType,
+  Params,
+  TypeRelation,
+  Urls,
+  VERSIONS_PERIOD,
+} from './fields.ts'
 import {
   allVersions,
   changesOnlyEnd,
@@ -49,34 +63,45 @@ import {
   type TypeSource,
 } from './type-source.ts'
 
-export const BesluittypeInput = Type.Object({
-  catalogus: Reference(),
-  omschrijving: OptionalText(80),
-  omschrijvingGeneriek: OptionalText(80),
-  besluitcategorie: OptionalText(40),
-  reactietermijn: OptionalDuur,
-  publicatieIndicatie: Type.Boolean(),
-  publicatietekst: OptionalText(),
-  publicatietermijn: OptionalDuur,
-  toelichting: OptionalText(),
-  informatieobjecttypen: Type.Array(TypeRelation()),
-  beginGeldigheid: DateOnly,
-  eindeGeldigheid: OptionalDate,
-})
-const Besluittype = Type.Object({
-  url: Url(),
-  ...BesluittypeInput.properties,
-  zaaktypen: Urls,
-  zaaktypeIdentificaties: Type.Array(Type.String()),
-  informatieobjecttypeOmschrijving: Type.Array(Type.String()),
-  informatieobjecttypeOmschrijvingen: Type.Array(Type.String()),
-  resultaattypen: Urls,
-  resultaattypenOmschrijving: Type.Array(Type.String()),
-  vastgelegdIn: Type.Array(Type.String()),
-  concept: Type.Boolean(),
-  beginObject: NullableDate,
-  eindeObject: NullableDate,
-})
+const { kept, formed, apart, shown } = fieldsOf<BesluittypeTable, BesluittypeRow>()
+
+/** The fields of a besluittype, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'besluittype', row.uuid)),
+  ...CATALOGUS,
+  zaaktypen: shown(Urls, (row, base) => linksOf(row.zaaktypen, 'zaaktype', base)),
+  zaaktypeIdentificaties: shown(Names, (row) => row.zaaktypeIdentificaties),
+  omschrijving: kept(OptionalText(80), 'omschrijving', ''),
+  omschrijvingGeneriek: kept(OptionalText(80), 'omschrijvingGeneriek', ''),
+  besluitcategorie: kept(OptionalText(40), 'besluitcategorie', ''),
+  reactietermijn: formed(OptionalDuur, 'reactietermijn', null, isoDuration),
+  publicatieIndicatie: kept(Type.Boolean(), 'publicatieIndicatie'),
+  publicatietekst: kept(OptionalText(), 'publicatietekst', ''),
+  publicatietermijn: formed(OptionalDuur, 'publicatietermijn', null, isoDuration),
+  toelichting: kept(OptionalText(), 'toelichting', ''),
+  informatieobjecttypen: apart(Type.Array(TypeRelation()), (row, base) =>
+    linksOf(row.informatieobjecttypen, 'informatieobjecttype', base),
+  ),
+  informatieobjecttypeOmschrijving: shown(Names, (row) => row.vastgelegdIn),
+  informatieobjecttypeOmschrijvingen: shown(Names, (row) => row.vastgelegdIn), // the spelling of 1.3.3
+  beginGeldigheid: kept(DateOnly, 'beginGeldigheid'),
+  eindeGeldigheid: kept(OptionalDate, 'eindeGeldigheid', null),
+  ...VERSIONS_PERIOD,
+  ...CONCEPT,
+  resultaattypen: shown(Urls, (row, base) => linksOf(row.resultaattypen, 'resultaattype', base)),
+  resultaattypenOmschrijving: shown(Names, (row) => row.resultaattypenOmschrijving),
+  vastgelegdIn: shown(Names, (row) => row.vastgelegdIn),
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<keyof BesluittypeTable, ColumnsOf<typeof FIELDS> | OwnOfType>,
+  never
+>
+
+export const BesluittypeInput = Type.Object(inputsOf(FIELDS))
+const Besluittype = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<BesluittypeTable, typeof FIELDS>(FIELDS)
+const toBesluittype = answerReader<BesluittypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
@@ -261,21 +286,6 @@ async function writeRelations(m: Mutation, besluittypeId: number, related: Named
     .execute()
 }
 
-function toRow(input: Input) {
-  return {
-    omschrijving: input.omschrijving ?? '',
-    omschrijvingGeneriek: input.omschrijvingGeneriek ?? '',
-    besluitcategorie: input.besluitcategorie ?? '',
-    reactietermijn: input.reactietermijn ? isoDuration(input.reactietermijn) : null,
-    publicatieIndicatie: input.publicatieIndicatie,
-    publicatietekst: input.publicatietekst ?? '',
-    publicatietermijn: input.publicatietermijn ? isoDuration(input.publicatietermijn) : null,
-    toelichting: input.toelichting ?? '',
-    beginGeldigheid: input.beginGeldigheid,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-  }
-}
-
 const placeOf = ({ catalogusId, omschrijving: sleutel }: BesluittypeRow) => ({ catalogusId, sleutel })
 
 function allBesluittypen(db: ReadDb) {
@@ -335,34 +345,6 @@ function selectBesluittype(query: Besluittypen, datum: string | null) {
     ])
 }
 type BesluittypeRow = Awaited<ReturnType<ReturnType<typeof selectBesluittype>['executeTakeFirstOrThrow']>>
-
-function toBesluittype(row: BesluittypeRow, base: string): Static<typeof Besluittype> {
-  return {
-    url: link(base, 'besluittype', row.uuid),
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    zaaktypen: row.zaaktypen.map((uuid) => link(base, 'zaaktype', uuid)),
-    zaaktypeIdentificaties: row.zaaktypeIdentificaties,
-    omschrijving: row.omschrijving,
-    omschrijvingGeneriek: row.omschrijvingGeneriek,
-    besluitcategorie: row.besluitcategorie,
-    reactietermijn: row.reactietermijn,
-    publicatieIndicatie: row.publicatieIndicatie,
-    publicatietekst: row.publicatietekst,
-    publicatietermijn: row.publicatietermijn,
-    toelichting: row.toelichting,
-    informatieobjecttypen: row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
-    informatieobjecttypeOmschrijving: row.vastgelegdIn,
-    informatieobjecttypeOmschrijvingen: row.vastgelegdIn, // the spelling of 1.3.3
-    beginGeldigheid: row.beginGeldigheid,
-    eindeGeldigheid: row.eindeGeldigheid,
-    beginObject: row.beginObject,
-    eindeObject: row.eindeObject,
-    concept: row.concept,
-    resultaattypen: row.resultaattypen.map((uuid) => link(base, 'resultaattype', uuid)),
-    resultaattypenOmschrijving: row.resultaattypenOmschrijving,
-    vastgelegdIn: row.vastgelegdIn,
-  }
-}
 
 const source: TypeSource<BesluittypeRow, Static<typeof Besluittype>, Static<typeof Filter>> = {
   resource: 'besluittype',

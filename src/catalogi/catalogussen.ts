@@ -3,36 +3,52 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../database/fields.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
+import type { Catalogus as CatalogusTable } from '../database/types.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { notFound, Problem } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
-import { Detail, Params, Urls } from './fields.ts'
+import { Detail, linksOf, Names, Params, Urls } from './fields.ts'
 import { deleteAccess, readAccess, recordChange, updateAccess, writeAccess } from './rules.ts'
 
-export const CatalogusInput = Type.Object({
-  domein: Type.String({ minLength: 1, maxLength: 5, pattern: '^[A-Z]*$' }),
-  rsin: Rsin,
-  contactpersoonBeheerNaam: Text(40, { minLength: 1 }),
-  contactpersoonBeheerTelefoonnummer: OptionalText(20),
-  contactpersoonBeheerEmailadres: Type.Optional(Type.String({ maxLength: 254, format: 'email', default: '' })),
-  naam: OptionalText(200),
-  versie: OptionalText(20),
-  begindatumVersie: OptionalDate,
-})
-const Catalogus = Type.Object({
-  url: Url(),
-  ...CatalogusInput.properties,
-  zaaktypen: Urls,
-  besluittypen: Urls,
-  besluittypeOmschrijving: Type.Array(Type.String()),
-  informatieobjecttypen: Urls,
-  informatieobjecttypeOmschrijving: Type.Array(Type.String()),
-})
+const { kept, shown } = fieldsOf<CatalogusTable, CatalogusRow>()
+
+/** The fields of a catalogus, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'catalogus', row.uuid)),
+  domein: kept(Type.String({ minLength: 1, maxLength: 5, pattern: '^[A-Z]*$' }), 'domein'),
+  rsin: kept(Rsin, 'rsin'),
+  contactpersoonBeheerNaam: kept(Text(40, { minLength: 1 }), 'contactpersoonBeheerNaam'),
+  contactpersoonBeheerTelefoonnummer: kept(OptionalText(20), 'contactpersoonBeheerTelefoonnummer', ''),
+  contactpersoonBeheerEmailadres: kept(
+    Type.Optional(Type.String({ maxLength: 254, format: 'email', default: '' })),
+    'contactpersoonBeheerEmailadres',
+    '',
+  ),
+  naam: kept(OptionalText(200), 'naam', ''),
+  versie: kept(OptionalText(20), 'versie', ''),
+  begindatumVersie: kept(OptionalDate, 'begindatumVersie', null),
+  zaaktypen: shown(Urls, (row, base) => linksOf(row.zaaktypen, 'zaaktype', base)),
+  besluittypen: shown(Urls, (row, base) => linksOf(row.besluittypen, 'besluittype', base)),
+  besluittypeOmschrijving: shown(Names, (row) => row.besluittypeOmschrijving),
+  informatieobjecttypeOmschrijving: shown(Names, (row) => row.informatieobjecttypeOmschrijving),
+  informatieobjecttypen: shown(Urls, (row, base) => linksOf(row.informatieobjecttypen, 'informatieobjecttype', base)),
+}
+// A column that none of them holds does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<keyof CatalogusTable, ColumnsOf<typeof FIELDS> | 'id' | 'uuid'>,
+  never
+>
+
+export const CatalogusInput = Type.Object(inputsOf(FIELDS))
+const Catalogus = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<CatalogusTable, typeof FIELDS>(FIELDS)
+const toCatalogus = answerReader<CatalogusRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
@@ -112,7 +128,7 @@ expandable('catalogus', async (read, base, uuids) => {
 export async function createCatalogus(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const { uuid } = await m.trx
     .insertInto('catalogus')
-    .values({ ...own, ...input })
+    .values({ ...own, ...toRow(input) })
     .returning('uuid')
     .executeTakeFirstOrThrow()
   const row = expected(await findCatalogus(m.read, uuid))
@@ -130,7 +146,7 @@ export async function changeCatalogus(
   const before = await catalogusForChange(m, uuid)
   const oud = toCatalogus(before, m.actor.base)
   const input = actie === 'update' ? (body as Input) : readInput(CatalogusInput, { ...oud, ...body })
-  await m.trx.updateTable('catalogus').set(input).where('id', '=', before.id).execute()
+  await m.trx.updateTable('catalogus').set(toRow(input)).where('id', '=', before.id).execute()
   const row = expected(await findCatalogus(m.read, uuid))
   const catalogus = toCatalogus(row, m.actor.base)
   recordChange(m, actie, 'catalogus', named(row), oud, catalogus)
@@ -187,23 +203,4 @@ type CatalogusRow = Awaited<ReturnType<ReturnType<typeof selectCatalogus>['execu
 
 function findCatalogus(db: ReadDb, uuid: string): Promise<CatalogusRow | undefined> {
   return selectCatalogus(db.selectFrom('catalogus')).where('catalogus.uuid', '=', uuid).executeTakeFirst()
-}
-
-function toCatalogus(row: CatalogusRow, base: string): Static<typeof Catalogus> {
-  return {
-    url: link(base, 'catalogus', row.uuid),
-    domein: row.domein,
-    rsin: row.rsin,
-    contactpersoonBeheerNaam: row.contactpersoonBeheerNaam,
-    contactpersoonBeheerTelefoonnummer: row.contactpersoonBeheerTelefoonnummer,
-    contactpersoonBeheerEmailadres: row.contactpersoonBeheerEmailadres,
-    naam: row.naam,
-    versie: row.versie,
-    begindatumVersie: row.begindatumVersie,
-    zaaktypen: row.zaaktypen.map((uuid) => link(base, 'zaaktype', uuid)),
-    besluittypen: row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
-    besluittypeOmschrijving: row.besluittypeOmschrijving,
-    informatieobjecttypeOmschrijving: row.informatieobjecttypeOmschrijving,
-    informatieobjecttypen: row.informatieobjecttypen.map((uuid) => link(base, 'informatieobjecttype', uuid)),
-  }
 }

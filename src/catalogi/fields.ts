@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { fieldsOf } from '../database/fields.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalDate, Reference, Url, Uuid } from '../http/input.ts'
-import { link } from '../http/links.ts'
+import { link, type Resource } from '../http/links.ts'
 import { DatumGeldigheid } from './rules.ts'
 
 export const Params = Type.Object({ uuid: Uuid })
@@ -22,10 +22,30 @@ export const TypeRelation = (maxLength = 1000) =>
 export const Texts = (maxLength: number) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength }), { default: [] }))
 export const Urls = Type.Array(Url())
+export const Names = Type.Array(Type.String())
+export const linksOf = (uuids: readonly string[], resource: Resource, base: string): string[] =>
+  uuids.map((uuid) => link(base, resource, uuid))
 export const NullableDate = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date' })
 export const NullableUrl = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uri', maxLength: 1000, default: null }),
 )
+
+// ---- what the types with versions share ----
+
+type Version = { concept: boolean; beginObject: string | null; eindeObject: string | null; catalogusUuid: string }
+const version = fieldsOf<unknown, Version>()
+
+export const CATALOGUS = {
+  catalogus: version.apart(Reference(), (row, base) => link(base, 'catalogus', row.catalogusUuid)),
+}
+export const CONCEPT = { concept: version.shown(Type.Boolean(), (row) => row.concept) }
+/** From the first day of the first version to the last day of the last. */
+export const VERSIONS_PERIOD = {
+  beginObject: version.shown(NullableDate, (row) => row.beginObject),
+  eindeObject: version.shown(NullableDate, (row) => row.eindeObject),
+}
+/** Columns of a type that its code writes. */
+export type OwnOfType = 'id' | 'uuid' | 'catalogusId' | 'concept'
 
 // ---- what the parts of a zaaktype share ----
 

@@ -4,24 +4,27 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { announceType, revokeType } from '../autorisaties/types.ts'
 import type { ReadDb } from '../database/database.ts'
+import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../database/fields.ts'
 import { json, type Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
+import type { Informatieobjecttype as InformatieobjecttypeTable } from '../database/types.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import {
-  DateOnly,
-  OptionalDate,
-  OptionalText,
-  Patch,
-  Reference,
-  readInput,
-  Text,
-  Url,
-  Vertrouwelijkheid,
-} from '../http/input.ts'
+import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Text, Url, Vertrouwelijkheid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { notFound, throwFaults } from '../http/problem.ts'
-import { DetailOnDate, NullableDate, Params, Texts, Urls } from './fields.ts'
+import {
+  CATALOGUS,
+  CONCEPT,
+  DetailOnDate,
+  linksOf,
+  Names,
+  type OwnOfType,
+  Params,
+  Texts,
+  Urls,
+  VERSIONS_PERIOD,
+} from './fields.ts'
 import {
   allVersions,
   changesOnlyEnd,
@@ -61,27 +64,45 @@ const OmschrijvingGeneriek = Type.Object({
   hierarchieInformatieobjecttypeOmschrijvingGeneriek: Text(80),
   opmerkingInformatieobjecttypeOmschrijvingGeneriek: OptionalText(255),
 })
-export const InformatieobjecttypeInput = Type.Object({
-  catalogus: Reference(),
-  omschrijving: Text(80, { minLength: 1 }),
-  vertrouwelijkheidaanduiding: Vertrouwelijkheid,
-  beginGeldigheid: DateOnly,
-  eindeGeldigheid: OptionalDate,
-  informatieobjectcategorie: Text(80, { minLength: 1 }),
-  trefwoord: Texts(30),
-  omschrijvingGeneriek: Type.Optional(OmschrijvingGeneriek),
-})
-const Informatieobjecttype = Type.Object({
-  url: Url(),
-  ...InformatieobjecttypeInput.properties,
-  concept: Type.Boolean(),
-  besluittypen: Urls,
-  besluittypeOmschrijving: Type.Array(Type.String()),
-  zaaktypen: Urls,
-  zaaktypeIdentificaties: Type.Array(Type.String()),
-  beginObject: NullableDate,
-  eindeObject: NullableDate,
-})
+const EMPTY_GENERIC = Object.fromEntries(
+  Object.keys(OmschrijvingGeneriek.properties).map((name) => [name, '']),
+) as Static<typeof OmschrijvingGeneriek>
+
+const { kept, spread, shown } = fieldsOf<InformatieobjecttypeTable, TypeRow>()
+
+/** The fields of an informatieobjecttype, in the order of its answers. */
+const FIELDS = {
+  url: shown(Url(), (row, base) => link(base, 'informatieobjecttype', row.uuid)),
+  ...CATALOGUS,
+  omschrijving: kept(Text(80, { minLength: 1 }), 'omschrijving'),
+  vertrouwelijkheidaanduiding: kept(Vertrouwelijkheid, 'vertrouwelijkheidaanduiding'),
+  beginGeldigheid: kept(DateOnly, 'beginGeldigheid'),
+  eindeGeldigheid: kept(OptionalDate, 'eindeGeldigheid', null),
+  ...CONCEPT,
+  besluittypen: shown(Urls, (row, base) => linksOf(row.besluittypen, 'besluittype', base)),
+  besluittypeOmschrijving: shown(Names, (row) => row.besluittypeOmschrijving),
+  informatieobjectcategorie: kept(Text(80, { minLength: 1 }), 'informatieobjectcategorie'),
+  trefwoord: kept(Texts(30), 'trefwoord', []),
+  omschrijvingGeneriek: spread({
+    input: Type.Optional(OmschrijvingGeneriek),
+    columns: { omschrijvingGeneriek: json({}) },
+    write: (given) => ({ omschrijvingGeneriek: json(given) }),
+    read: (row) => ({ ...EMPTY_GENERIC, ...(row.omschrijvingGeneriek as object) }),
+  }),
+  zaaktypen: shown(Urls, (row, base) => linksOf(row.zaaktypen, 'zaaktype', base)),
+  zaaktypeIdentificaties: shown(Names, (row) => row.zaaktypeIdentificaties),
+  ...VERSIONS_PERIOD,
+}
+// A column that none of them holds, and that the code here does not write, does not compile.
+const _nothingForgotten = {} satisfies Record<
+  Exclude<keyof InformatieobjecttypeTable, ColumnsOf<typeof FIELDS> | OwnOfType>,
+  never
+>
+
+export const InformatieobjecttypeInput = Type.Object(inputsOf(FIELDS))
+const Informatieobjecttype = Type.Object(answersOf(FIELDS))
+const toRow = rowWriter<InformatieobjecttypeTable, typeof FIELDS>(FIELDS)
+const toInformatieobjecttype = answerReader<TypeRow, typeof FIELDS>(FIELDS)
 const Filter = Type.Object({
   ...PageQuery,
   ...ExpandQuery,
@@ -245,18 +266,6 @@ async function hasPublishedRelations(m: Mutation, id: number): Promise<boolean> 
   return rows.length > 0
 }
 
-function toRow(input: Input) {
-  return {
-    omschrijving: input.omschrijving,
-    vertrouwelijkheidaanduiding: input.vertrouwelijkheidaanduiding,
-    beginGeldigheid: input.beginGeldigheid,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-    informatieobjectcategorie: input.informatieobjectcategorie,
-    trefwoord: input.trefwoord ?? [],
-    omschrijvingGeneriek: json(input.omschrijvingGeneriek ?? {}),
-  }
-}
-
 const placeOf = ({ catalogusId, omschrijving: sleutel }: TypeRow) => ({ catalogusId, sleutel })
 
 function allTypes(db: ReadDb) {
@@ -308,31 +317,6 @@ function selectType(query: Types, datum: string | null) {
     ])
 }
 type TypeRow = Awaited<ReturnType<ReturnType<typeof selectType>['executeTakeFirstOrThrow']>>
-
-const EMPTY_GENERIC = Object.fromEntries(Object.keys(OmschrijvingGeneriek.properties).map((name) => [name, '']))
-
-function toInformatieobjecttype(row: TypeRow, base: string): Static<typeof Informatieobjecttype> {
-  return {
-    url: link(base, 'informatieobjecttype', row.uuid),
-    catalogus: link(base, 'catalogus', row.catalogusUuid),
-    omschrijving: row.omschrijving,
-    vertrouwelijkheidaanduiding: row.vertrouwelijkheidaanduiding,
-    beginGeldigheid: row.beginGeldigheid,
-    eindeGeldigheid: row.eindeGeldigheid,
-    concept: row.concept,
-    besluittypen: row.besluittypen.map((uuid) => link(base, 'besluittype', uuid)),
-    besluittypeOmschrijving: row.besluittypeOmschrijving,
-    informatieobjectcategorie: row.informatieobjectcategorie,
-    trefwoord: row.trefwoord,
-    omschrijvingGeneriek: { ...EMPTY_GENERIC, ...(row.omschrijvingGeneriek as object) } as Static<
-      typeof OmschrijvingGeneriek
-    >,
-    zaaktypen: row.zaaktypen.map((uuid) => link(base, 'zaaktype', uuid)),
-    zaaktypeIdentificaties: row.zaaktypeIdentificaties,
-    beginObject: row.beginObject,
-    eindeObject: row.eindeObject,
-  }
-}
 
 const source: TypeSource<TypeRow, Static<typeof Informatieobjecttype>, Static<typeof Filter>> = {
   resource: 'informatieobjecttype',

@@ -121,9 +121,13 @@ export function fieldsOf<Table, From>() {
       read: field.read,
     }),
     /** What clients state, and the code of the resource writes. */
-    apart: <S extends TSchema>(schema: S, read: (row: From, base: string) => Static<S>) => ({
+    apart: <S extends TSchema, Out extends TSchema = S>(
+      schema: S,
+      read: (row: From, base: string) => Static<Out>,
+      answer?: Out,
+    ) => ({
       input: schema,
-      answer: schema,
+      answer: (answer ?? schema) as Out,
       columns: [] as readonly never[],
       empty: {},
       always: false as const,

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
-import { ZaaktypeInput } from '../../catalogi/zaaktype/read.ts'
+import { ZaaktypeInput } from '../../catalogi/zaaktype/columns.ts'
 import { changeZaaktype, createZaaktype, procestypeFaults } from '../../catalogi/zaaktype/routes.ts'
 import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'

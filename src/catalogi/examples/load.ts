@@ -10,8 +10,8 @@ import {
   publishInformatieobjecttype,
 } from '../informatieobjecttypen.ts'
 import { noKlasse, type Selectielijst } from '../selectielijst.ts'
+import { ZaaktypeInput } from '../zaaktype/columns.ts'
 import { createEigenschap, EigenschapInput } from '../zaaktype/eigenschappen.ts'
-import { ZaaktypeInput } from '../zaaktype/read.ts'
 import { askSelectielijst, type Bronnen, createResultaattype, ResultaattypeInput } from '../zaaktype/resultaattypen.ts'
 import { createRoltype, RoltypeInput } from '../zaaktype/roltypen.ts'
 import { createZaaktype, publishZaaktype } from '../zaaktype/routes.ts'

@@ -1,4 +1,4 @@
-// zaaktypen: the types of cases. How they are read is in zaaktype-vinden.ts.
+// zaaktypen: the types of cases.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
@@ -33,15 +33,14 @@ import {
 import type { Selectielijst } from '../selectielijst.ts'
 import {
   allZaaktypen,
-  findZaaktype,
-  listZaaktypen,
   selectZaaktype,
+  toRow,
   toZaaktype,
   Zaaktype,
-  ZaaktypeFilter,
   ZaaktypeInput,
   type ZaaktypeRow,
-} from './read.ts'
+} from './columns.ts'
+import { findZaaktype, listZaaktypen, ZaaktypeFilter } from './read.ts'
 import { type Relations, readRelations, writeRelations } from './relations.ts'
 
 const ZaaktypePatch = Patch(ZaaktypeInput)
@@ -153,7 +152,7 @@ export async function createZaaktype(
   const identificatie = input.identificatie || (await nextIdentificatie(m, versionDate(input)))
   const { id, uuid } = await m.trx
     .insertInto('zaaktype')
-    .values({ ...own, ...toRow(input), identificatie, catalogusId: catalogus.id })
+    .values({ ...own, ...toRow(input), ...ownColumns(input), identificatie, catalogusId: catalogus.id })
     .returning(['id', 'uuid'])
     .executeTakeFirstOrThrow()
   await writeRelations(m, id, relaties)
@@ -188,7 +187,7 @@ export async function changeZaaktype(
   const identificatie = input.identificatie || before.identificatie
   await m.trx
     .updateTable('zaaktype')
-    .set({ ...toRow(input), identificatie, catalogusId: catalogus.id })
+    .set({ ...toRow(input), ...ownColumns(input), identificatie, catalogusId: catalogus.id })
     .where('id', '=', before.id)
     .execute()
   await writeRelations(m, before.id, {
@@ -324,42 +323,11 @@ async function nextIdentificatie(m: Mutation, versiedatum: string): Promise<stri
   return `${prefix}${String(one(rows).next).padStart(10, '0')}`
 }
 
-function toRow(input: ZaaktypeInput) {
-  const { broncatalogus, bronzaaktype, referentieproces } = input
+/** The columns that are not what the field says. */
+function ownColumns(input: ZaaktypeInput) {
+  const { verlengingMogelijk, verlengingstermijn } = input
   return {
-    omschrijving: input.omschrijving,
-    omschrijvingGeneriek: input.omschrijvingGeneriek ?? '',
-    vertrouwelijkheidaanduiding: input.vertrouwelijkheidaanduiding,
-    doel: input.doel,
-    aanleiding: input.aanleiding,
-    toelichting: input.toelichting ?? '',
-    indicatieInternOfExtern: input.indicatieInternOfExtern,
-    handelingInitiator: input.handelingInitiator,
-    onderwerp: input.onderwerp,
-    handelingBehandelaar: input.handelingBehandelaar,
-    doorlooptijd: isoDuration(input.doorlooptijd),
-    servicenorm: input.servicenorm ? isoDuration(input.servicenorm) : null,
-    opschortingEnAanhoudingMogelijk: input.opschortingEnAanhoudingMogelijk,
-    verlengingMogelijk: input.verlengingMogelijk,
-    verlengingstermijn:
-      input.verlengingMogelijk && input.verlengingstermijn ? isoDuration(input.verlengingstermijn) : null,
-    trefwoorden: input.trefwoorden ?? [],
-    publicatieIndicatie: input.publicatieIndicatie,
-    publicatietekst: input.publicatietekst ?? '',
-    verantwoordingsrelatie: input.verantwoordingsrelatie ?? [],
-    productenOfDiensten: input.productenOfDiensten,
-    selectielijstProcestype: input.selectielijstProcestype ?? '',
-    referentieprocesNaam: referentieproces.naam,
-    referentieprocesLink: referentieproces.link ?? '',
-    verantwoordelijke: input.verantwoordelijke,
-    broncatalogusUrl: broncatalogus?.url ?? '',
-    broncatalogusDomein: broncatalogus?.domein ?? '',
-    broncatalogusRsin: broncatalogus?.rsin ?? '',
-    bronzaaktypeUrl: bronzaaktype?.url ?? '',
-    bronzaaktypeIdentificatie: bronzaaktype?.identificatie ?? '',
-    bronzaaktypeOmschrijving: bronzaaktype?.omschrijving ?? '',
-    beginGeldigheid: input.beginGeldigheid,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
+    verlengingstermijn: verlengingMogelijk && verlengingstermijn ? isoDuration(verlengingstermijn) : null,
     versiedatum: versionDate(input),
   }
 }
