@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { weigh } from '../http/expand.ts'
+import { UUID_PATTERN } from '../http/uuid.ts'
 import { formatDate, moment } from './format.ts'
 import type { KeysetPage } from './keyset-list.ts'
 import { localeOf, t, words } from './language/language.ts'
@@ -49,7 +50,7 @@ export async function historyOf(
   return { ...list, rijen }
 }
 
-const UUIDS = /\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\?|$)/
+const UUIDS = new RegExp(`/(${UUID_PATTERN})(?:\\?|$)`)
 const MOST_NAMES = 500
 
 /** The names of what the rows point to, as far as the one who looks may see it. */

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import { notFound } from '../http/problem.ts'
+import { UUID_PATTERN } from '../http/uuid.ts'
 import { mutateFromPage } from './change.ts'
 import type { FormValues } from './form.ts'
 import { formatDuration, formatNumber } from './format.ts'
@@ -55,7 +56,7 @@ type Group = { taak: string; fout: string; aantal: number; naam: string; laatst:
 /** More failed jobs than this are tried again in several times. */
 const MOST = 10_000
 /** Of an error what its jobs have in common: its first line, without the numbers in it. */
-const ERROR_KIND = sql<string>`left(regexp_replace(split_part(coalesce(j.last_error, ''), E'\\n', 1), '[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]+', '…', 'g'), 200)`
+const ERROR_KIND = sql<string>`left(regexp_replace(split_part(coalesce(j.last_error, ''), E'\\n', 1), ${sql.lit(`${UUID_PATTERN}|[0-9]+`)}, '…', 'g'), 200)`
 
 type Job = {
   id: number

@@ -1,7 +1,7 @@
 // The old installation names itself in its own data: in relations, in texts that are URLs, in marks. What begins with one of
 // its addresses is what it was there for us now; all other URLs stay as they are.
+import { isUuid } from '../http/uuid.ts'
 import type { Kind, Ref, Taken } from './kinds.ts'
-import { isUuid } from './normalise.ts'
 
 export type Addresses = {
   /** A URL of the old installation as ours; any other text as it is. */

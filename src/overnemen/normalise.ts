@@ -2,6 +2,7 @@
 // a zero behind the seconds or the order of keys.
 import { createHash } from 'node:crypto'
 import { isDuration, isoDuration } from '../http/duration.ts'
+import { isUuid } from '../http/uuid.ts'
 import type { Column, ColumnType, Kind, List, Ref, Taken } from './kinds.ts'
 
 /** The object with every column, reference and list of its kind, each in its one spelling. */
@@ -33,9 +34,6 @@ function fill(into: Record<string, unknown>, from: Record<string, unknown>, colu
     into[name] = typeof value === 'string' && value !== '' ? (isUuid(value) ? value.toLowerCase() : value) : null
   }
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-export const isUuid = (text: string): boolean => UUID.test(text)
 
 function spell(type: ColumnType, value: unknown): unknown {
   if (type === 'texts') return Array.isArray(value) ? value.map(String) : []

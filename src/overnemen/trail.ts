@@ -1,7 +1,8 @@
 // The audit trail and the numbers that were handed out: rows without rules of their own.
+
 import { uuidOf } from '../http/links.ts'
+import { isUuid } from '../http/uuid.ts'
 import type { Addresses } from './addresses.ts'
-import { isUuid } from './normalise.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import type { AuditRow, Finding, Reservering } from './source.ts'
 import type { Sql, Written } from './write.ts'

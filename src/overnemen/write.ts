@@ -2,10 +2,11 @@
 // is made. What the database itself refuses is found row by row, and reported.
 import type postgres from 'postgres'
 import { link } from '../http/links.ts'
+import { isUuid } from '../http/uuid.ts'
 import { boundingBox, type Geometrie } from '../zaken/zaak/geometry.ts'
 import { linkContents } from './bytes.ts'
 import { type Column, type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
-import { fingerprint, isUuid, normalise } from './normalise.ts'
+import { fingerprint, normalise } from './normalise.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import type { Finding } from './source.ts'
 

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { UUID_PATTERN } from '../http/uuid.ts'
 import { originOfJob } from './request-id.ts'
 
 // Whatever a library hangs on an error, request or job: these never reach a log line.
@@ -70,7 +71,7 @@ function scrub(text: string | undefined): string | undefined {
   return text && withoutNumbers(text.replace(/:\/\/[^@\s/]+@/g, '://[removed]@'))
 }
 
-const NUMBER_OR_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![\da-z])\d{8,9}(?![\da-z])/gi
+const NUMBER_OR_UUID = new RegExp(`${UUID_PATTERN}|(?<![\\da-z])\\d{8,9}(?![\\da-z])`, 'gi')
 
 /** Takes out numbers of eight or nine digits, which may be a BSN or RSIN; what looks like one within a uuid stays. */
 export const withoutNumbers = (text: string, by = '[number]'): string =>

@@ -23,6 +23,7 @@ import {
   toProblem,
 } from '../http/problem.ts'
 import { sendWritten, Written } from '../http/stream.ts'
+import { isUuid } from '../http/uuid.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
 import { askEach } from '../services/services.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
@@ -363,7 +364,7 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Free[], typen: 
   for (const [index, { uuid }] of given.entries()) {
     if (uuid === undefined) continue
     const name = `rollen.${index}.uuid`
-    const rol = UUID.test(String(uuid)) ? await findRol(m, String(uuid)) : undefined
+    const rol = isUuid(String(uuid)) ? await findRol(m, String(uuid)) : undefined
     if (kept.has(String(uuid))) faults.push({ name, code: 'duplicate', reason: 'Deze rol staat er al.' })
     else if (!rol) faults.push({ name, code: 'does-not-exist', reason: 'Deze rol bestaat niet.' })
     else if (rol.zaakUuid !== kern.uuid)
@@ -382,8 +383,6 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Free[], typen: 
     return changeRol(m, kern, expected(await findRol(m, String(uuid))), input)
   })
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 // ---- names of faults ----
 

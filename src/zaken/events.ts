@@ -11,6 +11,7 @@ import { jsonParser } from '../http/json.ts'
 import { LIMITS } from '../http/limits.ts'
 import { localUuid } from '../http/links.ts'
 import { invalid, Problem } from '../http/problem.ts'
+import { UUID_PATTERN } from '../http/uuid.ts'
 import { CLOUD_EVENT } from '../notificaties/cloud-events.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { OBJECT_TYPES } from './objecttypen.ts'
@@ -149,9 +150,11 @@ function fieldsOf(data: unknown): Record<string, unknown> {
   return data as Record<string, unknown>
 }
 
+const UUID_URN = new RegExp(`^urn:uuid:(${UUID_PATTERN})$`, 'i')
+
 async function zaakOf(m: Mutation, data: unknown): Promise<ZaakCore> {
   const named = String(fieldsOf(data).zaak ?? '')
-  const uuid = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(named)?.[1]
+  const uuid = UUID_URN.exec(named)?.[1]
   const found = uuid ?? localUuid(named, m.actor.base, 'zaak')
   const zaak = found && (await holdZaak(m, found))
   if (!zaak) throw new Unusable('unknown-zaak')
