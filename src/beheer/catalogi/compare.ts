@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { uuidOf } from '../../http/links.ts'
 import { notFound } from '../../http/problem.ts'
 import { t } from '../language/language.ts'
 import { queryText, uuidIn } from '../lookup.ts'
@@ -112,7 +113,7 @@ async function namedItems(db: ReadDb, kind: PartKind, base: string, version: Ver
       item: {
         ...item,
         ...kind.toForm?.(item),
-        statustype: item.statustype ? (status.get(item.statustype.split('/').at(-1)) ?? '') : null,
+        statustype: item.statustype ? (status.get(uuidOf(item.statustype)) ?? '') : null,
       } as Item,
     }
   })

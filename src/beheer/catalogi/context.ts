@@ -58,8 +58,12 @@ export type Version = {
   catalogus: string
   catalogusNaam: string
   state: State
-  /** As the API shows it. */
-  resource: Record<string, any>
+  /** As the API shows it, with members of a zaaktype that pages look at. */
+  resource: Record<string, unknown> & { url: string } & {
+    selectielijstProcestype?: string
+    servicenorm?: string | null
+    doorlooptijd?: string
+  }
 }
 export type State = { kind: 'concept' | 'toekomst' | 'geldig' | 'verlopen'; text: string; look: string }
 

@@ -329,7 +329,7 @@ export async function itemsOf(db: ReadDb, kind: PartKind, base: string, zaaktype
 
 /** Document types by their names. */
 async function nameDocumenttypen(db: ReadDb, items: Item[]): Promise<void> {
-  const uuids = items.map(({ informatieobjecttype }) => uuidOf(informatieobjecttype))
+  const uuids = items.map(({ informatieobjecttype }) => uuidOf(informatieobjecttype ?? ''))
   if (uuids.length === 0) return
   const rows = await db
     .selectFrom('informatieobjecttype')
@@ -347,10 +347,11 @@ async function requireItem(db: ReadDb, kind: PartKind, base: string, zaaktype: V
 }
 
 async function nameOf(db: ReadDb, kind: PartKind, item: Item): Promise<string> {
-  if (kind.path !== 'documenttypen' || !isUrl(item.informatieobjecttype)) return kind.nameOf(item)
+  const { informatieobjecttype = '' } = item
+  if (kind.path !== 'documenttypen' || !isUrl(informatieobjecttype)) return kind.nameOf(item)
   const type = await db
     .selectFrom('informatieobjecttype')
-    .where('uuid', '=', uuidOf(item.informatieobjecttype))
+    .where('uuid', '=', uuidOf(informatieobjecttype))
     .select('omschrijving')
     .executeTakeFirst()
   return type?.omschrijving ?? ''

@@ -18,14 +18,14 @@ import { statusChoices, typeChoices } from './context.ts'
 import { durationInWords } from './duration.ts'
 import type { Choice, Field, Group } from './fields.ts'
 import { DIRECTIONS, FORMATS, ROLLEN } from './labels.ts'
-import type { PartKind } from './part.ts'
+import type { KindOf, PartKind } from './part.ts'
 import { RESULTAATTYPEN } from './resultaattype.ts'
 
 const fields = (key: string, list: Field[]): Group[] => [{ key, title: '', fields: list }]
 const first = (choices: readonly Choice[], value: unknown) =>
   choices.find(([one]) => one === value)?.[1] ?? String(value ?? '')
 
-const STATUSTYPEN: PartKind = words(
+const STATUSTYPEN: KindOf<typeof createStatustype, typeof changeStatustype> = words(
   {
     path: 'statustypen',
     resource: 'statustype',
@@ -125,7 +125,7 @@ const STATUSTYPEN: PartKind = words(
   'columns',
 )
 
-const ROLTYPEN: PartKind = words(
+const ROLTYPEN: KindOf<typeof createRoltype, typeof changeRoltype> = words(
   {
     path: 'roltypen',
     resource: 'roltype',
@@ -163,7 +163,7 @@ const ROLTYPEN: PartKind = words(
   'columns',
 )
 
-const EIGENSCHAPPEN: PartKind = words(
+const EIGENSCHAPPEN: KindOf<typeof createEigenschap, typeof changeEigenschap> = words(
   {
     path: 'eigenschappen',
     resource: 'eigenschap',
@@ -247,67 +247,68 @@ const EIGENSCHAPPEN: PartKind = words(
   'columns',
 )
 
-const DOCUMENTTYPEN: PartKind = words(
-  {
-    path: 'documenttypen',
-    resource: 'zaaktypeinformatieobjecttype',
-    table: 'zaaktype_informatieobjecttype',
-    one: 'Documenttype bij het zaaktype',
-    name: 'Documenttypen',
-    help: 'Welke soorten documenten bij een zaak horen. Andere kunnen niet aan een zaak worden gekoppeld.',
-    columns: ['Documenttype', 'Richting', 'Aanwezig bij status'],
-    row: (item, { status, types }) => [
-      first(types, item.informatieobjecttype),
-      first(DIRECTIONS, item.richting),
-      item.statustype ? first(status, item.statustype) : '',
-    ],
-    nameOf: (item) => item.informatieobjecttype,
-    groups: async ({ db, base, zaaktype, item, items }) => {
-      const used = new Set(items.map(({ informatieobjecttype }) => informatieobjecttype))
-      const choices = await typeChoices(db, base, 'informatieobjecttype', zaaktype.catalogusId)
-      return fields('documenttype', [
-        ...(item
-          ? []
-          : [
-              {
-                name: 'informatieobjecttypen',
-                label: t('Documenttypen'),
-                kind: 'checks',
-                choices: choices.filter(([url]) => !used.has(url)),
-                help: t('U kunt er meer tegelijk toevoegen.'),
-                none: {
-                  text:
-                    choices.length > 0
-                      ? t('Alle documenttypen van deze catalogus staan er al.')
-                      : t('Er zijn nog geen documenttypen in deze catalogus.'),
-                  path: `/catalogi/${zaaktype.catalogus}/informatieobjecttypen/nieuw`,
-                },
-              } satisfies Field,
-            ]),
-        { name: 'richting', label: t('Richting'), kind: 'radio', choices: DIRECTIONS },
-        {
-          name: 'statustype',
-          label: t('Aanwezig bij status'),
-          kind: 'select',
-          choices: [['', t('Niet vastgelegd')], ...(await statusChoices(db, base, zaaktype.id))],
-          optional: true,
-          nullable: true,
-        },
-      ])
+const DOCUMENTTYPEN: KindOf<typeof createZaaktypeInformatieobjecttype, typeof changeZaaktypeInformatieobjecttype> =
+  words(
+    {
+      path: 'documenttypen',
+      resource: 'zaaktypeinformatieobjecttype',
+      table: 'zaaktype_informatieobjecttype',
+      one: 'Documenttype bij het zaaktype',
+      name: 'Documenttypen',
+      help: 'Welke soorten documenten bij een zaak horen. Andere kunnen niet aan een zaak worden gekoppeld.',
+      columns: ['Documenttype', 'Richting', 'Aanwezig bij status'],
+      row: (item, { status, types }) => [
+        first(types, item.informatieobjecttype),
+        first(DIRECTIONS, item.richting),
+        item.statustype ? first(status, item.statustype) : '',
+      ],
+      nameOf: (item) => item.informatieobjecttype,
+      groups: async ({ db, base, zaaktype, item, items }) => {
+        const used = new Set(items.map(({ informatieobjecttype }) => informatieobjecttype))
+        const choices = await typeChoices(db, base, 'informatieobjecttype', zaaktype.catalogusId)
+        return fields('documenttype', [
+          ...(item
+            ? []
+            : [
+                {
+                  name: 'informatieobjecttypen',
+                  label: t('Documenttypen'),
+                  kind: 'checks',
+                  choices: choices.filter(([url]) => !used.has(url)),
+                  help: t('U kunt er meer tegelijk toevoegen.'),
+                  none: {
+                    text:
+                      choices.length > 0
+                        ? t('Alle documenttypen van deze catalogus staan er al.')
+                        : t('Er zijn nog geen documenttypen in deze catalogus.'),
+                    path: `/catalogi/${zaaktype.catalogus}/informatieobjecttypen/nieuw`,
+                  },
+                } satisfies Field,
+              ]),
+          { name: 'richting', label: t('Richting'), kind: 'radio', choices: DIRECTIONS },
+          {
+            name: 'statustype',
+            label: t('Aanwezig bij status'),
+            kind: 'select',
+            choices: [['', t('Niet vastgelegd')], ...(await statusChoices(db, base, zaaktype.id))],
+            optional: true,
+            nullable: true,
+          },
+        ])
+      },
+      initial: () => ({ richting: 'inkomend' }),
+      create: (m, body) => createZaaktypeInformatieobjecttype(m, body),
+      change: (m, uuid, body) => changeZaaktypeInformatieobjecttype(m, uuid, 'partial_update', body),
+      remove: deleteZaaktypeInformatieobjecttype,
+      extendable: true,
     },
-    initial: () => ({ richting: 'inkomend' }),
-    create: (m, body) => createZaaktypeInformatieobjecttype(m, body),
-    change: (m, uuid, body) => changeZaaktypeInformatieobjecttype(m, uuid, 'partial_update', body),
-    remove: deleteZaaktypeInformatieobjecttype,
-    extendable: true,
-  },
-  'one',
-  'name',
-  'help',
-  'columns',
-)
+    'one',
+    'name',
+    'help',
+    'columns',
+  )
 
-const ZAAKOBJECTTYPEN: PartKind = words(
+const ZAAKOBJECTTYPEN: KindOf<typeof createZaakobjecttype, typeof changeZaakobjecttype> = words(
   {
     path: 'zaakobjecttypen',
     resource: 'zaakobjecttype',

@@ -4,6 +4,7 @@ import { GENERIC, ROOT } from '../../catalogi/examples/definition.ts'
 import { type Listed, noKlasse, type Selectielijst } from '../../catalogi/selectielijst.ts'
 import {
   askSelectielijst,
+  type Bronnen,
   changeResultaattype,
   createResultaattype,
   deleteResultaattype,
@@ -13,14 +14,16 @@ import { typeChoices } from './context.ts'
 import { durationFields, durationInWords } from './duration.ts'
 import type { Choice, Field, Group } from './fields.ts'
 import { AFLEIDINGSWIJZEN, NOMINATIES, OBJECTTYPEN } from './labels.ts'
-import type { Item, PartContext, PartKind } from './part.ts'
+import type { KindOf, PartContext } from './part.ts'
+
+type Item = Awaited<ReturnType<typeof createResultaattype>>
 
 /** Generic outcomes of the national list, for when no selectielijst is configured. */
 const KNOWN_OMSCHRIJVINGEN = Object.entries(GENERIC).map(
   ([name, uuid]): Choice => [`${ROOT}resultaattypeomschrijvingen/${uuid}`, name],
 )
 
-export const RESULTAATTYPEN: PartKind = words(
+export const RESULTAATTYPEN: KindOf<typeof createResultaattype, typeof changeResultaattype, Bronnen> = words(
   {
     path: 'resultaattypen',
     resource: 'resultaattype',
@@ -70,8 +73,8 @@ export const RESULTAATTYPEN: PartKind = words(
   'columns',
 )
 
-async function groups({ db, base, selectielijst, zaaktype, item, items: _all }: PartContext): Promise<Group[]> {
-  const procestype: string = zaaktype.resource.selectielijstProcestype
+async function groups({ db, base, selectielijst, zaaktype, item }: PartContext<Item>): Promise<Group[]> {
+  const procestype = zaaktype.resource.selectielijstProcestype ?? ''
   const [omschrijvingen, klassen, besluittypen, documenttypen] = await Promise.all([
     selectielijst.list('ResultaattypeOmschrijvingGeneriek'),
     procestype ? selectielijst.list('Resultaat', procestype) : undefined,

@@ -287,10 +287,11 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   }
 
   function partNames(path: string, items: Item[]): string[] {
-    return items.map((item) =>
-      path === 'documenttypen'
-        ? item.informatieobjecttype
-        : (item.omschrijving ?? item.naam ?? item.relatieOmschrijving),
+    return items.map(
+      (item) =>
+        (path === 'documenttypen'
+          ? item.informatieobjecttype
+          : (item.omschrijving ?? item.naam ?? item.relatieOmschrijving)) ?? '',
     )
   }
 
@@ -309,7 +310,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
 }
 
 function archiefGroup(listed: { kind: string; reason?: string }, choices: readonly Choice[], version: Version): Group {
-  const own: string = version.resource.selectielijstProcestype
+  const own = version.resource.selectielijstProcestype ?? ''
   const help = t(
     'Het soort proces volgens de selectielijst. De resultaattypen kiezen hun klasse eruit: kies dit dus eerst.',
   )
