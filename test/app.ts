@@ -48,7 +48,15 @@ export type TestApp = {
   /** Runs the jobs that are due, until there are none. */
   runJobs(): Promise<void>
 }
-export type Answer = { status: number; body: any; text: string; headers: Record<string, string | string[] | undefined> }
+/** What an answer holds. Tests look into it, and fail where it is not what they expect. */
+// biome-ignore lint/suspicious/noExplicitAny: a body of any resource; its shape is what the tests are about
+export type Json = any
+export type Answer = {
+  status: number
+  body: Json
+  text: string
+  headers: Record<string, string | string[] | undefined>
+}
 
 /** @param lines where the lines of the log go; they are lost otherwise */
 export async function testApp(

@@ -16,7 +16,19 @@ t.test('a request asks other services at most so many questions', async (t) => {
   const zaak = (await givenZaak(test, { zaaktype })).url
   let asked = 0
   const document = { informatieobjecttype, status: 'gearchiveerd' }
-  const elders = await givenOtherServer(t, test, new Proxy({}, { get: () => (asked++, document) }))
+  const elders = await givenOtherServer(
+    t,
+    test,
+    new Proxy(
+      {},
+      {
+        get: () => {
+          asked++
+          return document
+        },
+      },
+    ),
+  )
   const addTo = (many: number) => sql`
     insert into zaakinformatieobject (zaak_id, informatieobject_url)
     select z.id, ${`${elders.root}/drc/documenten/`} || there.n + extra.n

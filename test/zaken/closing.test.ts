@@ -1,5 +1,5 @@
 import t from 'tap'
-import { givenClient, givenInformatieobjecttype, testApp, uuidOf } from '../app.ts'
+import { givenClient, givenInformatieobjecttype, type Json, testApp, uuidOf } from '../app.ts'
 import { CRS, faultsOf, givenDocument, givenEigenschap, givenType, givenZaak, made, ZAKEN } from './given.ts'
 
 t.test('statuses', async (t) => {
@@ -169,7 +169,7 @@ t.test('statuses', async (t) => {
     t.same(faultsOf(await status(deelzaak, deel.begin)), ['nonFieldErrors: hoofdzaak-closed'])
   })
 
-  const wijzen: [string, object, (zaak: any, type: any) => Promise<unknown>, string | null][] = [
+  const wijzen: [string, object, (zaak: Json, type: Json) => Promise<unknown>, string | null][] = [
     ['termijn', { afleidingswijze: 'termijn', procestermijn: 'P1Y' }, async () => {}, '2037-03-05'],
     [
       'eigenschap',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
+import { givenClient, givenInformatieobjecttype, givenZaaktype, type Json, testApp, uuidOf } from '../app.ts'
 import { CRS, faultsOf, givenDocument, givenResultaattype, givenZaak, made, ZAKEN, zaakBody } from './given.ts'
 
 t.test('combined endpoints', async (t) => {
@@ -117,7 +117,7 @@ t.test('combined endpoints', async (t) => {
       status: status(begin),
     })
     t.equal(answer.status, 200, answer.text)
-    t.same(answer.body.rollen.map((one: any) => one.betrokkeneIdentificatie.identificatie).sort(), ['anders', 'nieuw'])
+    t.same(answer.body.rollen.map((one: Json) => one.betrokkeneIdentificatie.identificatie).sort(), ['anders', 'nieuw'])
     t.equal((await call('GET', drop.url)).status, 404)
     t.same(faultsOf(await call('POST', path, { rollen: [{ uuid: drop.uuid, ...rol('x') }], status: status(begin) })), [
       'rollen.0.uuid: does-not-exist',

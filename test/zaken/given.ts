@@ -1,5 +1,5 @@
 // What tests of cases need: a published zaaktype, and a case of it.
-import { givenZaaktype, type TestApp } from '../app.ts'
+import { givenZaaktype, type Json, type TestApp } from '../app.ts'
 
 export const ZAKEN = '/zaken/api/v1'
 export const CRS = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
@@ -19,13 +19,13 @@ export async function givenZaak(test: TestApp, values: { zaaktype?: string; [fie
 }
 
 /** The body of an answer that has to be a 201. */
-export function made(answer: { status: number; text: string; body: any }) {
+export function made(answer: { status: number; text: string; body: Json }) {
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
   return answer.body
 }
 
 /** `name: code` of every fault in an answer. */
-export const faultsOf = (answer: { body: any }): string[] =>
+export const faultsOf = (answer: { body: Json }): string[] =>
   (answer.body?.invalidParams ?? []).map(({ name, code }: { name: string; code: string }) => `${name}: ${code}`)
 
 const ZTC = '/catalogi/api/v1'

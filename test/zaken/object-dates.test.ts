@@ -1,6 +1,6 @@
 // zrc-021, afleidingswijze `zaakobject`, with objects by URL: ours and at other servers.
 import t, { type Test } from 'tap'
-import { givenInformatieobjecttype, givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { givenInformatieobjecttype, givenZaaktype, type Json, type TestApp, testApp } from '../app.ts'
 import { givenOtherServer } from '../other-server.ts'
 import { CRS, faultsOf, givenDocument, givenType, givenZaak, made, ZAKEN } from './given.ts'
 
@@ -27,7 +27,7 @@ const status = (test: TestApp, zaak: { url: string }, statustype: string) =>
     statustype,
     datumStatusGezet: `2026-03-05T10:00:${String(second++ % 60).padStart(2, '0')}Z`,
   })
-const reasonsOf = (answer: { body: any }): string[] =>
+const reasonsOf = (answer: { body: Json }): string[] =>
   (answer.body?.invalidParams ?? []).map(({ reason }: { reason: string }) => reason)
 
 async function givenZaakWithObjecten(t: Test, datumkenmerk: string, resources: Record<string, unknown>) {

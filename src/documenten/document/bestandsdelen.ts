@@ -41,7 +41,7 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/bestandsdelen/:uuid',
     { config: { ...updateAccess, stream: true }, schema: { params: Params, response: { 200: Bestandsdeel } } },
-    async (request, reply) => {
+    async (request) => {
       const deel = await findBestandsdeel(app.read, request.params.uuid)
       if (!deel) throw notFound()
       await requireDocument(app.read, request.actor, SCOPES_BIJWERKEN, deel.document)
