@@ -14,6 +14,7 @@ import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Url } from '../
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
+import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess, writeAccess } from './access.ts'
 import {
   CATALOGUS,
   CONCEPT,
@@ -27,31 +28,14 @@ import {
   Urls,
   VERSIONS_PERIOD,
 } from './fields.ts'
+import { findRelations, handOverRelations, type NamedType } from './related-types.ts'
 import {
-  allVersions,
-  changesOnlyEnd,
-  DatumGeldigheid,
-  deleteAccess,
   deleteUnlessInUse,
   filterUuid,
-  findRelations,
-  handOverRelations,
-  mayForce,
-  mayForceDelete,
-  type NamedType,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
   OTHER_CATALOGUS,
-  objectPeriod,
-  readAccess,
-  referringVersions,
   requireCatalogus,
-  requireNoOverlap,
-  StatusFilter,
-  shownVersions,
-  updateAccess,
-  validOn,
-  writeAccess,
 } from './rules.ts'
 import {
   expandableSource,
@@ -62,6 +46,17 @@ import {
   sendTypes,
   type TypeSource,
 } from './type-source.ts'
+import {
+  allVersions,
+  changesOnlyEnd,
+  DatumGeldigheid,
+  objectPeriod,
+  referringVersions,
+  requireNoOverlap,
+  StatusFilter,
+  shownVersions,
+  validOn,
+} from './versions.ts'
 
 const { kept, formed, apart, shown } = fieldsOf<BesluittypeTable, BesluittypeRow>()
 

@@ -12,9 +12,10 @@ import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '.
 import { link } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { notFound, Problem } from '../http/problem.ts'
+import { deleteAccess, readAccess, updateAccess, writeAccess } from './access.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
 import { Detail, linksOf, Names, Params, Urls } from './fields.ts'
-import { deleteAccess, readAccess, recordChange, updateAccess, writeAccess } from './rules.ts'
+import { recordChange } from './records.ts'
 
 const { kept, shown } = fieldsOf<CatalogusTable, CatalogusRow>()
 

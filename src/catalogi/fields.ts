@@ -4,7 +4,7 @@ import { fieldsOf } from '../database/fields.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalDate, Reference, Url, Uuid } from '../http/input.ts'
 import { link, type Resource } from '../http/links.ts'
-import { DatumGeldigheid } from './rules.ts'
+import { DatumGeldigheid } from './versions.ts'
 
 export const Params = Type.Object({ uuid: Uuid })
 /** What a detail can be asked: relations to include, and for types with versions the day that decides which are shown. */

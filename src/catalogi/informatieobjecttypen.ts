@@ -13,6 +13,7 @@ import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Text, Url, Vert
 import { link } from '../http/links.ts'
 import { contains, Page, PageQuery } from '../http/page.ts'
 import { notFound, throwFaults } from '../http/problem.ts'
+import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess, writeAccess } from './access.ts'
 import {
   CATALOGUS,
   CONCEPT,
@@ -25,28 +26,8 @@ import {
   Urls,
   VERSIONS_PERIOD,
 } from './fields.ts'
-import {
-  allVersions,
-  changesOnlyEnd,
-  DatumGeldigheid,
-  deleteAccess,
-  deleteUnlessInUse,
-  filterUuid,
-  handOverRelations,
-  mayForce,
-  mayForceDelete,
-  NON_CONCEPT_OBJECT,
-  NON_CONCEPT_RELATION,
-  objectPeriod,
-  readAccess,
-  referringVersions,
-  requireCatalogus,
-  requireNoOverlap,
-  StatusFilter,
-  updateAccess,
-  validOn,
-  writeAccess,
-} from './rules.ts'
+import { handOverRelations } from './related-types.ts'
+import { deleteUnlessInUse, filterUuid, NON_CONCEPT_OBJECT, NON_CONCEPT_RELATION, requireCatalogus } from './rules.ts'
 import {
   expandableSource,
   findType,
@@ -56,6 +37,16 @@ import {
   sendTypes,
   type TypeSource,
 } from './type-source.ts'
+import {
+  allVersions,
+  changesOnlyEnd,
+  DatumGeldigheid,
+  objectPeriod,
+  referringVersions,
+  requireNoOverlap,
+  StatusFilter,
+  validOn,
+} from './versions.ts'
 
 const OmschrijvingGeneriek = Type.Object({
   informatieobjecttypeOmschrijvingGeneriek: Text(80),

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
 import type { Services } from '../services/services.ts'
-import { isUrl } from './rules.ts'
+import { isUrl } from './related-types.ts'
 
 /** Kinds of resources there, with the members that each must have and their types. */
 const KINDS = {

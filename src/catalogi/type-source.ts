@@ -9,7 +9,8 @@ import { expected, one } from '../database/rows.ts'
 import type { Resource } from '../http/links.ts'
 import { notFound } from '../http/problem.ts'
 import { expandable, sendOne, sendPage } from './expand.ts'
-import { deleteTypePart, holdTypePart, type PartTable, recordChange } from './rules.ts'
+import { deleteTypePart, holdTypePart, type PartTable } from './parts.ts'
+import { recordChange } from './records.ts'
 
 export type TypeSource<Row extends { uuid: string }, Shape extends { url: string }, Filter> = {
   resource: Resource

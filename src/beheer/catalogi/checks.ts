@@ -1,7 +1,7 @@
 // What a version still lacks before it is published: what must, what should, and what is good to know. Each with a link.
 
 import { sql } from 'kysely'
-import { TYPE_KEY, validOn } from '../../catalogi/rules.ts'
+import { TYPE_KEY, validOn } from '../../catalogi/versions.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { inDays } from '../../http/duration.ts'

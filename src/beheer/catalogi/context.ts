@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { loadResources } from '../../catalogi/expand.ts'
-import { type Hoofdtype, TYPE_KEY, validOn } from '../../catalogi/rules.ts'
+import { type Hoofdtype, TYPE_KEY, validOn } from '../../catalogi/versions.ts'
 import type { ReadDb } from '../../database/database.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import { link } from '../../http/links.ts'

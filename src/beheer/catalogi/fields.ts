@@ -1,6 +1,6 @@
 // Fields of the forms of the catalogue: what is asked, how it is read into a body of the API, and how a value reads back.
 
-import { isUrl } from '../../catalogi/rules.ts'
+import { isUrl } from '../../catalogi/related-types.ts'
 import type { InvalidParam } from '../../http/problem.ts'
 import type { FormValues } from '../form.ts'
 import { formatDate } from '../format.ts'

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { loadResources } from '../../catalogi/expand.ts'
-import { isUrl } from '../../catalogi/rules.ts'
+import { isUrl } from '../../catalogi/related-types.ts'
 import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { reorderStatustypen } from '../../catalogi/zaaktype/statustypen.ts'
 import type { ReadDb } from '../../database/database.ts'

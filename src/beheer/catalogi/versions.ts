@@ -1,6 +1,6 @@
 // The versions of one type, in order, with the days between them on which none is valid.
 import { sql } from 'kysely'
-import { TYPE_KEY } from '../../catalogi/rules.ts'
+import { TYPE_KEY } from '../../catalogi/versions.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { addDays, type State, stateOf, type Version } from './context.ts'
 

@@ -21,7 +21,7 @@ import {
   Urls,
   VERSIONS_PERIOD,
 } from '../fields.ts'
-import { objectPeriod, shownVersions, validOn } from '../rules.ts'
+import { objectPeriod, shownVersions, validOn } from '../versions.ts'
 
 export function allZaaktypen(db: ReadDb) {
   return db.selectFrom('zaaktype as t').innerJoin('catalogus as c', 'c.id', 't.catalogusId')

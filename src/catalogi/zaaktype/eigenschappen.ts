@@ -10,6 +10,7 @@ import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
+import { deleteAccess, readAccess, updateAccess } from '../access.ts'
 import {
   Detail,
   GELDIGHEID,
@@ -25,13 +26,10 @@ import {
   BelowZaaktypeFilter,
   belowZaaktype,
   dateFaults,
-  deleteAccess,
-  readAccess,
   requireStatustype,
   requireZaaktypeForChange,
-  updateAccess,
   zaaktypeFaults,
-} from '../rules.ts'
+} from '../parts.ts'
 import {
   deletePart,
   expandableSource,

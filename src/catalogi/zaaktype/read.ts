@@ -6,7 +6,8 @@ import { ExpandQuery } from '../../http/expand.ts'
 import { Url } from '../../http/input.ts'
 import { contains, PageQuery } from '../../http/page.ts'
 import { expandable } from '../expand.ts'
-import { DatumGeldigheid, filterUuid, StatusFilter, validOn } from '../rules.ts'
+import { filterUuid } from '../rules.ts'
+import { DatumGeldigheid, StatusFilter, validOn } from '../versions.ts'
 import { allZaaktypen, selectZaaktype, toZaaktype, type Zaaktypen, type ZaaktypeRow } from './columns.ts'
 
 export const ZaaktypeFilter = Type.Object({

@@ -3,7 +3,7 @@
 import type { Mutation } from '../../database/mutate.ts'
 import { resolveLink } from '../../http/links.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { findRelations, isUrl, type NamedType } from '../rules.ts'
+import { findRelations, isUrl, type NamedType } from '../related-types.ts'
 import type { ZaaktypeInput } from './columns.ts'
 
 type Gerelateerd = { id: number | null; url: string | null; aardRelatie: string; toelichting: string }

@@ -13,6 +13,7 @@ import { Nullable, OptionalChoice, OptionalText, Patch, readInput, Text, Url } f
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import { deleteAccess, mayForce, readAccess, updateAccess } from '../access.ts'
 import {
   afleidingswijzeFaults,
   type Brondatum,
@@ -37,19 +38,12 @@ import {
   belowZaaktype,
   catalogusFaults,
   dateFaults,
-  deleteAccess,
-  findRelations,
-  mayForce,
-  type NamedType,
-  NON_CONCEPT_RELATION,
-  OTHER_CATALOGUS,
-  readAccess,
   requireZaaktypeForChange,
-  shownVersions,
-  updateAccess,
   type ZaaktypeOfPart,
   zaaktypeFaults,
-} from '../rules.ts'
+} from '../parts.ts'
+import { findRelations, type NamedType } from '../related-types.ts'
+import { NON_CONCEPT_RELATION, OTHER_CATALOGUS } from '../rules.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
 import {
   deletePart,
@@ -62,6 +56,7 @@ import {
   type TypeSource,
   ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
+import { shownVersions } from '../versions.ts'
 
 const { kept, formed, spread, apart, shown } = fieldsOf<ResultaattypeTable, ResultaattypeRow>()
 

@@ -11,6 +11,7 @@ import { Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { contains, Page, PageQuery } from '../../http/page.ts'
 import { throwFaults } from '../../http/problem.ts'
+import { deleteAccess, readAccess, updateAccess } from '../access.ts'
 import {
   Detail,
   GELDIGHEID,
@@ -26,12 +27,9 @@ import {
   belowZaaktype,
   catalogusFaults,
   dateFaults,
-  deleteAccess,
-  readAccess,
   requireZaaktypeForChange,
-  updateAccess,
   zaaktypeFaults,
-} from '../rules.ts'
+} from '../parts.ts'
 import {
   deletePart,
   expandableSource,

@@ -9,28 +9,20 @@ import { isoDuration } from '../../http/duration.ts'
 import { Patch, readInput } from '../../http/input.ts'
 import { Page } from '../../http/page.ts'
 import { type InvalidParam, notFound, throwFaults } from '../../http/problem.ts'
+import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess, writeAccess } from '../access.ts'
 import { sendOne, sendPage } from '../expand.ts'
 import { DetailOnDate, Params } from '../fields.ts'
+import { recordChange } from '../records.ts'
+import { handOverRelations, type RelatedType } from '../related-types.ts'
 import {
-  allPublished,
-  changesOnlyEnd,
-  deleteAccess,
   deleteUnlessInUse,
-  handOverRelations,
-  mayForce,
-  mayForceDelete,
   NON_CONCEPT_OBJECT,
   NON_CONCEPT_RELATION,
   OTHER_CATALOGUS,
-  type RelatedType,
-  readAccess,
-  recordChange,
   requireCatalogus,
-  requireNoOverlap,
-  updateAccess,
-  writeAccess,
 } from '../rules.ts'
 import type { Selectielijst } from '../selectielijst.ts'
+import { allPublished, changesOnlyEnd, requireNoOverlap } from '../versions.ts'
 import {
   allZaaktypen,
   selectZaaktype,

@@ -20,6 +20,7 @@ import { OptionalText, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link, localUuid } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, invalid, throwFaults } from '../../http/problem.ts'
+import { deleteAccess, readAccess, updateAccess } from '../access.ts'
 import {
   Detail,
   GELDIGHEID,
@@ -31,16 +32,7 @@ import {
   Urls,
   ZAAKTYPE,
 } from '../fields.ts'
-import {
-  BelowZaaktypeFilter,
-  belowZaaktype,
-  dateFaults,
-  deleteAccess,
-  readAccess,
-  requireZaaktypeForChange,
-  updateAccess,
-  zaaktypeFaults,
-} from '../rules.ts'
+import { BelowZaaktypeFilter, belowZaaktype, dateFaults, requireZaaktypeForChange, zaaktypeFaults } from '../parts.ts'
 import {
   deletePart,
   expandableSource,

@@ -10,6 +10,7 @@ import { DateOnly, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { throwFaults } from '../../http/problem.ts'
+import { deleteAccess, readAccess, updateAccess } from '../access.ts'
 import {
   Detail,
   GELDIGHEID,
@@ -26,14 +27,11 @@ import {
   belowZaaktype,
   catalogusFaults,
   dateFaults,
-  deleteAccess,
-  filterUuid,
-  readAccess,
   requireStatustype,
   requireZaaktypeForChange,
-  updateAccess,
   zaaktypeFaults,
-} from '../rules.ts'
+} from '../parts.ts'
+import { filterUuid } from '../rules.ts'
 import {
   deletePart,
   expandableSource,

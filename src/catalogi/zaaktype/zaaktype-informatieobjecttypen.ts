@@ -12,25 +12,11 @@ import { Patch, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { Page, PageQuery } from '../../http/page.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
+import { deleteAccess, mayForce, mayForceDelete, readAccess, updateAccess } from '../access.ts'
 import { Detail, NullableUrl, OF_ZAAKTYPE, type OwnOfPart, Params, TypeRelation, ZAAKTYPE } from '../fields.ts'
-import {
-  deleteAccess,
-  deleteUnlessInUse,
-  filterUuid,
-  findRelations,
-  mayForce,
-  mayForceDelete,
-  type NamedType,
-  NON_CONCEPT_RELATION,
-  OTHER_CATALOGUS,
-  readAccess,
-  requireStatustype,
-  requireZaaktypeForChange,
-  StatusFilter,
-  shownVersions,
-  updateAccess,
-  type ZaaktypeOfPart,
-} from '../rules.ts'
+import { requireStatustype, requireZaaktypeForChange, type ZaaktypeOfPart } from '../parts.ts'
+import { findRelations, type NamedType } from '../related-types.ts'
+import { deleteUnlessInUse, filterUuid, NON_CONCEPT_RELATION, OTHER_CATALOGUS } from '../rules.ts'
 import {
   expandableSource,
   partForChange,
@@ -41,6 +27,7 @@ import {
   type TypeSource,
   ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
+import { StatusFilter, shownVersions } from '../versions.ts'
 
 const { kept, apart, shown } = fieldsOf<ZaaktypeInformatieobjecttypeTable, ZaaktypeInformatieobjecttypeRow>()
 

@@ -118,14 +118,14 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-010 what is below a published zaaktype stays',
-    file: 'src/catalogi/rules.ts',
+    file: 'src/catalogi/parts.ts',
     search: 'return !mayForce(m.actor) && zaaktypen.some(({ concept }) => !concept) ? [NON_CONCEPT_ZAAKTYPE] : []',
     replace: 'return zaaktypen.length > 99 ? [NON_CONCEPT_ZAAKTYPE] : []',
     tests: ['test/catalogi/publish.test.ts'],
   },
   {
     what: 'ztc-010 what is below a published zaaktype is not deleted',
-    file: 'src/catalogi/rules.ts',
+    file: 'src/catalogi/parts.ts',
     search: 'if (!part.concept && !mayForceDelete(m.actor)) throwFaults([NON_CONCEPT_ZAAKTYPE])',
     replace: '',
     tests: ['test/catalogi/publish.test.ts'],
@@ -160,9 +160,9 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-012 related types are published first',
-    file: 'src/catalogi/rules.ts',
-    search: '  return rows.length === 0\n}\n\n/** ztc-010: what is below',
-    replace: '  return true\n}\n\n/** ztc-010: what is below',
+    file: 'src/catalogi/versions.ts',
+    search: 'return rows.length === 0',
+    replace: 'return true',
     tests: ['test/catalogi/publish.test.ts'],
   },
   {
@@ -188,7 +188,7 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-014 who reads cases reads their types',
-    file: 'src/catalogi/rules.ts',
+    file: 'src/catalogi/access.ts',
     search:
       "    or: { component: 'zrc', scopes: ['zaken.lezen'], or: { component: 'drc', scopes: ['documenten.lezen'] } },\n",
     replace: '',
@@ -203,14 +203,14 @@ export const CATALOGI: Mutant[] = [
   },
   {
     what: 'ztc-016 published versions do not overlap',
-    file: 'src/catalogi/rules.ts',
+    file: 'src/catalogi/versions.ts',
     search: "  if (rows.length > 0)\n    throw invalid(name, 'overlap'",
     replace: "  if (Math.random() > 2)\n    throw invalid(name, 'overlap'",
     tests: ['test/catalogi/publish.test.ts'],
   },
   {
     what: 'ztc-016 of two versions at one moment one is refused',
-    file: 'src/catalogi/rules.ts',
+    file: 'src/catalogi/versions.ts',
     search:
       '    .forNoKeyUpdate()\n    .executeTakeFirstOrThrow()\n  const { rows } = await sql`\n    select 1 from ${sql.table(type)}\n    where catalogus_id',
     replace:
