@@ -28,7 +28,7 @@ const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
 function requireModest(body: Buffer): void {
-  const { depth, values } = countJson(body)
+  const { depth, values } = countJson(body, LIMITS)
   if (depth > LIMITS.depth) throw tooMuch(`${LIMITS.depth} niveaus`)
   if (values > LIMITS.values) throw tooMuch(`${LIMITS.values} waarden`)
 }
@@ -36,12 +36,16 @@ function requireModest(body: Buffer): void {
 /**
  * How deep values of a JSON text stand within each other, and how many there are. Whether it is JSON is for the parser to say:
  * of anything else the count means nothing.
+ * @param most where counting ends: there is one more then
  */
-export function countJson(body: Buffer): { depth: number; values: number } {
+export function countJson(
+  body: Buffer,
+  most = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY },
+): { depth: number; values: number } {
   let level = 0
   let depth = 0
   let values = 0
-  for (let at = 0; at < body.length; at++) {
+  for (let at = 0; at < body.length && depth <= most.depth && values <= most.values; at++) {
     const byte = body[at]!
     if (byte === QUOTE) {
       at = endOfString(body, at)
