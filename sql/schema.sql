@@ -67,6 +67,7 @@ create table abonnement_kanaal (
   filters jsonb not null default '{}'::jsonb, -- Names and values that all have to fit, as they were registered; * fits all.
   id bigint not null generated always as identity, -- Internal key; order in which they were given.
   kanaal_id bigint not null, -- The channel.
+  toets jsonb not null generated always as (filters_toets(filters)) stored, -- The filters in the shape in which messages are compared with them.
   constraint abonnement_kanaal_pkey PRIMARY KEY (id),
   constraint abonnement_kanaal_abonnement_id_fkey FOREIGN KEY (abonnement_id) REFERENCES abonnement(id) ON DELETE CASCADE,
   constraint abonnement_kanaal_bestaat FOREIGN KEY (kanaal_id) REFERENCES kanaal(id)
@@ -2337,23 +2338,26 @@ CREATE OR REPLACE FUNCTION filters_passen(p_filters jsonb, p_kenmerken jsonb, p_
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select not exists (
-    select from jsonb_each_text(p_filters) as f(naam, waarde)
-    where f.waarde <> '*' and case f.naam
-      when '#resource' then not p_resource = any(string_to_array(f.waarde, ','))
-      when '#actie' then not (p_actie = any(string_to_array(f.waarde, ','))
-        or p_actie = 'partial_update' and 'update' = any(string_to_array(f.waarde, ',')))
-      else exists (
-        select from (
-          select coalesce(waarde, '') as waarde from jsonb_each_text(p_kenmerken) as k(naam, waarde)
-          where kenmerk_naam(k.naam) = kenmerk_naam(f.naam)
-        ) k
-        where case
-          when k.waarde = f.waarde then false
-          when right(k.waarde, 36) <> right(f.waarde, 36) then true -- values that are the same end with the same uuid
-          else kenmerk_waarde(k.waarde) <> kenmerk_waarde(f.waarde)
-        end)
-      end)
+  select toets_past(filters_toets(p_filters), kenmerken_toets(p_kenmerken), p_resource, p_actie)
+$function$;
+
+-- Filters, to compare with kenmerken_toets; null where one name asks several values. The names in capitals are those of the message.
+CREATE OR REPLACE FUNCTION filters_toets(p_filters jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(jsonb_object_agg(naam, waarde), '{}') || (
+      select jsonb_strip_nulls(jsonb_build_object(
+        'RESOURCE', case when p_filters ->> '#resource' <> '*' then
+          to_jsonb(string_to_array(p_filters ->> '#resource', ',')) end,
+        'ACTIE', case when p_filters ->> '#actie' <> '*' then
+          to_jsonb(string_to_array(p_filters ->> '#actie', ',')) end)))
+  from (
+    select kenmerk_naam(f.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'null' end as waarde
+    from jsonb_each_text(p_filters) f(naam, waarde), lateral (select kenmerk_kort(f.waarde) as kort offset 0) v
+    where f.waarde <> '*' and f.naam not in ('#resource', '#actie')
+    group by 1) f
 $function$;
 
 -- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
@@ -2484,6 +2488,15 @@ begin
   end;
 end $function$;
 
+-- A value of a kenmerk for comparing, of 64 characters at most.
+CREATE OR REPLACE FUNCTION kenmerk_kort(p_waarde text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when length(w) <= 60 then w else md5(w) || md5(w || '+') end from (select kenmerk_waarde(p_waarde) as w) v
+$function$;
+
 -- A name of a kenmerk for comparing: camelCase and snake_case are one name.
 CREATE OR REPLACE FUNCTION kenmerk_naam(p_naam text)
  RETURNS text
@@ -2500,6 +2513,18 @@ CREATE OR REPLACE FUNCTION kenmerk_waarde(p_waarde text)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select coalesce(substring(p_waarde from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_waarde)
+$function$;
+
+-- The kenmerken of a message, to compare; false where one name has several values, which no filter lets through.
+CREATE OR REPLACE FUNCTION kenmerken_toets(p_kenmerken jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
+    select kenmerk_naam(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
+    from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_kort(coalesce(k.waarde, '')) as kort offset 0) v
+    group by 1) k
 $function$;
 
 CREATE OR REPLACE FUNCTION meld_autorisatie_wijziging()
@@ -2992,6 +3017,18 @@ begin
   from rijen group by 1, 2, 3, 4, 5, 6, 7;
   return null;
 end $function$;
+
+-- Whether a message fits filters, both in the shape to compare (kenmerken_toets, filters_toets).
+CREATE OR REPLACE FUNCTION toets_past(p_toets jsonb, p_kenmerken jsonb, p_resource text, p_actie text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select (p_toets -> 'RESOURCE' is null or p_toets -> 'RESOURCE' ? p_resource)
+    and (p_toets -> 'ACTIE' is null or p_toets -> 'ACTIE' ? p_actie
+      or p_actie = 'partial_update' and p_toets -> 'ACTIE' ? 'update')
+    and (p_toets || p_kenmerken) @> p_toets
+$function$;
 
 CREATE OR REPLACE FUNCTION vergeet_aantallen()
  RETURNS trigger

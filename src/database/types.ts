@@ -161,6 +161,10 @@ export interface AbonnementKanaal {
    * The channel.
    */
   kanaalId: number;
+  /**
+   * The filters in the shape in which messages are compared with them.
+   */
+  toets: Generated<unknown>;
 }
 
 export interface Applicatie {

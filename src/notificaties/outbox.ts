@@ -217,21 +217,22 @@ export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours:
  * later. Cloud events go to those who asked for cloud events. The statement ends with `wakeSender` among what it selects.
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
+  , getoetst as materialized (select b.*, kenmerken_toets(b.kenmerken) as toets from bericht b)
   , geleverd as (
     insert into levering (notificatie_id, abonnement_id, hoofd_object_uuid)
     select b.id, ${EXTERNAL}::bigint, b.hoofd_object_uuid
     from bericht b cross join notificatie_instelling i where i.modus <> 'ingebouwd'
     union all
     select distinct b.id, s.abonnement_id, b.hoofd_object_uuid
-    from notificatie_instelling i cross join bericht b cross join lateral (
-      select a.id as abonnement_id, a.cloudevents, ak.filters
+    from notificatie_instelling i cross join getoetst b cross join lateral (
+      select a.id as abonnement_id, a.cloudevents, ak.toets
       from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
       join abonnement a on a.id = ak.abonnement_id and a.status in ('actief', 'gepauzeerd') and a.verwijderd_op is null
       where k.naam = b.kanaal
-      offset 0 -- reading filters is dear: only those of this kanaal, and never before that is known
+      offset 0 -- only those of this kanaal, and never before that is known
     ) s
     where i.modus <> 'extern' and (b.cloudevent is null or s.cloudevents)
-      and filters_passen(s.filters, b.kenmerken, b.resource, b.actie)
+      and toets_past(s.toets, b.toets, b.resource, b.actie)
     returning notificatie_id
   )`
 

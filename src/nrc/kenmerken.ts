@@ -4,7 +4,7 @@
 export const sameName = (naam: string): string => naam.replaceAll('_', '').toLowerCase()
 
 /** Names beside those of a kanaal on which every abonnement may filter. */
-const OF_THE_MESSAGE = ['#resource', '#actie']
+export const OF_THE_MESSAGE = ['#resource', '#actie']
 
 /** The names of filters that the kanaal does not know. */
 export function unknownFilters(filters: Record<string, string>, known: readonly string[]): string[] {

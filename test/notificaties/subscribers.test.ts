@@ -3,6 +3,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
 import t from 'tap'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { subscriberOwner } from '../../src/notificaties/deliver.ts'
@@ -10,6 +11,10 @@ import { openSenderDatabase } from '../../src/notificaties/outbox.ts'
 import { openSender } from '../../src/notificaties/sender.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { elapse, forgetMessages, givenChange, givenReceiver, type TestLike } from './given.ts'
+
+/** Two names of one kenmerk. */
+const sameName = (a: string, b: string) => fold(a) === fold(b)
+const fold = (name: string) => name.replaceAll('_', '').toLowerCase()
 
 t.test('every abonnement that fits gets the message once, signed, with an id that stays', async (t) => {
   const test = await givenBuiltIn(t)
@@ -65,6 +70,8 @@ t.test(
       [{ '#resource': 'status' }, 'create', false],
       [{ '#actie': 'update' }, 'partial_update', true],
       [{ '#actie': 'partial_update' }, 'update', false],
+      [{ '#actie': '*', '#resource': '' }, 'create', false],
+      [{ verantwoordelijkeOrganisatie: '2', verantwoordelijke_organisatie: '3' }, 'create', false],
     ]
     for (const [filters, actie, expected] of cases) {
       const [row] = await database.sql`
@@ -73,6 +80,48 @@ t.test(
     }
   },
 )
+
+t.test(
+  'a message fits when each filter on a kenmerk that it has is that value, however both are written',
+  async (t) => {
+    const { database } = await givenBuiltIn(t)
+    const value = fc.oneof(
+      fc.constantFrom('', '*', 'x', 'y', `${'x'.repeat(70)}1`, `${'x'.repeat(70)}2`, 'RESOURCE'),
+      fc
+        .tuple(
+          fc.constantFrom('http://a', 'https://b/prefix', ''),
+          fc.constantFrom('zaken', 'rollen'),
+          fc.constantFrom('1', '2'),
+        )
+        .map(([root, kind, last]) => `${root}/${kind}/11111111-1111-4111-8111-11111111111${last}`),
+    )
+    const object = fc.dictionary(fc.constantFrom('a_b', 'aB', 'AB', 'c', 'RESOURCE', 'constructor'), value)
+    const ofUrl = (text: string) => /^https?:\/\/[^?#]*(\/[^/?#]+\/[0-9a-f-]{36})$/.exec(text)?.[1] ?? text
+    const fits = (filters: Record<string, string>, message: Record<string, string>) =>
+      Object.entries(filters).every(
+        ([name, wanted]) =>
+          wanted === '*' ||
+          Object.entries(message).every(([other, given]) => !sameName(other, name) || ofUrl(given) === ofUrl(wanted)),
+      )
+    const pairs = fc.sample(fc.tuple(object, object), { numRuns: 2000, seed: 10 })
+    const rows = await database.sql<{ fits: boolean }[]>`
+    select filters_passen(p -> 0, p -> 1, 'zaak', 'create') as fits
+    from jsonb_array_elements(${database.sql.json(pairs as never)}) with ordinality x(p, n) order by n`
+    for (const [index, [filters, message]] of pairs.entries())
+      t.equal(rows[index]!.fits, fits(filters, message), JSON.stringify([filters, message]))
+    t.ok(rows.filter((row) => row.fits).length > 100)
+    t.ok(rows.filter((row) => !row.fits).length > 100)
+  },
+)
+
+t.test('of each abonnement a change costs one comparison, however many filters it has', async (t) => {
+  const { database } = await givenBuiltIn(t)
+  const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
+    explain (verbose) select toets_past(toets, '{"a": "1"}', 'zaak', 'create') from abonnement_kanaal`
+  const text = plan.map((row) => row['QUERY PLAN']).join(' ')
+  t.match(text, '@> toets')
+  t.notMatch(text, /_past|_toets|kenmerk_/, 'no function is called for a row')
+})
 
 t.test('a dead and a slow abonnement cost the good one nothing', async (t) => {
   const test = await givenBuiltIn(t)

@@ -3,11 +3,12 @@ import type { Config } from '../../config.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
-import { unknownFilters } from '../kenmerken.ts'
+import { OF_THE_MESSAGE, unknownFilters } from '../kenmerken.ts'
 import { addressFaults } from './callback.ts'
 
 export const MAX_KANALEN = 100
 const MAX_FILTERS = 50
+const MAX_CHOICES = 20 // of resources and acties: all of them are kept beside each kanaal
 export const MAX_AUTH = 8192
 
 /** A kanaal that was judged, with what is wanted of it. */
@@ -71,6 +72,13 @@ function filterFaults(
       name: `${name}.${naam.slice(0, 100)}`,
       code: 'invalid',
       reason: 'Een filter is een tekst van 1 tot 1000 tekens; * laat alles door.',
+    }))
+  const long = OF_THE_MESSAGE.filter((naam) => String(filters[naam] ?? '').split(',').length > MAX_CHOICES)
+  if (long.length > 0)
+    return long.map((naam) => ({
+      name: `${name}.${naam}`,
+      code: 'max-items',
+      reason: `Dit filter noemt ten hoogste ${MAX_CHOICES} waarden.`,
     }))
   const unknown = unknownFilters(filters as Record<string, string>, kanaal.filters)
   if (unknown.length === 0) return []

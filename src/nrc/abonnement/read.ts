@@ -7,7 +7,7 @@ import { Written } from '../../http/stream.ts'
 
 // Of one applicatie. Every change at a kanaal is held against the filters of all groups of that kanaal.
 export const MAX_ABONNEMENTEN = 1000
-export const MAX_GROUPS = 5000
+export const MAX_GROUPS = 2000
 
 export type FilterGroup = { naam: string; filters: Record<string, string> }
 

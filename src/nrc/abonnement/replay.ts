@@ -29,7 +29,7 @@ const LOOKED_AT = 5_000 // messages in one portion
 const fits = (a: RawBuilder<unknown>) => sql<boolean>`exists (
   select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id
   where k.naam = n.kanaal and ak.abonnement_id = ${a}
-    and (n.cloudevent is null or (select cloudevents from abonnement where id = ak.abonnement_id)) and filters_passen(ak.filters, n.kenmerken, n.resource, n.actie))`
+    and (n.cloudevent is null or (select cloudevents from abonnement where id = ak.abonnement_id)) and toets_past(ak.toets, kenmerken_toets(n.kenmerken), n.resource, n.actie))`
 
 /**
  * Starts sending again.
