@@ -1,12 +1,11 @@
 // applicatie-rechten: the rights of an application: add, change, remove, and what they come to in words.
-
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type ApplicatieInput, changeApplicatie } from '../autorisaties/applicaties.ts'
 import type { ReadDb } from '../database/database.ts'
 import type { Component } from '../http/actor.ts'
-import { OptionalChoice, VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from '../http/input.ts'
+import { OptionalChoice, VERTROUWELIJKHEIDAANDUIDINGEN } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { notFound, Problem } from '../http/problem.ts'
 import { type Applicatie, administering, breadcrumbsOf, type Params, requireApplicatie, viewing } from './applicatie.ts'
@@ -20,13 +19,19 @@ import {
   VERTROUWELIJKHEID,
 } from './applicatie-labels.ts'
 import { PRESETS } from './applicatie-presets.ts'
+import {
+  type ShownRight,
+  selectCatalogusRights,
+  selectChoices,
+  selectRights,
+  selectSecrets,
+  whatIsAllowed,
+} from './applicatie-rights-queries.ts'
 import { mutateFromPage } from './change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, readForm, throwFormFaults } from './form.ts'
-import type { Cursor } from './keyset-list.ts'
 import { t } from './language/language.ts'
 import { redirectWith } from './page.ts'
 
-type RightKind = 'type' | 'catalogus'
 type RightParams = { Params: { uuid: string; soort: string; id: string } }
 type Query = Params & { Querystring: { component?: string; zoek?: string } }
 
@@ -158,8 +163,6 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     })
   })
 }
-
-// ---- the form ----
 
 function rawForm(body: unknown): RightForm {
   const { component, scopes, voor, max } = (body ?? {}) as FormValues
@@ -320,76 +323,6 @@ function formFaults(error: unknown): FormFaults {
   )
 }
 
-// ---- reading ----
-
-export type ShownRight = {
-  id: number
-  soort: RightKind
-  component: Component
-  scopes: string[]
-  max: Vertrouwelijkheidaanduiding | null
-  /** For which type, as the form sends it; empty: for none. */
-  keuze: string
-  /** For which type, for people. */
-  voor: string
-}
-
-const CATALOGUS = sql`coalesce(nullif(c.naam, ''), c.domein)`
-// Joined apart: over a union of the three the planner looks at every version for every right.
-const TYPE_OF_RIGHT = sql`
-  left join zaaktype z on r.component = 'zrc' and z.uuid = r.type_uuid
-  left join informatieobjecttype i on r.component = 'drc' and i.uuid = r.type_uuid
-  left join besluittype b on r.component = 'brc' and b.uuid = r.type_uuid`
-const NAME_OF_RIGHT = sql`coalesce(
-    z.omschrijving || case when z.identificatie <> z.omschrijving then ' (' || z.identificatie || ')' else '' end,
-    i.omschrijving, b.omschrijving)
-  || ', versie vanaf ' || to_char(coalesce(z.begin_geldigheid, i.begin_geldigheid, b.begin_geldigheid), 'DD-MM-YYYY')`
-
-/** The rights for one version of a type each, or for none, in the order of the API. */
-export async function selectRights(
-  db: ReadDb,
-  applicatieId: number,
-  { limit, na, voor, id }: Cursor & { limit?: number; id?: string } = {},
-): Promise<ShownRight[]> {
-  const [edge] = /^\d{1,15}$/.exec(voor ?? na ?? id ?? '') ?? []
-  const sign = id !== undefined ? sql`=` : voor !== undefined ? sql`<` : sql`>`
-  const place = edge === undefined ? sql`true` : sql`r.id ${sign} ${edge}`
-  const { rows } = await sql<Omit<ShownRight, 'voor' | 'soort' | 'keuze'> & TypeReference>`
-    select r.id, r.component, r.scopes, r.max_vertrouwelijkheidaanduiding as max, r.type_url, r.type_uuid,
-      ${NAME_OF_RIGHT} || ', catalogus ' || ${CATALOGUS} as naam
-    from autorisatie r ${TYPE_OF_RIGHT}
-    left join catalogus c on c.id = coalesce(z.catalogus_id, i.catalogus_id, b.catalogus_id)
-    where r.applicatie_id = ${applicatieId} and ${place}
-    order by ${voor === undefined ? sql`r.id` : sql`r.id desc`} ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(
-    db,
-  )
-  return rows.map(({ typeUrl, typeUuid, naam, ...recht }) => ({
-    ...recht,
-    soort: 'type',
-    keuze: typeUuid ? `t:${typeUuid}` : typeUrl ? `u:${typeUrl}` : '',
-    voor: naam ?? (typeUuid ? t`een type dat niet meer bestaat (${typeUrl || typeUuid})` : typeUrl),
-  }))
-}
-type TypeReference = { typeUrl: string; typeUuid: string | null; naam: string | null }
-
-/** The rights for all types in a catalogue, or for all versions of one. */
-export async function selectCatalogusRights(db: ReadDb, applicatieId: number): Promise<ShownRight[]> {
-  const { rows } = await sql<
-    Omit<ShownRight, 'voor' | 'soort' | 'keuze'> & { uuid: string; type: string; catalogus: string }
-  >`
-    select k.id, k.component, k.scopes, k.max_vertrouwelijkheidaanduiding as max, c.uuid, k.type, ${CATALOGUS} as catalogus
-    from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id
-    where k.applicatie_id = ${applicatieId} order by k.id`.execute(db)
-  return rows.map(({ uuid, type, catalogus, ...recht }) => ({
-    ...recht,
-    soort: 'catalogus',
-    keuze: `c:${uuid}:${type}`,
-    voor: type
-      ? t`${type}, alle versies, ook latere, catalogus ${catalogus}`
-      : t`alle ${TYPEN[recht.component]!.meer} in catalogus ${catalogus}, ook latere`,
-  }))
-}
-
 async function requireRight(db: ReadDb, applicatie: Applicatie, request: FastifyRequest): Promise<ShownRight> {
   const { soort, id } = request.params as RightParams['Params']
   const rechten =
@@ -401,136 +334,4 @@ async function requireRight(db: ReadDb, applicatie: Applicatie, request: Fastify
   const recht = rechten.find((one) => String(one.id) === id)
   if (!recht) throw soort === 'type' || soort === 'catalogus' ? changedMeanwhile() : notFound()
   return recht
-}
-
-const MAX_CHOICES = 100
-/** Where versions of types are, and what those of one type have in common. */
-const VERSION_QUERIES = {
-  zrc: {
-    tabel: sql.table('zaaktype'),
-    sleutel: sql.ref('identificatie'),
-    naam: sql`v.omschrijving || case when v.identificatie <> v.omschrijving then ' (' || v.identificatie || ')' else '' end`,
-  },
-  drc: { tabel: sql.table('informatieobjecttype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
-  brc: { tabel: sql.table('besluittype'), sleutel: sql.ref('omschrijving'), naam: sql`v.omschrijving` },
-}
-type Choice = { waarde: string; naam: string }
-type ChoiceGroup = { catalogus: string; alle: Choice; typen: (Choice & { versies: Choice[] })[] }
-
-/** What a right can be for: the catalogues with their types, those that were chosen first. */
-async function selectChoices(
-  db: ReadDb,
-  component: Component,
-  zoek: string,
-  gekozen: string[],
-): Promise<{ groepen: ChoiceGroup[]; losse: Choice[]; meer: boolean }> {
-  const pattern = `%${zoek.replaceAll('\0', '').replace(/[%_\\]/g, '\\$&')}%`
-  const { tabel, sleutel, naam } = VERSION_QUERIES[component as 'zrc']
-  const catalogi = await sql<{ id: number; uuid: string; naam: string }>`
-    select c.id, c.uuid, ${CATALOGUS} as naam from catalogus c order by 3, 1 limit 1000`.execute(db)
-  const typen = await sql<{ catalogusId: number; sleutel: string; naam: string; versies: Versie[] }>`
-    with gevonden as (
-      select v.catalogus_id, v.${sleutel} as sleutel, max(${naam}) as naam, bool_or(g.keuze is not null) as gekozen
-      from ${tabel} v
-      left join lateral (select keuze from unnest(${gekozen}::text[]) keuze
-        where keuze = 't:' || v.uuid
-          or keuze = 'c:' || (select c.uuid from catalogus c where c.id = v.catalogus_id) || ':' || v.${sleutel}) g on true
-      where v.omschrijving ilike ${pattern} or v.${sleutel} ilike ${pattern} or g.keuze is not null
-      group by 1, 2 order by 4 desc, 3, 2 limit ${MAX_CHOICES + 1}
-    )
-    select t.catalogus_id, t.sleutel, t.naam, (
-      select jsonb_agg(jsonb_build_object('uuid', v.uuid, 'vanaf', to_char(v.begin_geldigheid, 'DD-MM-YYYY'), 'concept', v.concept)
-        order by v.begin_geldigheid desc, v.id desc)
-      from ${tabel} v where v.catalogus_id = t.catalogus_id and v.${sleutel} = t.sleutel) as versies
-    from gevonden t order by t.gekozen desc, t.naam, t.sleutel`.execute(db)
-  const shown = typen.rows.slice(0, MAX_CHOICES)
-  const groepen = catalogi.rows.map(
-    ({ id, uuid, naam }): ChoiceGroup => ({
-      catalogus: naam,
-      alle: { waarde: `c:${uuid}:`, naam: t`Alle ${TYPEN[component]!.meer}, ook die er later bij komen` },
-      typen: shown
-        .filter(({ catalogusId }) => catalogusId === id)
-        .map(({ sleutel, naam: typeNaam, versies }) => ({
-          waarde: `c:${uuid}:${sleutel}`,
-          naam: typeNaam,
-          versies: versies.map((versie) => ({
-            waarde: `t:${versie.uuid}`,
-            naam: t`Alleen de versie vanaf ${versie.vanaf}${versie.concept ? ` (${t('concept')})` : ''}`,
-          })),
-        })),
-    }),
-  )
-  const offered = new Set(
-    groepen
-      .flatMap(({ alle, typen }) => [alle, ...typen, ...typen.flatMap(({ versies }) => versies)])
-      .map(({ waarde }) => waarde),
-  )
-  const losse = gekozen
-    .filter((waarde) => !offered.has(waarde))
-    .map((waarde) => ({ waarde, naam: waarde.replace(/^(u|t|c):/, '') }))
-  return { groepen, losse, meer: typen.rows.length > MAX_CHOICES }
-}
-type Versie = { uuid: string; vanaf: string; concept: boolean }
-
-// ---- in words ----
-
-const MAX_NAMED = 100
-
-type RightsOfComponent = {
-  naam: string
-  rechten: { mag: string[]; voor: string[]; meer: number; max: string | null; meerTypen: string | undefined }[]
-  nietGenoemd: string[]
-}
-
-/** Per component what an application may do: rights that differ only in the type stand together. */
-async function whatIsAllowed(db: ReadDb, { id }: Applicatie): Promise<RightsOfComponent[]> {
-  const { rows } = await sql<{
-    component: Component
-    scopes: string[]
-    max: Vertrouwelijkheidaanduiding | null
-    voor: string[]
-    aantal: number
-  }>`
-    with recht as (${allRights(id)})
-    select component, scopes, max, count(*) as aantal, (array_agg(voor order by voor))[1:${sql.lit(MAX_NAMED)}] as voor
-    from recht group by component, scopes, max order by component, count(*) desc`.execute(db)
-  return (Object.keys(COMPONENTEN) as Component[]).map((component) => {
-    const own = rows.filter((row) => row.component === component)
-    const given = new Set(own.flatMap(({ scopes }) => scopes))
-    return {
-      naam: COMPONENTEN[component],
-      rechten: own.map(({ scopes, max, voor, aantal }) => ({
-        mag: scopes.map((scope) => scopeInWords(component, scope)),
-        voor: voor.filter((text) => text !== ''),
-        meer: Math.max(0, aantal - MAX_NAMED),
-        max: max && VERTROUWELIJKHEID[max],
-        meerTypen: TYPEN[component]?.meer,
-      })),
-      nietGenoemd: SCOPES[component].filter(([scope]) => !given.has(scope)).map(([, woorden]) => woorden),
-    }
-  })
-}
-
-/** All rights with the order of their scopes made equal, and a text for what they are for. */
-function allRights(id: number): RawBuilder<unknown> {
-  const scopes = (column: RawBuilder<unknown>) => sql`array(select distinct s from unnest(${column}) s order by s)`
-  return sql`
-    select r.component, ${scopes(sql`r.scopes`)} as scopes, r.max_vertrouwelijkheidaanduiding as max,
-      coalesce(${NAME_OF_RIGHT}, nullif(r.type_url, ''),
-        case when r.type_uuid is not null then 'een type dat niet meer bestaat' end, '') as voor
-    from autorisatie r ${TYPE_OF_RIGHT}
-    where r.applicatie_id = ${id}
-    union all
-    select k.component, ${scopes(sql`k.scopes`)}, k.max_vertrouwelijkheidaanduiding,
-      case k.type when '' then 'alle typen in catalogus ' || ${CATALOGUS} || ', ook latere'
-        else k.type || ', alle versies, ook latere (catalogus ' || ${CATALOGUS} || ')' end
-    from catalogus_autorisatie k join catalogus c on c.id = k.catalogus_id where k.applicatie_id = ${id}`
-}
-
-async function selectSecrets(db: ReadDb, applicatieId: number): Promise<{ zonderGeheim: string[] }> {
-  const { rows } = await sql<{ clientId: string }>`
-    select c.client_id from applicatie_client c where c.applicatie_id = ${applicatieId} and not exists (
-      select from applicatie_geheim g where g.client_id = c.client_id and (g.verloopt_op is null or g.verloopt_op > now()))
-    order by 1`.execute(db)
-  return { zonderGeheim: rows.map(({ clientId }) => clientId) }
 }

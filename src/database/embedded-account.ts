@@ -1,6 +1,7 @@
-// The account that the embedded database runs as. PostgreSQL refuses to run as root, so root has to run it as somebody else, who may be unable to reach our
-// binaries and the data directory: both may lie in root's home. Then the server gets the capability to pass and read
-// directories regardless of their mode, but not more. Within Docker only the wider CAP_DAC_OVERRIDE is to be had.
+// The account that the embedded database runs as. PostgreSQL refuses to run as root, so root has to run it as somebody else,
+// who may be unable to reach our binaries and the data directory: both may lie in root's home. Then the server gets the
+// capability to pass and read directories regardless of their mode, but not more. Within Docker only the wider
+// CAP_DAC_OVERRIDE is to be had.
 import { execFile } from 'node:child_process'
 import { lchown, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
