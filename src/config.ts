@@ -1,4 +1,4 @@
-// The settings: read from the environment, checked once, and passed on as one object. src/config/settings.ts has each of them.
+// The settings: read from the environment, checked once, and passed on as one object. src/config/settings/ has each of them.
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import {

@@ -45,7 +45,7 @@ for each fault. An empty value counts as unset. Those with ³ may also be change
 the service runs; they are kept in table \`instelling\`. What the environment says wins, and the pages then show it as fixed. All
 others are needed before the database is there, or belong to one process: they are in the environment only.
 
-\`zaakstroom --help\` shows the same list. This page is made from \`src/config/settings.ts\` by \`npm run settings\`.
+\`zaakstroom --help\` shows the same list. This page is made from \`src/config/settings/\` by \`npm run settings\`.
 
 | Setting | Meaning | Values ¹ | Default |
 | --- | --- | --- | --- |

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CHANGEABLE } from '../config/environment.ts'
-import { SETTING_GROUPS } from '../config/settings.ts'
+import { SETTING_GROUPS } from '../config/in-pages.ts'
 import { withStored } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
 import { mutateFromPage } from './change.ts'

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings as Typebox } from 'typebox/system'
-import { type InPages, Settings } from './settings.ts'
+import type { InPages } from './in-pages.ts'
+import { Settings } from './settings.ts'
 
 /** The settings as the environment has them, with the defaults. */
 export type SettingValues = Static<typeof Settings>

@@ -8,7 +8,7 @@ import { keyOf, wordsOfTables } from '../../src/beheer/language/language.ts'
 import { templateLanguage } from '../../src/beheer/language/templates.ts'
 import '../../src/beheer/index.ts'
 import { CHANGEABLE } from '../../src/config/environment.ts'
-import { SETTING_GROUPS } from '../../src/config/settings.ts'
+import { SETTING_GROUPS } from '../../src/config/in-pages.ts'
 
 const TEMPLATES = new URL('../../src/beheer/templates/', import.meta.url).pathname
 const SOURCES = new URL('../../src/beheer/', import.meta.url).pathname

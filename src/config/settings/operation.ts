@@ -1,0 +1,99 @@
+// What is measured and logged, and the bounds of connections and uploads.
+import Type from 'typebox'
+
+export const OPERATION = {
+  metricsPort: Type.Optional(
+    Type.Integer({
+      env: 'METRICS_PORT',
+      minimum: 1,
+      maximum: 65535,
+      description: 'metrics for Prometheus; unset: nowhere',
+    }),
+  ),
+  otelEndpoint: Type.Optional(
+    Type.String({
+      env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      must: 'begin with https:// or http://, and have no ? and no #',
+      pattern: '^https?://[^?#\\s]+$',
+      description: 'collector that traces are sent to (OTLP over HTTP, /v1/traces below it); unset: nothing is traced',
+    }),
+  ),
+  otelHeaders: Type.Optional(
+    Type.String({
+      env: 'OTEL_EXPORTER_OTLP_HEADERS',
+      secret: true,
+      description: 'headers for the collector, as name=value with commas, percent-encoded',
+    }),
+  ),
+  otelServiceName: Type.String({
+    env: 'OTEL_SERVICE_NAME',
+    default: 'zaakstroom',
+    minLength: 1,
+    description: 'name of this service in traces',
+  }),
+  otelSamplerArg: Type.Number({
+    env: 'OTEL_TRACES_SAMPLER_ARG',
+    default: 1,
+    minimum: 0,
+    maximum: 1,
+    description: 'part of the traces that is sent, from 0 to 1; a caller that sends traceparent decides for its own',
+  }),
+  minUploadSize: Type.Integer({
+    env: 'MIN_UPLOAD_SIZE',
+    default: 4 * 1024 ** 3,
+    minimum: 1024,
+    description: 'largest body of a request with content, in bytes',
+  }),
+  uploadChunkSize: Type.Optional(
+    Type.Integer({
+      env: 'DOCUMENTEN_UPLOAD_CHUNK_SIZE',
+      minimum: 1,
+      description: 'size of a bestandsdeel in bytes; default MIN_UPLOAD_SIZE',
+    }),
+  ),
+  /** How long requests are still served after the stop was announced. */
+  stopDelaySeconds: Type.Integer({
+    env: 'STOP_DELAY_SECONDS',
+    default: 0,
+    minimum: 0,
+    maximum: 20,
+    description: 'seconds that the API goes on after a signal, while /readyz is 503 and a balancer turns away from it',
+  }),
+  httpHeadersTimeout: Type.Integer({
+    env: 'HTTP_HEADERS_TIMEOUT',
+    default: 15,
+    minimum: 1,
+    maximum: 300,
+    description: 'seconds in which the headers of a request have to be there',
+  }),
+  httpRequestTimeout: Type.Integer({
+    env: 'HTTP_REQUEST_TIMEOUT',
+    default: 30,
+    minimum: 1,
+    maximum: 3600,
+    description: 'seconds in which its body has to be there, other than content and imports',
+  }),
+  httpMinRate: Type.Integer({
+    env: 'HTTP_MIN_RATE',
+    default: 1024,
+    minimum: 0,
+    description: 'bytes a second, over that time, at which content has to come in and an answer has to be read; 0: any',
+  }),
+  httpMaxConnections: Type.Integer({
+    env: 'HTTP_MAX_CONNECTIONS',
+    default: 2000,
+    minimum: 10,
+    description: 'connections at once; when they are taken only /livez is answered',
+  }),
+  httpMaxConnectionsPerAddress: Type.Integer({
+    env: 'HTTP_MAX_CONNECTIONS_PER_ADDRESS',
+    default: 500,
+    minimum: 1,
+    description: 'of one address; those that TRUST_PROXY names have no bound of their own',
+  }),
+  logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    env: 'LOG_LEVEL',
+    default: 'info',
+    description: 'least severe level that is logged',
+  }),
+}

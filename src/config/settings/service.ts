@@ -1,0 +1,64 @@
+// Where the service listens, its database, and its address as others know it.
+import Type from 'typebox'
+
+export const SERVICE = {
+  host: Type.String({ env: 'HOST', default: '127.0.0.1', minLength: 1, description: 'address to listen on' }),
+  port: Type.Integer({ env: 'PORT', default: 8000, minimum: 0, maximum: 65535, description: 'port to listen on' }),
+  databaseUrl: Type.Optional(
+    Type.String({
+      env: 'DATABASE_URL',
+      secret: true,
+      must: 'begin with postgres:// or postgresql://',
+      pattern: '^postgres(ql)?://',
+      description: 'PostgreSQL 15 or newer; unset: an embedded one in DATA_DIR',
+    }),
+  ),
+  databaseDirectUrl: Type.Optional(
+    Type.String({
+      env: 'DATABASE_DIRECT_URL',
+      secret: true,
+      must: 'begin with postgres:// or postgresql://',
+      pattern: '^postgres(ql)?://',
+      description: 'the same database without the pooler (PgBouncer in transaction mode) that DATABASE_URL then names',
+    }),
+  ),
+  databaseReadUrl: Type.Optional(
+    Type.String({
+      env: 'DATABASE_READ_URL',
+      secret: true,
+      must: 'begin with postgres:// or postgresql:// and name one host',
+      pattern: '^postgres(ql)?://([^@/?]*@)?[^/?,]+([/?].*)?$',
+      description:
+        'a streaming replica of the database, from which lists and reports are read; unset: from the database itself',
+    }),
+  ),
+  databasePoolSize: Type.Integer({
+    env: 'DATABASE_POOL_SIZE',
+    default: 10,
+    minimum: 2,
+    maximum: 500,
+    description: 'connections of one process',
+  }),
+  dataDir: Type.String({
+    env: 'DATA_DIR',
+    default: './data',
+    minLength: 1,
+    description: 'embedded database, generated key, stored files',
+  }),
+  publicUrl: Type.Optional(
+    Type.String({
+      env: 'PUBLIC_URL',
+      must: 'begin with https:// or http://, and have no slash at the end, no ? and no #',
+      pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$',
+      description: 'address in links, without slash at the end',
+    }),
+  ),
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  trustProxy: Type.Optional(
+    Type.String({
+      env: 'TRUST_PROXY',
+      minLength: 1,
+      description: 'addresses or ranges (CIDR) of our own proxies, with commas: they say who the client is',
+    }),
+  ),
+}

@@ -1,0 +1,60 @@
+// What requests about cases may do.
+import Type from 'typebox'
+import { pages } from '../in-pages.ts'
+
+/** Numbers of cases: with the year of their startdatum, with that of today, or as UWV makes them. */
+const NUMMERINGEN = ['use-start-datum-year', 'use-creation-year', 'use-uwv-identification'] as const
+
+export const ZAKEN = {
+  zaakIdentificatieGenerator: Type.Enum(NUMMERINGEN, {
+    env: 'ZAAK_IDENTIFICATIE_GENERATOR',
+    default: 'use-start-datum-year',
+    description: 'how numbers of cases are made: use-start-datum-year, use-creation-year or use-uwv-identification',
+    ...pages({
+      groep: 'Zaken',
+      label: 'Nummers van nieuwe zaken',
+      uitleg: 'Hoe een zaak zijn nummer krijgt als de aanvrager er geen meegeeft. Bestaande nummers blijven.',
+      keuzes: {
+        'use-start-datum-year': 'ZAAK-, het jaar van de startdatum en een volgnummer',
+        'use-creation-year': 'ZAAK-, het jaar van vandaag en een volgnummer',
+        'use-uwv-identification': 'zoals bij UWV',
+      },
+    }),
+  }),
+  zaakEigenschapWaardeValidation: Type.Boolean({
+    env: 'ZAAK_EIGENSCHAP_WAARDE_VALIDATION',
+    default: false,
+    description: 'true: the value of a zaakeigenschap has to fit the specificatie of its eigenschap',
+    ...pages({
+      groep: 'Zaken',
+      label: 'Waarden van eigenschappen controleren',
+      uitleg:
+        'De waarde van een eigenschap moet passen bij de specificatie in het zaaktype, anders wordt hij geweigerd.',
+    }),
+  }),
+  allowUnpublishedTypes: Type.Boolean({
+    env: 'ALLOW_UNPUBLISHED_TYPES',
+    default: false,
+    description:
+      'true: zaken, documenten and besluiten may be made of types that are still a concept; for test environments',
+    ...pages({
+      groep: 'Zaken',
+      label: 'Concepttypen toestaan',
+      uitleg:
+        'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.',
+    }),
+  }),
+  corsOrigins: Type.Optional(
+    Type.String({
+      env: 'CORS_ALLOWED_ORIGINS',
+      minLength: 1,
+      description: 'origins whose scripts may call the APIs from a browser, with commas, or *; unset: none',
+      ...pages({
+        groep: 'Toegang tot de API’s',
+        label: 'Websites waarvan scripts de API’s mogen aanroepen (CORS)',
+        uitleg: 'Adressen zoals https://formulieren.example.nl, met komma’s ertussen, of * voor alle. Leeg: geen.',
+        moet: 'adressen als https://example.nl, met komma’s ertussen, of *',
+      }),
+    }),
+  ),
+}
