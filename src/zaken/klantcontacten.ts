@@ -36,7 +36,6 @@ type Row = PartRow & {
 const source = paged<Row, ReturnType<typeof toKlantcontact>>({
   soort: 'klantcontact',
   table: 'klantcontact',
-  columns: sql`x.id as id`,
   toResource: toKlantcontact,
 })
 

@@ -27,11 +27,11 @@ export type PartRow = {
   zaaktypeUrl: string | null
   vertrouwelijkheidaanduiding: Vertrouwelijkheidaanduiding
 }
-/** `columns` may be empty where `x.*` says it all; `joins` come after those to the case. */
+/** `columns` are those beside `x.*`, under names of their own; `joins` come after those to the case. */
 export type PartSource<Row extends PartRow, R extends { url: string } = { url: string }> = {
   soort: Kind
   table: string
-  columns: RawBuilder<unknown>
+  columns?: RawBuilder<unknown>
   joins?: RawBuilder<unknown>
   /** How many rows of a page are read at first, where single rows may be large. */
   first?: number
@@ -41,8 +41,8 @@ const from = ({ table, joins = sql`` }: Pick<PartSource<never>, 'table' | 'joins
   sql`${sql.table(table)} x join zaak z on z.id = x.zaak_id left join zaaktype zt on zt.id = z.zaaktype_id ${joins}`
 
 function select<Row extends PartRow>(bron: PartSource<Row>, conditions: Condition[], rest = sql``) {
-  return sql<Row>`select x.*, z.uuid as zaak_uuid, zt.uuid as zaaktype_uuid, z.zaaktype_url, z.vertrouwelijkheidaanduiding,
-    ${bron.columns}
+  return sql<Row>`select x.*, z.uuid as zaak_uuid, zt.uuid as zaaktype_uuid, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    ${bron.columns ? sql`, ${bron.columns}` : sql``}
     from ${from(bron)} where ${all(conditions)} ${rest}`
 }
 
@@ -68,7 +68,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   { server, actor }: FastifyRequest,
   { table, order, rows }: PartList<Row, R>,
   conditions: Condition[],
-  groep: string | undefined,
+  counted: Counted | undefined,
 ): Listing<Row> {
   const rights = reached(actor)
   const isJoined = reach(actor, 'zrc', LEZEN) !== 'alles'
@@ -80,9 +80,11 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   }
   return server.listing((reader) => ({
     count: () => {
-      if (conditions.length > 0 && groep === undefined) return countRows(reader, list.from, list.conditions)
-      const counted = [rights, sql`z.soort = ${table}`, ...(groep === undefined ? [] : [sql`z.groep = ${groep}`])]
-      return sumCounts(reader, sql`zaakdeel_aantal z`, counted)
+      if (conditions.length > 0 && !counted) return countRows(reader, list.from, list.conditions)
+      const { groep, without } = counted ?? {}
+      const kept = [rights, sql`z.soort = ${table}`, ...(groep === undefined ? [] : [sql`z.groep = ${groep}`])]
+      const less = without && { from: list.from, conditions: isJoined ? [rights, without] : [without] }
+      return sumCounts(reader, sql`zaakdeel_aantal z`, kept, less)
     },
     isFiltered: list.conditions.length > 0,
     rows: async (limit, offset, known) => {
@@ -165,18 +167,24 @@ export async function holdOne<Row extends PartRow>(
 }
 
 /**
+ * How `zaakdeel_aantal` counts what conditions keep: a group, or all. `without` says of `x` which of those they leave out, where
+ * these are few.
+ */
+type Counted = { groep?: string; without?: Condition }
+
+/**
  * A page of those that the caller may read.
  * @param conditions on `x` alone
- * @param groep the group of `zaakdeel_aantal` that counts what the conditions keep, if there is one
+ * @param counted left out where only the rows themselves tell how many the conditions keep
  */
 export async function sendPage<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
   reply: FastifyReply,
   source: PartList<Row, R>,
   conditions: Condition[],
-  groep?: string,
+  counted?: Counted,
 ): Promise<FastifyReply> {
-  const list = listOf(request, source, conditions, groep)
+  const list = listOf(request, source, conditions, counted)
   return sendPageOf(request, reply, list, resources(request, source), source.first)
 }
 

@@ -124,8 +124,13 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
         ...by('x.omschrijving', filter.omschrijving),
         ...rolConditions(filter, ''),
       ]
-      const isCounted = conditions.length === 1 && filter.omschrijvingGeneriek !== undefined
-      return sendPage(request, reply, source, conditions, isCounted ? filter.omschrijvingGeneriek : undefined)
+      const isOne = conditions.length === 1
+      if (isOne && filter.omschrijvingGeneriek !== undefined)
+        return sendPage(request, reply, source, conditions, { groep: filter.omschrijvingGeneriek })
+      // Nearly all speak for themselves: counting the others is quick.
+      if (isOne && filter.machtiging === 'eigen')
+        return sendPage(request, reply, source, conditions, { without: sql`x.indicatie_machtiging <> ''` })
+      return sendPage(request, reply, source, conditions)
     },
   )
 

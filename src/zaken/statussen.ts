@@ -85,7 +85,8 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
         ...byType('x.statustypeId', 'x.statustypeUrl', statustype, request.base, 'statustype'),
         ...(laatst === undefined ? [] : [laatst ? sql`x.laatst` : sql`not x.laatst`]),
       ]
-      return sendPage(request, reply, source, conditions, isCounted ? (laatst ? 'laatst' : 'eerder') : undefined)
+      const counted = isCounted ? { groep: laatst ? 'laatst' : 'eerder' } : undefined
+      return sendPage(request, reply, source, conditions, counted)
     },
   )
 

@@ -64,7 +64,6 @@ type Row = PartRow & {
 const source = paged<Row, ReturnType<typeof toZaaknotitie>>({
   soort: 'zaaknotitie',
   table: 'zaaknotitie',
-  columns: sql`x.id as id`,
   toResource: toZaaknotitie,
 })
 

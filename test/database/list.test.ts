@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase, readerOf } from '../../src/database/database.ts'
-import { pageOfIds } from '../../src/database/list.ts'
+import { pageOfIds, rowsById } from '../../src/database/list.ts'
 import { testDatabase } from '../setup.ts'
 
 t.test('a page is the same whether its rows are walked or sorted, from either end', async (t) => {
@@ -39,4 +39,28 @@ t.test('a page is the same whether its rows are walked or sorted, from either en
     Array.from({ length: 50 }, (_, index) => 100 - index * 2),
     'walked from the end',
   )
+})
+
+t.test('a row of a page has the values that the driver gives', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(database.close)
+  const text = `
+    select id, null::text as niets, ''::text as leeg, e'a"b\\c\n\u00e9\u2028' as tekst, id % 2 = 0 as "isEven", id * 1000000000000 as groot,
+      gen.uuid, date '2026-02-28' + id::integer as dag, timestamptz '2026-01-01 12:00:00+01' as moment,
+      timestamptz '2026-01-01 12:00:00.123456Z' + id * interval '1 second' as laatst_gemuteerd, null::timestamptz as geen_moment,
+      array['a', 'b,"c"'] as lijst, '{}'::text[] as lege_lijst, '[{"b": 1.50, "a": null}]'::jsonb as json,
+      'openbaar'::vertrouwelijkheidaanduiding as niveau
+    from unnest($1::bigint[]) as x(id), (select '6f1c3ae0-0000-4000-8000-000000000000'::uuid as uuid) gen`
+  const rowsOf = rowsById<{ id: number }>(() => text)
+  const found = await rowsOf(readerOf(database), [3, 1, 2])
+  const rows = await database.sql.unsafe(text, [[3, 1, 2]] as never)
+  const named = rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name.replace(/_([a-z])/g, (_, one) => one.toUpperCase()), value]),
+    ),
+  )
+  t.strictSame(found, named)
+  t.match(found[0], { laatstGemuteerd: '2026-01-01T12:00:03.123456Z', moment: '2026-01-01T11:00:00Z' })
+  t.strictSame(await rowsOf(readerOf(database), []), [])
 })

@@ -24,6 +24,8 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/database/list.ts planned': 'runs the statement of its caller, whose row type is checked there',
   'src/database/list.ts countRows': 'what is counted comes from the list',
   'src/database/list.ts sumCounts': 'the table of counts comes from the list',
+  'src/database/list.ts rowsById': 'the rows come from the list',
+  'src/database/list.ts asJson': 'only its columns are looked at',
   'src/database/list.ts pageOfIds': 'columns and order come from the list',
   'src/beheer/catalogi/part-pages.ts itemsOf': 'the table is that of the part of a zaaktype',
   'src/beheer/catalogi/part-pages.ts nextNumber': 'the table is that of the part of a zaaktype',

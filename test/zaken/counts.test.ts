@@ -1,6 +1,6 @@
 // Counts of cases, of what hangs on them and of besluiten are kept: here they are compared with what is there.
 import t, { type Test } from 'tap'
-import { givenBesluittype, givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { givenBesluittype, givenClient, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
 import { givenBesluit } from '../besluiten/given.ts'
 import { CRS, givenPart, givenZaak, made, ZAKEN } from './given.ts'
 
@@ -123,6 +123,39 @@ t.test('a row that is added while its case changes level is counted once, at the
   await change
   await compare(t, test)
 })
+
+t.test(
+  'who speaks for himself is counted by all rollen less the others, as far as the rights of the client reach',
+  async (t) => {
+    const test = await testApp(t)
+    const { sql } = test.database
+    const [open, secret] = [
+      await givenZaak(test),
+      await givenZaak(test, { vertrouwelijkheidaanduiding: 'zeer_geheim' }),
+    ]
+    for (const [{ uuid }, own] of [
+      [open, 3],
+      [secret, 2],
+    ] as const)
+      await sql`insert into rol (zaak_id, betrokkene_type, roltype_url, omschrijving, omschrijving_generiek, indicatie_machtiging)
+      select id, 'medewerker', 'https://elders.example/2', 'x', 'behandelaar', case when n > ${own} then 'gemachtigde' else '' end
+      from zaak, generate_series(1, 5) n where uuid = ${uuid}`
+    const few = await givenClient(test, 'weinig', [
+      {
+        component: 'zrc',
+        scopes: ['zaken.lezen'],
+        typeUuid: uuidOf(open.zaaktype),
+        typeUrl: open.zaaktype,
+        max: 'openbaar',
+      },
+    ])
+    const eigen = async (query: string, as?: string) =>
+      (await test.call('GET', `${ZAKEN}/rollen?machtiging=eigen${query}`, undefined, { ...(as && { as }) })).body
+    t.match(await eigen(''), { count: 5, results: { length: 5 } })
+    t.match(await eigen('', few), { count: 3, results: { length: 3 } })
+    t.match(await eigen('&omschrijving=y'), { count: 0, results: { length: 0 } })
+  },
+)
 
 /** Kept and counted, in all groups. */
 async function compare(t: Test, { database: { sql } }: TestApp): Promise<void> {
