@@ -1,7 +1,6 @@
 // klantcontacten: contacts with a customer about a case. The standard replaced them, and says so in a warning.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
 import { expected, one } from '../database/rows.ts'
