@@ -13,7 +13,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
 import { type FinalResults, Parser, type Result } from 'tap-parser'
@@ -53,6 +53,8 @@ const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8
 const files = await describeFiles(names.length > 0 ? names : await allFiles())
 // Whatever the tests leave in the directory for temporary files is removed with it.
 const temporary = await mkdtemp(join(await temporaryRoot(), 'zaakstroom-tests-'))
+// On a disk: it grows to gigabytes.
+const coverage = options.coverage && (await mkdtemp(join(tmpdir(), 'zaakstroom-coverage-')))
 let server: TestServer | undefined
 try {
   server = await prepareServer()
@@ -66,11 +68,11 @@ try {
     TEST_TEMPLATE: server.template,
     TAP_TIMEOUT: String(TAP_TIMEOUT),
     NODE_COMPILE_CACHE: new URL('../node_modules/.cache/compiled', import.meta.url).pathname,
-    ...(options.coverage && { NODE_V8_COVERAGE: join(temporary, 'coverage') }),
+    ...(coverage && { NODE_V8_COVERAGE: coverage }),
   }
   const lanes = Array.from({ length: availableParallelism() })
   await Promise.all([...lanes.map(() => workAlone(files, env)), ...lanes.map(() => workShared(files, env))])
-  if (options.coverage) await printCoverage(join(temporary, 'coverage'))
+  if (coverage) await printCoverage(coverage)
   if (options.record) await record(await allFiles())
 } catch (error) {
   total.failed++
@@ -80,7 +82,8 @@ try {
     total.failed++
     console.error(error)
   })
-  await rm(temporary, { recursive: true, force: true, maxRetries: 5 })
+  for (const directory of [temporary, coverage])
+    if (directory) await rm(directory, { recursive: true, force: true, maxRetries: 5 })
 }
 if (interrupted) console.log(`\nstopped by ${interrupted}`)
 console.log(`\n${count} files in ${since(started)}`)
