@@ -63,7 +63,7 @@ async function until<T>(
   test: TestApp,
   look: () => Promise<T | undefined>,
 ): Promise<T> {
-  for (const begun = performance.now(); performance.now() - begun < PATIENCE_MS; await sleep(20)) {
+  for (const begun = performance.now(); performance.now() - begun < PATIENCE_MS; await sleep(50)) {
     const found = await look()
     if (found !== undefined) return found
   }

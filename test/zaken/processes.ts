@@ -336,7 +336,7 @@ export async function until(what: string, condition: () => Promise<boolean> | bo
   const late = performance.now() + limit
   while (!(await condition())) {
     if (performance.now() > late) throw new Error(`did not come: ${what}`)
-    await sleep(10)
+    await sleep(25)
   }
 }
 
