@@ -372,8 +372,12 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Free[], typen: 
     kept.add(String(uuid))
   }
   throwFaults(faults)
-  const there = await m.sql<{ uuid: string }[]>`
-    select uuid from rol where zaak_id = ${kern.id} limit ${2 * LIMITS.items + 1}`
+  const there = await m.trx
+    .selectFrom('rol')
+    .where('zaakId', '=', kern.id)
+    .select('uuid')
+    .limit(2 * LIMITS.items + 1)
+    .execute()
   if (there.length > 2 * LIMITS.items)
     throw invalid('rollen', 'max_items', `De zaak heeft meer dan ${2 * LIMITS.items} rollen. Wijzig ze een voor een.`)
   for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, expected(await findRol(m, uuid)))

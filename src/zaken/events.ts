@@ -140,8 +140,14 @@ async function unlink(m: Mutation, data: unknown): Promise<void> {
   const { linkTo } = fieldsOf(data)
   const zaak = await zaakOf(m, data)
   if (typeof linkTo !== 'string' || linkTo === '') throw new Unusable('missing-linkTo')
-  const rows = await m.sql<{ uuid: string }[]>`
-    select uuid from zaakobject where zaak_id = ${zaak.id} and object = ${linkTo} order by id limit ${LIMITS.related}`
+  const rows = await m.trx
+    .selectFrom('zaakobject')
+    .where('zaakId', '=', zaak.id)
+    .where('object', '=', linkTo)
+    .select('uuid')
+    .orderBy('id')
+    .limit(LIMITS.related)
+    .execute()
   for (const { uuid } of rows) await deleteZaakobjectOf(m, zaak, uuid)
 }
 

@@ -140,7 +140,7 @@ export async function createResultaat(
 
 /** Told before a closed case is, as clients and suites expect. The lock on the case keeps it so. */
 async function uniqueFaults(m: Mutation, zaak: ZaakCore): Promise<InvalidParam[]> {
-  const [there] = await m.sql`select 1 from resultaat where zaak_id = ${zaak.id}`
+  const there = await m.trx.selectFrom('resultaat').where('zaakId', '=', zaak.id).select('id').executeTakeFirst()
   return there ? [fault('zaak', 'unique', 'De zaak heeft al een resultaat.')] : []
 }
 
@@ -175,7 +175,7 @@ async function changeResultaat(
   ])
   requireOpenZaak(zaak, m.actor)
   if (given.toelichting !== undefined)
-    await m.sql`update resultaat set toelichting = ${given.toelichting} where id = ${before.id}`
+    await m.trx.updateTable('resultaat').set({ toelichting: given.toelichting }).where('id', '=', before.id).execute()
   await rederiveArchivering(m, zaak.id, undefined, objects)
   await touchZaak(m, zaak.id)
   return record(m, zaak, actie, oud, uuid)
@@ -184,9 +184,13 @@ async function changeResultaat(
 async function deleteResultaat(m: Mutation, uuid: string): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
   requireOpenZaak(zaak, m.actor)
-  await m.sql`delete from resultaat where id = ${before.id}`
+  await m.trx.deleteFrom('resultaat').where('id', '=', before.id).execute()
   if (zaak.einddatum !== null)
-    await m.sql`update zaak set archiefactiedatum = null, startdatum_bewaartermijn = null where id = ${zaak.id}`
+    await m.trx
+      .updateTable('zaak')
+      .set({ archiefactiedatum: null, startdatumBewaartermijn: null })
+      .where('id', '=', zaak.id)
+      .execute()
   await touchZaak(m, zaak.id)
   const oud = toResultaat(before, m.actor.base)
   recordBelow(m, zaak, {

@@ -207,7 +207,7 @@ export async function changeRol(
 
 export async function deleteRol(m: Mutation, zaak: ZaakCore, before: RolRow): Promise<void> {
   requireOpenZaak(zaak, m.actor)
-  await m.sql`delete from rol where id = ${before.id}`
+  await m.trx.deleteFrom('rol').where('id', '=', before.id).execute()
   const oud = toRol(before, m.actor.base)
   const detail = before.omschrijving
   recordBelow(m, zaak, { actie: 'destroy', resource: 'rol', url: oud.url, uuid: before.uuid, detail, oud, nieuw: null })
@@ -261,18 +261,23 @@ async function roltypeOf(m: Mutation, url: string, zaak: ZaakCore, typen: Remote
       omschrijving: remote.omschrijving,
       omschrijvingGeneriek: remote.omschrijvingGeneriek,
     }
-  const roltype = one(
-    await m.sql<{ roltypeId: number; omschrijving: string; omschrijvingGeneriek: string }[]>`
-    select id as "roltypeId", omschrijving, omschrijving_generiek as "omschrijvingGeneriek" from roltype where id = ${id}`,
-  )
-  return roltype
+  return m.trx
+    .selectFrom('roltype')
+    .where('id', '=', id)
+    .select(['id as roltypeId', 'omschrijving', 'omschrijvingGeneriek'])
+    .executeTakeFirstOrThrow()
 }
 
 /** A case has one initiator and one zaakcoordinator. The lock on the case keeps it so. */
 async function onceFaults(m: Mutation, zaak: ZaakCore, { omschrijvingGeneriek: soort }: Roltype) {
   if (soort !== 'initiator' && soort !== 'zaakcoordinator') return []
-  const [there] = await m.sql`
-    select 1 from rol where zaak_id = ${zaak.id} and omschrijving_generiek = ${soort} limit 1`
+  const there = await m.trx
+    .selectFrom('rol')
+    .where('zaakId', '=', zaak.id)
+    .where('omschrijvingGeneriek', '=', soort)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
   return there ? [fault('roltype', 'max-occurences', `De zaak heeft al een ${soort}.`)] : []
 }
 

@@ -220,9 +220,9 @@ function requireMayAdd(m: Mutation, zaak: ZaakCore, eerder: boolean): void {
 
 async function findSetter(m: Mutation, url: string, zaak: ZaakCore, faults: InvalidParam[]): Promise<number | null> {
   const uuid = localUuid(url, m.actor.base, 'rol') ?? null
-  const [rol] = await m.sql<{ id: number; zaak_id: number }[]>`select id, zaak_id from rol where uuid = ${uuid}::uuid`
+  const rol = await m.trx.selectFrom('rol').where('uuid', '=', uuid).select(['id', 'zaakId']).executeTakeFirst()
   if (!rol) throw invalid('gezetdoor', 'bad-url', 'Deze rol bestaat niet.')
-  if (rol.zaak_id !== zaak.id) faults.push(onObject('zaak-mismatch', 'De rol hoort bij een andere zaak.'))
+  if (rol.zaakId !== zaak.id) faults.push(onObject('zaak-mismatch', 'De rol hoort bij een andere zaak.'))
   return rol.id
 }
 
@@ -276,10 +276,12 @@ async function openFaults(m: Mutation, zaak: ZaakCore): Promise<InvalidParam[]> 
 }
 
 async function retentionStart(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, 'id' | 'hoofdzaakId'>) {
-  const row = one(
-    await m.sql<{ dag: string | null }[]>`select startdatum_bewaartermijn as dag from zaak where id = ${id}`,
-  )
-  return { id, hoofdzaakId, startdatumBewaartermijn: row.dag }
+  const { startdatumBewaartermijn } = await m.trx
+    .selectFrom('zaak')
+    .where('id', '=', id)
+    .select('startdatumBewaartermijn')
+    .executeTakeFirstOrThrow()
+  return { id, hoofdzaakId, startdatumBewaartermijn }
 }
 
 async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering: Archivering | undefined) {

@@ -128,8 +128,13 @@ async function createSubstatus(m: Mutation, zaak: ZaakCore, input: Static<typeof
 /** The status that is named, or else the current one. */
 async function findStatus(m: Mutation, zaak: ZaakCore, url: string | null | undefined): Promise<number> {
   if (!url) {
-    const [current] = await m.sql<{ id: number }[]>`
-      select id from status where zaak_id = ${zaak.id} order by datum_status_gezet desc limit 1`
+    const current = await m.trx
+      .selectFrom('status')
+      .where('zaakId', '=', zaak.id)
+      .select('id')
+      .orderBy('datumStatusGezet', 'desc')
+      .limit(1)
+      .executeTakeFirst()
     if (!current) throw invalid('status', 'required', 'De zaak heeft nog geen status.')
     return current.id
   }

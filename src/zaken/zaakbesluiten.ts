@@ -90,7 +90,7 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
         if (row.besluitUuid)
           throwFaults([onObject('inconsistent-relation', 'Het besluit hoort nog bij deze zaak: wijzig het besluit.')])
         requireOpenZaak(zaak, m.actor)
-        await m.sql`delete from zaakbesluit where id = ${row.id}`
+        await m.trx.deleteFrom('zaakbesluit').where('id', '=', row.id).execute()
         const oud = toZaakbesluit(row, m.actor.base)
         recordBelow(m, zaak, { ...change(oud), actie: 'destroy', oud, nieuw: null, stil: true })
       })
@@ -156,7 +156,7 @@ export async function unlinkBesluit(m: Mutation, zaak: ZaakCore, besluitUuid: st
   >`select uuid from zaakbesluit where zaak_id = ${zaak.id} and besluit_uuid = ${besluitUuid}`
   if (!row) return
   const oud = toZaakbesluit(expected(await findOne(m.read, source, row.uuid)), m.actor.base)
-  await m.sql`delete from zaakbesluit where uuid = ${row.uuid}`
+  await m.trx.deleteFrom('zaakbesluit').where('uuid', '=', row.uuid).execute()
   recordBelow(m, zaak, { ...change(oud), actie: 'destroy', oud, nieuw: null, stil: true })
   await afterBesluit(m, zaak)
 }

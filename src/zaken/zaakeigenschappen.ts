@@ -163,7 +163,7 @@ async function change(
   ])
   requireOpenZaak(zaak, m.actor)
   if (given.waarde !== undefined) {
-    await m.sql`update zaakeigenschap set waarde = ${given.waarde} where id = ${before.id}`
+    await m.trx.updateTable('zaakeigenschap').set({ waarde: given.waarde }).where('id', '=', before.id).execute()
     await rederiveArchivering(m, zaak.id, ['eigenschap'])
   }
   return record(m, zaak, actie, oud, uuid)
@@ -217,7 +217,7 @@ const DATE_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
 async function deleteZaakeigenschap(m: Mutation, { uuid, zaakUuid }: Place): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
   requireOpenZaak(zaak, m.actor)
-  await m.sql`delete from zaakeigenschap where id = ${before.id}`
+  await m.trx.deleteFrom('zaakeigenschap').where('id', '=', before.id).execute()
   const oud = toZaakeigenschap(before, m.actor.base)
   const detail = before.naam
   recordBelow(m, zaak, { actie: 'destroy', resource: 'zaakeigenschap', url: oud.url, uuid, detail, oud, nieuw: null })

@@ -248,7 +248,7 @@ async function changeZio(
 async function deleteZio(m: Mutation, uuid: string): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, ONTKOPPELEN)
   requireOpenZaak(zaak, m.actor)
-  await m.sql`delete from zaakinformatieobject where id = ${before.id}`
+  await m.trx.deleteFrom('zaakinformatieobject').where('id', '=', before.id).execute()
   const documentId = before.enkelvoudiginformatieobjectId
   if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
   await touchZaak(m, zaak.id)
@@ -281,7 +281,7 @@ async function requireDocument(m: Mutation, url: string, zaak: ZaakCore, typen: 
 async function findStatus(m: Mutation, url: string | null | undefined): Promise<number | null> {
   if (!url) return null
   const uuid = localUuid(url, m.actor.base, 'status') ?? null
-  const [status] = await m.sql<{ id: number }[]>`select id from status where uuid = ${uuid}::uuid`
+  const status = await m.trx.selectFrom('status').where('uuid', '=', uuid).select('id').executeTakeFirst()
   if (!status) throw invalid('status', 'bad-url', 'Deze status bestaat niet.')
   const there = one(
     await m.sql<{ n: number }[]>`

@@ -119,7 +119,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
         const row = await lockZaaknotitie(m, request.params.uuid)
-        await m.sql`delete from zaaknotitie where id = ${row.id}`
+        await m.trx.deleteFrom('zaaknotitie').where('id', '=', row.id).execute()
       })
       return reply.code(204).send()
     },
@@ -163,7 +163,7 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
 
 /** Locked before it is read: whoever waited for another change sees what came of it. */
 async function lockZaaknotitie(m: Mutation, uuid: string): Promise<Row> {
-  await m.sql`select 1 from zaaknotitie where uuid = ${uuid} for update`
+  await m.trx.selectFrom('zaaknotitie').where('uuid', '=', uuid).select('id').forUpdate().execute()
   return requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
 }
 

@@ -300,7 +300,7 @@ export async function deleteZaakobjectOf(m: Mutation, zaak: ZaakCore, uuid: stri
   const before = await findOne(m.read, source, uuid)
   if (!before) throw notFound()
   requireOpenZaak(zaak, m.actor)
-  await m.sql`delete from zaakobject where id = ${before.id}`
+  await m.trx.deleteFrom('zaakobject').where('id', '=', before.id).execute()
   await touchZaak(m, zaak.id)
   const oud = toZaakobject(before, m.actor.base)
   const detail = before.objectType

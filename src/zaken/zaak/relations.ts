@@ -111,27 +111,38 @@ export async function writeRelations(
   given: ZaakPatch = { relevanteAndereZaken: [], gerelateerdeZaken: [] },
 ): Promise<void> {
   if (given.relevanteAndereZaken) {
-    await m.sql`delete from zaak_andere_zaak where zaak_id = ${zaakId}`
+    await m.trx.deleteFrom('zaakAndereZaak').where('zaakId', '=', zaakId).execute()
     if (relevant.length > 0)
-      await m.sql`insert into zaak_andere_zaak ${m.sql(
-        relevant.map(({ id, url, aardRelatie, overigeRelatie, toelichting }, volgorde) => ({
-          zaak_id: zaakId,
-          volgorde,
-          andere_zaak_id: id,
-          andere_zaak_url: id === null ? url : null,
-          aard_relatie: aardRelatie,
-          overige_relatie: overigeRelatie,
-          toelichting,
-        })),
-      )}`
+      await m.trx
+        .insertInto('zaakAndereZaak')
+        .values(
+          relevant.map(({ id, url, aardRelatie, overigeRelatie, toelichting }, volgorde) => ({
+            zaakId,
+            volgorde,
+            andereZaakId: id,
+            andereZaakUrl: id === null ? url : null,
+            aardRelatie,
+            overigeRelatie,
+            toelichting,
+          })),
+        )
+        .execute()
   }
   if (given.gerelateerdeZaken) {
-    await m.sql`delete from zaak_gerelateerde_zaak where zaak_id = ${zaakId} or andere_zaak_id = ${zaakId}`
+    await m.trx
+      .deleteFrom('zaakGerelateerdeZaak')
+      .where((where) => where.or([where('zaakId', '=', zaakId), where('andereZaakId', '=', zaakId)]))
+      .execute()
     const rows = gerelateerd.flatMap(({ id, url }) => [
-      { zaak_id: zaakId, andere_zaak_id: id, andere_zaak_url: id === null ? url : null },
-      ...(id === null || id === zaakId ? [] : [{ zaak_id: id, andere_zaak_id: zaakId, andere_zaak_url: null }]),
+      { zaakId, andereZaakId: id, andereZaakUrl: id === null ? url : null },
+      ...(id === null || id === zaakId ? [] : [{ zaakId: id, andereZaakId: zaakId, andereZaakUrl: null }]),
     ])
-    if (rows.length > 0) await m.sql`insert into zaak_gerelateerde_zaak ${m.sql(rows)} on conflict do nothing`
+    if (rows.length > 0)
+      await m.trx
+        .insertInto('zaakGerelateerdeZaak')
+        .values(rows)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
     // The others know of it too, and so have lists that grow without a change of their own.
     const others = gerelateerd.flatMap(({ id }) => id ?? [])
     const [full] = await m.sql<{ uuid: string }[]>`select z.uuid from zaak z where z.id = any(${others}::bigint[])

@@ -68,7 +68,7 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'gezetdoor is a rol of the same zaak',
     file: 'src/zaken/statussen.ts',
-    search: 'if (rol.zaak_id !== zaak.id) faults.push(',
+    search: 'if (rol.zaakId !== zaak.id) faults.push(',
     replace: 'if (Math.random() > 2) faults.push(',
     tests: ['test/zaken/parts.test.ts'],
   },
