@@ -21,6 +21,8 @@ COPY docs/overnemen.md docs/
 # Compiled code lies beside the program, which may only read it: a process that was killed is back with half of the work.
 ENV NODE_COMPILE_CACHE=/app/.compiled
 RUN node src/main.ts --help >/dev/null
+# Threads share two pools of malloc instead of one each, which saves a worker 15 to 25 MB.
+ENV MALLOC_ARENA_MAX=2
 USER node
 VOLUME /var/lib/zaakstroom
 EXPOSE 8000
