@@ -91,7 +91,7 @@ export async function startStack(receiverRoot: string, env: Record<string, strin
 }
 
 /** Milliseconds of CPU used so far, by part. Zero where there is no /proc. */
-export async function cpuTimes<Part extends string>({
+export async function cpuTimes<Part extends string | number>({
   pids,
 }: {
   pids: Record<Part | 'postgres', number>

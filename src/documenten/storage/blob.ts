@@ -78,7 +78,7 @@ export async function* inParts(bytes: AsyncIterable<Uint8Array>, size = PART): A
   let yielded = false
   for await (const chunk of bytes) {
     for (let from = 0; from < chunk.byteLength; ) {
-      if (used === part.byteLength) part = grown(part, used, size)
+      if (used === part.byteLength) part = grown(part, { used, wanted: used + chunk.byteLength - from, size })
       const taken = Math.min(chunk.byteLength - from, part.byteLength - used)
       part.set(chunk.subarray(from, from + taken), used)
       from += taken
@@ -93,9 +93,9 @@ export async function* inParts(bytes: AsyncIterable<Uint8Array>, size = PART): A
   if (used > 0 || !yielded) yield part.subarray(0, used)
 }
 
-/** Most documents are small: a part begins at 64 KB and doubles. */
-function grown(part: Buffer, used: number, size: number): Buffer {
-  const larger = Buffer.allocUnsafe(Math.min(size, Math.max(64 * 1024, 2 * part.byteLength)))
+/** Most documents are small, and many come in one chunk: a part begins at that size, and doubles. */
+function grown(part: Buffer, { used, wanted, size }: { used: number; wanted: number; size: number }): Buffer {
+  const larger = Buffer.allocUnsafe(Math.min(size, Math.max(wanted, 2 * part.byteLength)))
   part.copy(larger, 0, 0, used)
   return larger
 }

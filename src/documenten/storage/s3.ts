@@ -10,6 +10,7 @@ import {
   asPrefix,
   codeOf,
   guarded,
+  inParts,
   measure,
   PART,
   PARTS_AT_ONCE,
@@ -82,22 +83,23 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
       const sleutel = fresh ? asked : await unusedKey(asked, async (key) => (await head(key)) !== undefined)
       const id = randomUUID()
       const measured = measure(bytes, signal)
-      const body = Readable.from(measured.stream, { objectMode: false, highWaterMark: 256 * 1024 })
+      const parts = inParts(measured.stream)
       try {
-        const { Upload, client } = await open()
-        await new Upload({
-          client,
-          params: {
-            Bucket,
-            Key: prefix + sleutel,
-            Body: body,
-            ContentType: 'application/octet-stream',
-            Metadata: { [WRITE_ID]: id },
-            ...(conditional && { IfNoneMatch: '*' }),
-          },
-          partSize: PART,
-          queueSize: PARTS_AT_ONCE,
-        }).done() // on any failure it aborts what it began
+        const params = {
+          Bucket,
+          Key: prefix + sleutel,
+          ContentType: 'application/octet-stream',
+          Metadata: { [WRITE_ID]: id },
+          ...(conditional && { IfNoneMatch: '*' }),
+        }
+        const { client, sdk, Upload } = await open()
+        const first = (await parts.next()).value as Buffer
+        if (first.byteLength < PART) await client.send(new sdk.PutObjectCommand({ ...params, Body: first }))
+        else {
+          const Body = Readable.from(chain(first, parts), { objectMode: false, highWaterMark: 256 * 1024 })
+          const upload = new Upload({ client, params: { ...params, Body }, partSize: PART, queueSize: PARTS_AT_ONCE })
+          await upload.done().finally(() => Body.destroy()) // on any failure it aborts what it began
+        }
       } catch (error) {
         const fault = measured.fault()
         if (fault) throw fault.error
@@ -105,7 +107,7 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         if (statusOf(error) !== 412) throw asFault(error)
         if ((await head(sleutel))?.Metadata?.[WRITE_ID] !== id) throw new StoreUnavailable('key-taken')
       } finally {
-        body.destroy()
+        void measured.stream.return(undefined).catch(() => {}) // waits for a source that is silent
       }
       return { sleutel, omvang: measured.omvang(), sha256: measured.sha256() }
     },
@@ -186,6 +188,11 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
       })
     },
   }
+}
+
+async function* chain(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* rest
 }
 
 async function openS3({ key, region, endpoint }: S3Settings) {
