@@ -140,8 +140,8 @@ async function benchBlob(rows: number, latency: number, compiled: Record<string,
       const before = await cpuTimes({ pids })
       const { seconds, upload } = await runImport(service, csv)
       const after = await cpuTimes({ pids })
-      const perRow = (parts: (keyof typeof after)[]) =>
-        (parts.reduce((sum, part) => sum + after[part]! - before[part]!, 0) / rows).toFixed(2)
+      const perRow = (parts: (keyof typeof pids)[]) =>
+        (parts.reduce<number>((sum, part) => sum + after[part]! - before[part]!, 0) / rows).toFixed(2)
       const peaks = await Promise.all(service.workers.map(peakMemory))
       figure(
         `import of ${rows} rows into S3 at ${latency} ms a call, ${workers} ${workers > 1 ? 'workers' : 'worker'}`,

@@ -1,6 +1,6 @@
 // The file work of an import batch: from the import directory to storage, with size and checksums. A row whose file is
 // at fault gets a refusal; a store at fault rejects the whole call, because no row is to blame for it.
-import { closeSync, read } from 'node:fs'
+import { closeSync, read, readSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
@@ -254,13 +254,13 @@ async function copyThrough(
 }
 
 const CHUNK = 256 * 1024
+/** What is read at once: handing it to another thread costs more than reading it, and the file was opened on this one as well. */
+const SMALL = 64 * 1024
 
 export async function* bytesOf(source: OpenedSource): AsyncGenerator<Buffer, void> {
   for (let position = 0; position < source.size; ) {
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK, source.size - position))
-    const { bytesRead } = await readAt(source.fd, buffer, 0, buffer.length, position).catch(() => {
-      throw new SourceFault('file-unreadable')
-    })
+    const bytesRead = await readAt(source, buffer, position)
     if (bytesRead === 0) throw new SourceFault('file-changed') // it has become shorter
     yield buffer.subarray(0, bytesRead)
     position += bytesRead
@@ -268,4 +268,13 @@ export async function* bytesOf(source: OpenedSource): AsyncGenerator<Buffer, voi
   requireUnchanged(source)
 }
 
-const readAt = promisify(read)
+async function readAt({ fd, size }: OpenedSource, buffer: Buffer, position: number): Promise<number> {
+  try {
+    if (size <= SMALL) return readSync(fd, buffer, 0, buffer.length, position)
+    return (await readElsewhere(fd, buffer, 0, buffer.length, position)).bytesRead
+  } catch {
+    throw new SourceFault('file-unreadable')
+  }
+}
+
+const readElsewhere = promisify(read)
