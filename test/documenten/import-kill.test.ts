@@ -156,7 +156,10 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
     const swept = await sweep(store, { olderThan: new Date(Date.now() + 1000), known: async () => known })
     t.equal(swept.removed, stored.length - known.size, 'the sweep removes what interrupted batches left')
     t.equal((await Array.fromAsync(store.list())).length, wanted.length)
-    t.strictSame(Array.from(await wild.sql`select task_identifier from graphile_worker.jobs`), [], 'no job is left')
+    // Those of the clock, which have their own name as key, come at every minute.
+    const jobs =
+      await wild.sql`select task_identifier from graphile_worker.jobs where key is distinct from task_identifier`
+    t.strictSame(Array.from(jobs), [], 'no job is left')
     t.strictSame(
       Array.from(await wild.sql`select * from notificatie where resource = 'enkelvoudiginformatieobject'`),
       [],
