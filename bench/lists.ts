@@ -109,9 +109,16 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
     const measured: Measured[] = []
     for (const [client] of clients) {
       if (!client.includes(options.client)) continue
-      const counts = new Map<string, number | undefined>()
+      const counts = new Map<string, number>()
+      const countOf = async (list: string) => {
+        const count = counts.get(list) ?? ((await call(client, 'GET', list)).answer.json() as Json).count
+        counts.set(list, count)
+        return count as number
+      }
       for (const { method, url, body, goal } of await requests(database, app)) {
-        if (!url.includes(options.only) || !hasPage(url, counts)) continue
+        const [, list, page] = /^(.*)\?page=(\d+)$/.exec(url) ?? []
+        if (!url.includes(options.only)) continue
+        if (list !== undefined && (Number(page) - 1) * 100 >= (await countOf(list))) continue // there is no such page
         const times: number[] = []
         let count: number | undefined
         for (let n = 0; n < options.times; n++) {
@@ -122,7 +129,6 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
           if (answer.statusCode !== 200) console.log(`${url} gave ${answer.statusCode}: ${answer.body.slice(0, 300)}`)
           if (n === 0 && ms > 3000) break
         }
-        counts.set(url, count)
         process.stderr.write('.')
         const ms = times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!
         measured.push({ client, url: body ? `${url} ${JSON.stringify(body).slice(0, 60)}` : url, ms, count, goal })
@@ -196,12 +202,6 @@ async function givenClients(database: Database, box: ReturnType<typeof secretBox
 
 /** Lists of which the generator makes no rows. */
 const EMPTY = ['/substatussen', '/klantcontacten', '/zaaknotities', '/verzendingen', '/import']
-
-/** Whether a list, which is asked before its pages, has the page of this URL for this client. */
-function hasPage(url: string, counts: Map<string, number | undefined>): boolean {
-  const [, list, page] = /^(.*)\?page=(\d+)$/.exec(url) ?? []
-  return list === undefined || (Number(page) - 1) * 100 < (counts.get(list) ?? Number.POSITIVE_INFINITY)
-}
 
 type Request = { method: 'GET' | 'POST'; url: string; body?: object; goal: number }
 
