@@ -1,7 +1,6 @@
 // Our own APIs, asked from within a command: no server has to run, and no client of its own has to be made for it.
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { buildApp } from '../app.ts'
 import { signToken } from '../autorisaties/clients.ts'
 import type { Credential } from '../autorisaties/credentials.ts'
 import { generateSecret, type SecretBox } from '../autorisaties/secret-box.ts'
@@ -29,6 +28,7 @@ export async function openOwnAnswers(
     autorisaties: [],
   }
   const services = openServices(database, box, config, log)
+  const { buildApp } = await import('../app.ts') // here: the other takeovers start without the routes
   const app = await buildApp({
     config,
     settings: { refresh: async () => {} },
