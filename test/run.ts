@@ -52,12 +52,13 @@ const total = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8'))
 const files = await describeFiles(names.length > 0 ? names : await allFiles())
 // Whatever the tests leave in the directory for temporary files is removed with it.
-const temporary = await mkdtemp(join(await temporaryRoot(), 'zaakstroom-tests-'))
+const root = await temporaryRoot()
+const temporary = await mkdtemp(join(root, 'zaakstroom-tests-'))
 // On a disk: it grows to gigabytes.
 const coverage = options.coverage && (await mkdtemp(join(tmpdir(), 'zaakstroom-coverage-')))
 let server: TestServer | undefined
 try {
-  server = await prepareServer()
+  server = await prepareServer(root)
   await mkdir(join(temporary, 'tmp'))
   await chmod(temporary, 0o711) // root's servers run as another user
   const env: NodeJS.ProcessEnv = {

@@ -35,10 +35,11 @@ async function databaseFrom(t: TestLike, template: string): Promise<{ url: strin
 /**
  * The server that TEST_DATABASE_URL names, or else an embedded one in a temporary directory, with a template database.
  * `stop` removes what this made.
+ * @param root where that directory is made
  */
-export async function prepareServer(): Promise<TestServer> {
+export async function prepareServer(root = tmpdir()): Promise<TestServer> {
   const given = process.env.TEST_DATABASE_URL
-  const server = given ? { url: given, stop: async () => {} } : await temporaryServer()
+  const server = given ? { url: given, stop: async () => {} } : await temporaryServer(root)
   const template = `template_${randomBytes(6).toString('hex')}`
   const drop = () => onServer(server.url, (sql) => sql`drop database if exists ${sql(template)} with (force)`)
   try {
@@ -75,7 +76,7 @@ function givenServer(): Promise<TestServer> | undefined {
 
 /** For a test file that is run by itself. */
 async function ownServer(): Promise<TestServer> {
-  const own = await prepareServer()
+  const own = await prepareServer(await temporaryRoot())
   const { default: root } = await import('tap')
   root.teardown(own.stop)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -83,8 +84,8 @@ async function ownServer(): Promise<TestServer> {
   return own
 }
 
-async function temporaryServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const directory = await mkdtemp(join(await temporaryRoot(), 'zaakstroom-test-'))
+async function temporaryServer(root: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const directory = await mkdtemp(join(root, 'zaakstroom-test-'))
   const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 5 })
   try {
     await chmod(directory, 0o711)

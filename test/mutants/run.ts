@@ -14,7 +14,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { prepareServer } from '../setup.ts'
+import { prepareServer, temporaryRoot } from '../setup.ts'
 import { MUTANTS } from './list.ts'
 import type { Mutant } from './mutant.ts'
 
@@ -53,7 +53,7 @@ process.exitCode = survived.length + lost.length > 0 ? 1 : 0
 async function run(): Promise<void> {
   const until = options.minutes ? performance.now() + Number(options.minutes) * 60_000 : Number.POSITIVE_INFINITY
   const copy = await mkdtemp(join(tmpdir(), 'zaakstroom-mutants-'))
-  const server = await prepareServer()
+  const server = await prepareServer(await temporaryRoot())
   try {
     await chmod(copy, 0o711)
     await copyProject(copy)
