@@ -167,6 +167,33 @@ export const dataAttacks: Attack[] = [
     },
   },
   {
+    name: 'filters that every new case is held against',
+    rights: [{ component: 'nrc', scopes: ['notificaties.consumeren'] }],
+    answers: [200],
+    maxBytes: 2 ** 31,
+    prepare: async (_world, { sql, scale, client }) => {
+      // As many as an applicatie may have, each of which fits until its last filter, and one kenmerk written in fifty ways.
+      const filters = Object.fromEntries([
+        ...times(48).map((n) => [`bron${'_'.repeat(n)}organisatie`, '517439943']),
+        ['#resource', 'zaak,status'],
+        ['zaaktype', `https://${'x'.repeat(900)}.example/zaaktypen/00000000-0000-4000-8000-000000000000`],
+      ])
+      await sql`
+        with made as (
+          insert into abonnement (applicatie_id, client_id, callback_url, auth)
+          select c.applicatie_id, c.client_id, 'https://elders.example/' || n, ''
+          from applicatie_client c, generate_series(1, ${Math.round(1000 * scale)}::int) n where c.client_id = ${client}
+          returning id)
+        insert into abonnement_kanaal (abonnement_id, kanaal_id, filters)
+        select m.id, k.id, ${JSON.stringify(filters)}::text::jsonb from made m, kanaal k, generate_series(1, 2)
+        where k.naam = 'zaken'`
+      await sql`analyze abonnement, abonnement_kanaal`
+    },
+    send: async ({ send }) => {
+      await send('GET', '/notificaties/api/v1/kanaal') // what hurts are the changes of others
+    },
+  },
+  {
     name: 'searches for what no index finds',
     rights: [right],
     answers: [200, 400, 503],

@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LIMITS } from '../http/limits.ts'
 import { Problem } from '../http/problem.ts'
 import { language } from './language/language.ts'
 import { liveSessions, sessionOf } from './session.ts'
@@ -31,7 +32,6 @@ const POLL_MS = 1000
 const HEARTBEAT_MS = 15_000
 const SPEAK_MS = 10_000
 const RETRY_MS = 3000
-const MAX_WATCHERS = 500
 /** A client that does not read gets no more until it does. */
 const MAX_WAITING = 64 * 1024
 
@@ -76,7 +76,7 @@ export function openEventStreams(app: FastifyInstance) {
     lees: () => Promise<StreamState | undefined>,
   ): FastifyReply {
     const aantal = [...bronnen.values()].reduce((sum, { kijkers }) => sum + kijkers.size, 0)
-    if (closing || aantal >= MAX_WATCHERS) throw new Problem(503, { headers: { 'retry-after': '5' } })
+    if (closing || aantal >= LIMITS.livePages) throw new Problem(503, { headers: { 'retry-after': '5' } })
     const stream = new Readable({ read() {} })
     const key = `${language()} ${sleutel}`
     const bron: Topic = bronnen.get(key) ?? { lees, kijkers: new Set() }

@@ -71,6 +71,9 @@ export const LIMITS = {
   /** Documents up to this size are read whole and checked before anything is answered; so many at the same time. */
   wholeDownloadBytes: 1024 * 1024,
   wholeDownloads: 16,
+  /** Pages that are kept up to date, and callbacks that are tried out, at the same time in one process. */
+  livePages: 500,
+  callbacks: 20,
   /** Requests of one client that wait for their place at work. */
   waitingOfClient: 500,
   /** Questions of one request to other services, and the time after the first of them in which the last may begin. */

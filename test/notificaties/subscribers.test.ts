@@ -107,8 +107,10 @@ t.test(
     const rows = await database.sql<{ fits: boolean }[]>`
     select filters_passen(p -> 0, p -> 1, 'zaak', 'create') as fits
     from jsonb_array_elements(${database.sql.json(pairs as never)}) with ordinality x(p, n) order by n`
-    for (const [index, [filters, message]] of pairs.entries())
-      t.equal(rows[index]!.fits, fits(filters, message), JSON.stringify([filters, message]))
+    t.strictSame(
+      pairs.filter(([filters, message], index) => rows[index]!.fits !== fits(filters, message)),
+      [],
+    )
     t.ok(rows.filter((row) => row.fits).length > 100)
     t.ok(rows.filter((row) => !row.fits).length > 100)
   },

@@ -1,5 +1,7 @@
 // The Notificaties API, as subscribers and publishers use it. What is sent to whom is in delivery.test.ts.
 import t from 'tap'
+import { LIMITS } from '../../src/http/limits.ts'
+import { withinLimit } from '../../src/nrc/abonnement/callback.ts'
 import { givenClient, testApp } from '../app.ts'
 import { faultsOf } from '../zaken/given.ts'
 import { subscriber } from './subscriber.ts'
@@ -213,6 +215,16 @@ t.test('abonnement', async (t) => {
     })
     t.match(forbidden.body.invalidParams[0].reason, 'mag niet')
   })
+})
+
+t.test('so many callbacks are tried out at once', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const asked = Array.from({ length: LIMITS.callbacks }, () => withinLimit(() => promise))
+  const refused = await withinLimit(async () => 'asked').catch((error: unknown) => error)
+  t.match(refused, { status: 503, headers: { 'retry-after': '5' } })
+  resolve()
+  await Promise.all(asked)
+  t.equal(await withinLimit(async () => 1), 1, 'whoever is through makes room')
 })
 
 t.test('a message of another publisher', async (t) => {

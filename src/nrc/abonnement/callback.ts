@@ -2,11 +2,11 @@
 // accept. It is made outside any transaction, through the guard that keeps us away from forbidden addresses.
 import type { Dispatcher } from 'undici'
 import type { Config } from '../../config.ts'
+import { LIMITS } from '../../http/limits.ts'
 import { type InvalidParam, Problem } from '../../http/problem.ts'
 import { FAILURES, type FailureKind, failureKind, sendWithin } from '../../services/transport.ts'
 
 const TERM_MS = 10_000
-const AT_ONCE = 20
 const SHOWN = 200
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
@@ -38,7 +38,8 @@ let running = 0
 
 /** @throws Problem 503 when too many callbacks are being asked already */
 export async function withinLimit<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) throw new Problem(503, { detail: 'Er worden te veel callbacks tegelijk getest.' })
+  if (running >= LIMITS.callbacks)
+    throw new Problem(503, { detail: 'Er worden te veel callbacks tegelijk getest.', headers: { 'retry-after': '5' } })
   running++
   try {
     return await work()

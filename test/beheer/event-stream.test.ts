@@ -1,0 +1,36 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Fastify from 'fastify'
+import t from 'tap'
+import { openEventStreams } from '../../src/beheer/event-stream.ts'
+import { LIMITS } from '../../src/http/limits.ts'
+import { sendProblem } from '../../src/http/problem.ts'
+
+t.test('so many pages are kept up to date at once, and one that is closed makes room', async (t) => {
+  const app = Fastify()
+  t.teardown(() => {
+    app.server.closeAllConnections()
+    return app.close()
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.decorateRequest('base', 'http://localhost')
+  app.decorate('reader', { sql: async () => [{ id: 1 }] } as never)
+  const stroom = openEventStreams(app)
+  app.get('/', (request, reply) => {
+    request.sessie = { id: 1 } as never
+    return stroom(request, reply, 'import', async () => ({ waarden: {}, gesproken: '', klaar: false }))
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const open = async () => {
+    const stop = new AbortController()
+    const { status, headers } = await fetch(`http://127.0.0.1:${port}/`, { signal: stop.signal })
+    return { status, retryAfter: headers.get('retry-after'), stop: () => stop.abort() }
+  }
+  const opened = await Promise.all(Array.from({ length: LIMITS.livePages }, open))
+  t.same(new Set(opened.map(({ status }) => status)), new Set([200]))
+  t.match(await open(), { status: 503, retryAfter: '5' })
+  opened[0]!.stop()
+  for (const end = performance.now() + 30_000; (await open()).status === 503; await sleep(5))
+    if (performance.now() > end) return t.fail('no room was made')
+})
