@@ -1,4 +1,4 @@
-// The driver as we need it: `patches/` mends what a lost connection does in the release that we use, and that is done when the
+// The driver as we need it: `patches/` mends what a lost connection and a failed COPY do in the release that we use, and that is done when the
 // packages are installed. `npm ci --ignore-scripts` leaves it out, and a directory of packages that was installed before the
 // patch changed has the older one. Nothing would notice either until a connection is lost.
 import { createHash } from 'node:crypto'
@@ -9,7 +9,7 @@ export class DriverUnpatched extends Error {}
 
 /** SHA-256 of each file that the patch touches, after it. Renewed with the patch. */
 const MENDED = {
-  'connection.js': 'e15062e8b0db108dbaf3751cbe60f26b71e6d6440e631bb8be97b917a22ffbd8',
+  'connection.js': '0429bba56201a8e36cde049adf69fc1e4bb05fc6eee050ae46c03146ddc566fa',
   'index.js': '9b09ef311e4d1cd926f64b33eb24ca972cd88b6f1fa6978988939b7e948e3ab8',
 }
 

@@ -4,6 +4,8 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { sql as statement } from 'kysely'
 import t from 'tap'
@@ -28,6 +30,23 @@ t.test('a driver without our patch is refused at the start, with what to do', as
     'index.js': await readFile(new URL('index.js', sources), 'utf8'),
   })
   t.throws(() => requirePatchedDriver(pathToFileURL(`${older}/`)), /older/, 'one with half of the patch too')
+})
+
+t.test('what the server finds at the end of a COPY is told', async (t) => {
+  const { url } = await testDatabase(t)
+  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+  t.teardown(close)
+  await sql`create table proef (tekst text)`
+  await sql.unsafe(`create function vol() returns trigger language plpgsql as 'begin raise disk_full; end';
+    create trigger vol after insert on proef for each statement execute function vol()`)
+  for (const rows of [1, 100_000]) {
+    const copied = sql.begin(async (sql) => {
+      const target = await sql`copy proef from stdin`.writable()
+      await pipeline(Readable.from(Array(rows).fill('een regel\n')), target)
+    })
+    await t.rejects(copied, { code: '53100' }, `${rows} rows`)
+  }
+  t.same(await sql`select count(*)::int from proef`, [{ count: 0 }])
 })
 
 // patches/ mends the driver: without it this file ends with an uncaught TypeError.

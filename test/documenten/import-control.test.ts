@@ -57,11 +57,12 @@ async function failOn(
   { database }: TestApp,
   table: string,
   how: string,
+  when: 'before' | 'after' = 'before',
 ): Promise<{ on(): Promise<void>; off(): Promise<void> }> {
   const name = `fail_${table}`
   const create = `
     create function ${name}() returns trigger language plpgsql as $$ begin ${how} return new; end $$;
-    create trigger ${name} before insert on ${table} for each row execute function ${name}()`
+    create trigger ${name} ${when} insert on ${table} for each row execute function ${name}()`
   return {
     on: async () => void (await database.sql.unsafe(create)),
     off: async () => void (await database.sql.unsafe(`drop trigger ${name} on ${table}; drop function ${name}`)),
@@ -140,6 +141,19 @@ t.test('a passing fault costs an attempt and nothing else', async (t) => {
   await hurry()
   await app.runJobs()
   t.match(await statusOf(uuid), { status: 'finished', processed: 25, processedSuccessfully: 25 })
+})
+
+t.test('an upload whose rows the database cannot take is 503, and the import is as it was', async (t) => {
+  const full = await failOn(app, 'import_regel', 'raise disk_full;', 'after')
+  await full.on()
+  const uuid = await givenImport(app)
+  const csv = csvText([goodRow(type, await givenFile(app, 'vol.txt'))])
+  t.match(await call('POST', `${API}/${uuid}/upload`, csv), { status: 503, headers: { 'retry-after': '5' } })
+  t.match(await statusOf(uuid), { status: 'pending' })
+  await full.off()
+  t.match(await call('POST', `${API}/${uuid}/upload`, csv), { status: 200 })
+  await app.runJobs()
+  t.match(await statusOf(uuid), { status: 'finished', processedSuccessfully: 1 })
 })
 
 t.test('an import waits for what is away, without using attempts, says so, and goes on', async (t) => {
