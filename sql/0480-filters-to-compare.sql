@@ -16,7 +16,9 @@ $$;
 comment on function kenmerken_toets(jsonb) is
   'The kenmerken of a message, to compare; false where one name has several values, which no filter lets through.';
 
-create function filters_toets(p_filters jsonb) returns jsonb language sql immutable parallel safe as $$
+-- A generated column calls it, also while pg_restore has no search path.
+create function filters_toets(p_filters jsonb) returns jsonb language sql immutable parallel safe
+set search_path from current as $$
   select coalesce(jsonb_object_agg(naam, waarde), '{}') || (
       select jsonb_strip_nulls(jsonb_build_object(
         'RESOURCE', case when p_filters ->> '#resource' <> '*' then

@@ -2346,6 +2346,7 @@ CREATE OR REPLACE FUNCTION filters_toets(p_filters jsonb)
  RETURNS jsonb
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
+ SET search_path TO '$user', 'public'
 AS $function$
   select coalesce(jsonb_object_agg(naam, waarde), '{}') || (
       select jsonb_strip_nulls(jsonb_build_object(
