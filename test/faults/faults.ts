@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectViolations } from '../stage.ts'
 import { until } from '../zaken/processes.ts'
-import { type Cell, recover, type Scene, verifyAnswers, verifyScene } from './scene.ts'
+import { type Answered, type Cell, recover, type Scene, verifyAnswers, verifyScene } from './scene.ts'
 
 export type Outcome = { cell: string; seconds: number; requests: number; violations: string[] }
 
@@ -24,7 +24,9 @@ export async function runCell(
   const from = load.answers.length
   load.resume()
   const start = performance.now()
-  await until('a good start', () => load.goodSince(start))
+  await until('a good start', () => load.goodSince(start)).catch((error: Error) => {
+    throw new Error(`${error.message}: ${load.missingSince(start).join(', ')} after ${lastOf(load.answers)}`)
+  })
   await sleep(random() * 1_000) // in the middle of something
   const struck = performance.now()
   const mend = await cell.strike(scene, judge).catch((error) => {
@@ -59,3 +61,10 @@ export async function runCell(
   for (const proces of [...scene.apis, ...scene.workers]) judge.violations.push(...proces.faults.splice(0))
   return { cell: cell.name, seconds, requests: answers.length, violations: judge.violations }
 }
+
+/** The last answers, to tell what was wrong. */
+const lastOf = (answers: Answered[]): string =>
+  answers
+    .slice(-20)
+    .map(({ kind, which, status, fault }) => `${kind} ${which}: ${status ?? fault}`)
+    .join(', ')
