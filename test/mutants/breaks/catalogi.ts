@@ -229,6 +229,6 @@ export const CATALOGI: Mutant[] = [
     file: 'sql/0200-room-of-types.sql',
     search: '  if vol then',
     replace: '  if false then',
-    tests: ['test/catalogi/typen.test.ts'],
+    tests: ['test/zaken/long-lists.test.ts'],
   },
 ]
