@@ -143,6 +143,23 @@ t.test('a passing fault costs an attempt and nothing else', async (t) => {
   t.match(await statusOf(uuid), { status: 'finished', processed: 25, processedSuccessfully: 25 })
 })
 
+t.test('a worker that is frozen while it writes a batch loses its locks in time', async (t) => {
+  const { sql } = database
+  await sql`create table proef (idle text, whole text)`
+  const noted = await failOn(
+    app,
+    'import_resultaat',
+    `insert into proef values (current_setting('idle_in_transaction_session_timeout'), current_setting('transaction_timeout', true));`,
+  )
+  await noted.on()
+  const uuid = await givenUpload(1)
+  await app.runJobs()
+  await noted.off()
+  t.match(await statusOf(uuid), { status: 'finished' })
+  const [{ version }] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`
+  t.same(await sql`select * from proef`, [{ idle: '10s', whole: version >= 170_000 ? '1min' : null }])
+})
+
 t.test('an upload whose rows the database cannot take is 503, and the import is as it was', async (t) => {
   const full = await failOn(app, 'import_regel', 'raise disk_full;', 'after')
   await full.on()

@@ -142,9 +142,13 @@ async function writeBatch(
   const vanaf = batch.vanaf + prepared.rows
   // What a crash of the database may lose of this is done again: position, documents and report go together. The last
   // batch waits for the disk, and so for all before it. And a process that is frozen in here must lose its locks before the
-  // others take over its job: they need those rows.
-  const [current] = await connection<{ status: string; verwerkt: number; idle: string; sync: string }[]>`
+  // others take over its job: they need those rows. One that is frozen halfway a statement is not idle: PostgreSQL 17 and newer
+  // end its transaction in a minute.
+  const [current] = await connection<
+    { status: string; verwerkt: number; idle: string; whole: string | null; sync: string }[]
+  >`
     select status, verwerkt, set_config('idle_in_transaction_session_timeout', '10s', true) as idle,
+      (select set_config(name, '60s', true) from pg_settings where name = 'transaction_timeout') as whole,
       set_config('synchronous_commit', case when ${vanaf < totaal} then 'off' else current_setting('synchronous_commit') end, true) as sync
     from import where id = ${id} for update`
   // Cancelled meanwhile, or done by another worker after this one was taken for dead.
