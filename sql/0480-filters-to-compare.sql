@@ -7,12 +7,14 @@ create function kenmerk_kort(p_waarde text) returns text language sql immutable 
 $$;
 comment on function kenmerk_kort(text) is 'A value of a kenmerk for comparing, of 64 characters at most.';
 
-create function kenmerken_toets(p_kenmerken jsonb) returns jsonb language sql immutable parallel safe as $$
-  select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
+-- In plpgsql, which keeps its plan: every message asks it.
+create function kenmerken_toets(p_kenmerken jsonb) returns jsonb language plpgsql immutable parallel safe as $$
+begin
+  return (select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
     select kenmerk_naam(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
     from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_kort(coalesce(k.waarde, '')) as kort offset 0) v
-    group by 1) k
-$$;
+    group by 1) k);
+end $$;
 comment on function kenmerken_toets(jsonb) is
   'The kenmerken of a message, to compare; false where one name has several values, which no filter lets through.';
 

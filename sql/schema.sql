@@ -2519,14 +2519,15 @@ $function$;
 -- The kenmerken of a message, to compare; false where one name has several values, which no filter lets through.
 CREATE OR REPLACE FUNCTION kenmerken_toets(p_kenmerken jsonb)
  RETURNS jsonb
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
+begin
+  return (select coalesce(jsonb_object_agg(naam, waarde), '{}') from (
     select kenmerk_naam(k.naam) as naam, case when min(kort) = max(kort) then to_jsonb(min(kort)) else 'false' end as waarde
     from jsonb_each_text(p_kenmerken) k(naam, waarde), lateral (select kenmerk_kort(coalesce(k.waarde, '')) as kort offset 0) v
-    group by 1) k
-$function$;
+    group by 1) k);
+end $function$;
 
 CREATE OR REPLACE FUNCTION meld_autorisatie_wijziging()
  RETURNS trigger

@@ -217,7 +217,11 @@ export async function record({ sql }: Database, ended: Ended[]): Promise<{ ours:
  * later. Cloud events go to those who asked for cloud events. The statement ends with `wakeSender` among what it selects.
  */
 export const planDeliveries = (sql: postgres.Sql | postgres.TransactionSql) => sql`
-  , getoetst as materialized (select b.*, kenmerken_toets(b.kenmerken) as toets from bericht b)
+  , getoetst as materialized (
+    select b.*, kenmerken_toets(b.kenmerken) as toets from bericht b
+    where exists (select from kanaal k join abonnement_kanaal ak on ak.kanaal_id = k.id where k.naam = b.kanaal)
+      and exists (select from notificatie_instelling where modus <> 'extern')
+  )
   , geleverd as (
     insert into levering (notificatie_id, abonnement_id, hoofd_object_uuid)
     select b.id, ${EXTERNAL}::bigint, b.hoofd_object_uuid
