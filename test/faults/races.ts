@@ -181,23 +181,22 @@ export const RACES: Cell[] = [
     allowed: {},
     strike: async ({ store, test }, judge) => {
       const { sql } = test.database
-      // All that is stored is old enough to be swept, and beside it lies what no document knows.
+      // All that a document has is old enough to be swept, and beside it lies what no document knows. Bytes that have no row
+      // yet may be of a create that is under way: the sweep counts on those being young.
       const old = new Date(Date.now() - 3 * 24 * 3_600_000)
-      const files = (await readdir(store, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.isFile() && /^[0-9a-f-]{36}$/.test(entry.name) && !entry.parentPath.endsWith('.tmp'))
-        .map(({ parentPath, name }) => join(parentPath, name))
-      for (const file of files) await utimes(file, old, old).catch(() => {}) // one that was just removed
+      const known = await sql<{ sleutel: string }[]>`select sleutel from bestand where backend = 'filesystem'`
+      for (const { sleutel } of known) await utimes(join(store, sleutel), old, old).catch(() => {}) // one that was just removed
       const stray = join(store, '2020/01/01', randomUUID())
       await mkdir(dirname(stray), { recursive: true })
       await writeFile(stray, 'nobody knows this')
       await utimes(stray, old, old)
-      const runs = () =>
-        sql<{ fout: string | null }[]>`select fout from bewaartermijn_run where beeindigd_op is not null`
-      const before = (await runs()).length
+      const [last] = await sql`select coalesce(max(id), 0) as id from bewaartermijn_run`
+      const done = () => sql<{ fout: string | null }[]>`
+        select fout from bewaartermijn_run where id > ${last!.id} and beeindigd_op is not null`
       await sql`select graphile_worker.add_job('retention', '{}', job_key => 'retention')`
-      await until('retention', async () => (await runs()).length > before)
+      await until('retention', async () => (await done()).length > 0)
       judge.same(
-        (await runs()).filter(({ fout }) => fout),
+        (await done()).filter(({ fout }) => fout),
         [],
         'retention ended well',
       )
