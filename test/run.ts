@@ -15,9 +15,10 @@ import { once } from 'node:events'
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { inspect, parseArgs } from 'node:util'
-import { type FinalResults, Parser, type Result } from 'tap-parser'
+import { parseArgs } from 'node:util'
+import { type FinalResults, Parser } from 'tap-parser'
 import type { Order } from './lane.ts'
+import { emptyOutcome, judge, listen, type Outcome } from './outcome.ts'
 import { prepareServer, type TestServer, temporaryRoot } from './setup.ts'
 
 const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own limit does not work
@@ -29,7 +30,6 @@ const SECONDS = new URL('seconds.json', import.meta.url)
 const UNKNOWN_SECONDS = 10
 const allFiles = () => Array.fromAsync(glob('test/**/*.test.ts'))
 
-type Outcome = { passed: number; skipped: number; failures: string[]; output: string }
 type File = { name: string; seconds: number; alone: boolean }
 
 const { values: options, positionals: names } = parseArgs({
@@ -228,35 +228,6 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
   }
 }
 
-function emptyOutcome(): Outcome {
-  return { passed: 0, skipped: 0, failures: [], output: '' }
-}
-
-function listen(parser: Parser, outcome: () => Outcome): void {
-  // Why something was left out is part of the outcome.
-  const leftOut = ({ name, skip, todo }: Result) => {
-    outcome().skipped++
-    outcome().output += `left out: ${name} (${skip || todo})\n`
-  }
-  parser.on('pass', () => outcome().passed++)
-  parser.on('skip', leftOut)
-  parser.on('todo', leftOut)
-  parser.on('fail', (result: Result) => outcome().failures.push(describe(result)))
-  parser.on('extra', (text: string) => {
-    outcome().output += text
-  })
-}
-
-/** A file may go wrong without a failing assertion: it stopped halfway, or had none. */
-function judge(file: string, outcome: Outcome, results: FinalResults | undefined, faults: string[]): void {
-  if (outcome.failures.length > 0) return
-  faults.push(...(results?.failures.map((failure) => failure.tapError).filter((error) => error != null) ?? []))
-  if (results?.bailout) faults.push(`bailed out: ${results.bailout}`)
-  if (outcome.passed + outcome.skipped === 0) faults.push('no test ran')
-  else if (!results?.ok && faults.length === 0) faults.push('not ok')
-  if (faults.length > 0) outcome.failures.push(`  ${file}\n    ${faults.join('\n    ')}`)
-}
-
 function limitOf(child: ChildProcess, milliseconds: number): { timer: NodeJS.Timeout; passed(): boolean } {
   let passed = false
   const timer = setTimeout(() => {
@@ -275,21 +246,6 @@ async function printCoverage(directory: string): Promise<void> {
   })
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`c8 ended with code ${code}`)
-}
-
-/** A failing assertion in full: the tests that it stands in, and what tap has to say about it. */
-function describe({ fullname, name, diag }: Result): string {
-  const { at, diff, stack, source, ...other } = (diag ?? {}) as Record<string, unknown>
-  const place = at as { fileName?: string; lineNumber?: number; columnNumber?: number } | undefined
-  const lines = [
-    ...(place?.fileName && !stack ? [`at ${place.fileName}:${place.lineNumber}:${place.columnNumber}`] : []),
-    ...Object.entries(other).map(
-      ([key, value]) => `${key}: ${typeof value === 'string' ? value : inspect(value, { depth: 8 })}`,
-    ),
-    ...[diff, stack].filter((text) => text !== undefined).map(String),
-  ]
-  const indented = lines.join('\n').trimEnd().replaceAll('\n', '\n    ')
-  return `  ${(fullname || name).replace(/^lane > /, '')}\n    ${indented}`
 }
 
 /** The file and all that it started; what does not listen is killed. */
