@@ -33,6 +33,11 @@ export function judge(file: string, outcome: Outcome, results: FinalResults | un
   if (faults.length > 0) outcome.failures.push(`  ${file}\n    ${faults.join('\n    ')}`)
 }
 
+/** All that failed, and what else was printed. */
+export function inFull({ failures, output }: Outcome): string {
+  return [...failures, output && `printed:\n${output}`].filter(Boolean).join('\n\n')
+}
+
 /** A failing assertion in full: the tests that it stands in, and what tap has to say about it. */
 function describe({ fullname, name, diag }: Result): string {
   const { at, diff, stack, source, ...other } = (diag ?? {}) as Record<string, unknown>

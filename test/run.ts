@@ -4,12 +4,16 @@
 //   npm test -- test/config.test.ts       only these files
 //   npm test -- --record                  and note how long each takes, for the order of the next time (test/seconds.json)
 //   npm test -- --coverage                and say how much of src/ and tasks/ ran
+//   npm test -- --strict                  without another try for what failed; --no-strict: with one, also for files that are named
 //   TEST_DATABASE_URL=... npm test        on that server (a role that may create databases) instead of an embedded one
 //
 // The files that take longest go first. Most share a process with others (test/lane.ts), and keep a core busy; a file that
 // starts processes, or changes its own, has one of its own, and mostly waits. So there are two queues, and each has as many
 // lanes as there are cores. The files are run by node itself, not by tap's runner: that one rebuilds a part of itself
 // inside node_modules at its first run, and puts module hooks of its own around ours. Only what the files print is TAP.
+//
+// When at most RUN_AGAIN of all files failed, each of them is run once more with nothing beside it. What passes then is counted
+// as passed, and told as flaky: a fault to be mended, which says nothing of the change that is tested.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,13 +22,14 @@ import { delimiter, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type FinalResults, Parser } from 'tap-parser'
 import type { Order } from './lane.ts'
-import { emptyOutcome, judge, listen, type Outcome } from './outcome.ts'
+import { emptyOutcome, inFull, judge, listen, type Outcome } from './outcome.ts'
 import { prepareServer, type TestServer, temporaryRoot } from './setup.ts'
 
 const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own limit does not work
 const TAP_TIMEOUT = 600 // seconds, unless a test says otherwise
 const LEAVE_LIMIT = 30_000 // for a process whose last file is done
 const OWN_PROCESS = /^\/\/ In a process of its own/m
+const RUN_AGAIN = 3
 const LANE = new URL('lane.ts', import.meta.url).pathname
 const SECONDS = new URL('seconds.json', import.meta.url)
 const UNKNOWN_SECONDS = 10
@@ -33,8 +38,9 @@ const allFiles = () => Array.fromAsync(glob('test/**/*.test.ts'))
 type File = { name: string; seconds: number; alone: boolean }
 
 const { values: options, positionals: names } = parseArgs({
-  options: { record: { type: 'boolean' }, coverage: { type: 'boolean' } },
+  options: { record: { type: 'boolean' }, coverage: { type: 'boolean' }, strict: { type: 'boolean' } },
   allowPositionals: true,
+  allowNegative: true,
 })
 const running = new Set<ChildProcess>()
 let interrupted: NodeJS.Signals | undefined
@@ -49,6 +55,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const started = performance.now()
 let count = 0
 const total = { passed: 0, failed: 0, skipped: 0 }
+/** How the files that failed did so. */
+const failed = new Map<string, Outcome>()
+const flaky: string[] = []
 const seconds: Record<string, number> = JSON.parse(await readFile(SECONDS, 'utf8'))
 const files = await describeFiles(names.length > 0 ? names : await allFiles())
 // Whatever the tests leave in the directory for temporary files is removed with it.
@@ -73,6 +82,7 @@ try {
   }
   const lanes = Array.from({ length: availableParallelism() })
   await Promise.all([...lanes.map(() => workAlone(files, env)), ...lanes.map(() => workShared(files, env))])
+  if (!(options.strict ?? names.length > 0)) await runAgain(env)
   if (coverage) await printCoverage(coverage)
   if (options.record) await record(await allFiles())
 } catch (error) {
@@ -88,6 +98,7 @@ try {
 }
 if (interrupted) console.log(`\nstopped by ${interrupted}`)
 console.log(`\n${count} files in ${since(started)}`)
+if (flaky.length > 0) console.log(`flaky: ${flaky.join(', ')}`)
 console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = interrupted || total.failed > 0 || total.passed === 0 ? 1 : 0
 
@@ -124,6 +135,23 @@ async function workShared(files: File[], env: NodeJS.ProcessEnv): Promise<void> 
   await workAlone(files, env)
 }
 
+/** Runs the files that failed once more, when they are few. The sums are of the last run. */
+async function runAgain(env: NodeJS.ProcessEnv): Promise<void> {
+  if (failed.size > RUN_AGAIN) return
+  for (const [name, first] of failed) {
+    if (interrupted) return
+    const start = performance.now()
+    const outcome = await runAlone(name, env)
+    add(first, -1)
+    add(outcome, 1)
+    if (outcome.failures.length > 0) console.log(tell(name, outcome, start))
+    else {
+      flaky.push(name)
+      console.log(`FLAKY   ${name}: passed when it ran again, alone (${since(start)}). At first:\n\n${inFull(first)}`)
+    }
+  }
+}
+
 function take(files: File[], alone: boolean): File | undefined {
   const place = interrupted ? -1 : files.findIndex((file) => file.alone === alone)
   return place < 0 ? undefined : files.splice(place, 1)[0]
@@ -135,20 +163,31 @@ async function record(names: string[]): Promise<void> {
   await writeFile(SECONDS, `${JSON.stringify(Object.fromEntries(known), undefined, 2)}\n`)
 }
 
-function report(name: string, { passed, skipped, failures, output }: Outcome, start: number): void {
+function report(name: string, outcome: Outcome, start: number): void {
   count++
-  total.passed += passed
-  total.skipped += skipped
-  total.failed += failures.length
+  add(outcome, 1)
   seconds[name] = Math.round((performance.now() - start) / 1000)
+  if (outcome.failures.length > 0) failed.set(name, outcome)
+  console.log(tell(name, outcome, start))
+}
+
+/** @param times -1: it does not count any more */
+function add({ passed, skipped, failures }: Outcome, times: 1 | -1): void {
+  total.passed += times * passed
+  total.skipped += times * skipped
+  total.failed += times * failures.length
+}
+
+function tell(name: string, outcome: Outcome, start: number): string {
+  const { passed, skipped, failures, output } = outcome
   const counts = [
     `${passed} passed`,
     failures.length > 0 && `${failures.length} failed`,
     skipped && `${skipped} skipped`,
   ]
   const summary = `${name}: ${counts.filter(Boolean).join(', ')} (${since(start)})`
-  if (failures.length === 0) console.log(skipped > 0 ? `ok      ${summary}\n${output.trimEnd()}` : `ok      ${summary}`)
-  else console.log([`FAILED  ${summary}`, ...failures, output && `printed:\n${output}`].filter(Boolean).join('\n\n'))
+  if (failures.length > 0) return `FAILED  ${summary}\n\n${inFull(outcome)}`
+  return skipped > 0 ? `ok      ${summary}\n${output.trimEnd()}` : `ok      ${summary}`
 }
 
 async function runAlone(file: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
@@ -223,7 +262,9 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
       clearTimeout(limit.timer)
       if (limit.passed()) faults.push('something that a file left open kept it from ending')
       outcome.failures.push(...faults.map((fault) => `  ${fault}`))
-      if (outcome.failures.length > 0) report('a process of several files', outcome, performance.now())
+      if (outcome.failures.length === 0) return
+      add(outcome, 1)
+      console.log(tell('a process of several files', outcome, performance.now()))
     },
   }
 }
