@@ -62,9 +62,10 @@ export const LIMITS = {
   statussen: 1000,
   /** Members of lists of cases that are read together for `expand`. */
   expandedMembers: 100_000,
-  /** Answers that are written as a stream at the same time, in one process, and those of one client. */
+  /** Answers that are written as a stream at the same time, in one process, of one client, and of an account of the pages. */
   streams: 100,
   streamsOfClient: 25,
+  streamsOfAccount: 5,
   /** Documents beyond `wholeDownloadBytes` that are read at the same time, in one process, and those of one client. */
   downloads: 500,
   downloadsOfClient: 100,
@@ -76,6 +77,9 @@ export const LIMITS = {
   callbacks: 20,
   /** Requests of one client that wait for their place at work. */
   waitingOfClient: 500,
+  /** A question for which the database was waited for longer is costly, and those to the same route for so long after. */
+  costlyMs: 40,
+  costlyForMs: 2000,
   /** Questions of one request to other services, and the time after the first of them in which the last may begin. */
   questions: 1000,
   questionsMs: 30_000,

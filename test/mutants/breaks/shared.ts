@@ -250,8 +250,29 @@ export const SHARED: Mutant[] = [
   {
     what: 'a client that is not alone has a bound on its requests at work',
     file: 'src/http/places.ts',
-    search: 'if (client.working < most || !hasOthers(client)) {',
-    replace: 'if (client.working < 1_000_000 || !hasOthers(client)) {',
+    search: 'client.working < client.most &&',
+    replace: 'client.working < 1_000_000 &&',
+    tests: ['test/http/places.test.ts'],
+  },
+  {
+    what: 'costly questions of all clients together have a share of the connections',
+    file: 'src/http/places.ts',
+    search: '(!isCostly || costly < fifth',
+    replace: '(!isCostly || costly < poolSize',
+    tests: ['test/http/places.test.ts'],
+  },
+  {
+    what: 'a client has one costly question at work, whatever others ask',
+    file: 'src/http/places.ts',
+    search: '|| (client.costly === 0 && costlyClients.size < half)',
+    replace: '|| (client.costly < 0 && costlyClients.size < half)',
+    tests: ['test/http/places.test.ts'],
+  },
+  {
+    what: 'an account of the pages has fewer places than a client',
+    file: 'src/http/places.ts',
+    search: 'isAccount(name) ? fifth : half',
+    replace: 'isAccount(name) ? half : half',
     tests: ['test/http/places.test.ts'],
   },
   {
