@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { Spectral } from '@stoplight/spectral-core'
 import t from 'tap'
 import { testApp } from './app.ts'
-import { adr } from './contract/adr-regels.ts'
+import { adr } from './contract/adr-rules.ts'
 
 const COMPONENTS = ['zaken', 'documenten', 'catalogi', 'besluiten', 'autorisaties']
 type Deviation = { rule: string; at: string; reason: string }

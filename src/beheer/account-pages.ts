@@ -1,4 +1,4 @@
-// accounts-paginas: who may use the administration pages.
+// Account pages: who may use the administration pages.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -76,11 +76,11 @@ export function registerAccounts(app: FastifyInstance): void {
       standard: 'gebruikersnaam',
       conditions: [isAccountLike(zoek)],
     })
-    return reply.pagina('accounts', { titel: t('Accounts'), standaard: 'gebruikersnaam', lijst, zoek })
+    return reply.page('accounts', { titel: t('Accounts'), standaard: 'gebruikersnaam', lijst, zoek })
   })
 
   app.get('/accounts/nieuw', { config }, async (_request, reply) =>
-    reply.pagina('account-nieuw', {
+    reply.page('account-new', {
       ...newPage(app),
       waarden: { rol: 'viewer', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', wijze: 'maken' },
       fouten: {},
@@ -114,13 +114,13 @@ export function registerAccounts(app: FastifyInstance): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('account-nieuw', { ...newPage(app), waarden: request.body ?? {}, fouten: formFaultsOf(error) })
+        .page('account-new', { ...newPage(app), waarden: request.body ?? {}, fouten: formFaultsOf(error) })
     }
   })
 
   app.get<Params>('/accounts/:uuid', { config }, async (request, reply) => {
     const account = await requireAccount(app, request)
-    return reply.pagina('account', { ...accountPage(request, account), waarden: account, fouten: {} })
+    return reply.page('account', { ...accountPage(request, account), waarden: account, fouten: {} })
   })
 
   app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
@@ -148,7 +148,7 @@ export function registerAccounts(app: FastifyInstance): void {
         t('De wijziging is opgeslagen.'),
       )
     } catch (error) {
-      return reply.code(400).pagina('account', {
+      return reply.code(400).page('account', {
         ...accountPage(request, account),
         waarden: request.body ?? {},
         fouten: formFaultsOf(error),
@@ -158,7 +158,7 @@ export function registerAccounts(app: FastifyInstance): void {
 
   app.get<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
     const account = await requireAccount(app, request)
-    return reply.pagina('account-wachtwoord', {
+    return reply.page('account-password', {
       ...passwordPage(account),
       getoond: unseal(request),
       waarden: { wijze: 'maken' },
@@ -180,7 +180,7 @@ export function registerAccounts(app: FastifyInstance): void {
       if (wijze === 'maken') return await showOnce(request, reply, account.uuid, gekozen, text)
       return await redirectWith(request, reply, `/accounts/${account.uuid}`, text)
     } catch (error) {
-      return reply.code(400).pagina('account-wachtwoord', {
+      return reply.code(400).page('account-password', {
         ...passwordPage(account),
         waarden: request.body ?? {},
         fouten: formFaultsOf(error),
@@ -191,9 +191,9 @@ export function registerAccounts(app: FastifyInstance): void {
   for (const [naam, actie] of Object.entries(ACTIONS)) {
     app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
       const account = await requireAccount(app, request)
-      return reply.pagina('account-actie', {
+      return reply.page('account-act', {
         titel: actie.titel,
-        kruimels: breadcrumbsOf(account),
+        breadcrumbs: breadcrumbsOf(account),
         account,
         naam,
         uitleg: actie.uitleg,
@@ -211,9 +211,9 @@ export function registerAccounts(app: FastifyInstance): void {
           m.vastleggen(recordOf(account, actie.handeling))
         })
       } catch (error) {
-        return reply.code(400).pagina('account-actie', {
+        return reply.code(400).page('account-act', {
           titel: actie.titel,
-          kruimels: breadcrumbsOf(account),
+          breadcrumbs: breadcrumbsOf(account),
           account,
           naam,
           uitleg: actie.uitleg,
@@ -294,18 +294,22 @@ const CHOICES = words(
 )
 const newPage = ({ parts }: FastifyInstance) => ({
   titel: t('Nieuw account'),
-  kruimels: ACCOUNTS,
+  breadcrumbs: ACCOUNTS,
   ...CHOICES,
   oidc: parts.config.oidc?.label,
 })
 const accountPage = (request: FastifyRequest, account: Account) => ({
   titel: account.gebruikersnaam,
-  kruimels: ACCOUNTS,
+  breadcrumbs: ACCOUNTS,
   account,
   zelf: account.id === signedIn(request).id,
   ...CHOICES,
 })
-const passwordPage = (account: Account) => ({ titel: t('Nieuw wachtwoord'), kruimels: breadcrumbsOf(account), account })
+const passwordPage = (account: Account) => ({
+  titel: t('Nieuw wachtwoord'),
+  breadcrumbs: breadcrumbsOf(account),
+  account,
+})
 
 const recordOf = ({ uuid, gebruikersnaam }: Account, handeling: string): AuditEntry => ({
   handeling,

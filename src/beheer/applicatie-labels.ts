@@ -1,4 +1,4 @@
-// applicatie-woorden: what rights mean, in words. The scopes are those of the standard; one that is not here is shown as it is.
+// Applicatie labels: what rights mean, in words. The scopes are those of the standard; one that is not here is shown as it is.
 
 import type { Component } from '../http/actor.ts'
 import type { Vertrouwelijkheidaanduiding } from '../http/input.ts'

@@ -1,4 +1,4 @@
-// presets: the rights of a usual kind of application, over several APIs at once.
+// Applicatie presets: the rights of a usual kind of application, over several APIs at once.
 
 import type { Component } from '../http/actor.ts'
 import { words } from './language/language.ts'

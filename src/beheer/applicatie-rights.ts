@@ -1,4 +1,4 @@
-// applicatie-rechten: the rights of an application: add, change, remove, and what they come to in words.
+// Applicatie rights: the rights of an application: add, change, remove, and what they come to in words.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
@@ -51,15 +51,15 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     const applicatie = await requireApplicatie(app, request)
     const { component } = request.query
     if (!isComponent(component))
-      return reply.pagina('applicatie-recht-component', {
+      return reply.page('applicatie-right-component', {
         titel: t('Recht toevoegen'),
-        kruimels: breadcrumbsOf(applicatie),
+        breadcrumbs: breadcrumbsOf(applicatie),
         applicatie,
         componenten: Object.entries(COMPONENTEN),
         scopes: SCOPES,
       })
     const waarden = { component, scopes: [], voor: [], max: '' as const }
-    return reply.pagina('applicatie-recht', await rightPage(app, request, applicatie, undefined, waarden))
+    return reply.page('applicatie-right', await rightPage(app, request, applicatie, undefined, waarden))
   })
 
   app.post<Query>('/applicaties/:uuid/rechten/nieuw', { config: administering }, async (request, reply) => {
@@ -71,13 +71,13 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         const waarden = rawForm(request.body)
         return reply
           .code(400)
-          .pagina('applicatie-recht', await rightPage(app, request, applicatie, undefined, waarden, fouten))
+          .page('applicatie-right', await rightPage(app, request, applicatie, undefined, waarden, fouten))
       })
   })
 
   app.get<Params>('/applicaties/:uuid/rechten/sjabloon', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    return reply.pagina('applicatie-rechten-sjabloon', await presetPage(app, applicatie, {}, {}))
+    return reply.page('applicatie-rights-preset', await presetPage(app, applicatie, {}, {}))
   })
 
   app.post<Params>('/applicaties/:uuid/rechten/sjabloon', { config: administering }, async (request, reply) => {
@@ -103,10 +103,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
       const fouten = formFaults(error)
       return reply
         .code(400)
-        .pagina(
-          'applicatie-rechten-sjabloon',
-          await presetPage(app, applicatie, (request.body ?? {}) as FormValues, fouten),
-        )
+        .page('applicatie-rights-preset', await presetPage(app, applicatie, (request.body ?? {}) as FormValues, fouten))
     }
   })
 
@@ -116,7 +113,7 @@ export function registerApplicatieRights(app: FastifyInstance): void {
     const recht = await requireRight(app.read, applicatie, request)
     const { component, scopes, max } = recht
     const waarden = { component, scopes, voor: recht.keuze ? [recht.keuze] : [], max: max ?? ('' as const) }
-    return reply.pagina('applicatie-recht', await rightPage(app, request, applicatie, recht, waarden))
+    return reply.page('applicatie-right', await rightPage(app, request, applicatie, recht, waarden))
   })
 
   app.post<RightParams>(pad, { config: administering }, async (request, reply) => {
@@ -128,16 +125,16 @@ export function registerApplicatieRights(app: FastifyInstance): void {
         const fouten = formFaults(error)
         return reply
           .code(400)
-          .pagina('applicatie-recht', await rightPage(app, request, applicatie, recht, rawForm(request.body), fouten))
+          .page('applicatie-right', await rightPage(app, request, applicatie, recht, rawForm(request.body), fouten))
       })
   })
 
   app.get<RightParams>(`${pad}/verwijderen`, { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const recht = await requireRight(app.read, applicatie, request)
-    return reply.pagina('applicatie-recht-verwijderen', {
+    return reply.page('applicatie-right-delete', {
       titel: t('Recht verwijderen'),
-      kruimels: breadcrumbsOf(applicatie),
+      breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       recht,
       componenten: COMPONENTEN,
@@ -154,9 +151,9 @@ export function registerApplicatieRights(app: FastifyInstance): void {
 
   app.get<Params>('/applicaties/:uuid/wat-mag', { config: viewing }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    return reply.pagina('applicatie-wat-mag', {
+    return reply.page('applicatie-rights', {
       titel: t('Wat mag deze client?'),
-      kruimels: breadcrumbsOf(applicatie),
+      breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       delen: await whatIsAllowed(app.read, applicatie),
       ...(await selectSecrets(app.read, applicatie.id)),
@@ -187,7 +184,7 @@ async function presetPage(app: FastifyInstance, applicatie: Applicatie, body: Fo
   )
   return {
     titel: t('Rechten van een toepassing'),
-    kruimels: breadcrumbsOf(applicatie),
+    breadcrumbs: breadcrumbsOf(applicatie),
     applicatie,
     fouten,
     waarden: { sjabloon: body.sjabloon, catalogi: [body.catalogi ?? []].flat(), max: body.max ?? '' },
@@ -222,7 +219,7 @@ async function rightPage(
   const others = waarden.scopes.filter((scope) => !known.some(([name]) => name === scope))
   return {
     titel: recht ? t('Recht wijzigen') : t`Recht toevoegen: ${COMPONENTEN[component]}`,
-    kruimels: breadcrumbsOf(applicatie),
+    breadcrumbs: breadcrumbsOf(applicatie),
     applicatie,
     recht,
     waarden,

@@ -1,4 +1,4 @@
-// applicatie-geheimen: the secrets of client ids. A new one is on one page, once; with it a line that tries it at once.
+// Applicatie secrets: the secrets of client ids. A new one is on one page, once; with it a line that tries it at once.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -30,7 +30,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
   app.get<Query>('/applicaties/:uuid/geheim/nieuw', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const client = requireClient(applicatie, request.query.client)
-    return reply.pagina('applicatie-geheim-nieuw', {
+    return reply.page('applicatie-secret-new', {
       ...newPage(applicatie, client),
       geheimen: await countSecrets(app, client),
       waarden: { wijze: 'vervangen', uren: 24 },
@@ -57,7 +57,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
       })
       return await showSecrets(request, reply, applicatie.uuid, [client], t('Het nieuwe geheim geldt vanaf nu.'))
     } catch (error) {
-      return reply.code(400).pagina('applicatie-geheim-nieuw', {
+      return reply.code(400).page('applicatie-secret-new', {
         ...newPage(applicatie, client),
         geheimen: await countSecrets(app, client),
         waarden: request.body ?? {},
@@ -69,7 +69,7 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
   app.get<Params>('/applicaties/:uuid/geheim', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
     const scopes = await scopesOf(app, applicatie)
-    const getoond = (request.sessie?.melding?.geheimen ?? []).filter(({ clientId }) =>
+    const getoond = (request.session?.melding?.geheimen ?? []).filter(({ clientId }) =>
       applicatie.clientIds.includes(clientId),
     )
     const clients = []
@@ -83,9 +83,9 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
         ...exampleCommand(request, clientId, geheim, scopes),
       })
     }
-    return reply.pagina('applicatie-geheim', {
+    return reply.page('applicatie-secret', {
       titel: clients.some(({ geheim }) => geheim !== null) ? t('Nieuw geheim') : t('Uitproberen'),
-      kruimels: breadcrumbsOf(applicatie),
+      breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       clients,
       seconden: app.parts.config.jwtExpiry,
@@ -122,9 +122,9 @@ export function registerApplicatieSecrets(app: FastifyInstance): void {
     const gevonden = await secretsOf(app, client)
     const geheim = gevonden.find(({ id }) => String(id) === request.query.id)
     if (!geheim) throw notFound(t('Dit geheim bestaat niet (meer).'))
-    return reply.pagina('applicatie-geheim-intrekken', {
+    return reply.page('applicatie-secret-revoke', {
       titel: t('Geheim intrekken'),
-      kruimels: breadcrumbsOf(applicatie),
+      breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
       client,
       geheim,
@@ -173,7 +173,7 @@ function requireClient({ clientIds }: Applicatie, client: unknown): string {
 
 const newPage = (applicatie: Applicatie, client: string) => ({
   titel: t`Nieuw geheim voor ${client}`,
-  kruimels: breadcrumbsOf(applicatie),
+  breadcrumbs: breadcrumbsOf(applicatie),
   applicatie,
   client,
 })

@@ -57,7 +57,7 @@ export function registerApplicaties(app: FastifyInstance): void {
         key: ({ id, sleutel }: ListRow) => `${id}:${sleutel}`,
         rows: (limit, cursor) => selectList(app, filters, limit, cursor, queryText(request, 'sorteer') === '-label'),
       })
-      return reply.pagina('applicaties', {
+      return reply.page('applicaties', {
         titel: t('Applicaties'),
         standaard: 'label',
         lijst,
@@ -68,7 +68,7 @@ export function registerApplicaties(app: FastifyInstance): void {
   )
 
   app.get('/applicaties/nieuw', { config: administering }, async (_request, reply) =>
-    reply.pagina('applicatie-nieuw', { ...NEW_PAGE, waarden: {}, fouten: {} }),
+    reply.page('applicatie-new', { ...NEW_PAGE, waarden: {}, fouten: {} }),
   )
 
   app.post('/applicaties', { config: administering }, async (request, reply) => {
@@ -100,7 +100,7 @@ export function registerApplicaties(app: FastifyInstance): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('applicatie-nieuw', { ...NEW_PAGE, waarden: request.body ?? {}, fouten: formFaults(error) })
+        .page('applicatie-new', { ...NEW_PAGE, waarden: request.body ?? {}, fouten: formFaults(error) })
     }
   })
 
@@ -110,9 +110,9 @@ export function registerApplicaties(app: FastifyInstance): void {
       key: ({ id }: { id: number }) => String(id),
       rows: (limit, cursor) => selectRights(app.read, applicatie.id, { ...cursor, limit }),
     })
-    return reply.pagina('applicatie', {
+    return reply.page('applicatie', {
       titel: applicatie.label || t('(zonder label)'),
-      kruimels: [{ pad: '/applicaties', naam: t('Applicaties') }],
+      breadcrumbs: [{ pad: '/applicaties', naam: t('Applicaties') }],
       applicatie,
       clients: await selectClients(app, applicatie.id),
       rechten,
@@ -124,7 +124,7 @@ export function registerApplicaties(app: FastifyInstance): void {
 
   app.get<Params>('/applicaties/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    return reply.pagina('applicatie-wijzigen', {
+    return reply.page('applicatie-edit', {
       ...changePage(applicatie),
       waarden: { ...applicatie, clientIds: applicatie.clientIds.join('\n') },
       fouten: {},
@@ -161,7 +161,7 @@ export function registerApplicaties(app: FastifyInstance): void {
       })
       return await redirectWith(request, reply, `/applicaties/${applicatie.uuid}`, t('De wijziging is opgeslagen.'))
     } catch (error) {
-      return reply.code(400).pagina('applicatie-wijzigen', {
+      return reply.code(400).page('applicatie-edit', {
         ...changePage(applicatie),
         waarden: request.body ?? {},
         fouten: formFaults(error),
@@ -171,9 +171,9 @@ export function registerApplicaties(app: FastifyInstance): void {
 
   app.get<Params>('/applicaties/:uuid/verwijderen', { config: administering }, async (request, reply) => {
     const applicatie = await requireApplicatie(app, request)
-    return reply.pagina('applicatie-verwijderen', {
+    return reply.page('applicatie-delete', {
       titel: t('Applicatie verwijderen'),
-      kruimels: breadcrumbsOf(applicatie),
+      breadcrumbs: breadcrumbsOf(applicatie),
       applicatie,
     })
   })
@@ -197,11 +197,11 @@ export function registerApplicaties(app: FastifyInstance): void {
   registerApplicatieRights(app)
 }
 
-const NEW_PAGE = { titel: 'Nieuwe applicatie', kruimels: [{ pad: '/applicaties', naam: 'Applicaties' }] }
+const NEW_PAGE = { titel: 'Nieuwe applicatie', breadcrumbs: [{ pad: '/applicaties', naam: 'Applicaties' }] }
 
 const changePage = (applicatie: Applicatie) => ({
   titel: t('Applicatie wijzigen'),
-  kruimels: breadcrumbsOf(applicatie),
+  breadcrumbs: breadcrumbsOf(applicatie),
   applicatie,
 })
 

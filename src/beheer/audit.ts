@@ -55,7 +55,7 @@ export function registerAudit(app: FastifyInstance): void {
         union all select (select handeling from beheer_audit where handeling > h.handeling order by handeling limit 1) from h
         where h.handeling is not null)
       select handeling from h where handeling is not null`
-    return reply.pagina('audit', {
+    return reply.page('audit', {
       titel: t('Audit'),
       standaard: '-nummer',
       lijst,
@@ -98,9 +98,9 @@ export function registerAudit(app: FastifyInstance): void {
       .selectAll()
       .executeTakeFirst()
     if (!regel) throw notFound(t('Deze pagina bestaat niet.'))
-    return reply.pagina('audit-regel', {
+    return reply.page('audit-record', {
       titel: actLabel(regel.handeling),
-      kruimels: [{ pad: '/audit', naam: t('Audit') }],
+      breadcrumbs: [{ pad: '/audit', naam: t('Audit') }],
       regel,
       velden: differences(regel.oud, regel.nieuw),
     })

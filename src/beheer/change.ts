@@ -1,4 +1,4 @@
-// wijzigen: how the pages change things. One transaction with its row in the audit log; what the changed component records
+// Change: how the pages change things. One transaction with its row in the audit log; what the changed component records
 // itself (audit trail, notification) goes along in it.
 import type { FastifyRequest } from 'fastify'
 import { json, type Mutation } from '../database/mutate.ts'

@@ -1,4 +1,4 @@
-// token: the token of a form, which another site cannot know.
+// Csrf token: the token of a form, which another site cannot know.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.ts'
 import { t } from './language/language.ts'

@@ -80,7 +80,7 @@ export function registerDocumenten(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: [visible(request, sql`e.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
-    return reply.pagina('documenten', {
+    return reply.page('documenten', {
       titel: t('Documenten'),
       lijst,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
@@ -109,9 +109,9 @@ export function registerDocumenten(app: FastifyInstance): void {
     const asked = versionIn(request, 'bekijken')
     const shown = versies.find((versie) => versie.versie === asked && shownAs(versie))
     if (shown) reply.header('content-security-policy', `${CSP}; frame-src 'self'`)
-    return reply.pagina('document', {
+    return reply.page('document', {
       titel: document.titel,
-      kruimels: [{ pad: '/documenten', naam: t('Documenten') }],
+      breadcrumbs: [{ pad: '/documenten', naam: t('Documenten') }],
       document,
       soort: type?.omschrijving || t('Zonder omschrijving'),
       versies: versies.map((versie) => ({ ...versie, toonbaar: shownAs(versie) !== undefined })),
@@ -164,9 +164,9 @@ export function registerDocumenten(app: FastifyInstance): void {
 
   app.get('/documenten/:uuid/geschiedenis', { config }, async (request, reply) => {
     const document = await documentOfRequest(request)
-    return reply.pagina('geschiedenis', {
+    return reply.page('history', {
       titel: t('Geschiedenis'),
-      kruimels: [
+      breadcrumbs: [
         { pad: '/documenten', naam: t('Documenten') },
         { pad: `/documenten/${document.uuid}`, naam: document.titel },
       ],

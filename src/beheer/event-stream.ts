@@ -1,4 +1,4 @@
-// stroom: keeps an open page up to date over server-sent events. Whatever is watched is asked of the database once a second,
+// Event stream: keeps an open page up to date over server-sent events. Whatever is watched is asked of the database once a second,
 // however many pages watch it, and not at all when none does.
 
 import { Readable } from 'node:stream'
@@ -20,10 +20,10 @@ export type StreamState = {
 
 export type EventStreams = ReturnType<typeof openEventStreams>
 
-type Viewer = { sessie: number; stream: Readable; gesprokenOp: number; gezien: string; eindig(last?: string): void }
+type Viewer = { session: number; stream: Readable; gesprokenOp: number; gezien: string; eindig(last?: string): void }
 type Topic = {
   lees(): Promise<StreamState | undefined>
-  kijkers: Set<Viewer>
+  viewers: Set<Viewer>
   stand?: StreamState
   timer?: NodeJS.Timeout
 }
@@ -45,24 +45,24 @@ export function openEventStreams(app: FastifyInstance) {
 
   app.addHook('preClose', async () => {
     closing = true
-    for (const { kijkers } of bronnen.values()) for (const kijker of kijkers) kijker.eindig()
+    for (const { viewers } of bronnen.values()) for (const viewer of viewers) viewer.eindig()
   })
 
-  async function poll(sleutel: string, bron: Topic): Promise<void> {
+  async function poll(sleutel: string, source: Topic): Promise<void> {
     try {
-      const [stand, sessies] = await Promise.all([
-        bron.lees(),
+      const [stand, sessions] = await Promise.all([
+        source.lees(),
         liveSessions(
           app.reader,
-          [...bron.kijkers].map(({ sessie }) => sessie),
+          [...source.viewers].map(({ session }) => session),
         ),
       ])
-      bron.stand = stand ?? { waarden: {}, gesproken: '', klaar: true }
-      for (const kijker of bron.kijkers) send(kijker, bron.stand, !sessies.has(kijker.sessie))
+      source.stand = stand ?? { waarden: {}, gesproken: '', klaar: true }
+      for (const viewer of source.viewers) send(viewer, source.stand, !sessions.has(viewer.session))
     } catch (error) {
       app.log.warn({ err: error, stroom: sleutel }, 'a page could not be kept up to date for a moment')
     }
-    if (bron.kijkers.size > 0) bron.timer = setTimeout(poll, POLL_MS, sleutel, bron).unref()
+    if (source.viewers.size > 0) source.timer = setTimeout(poll, POLL_MS, sleutel, source).unref()
   }
 
   /**
@@ -75,34 +75,34 @@ export function openEventStreams(app: FastifyInstance) {
     sleutel: string,
     lees: () => Promise<StreamState | undefined>,
   ): FastifyReply {
-    const aantal = [...bronnen.values()].reduce((sum, { kijkers }) => sum + kijkers.size, 0)
+    const aantal = [...bronnen.values()].reduce((sum, { viewers }) => sum + viewers.size, 0)
     if (closing || aantal >= LIMITS.livePages) throw new Problem(503, { headers: { 'retry-after': '5' } })
     const stream = new Readable({ read() {} })
     const key = `${language()} ${sleutel}`
-    const bron: Topic = bronnen.get(key) ?? { lees, kijkers: new Set() }
+    const source: Topic = bronnen.get(key) ?? { lees, viewers: new Set() }
     const isNew = !bronnen.has(key)
-    bronnen.set(key, bron)
+    bronnen.set(key, source)
     const heartbeat = setInterval(() => stream.push(': nog verbonden\n\n'), HEARTBEAT_MS).unref()
-    const kijker: Viewer = {
-      sessie: sessionOf(request).id,
+    const viewer: Viewer = {
+      session: sessionOf(request).id,
       stream,
       gesprokenOp: Date.now(),
       gezien: String(request.headers['last-event-id'] ?? ''),
       eindig(last) {
-        if (!bron.kijkers.delete(kijker)) return
+        if (!source.viewers.delete(viewer)) return
         clearInterval(heartbeat)
         if (last) stream.push(last)
         stream.push(null)
-        if (bron.kijkers.size > 0) return
-        clearTimeout(bron.timer)
-        if (bronnen.get(key) === bron) bronnen.delete(key)
+        if (source.viewers.size > 0) return
+        clearTimeout(source.timer)
+        if (bronnen.get(key) === source) bronnen.delete(key)
       },
     }
-    bron.kijkers.add(kijker)
-    stream.once('close', () => kijker.eindig())
+    source.viewers.add(viewer)
+    stream.once('close', () => viewer.eindig())
     stream.push(`retry: ${RETRY_MS}\n\n`)
-    if (isNew) void poll(key, bron)
-    else if (bron.stand) send(kijker, bron.stand, false)
+    if (isNew) void poll(key, source)
+    else if (source.stand) send(viewer, source.stand, false)
     return reply
       .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
       .type('text/event-stream; charset=utf-8')
@@ -110,18 +110,18 @@ export function openEventStreams(app: FastifyInstance) {
   }
 }
 
-function send(kijker: Viewer, stand: StreamState, ended: boolean): void {
-  const { stream } = kijker
+function send(viewer: Viewer, stand: StreamState, ended: boolean): void {
+  const { stream } = viewer
   if (ended || stand.klaar) {
-    kijker.eindig('event: klaar\ndata: {}\n\n')
+    viewer.eindig('event: klaar\ndata: {}\n\n')
     return
   }
   if (stream.readableLength > MAX_WAITING) return
   const id = String(crc32(JSON.stringify(stand.waarden)))
-  if (id === kijker.gezien) return
-  const speak = Date.now() - kijker.gesprokenOp >= SPEAK_MS
+  if (id === viewer.gezien) return
+  const speak = Date.now() - viewer.gesprokenOp >= SPEAK_MS
   const waarden = speak ? { ...stand.waarden, gesproken: stand.gesproken } : stand.waarden
-  if (speak) kijker.gesprokenOp = Date.now()
-  kijker.gezien = id
+  if (speak) viewer.gesprokenOp = Date.now()
+  viewer.gezien = id
   stream.push(`id: ${id}\nevent: stand\ndata: ${JSON.stringify(waarden)}\n\n`)
 }

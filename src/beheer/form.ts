@@ -1,4 +1,4 @@
-// formulier: what a form sends, checked against a schema with the words of the API.
+// Form: what a form sends, checked against a schema with the words of the API.
 
 import Type, { type Static, type TObject } from 'typebox'
 import { readInput } from '../http/input.ts'

@@ -1,4 +1,4 @@
-// weergave: how values look on the pages. In the language of the request, in the time of the Netherlands, whatever the machine is
+// Format: how values look on the pages. In the language of the request, in the time of the Netherlands, whatever the machine is
 // set to.
 import { language, t } from './language/language.ts'
 

@@ -1,4 +1,4 @@
-// woorden: what an import, and a dry run, look like on the pages.
+// Import labels: what an import, and a dry run, look like on the pages.
 
 import type { Concept } from '../documenten/import/draft.ts'
 import { canContinue, GEANNULEERD } from '../documenten/import/index.ts'

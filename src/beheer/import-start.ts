@@ -1,4 +1,4 @@
-// import-starten: an import from the browser, in steps: the file is taken in and shown, a dry run lists its wrong rows, and then
+// Import start: an import from the browser, in steps: the file is taken in and shown, a dry run lists its wrong rows, and then
 // it starts or is thrown away. The file waits between the steps in the database, for a day.
 
 import multipart, { type MultipartFile } from '@fastify/multipart'
@@ -104,9 +104,9 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
     const bezig = isDryRunning(concept)
     const soorten = concept.proefFouten > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
-    return reply.pagina('import-concept', {
+    return reply.page('import-draft', {
       titel: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
-      kruimels: [LIST_PAGE],
+      breadcrumbs: [LIST_PAGE],
       concept,
       kop: kop.slice(0, shown).map(shortened),
       breed: kop.length > shown,
@@ -163,9 +163,12 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
         return rows
       },
     })
-    return reply.pagina('import-concept-fouten', {
+    return reply.page('import-draft-faults', {
       titel: t('Rijen met een fout'),
-      kruimels: [LIST_PAGE, { pad: `/imports/concept/${concept.uuid}`, naam: t`Controleren: ${concept.bestandsnaam}` }],
+      breadcrumbs: [
+        LIST_PAGE,
+        { pad: `/imports/concept/${concept.uuid}`, naam: t`Controleren: ${concept.bestandsnaam}` },
+      ],
       concept,
       soort,
       lijst: {
@@ -228,9 +231,9 @@ export async function registerImportStart(app: FastifyInstance, stroom: EventStr
   })
 
   async function formulier(reply: FastifyReply, fouten: FormFaults): Promise<FastifyReply> {
-    return reply.pagina('import-nieuw', {
+    return reply.page('import-new', {
       titel: t('Import starten'),
-      kruimels: [LIST_PAGE],
+      breadcrumbs: [LIST_PAGE],
       fouten,
       kolommen: KOLOMMEN.map((naam) => ({ naam, ...COLUMNS[naam] })),
       open: await openImport(),

@@ -57,7 +57,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     })
     const concepten = await listConcepten(app.read, 20)
     const loopt = lijst.rijen.some(isRunning)
-    return reply.pagina('imports', {
+    return reply.page('imports', {
       titel: t('Imports'),
       standaard: '-nummer',
       lijst: { ...lijst, rijen: lijst.rijen.map((row) => ({ ...row, ...summaryOf(row) })) },
@@ -70,9 +70,9 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const row = await importOfRequest(request)
     const loopt = isRunning(row)
     const soorten = row.mislukt ? await faultKinds(row) : []
-    return reply.pagina('import', {
+    return reply.page('import', {
       titel: nameOfImport(row),
-      kruimels: [LIST_PAGE],
+      breadcrumbs: [LIST_PAGE],
       row,
       ...summaryOf(row),
       loopt,
@@ -117,9 +117,9 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
         return listRows(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
       },
     })
-    return reply.pagina('import-rijen', {
+    return reply.page('import-rows', {
       titel: soort ? t('Rijen met dezelfde fout') : t('Rijen'),
-      kruimels: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
+      breadcrumbs: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
       row,
       soort,
       keuze: alleen ? 'mislukt' : '',
@@ -283,8 +283,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     row: ImportRow,
     tekst: { titel: string; uitleg: string[]; knop: string; terug: string },
   ): Promise<FastifyReply> {
-    return reply.pagina('import-bevestigen', {
-      kruimels: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
+    return reply.page('import-confirm', {
+      breadcrumbs: [LIST_PAGE, { pad: `/imports/${row.uuid}`, naam: nameOfImport(row) }],
       row,
       ...summaryOf(row),
       ...tekst,

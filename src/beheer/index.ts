@@ -12,7 +12,6 @@ import { registerApplicaties } from './applicaties.ts'
 import { registerAudit } from './audit.ts'
 import { registerCatalogi } from './catalogi/index.ts'
 import { checkToken, tokenCookie } from './csrf-token.ts'
-import { registerServicePages } from './diensten.ts'
 import { registerDocumenten } from './documenten.ts'
 import type { FormValues } from './form.ts'
 import { registerImports } from './imports.ts'
@@ -31,6 +30,7 @@ import { openOwnTables, type WholeParts } from './own-tables.ts'
 import { registerPage } from './page.ts'
 import { registerRetention } from './retention.ts'
 import { registerSearch } from './search.ts'
+import { registerServicePages } from './services.ts'
 import { findSession, hasRole } from './session.ts'
 import { registerSettings } from './settings.ts'
 import { registerSignIn } from './sign-in.ts'
@@ -65,7 +65,7 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
     getToken: (request) => request.formToken ?? String((request.body as FormValues | null)?._csrf ?? ''),
   })
   app.decorateRequest('beheerder')
-  app.decorateRequest('sessie')
+  app.decorateRequest('session')
   app.decorateRequest('formToken')
   app.addHook('onRoute', (route) => {
     if (route.config?.rol === undefined) throw new Error(`page ${String(route.method)} ${route.url} names no role`)
@@ -77,8 +77,8 @@ export async function beheer(app: FastifyInstance, { parts }: { parts: WholePart
   app.addHook('preHandler', async (request, reply) => {
     if (!isSafe(request) && !request.routeOptions.config.eigenToken) await checkToken(request, reply)
   })
-  const stijl = await registerStylesheet(app, config.beheerTheme)
-  await registerPage(app, stijl)
+  const style = await registerStylesheet(app, config.beheerTheme)
+  await registerPage(app, style)
 
   await registerSignIn(app)
   registerOverview(app)
@@ -121,13 +121,13 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
   if (request.routeOptions.config.rol === undefined) return // no page at all, a 404
   // Style and script, which the page needs that tells of a database that is away.
   if (request.routeOptions.url?.endsWith('/bestanden/:naam')) return
-  request.sessie = request.is404 ? undefined : await findSession(request)
-  if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
+  request.session = request.is404 ? undefined : await findSession(request)
+  if (request.session?.stap === 'ingelogd') request.beheerder = request.session.beheerder
   if (rol === 'iedereen') return
   if (!request.beheerder) {
     if (!isSafe(request)) throw forbidden(undefined, t('U bent niet (meer) ingelogd.'))
     const verder = encodeURIComponent(request.originalUrl)
-    return reply.redirect(`${basePath(request)}/beheer/inloggen${request.sessie ? '/code' : ''}?verder=${verder}`, 303)
+    return reply.redirect(`${basePath(request)}/beheer/inloggen${request.session ? '/code' : ''}?verder=${verder}`, 303)
   }
   const { totp, wachtwoord, wachtwoordGegeven } = request.beheerder
   if (wachtwoordGegeven) {

@@ -1,4 +1,4 @@
-// taken: the queue of jobs as it stands: why each waits, and what to do about it.
+// Jobs: the queue of jobs as it stands: why each waits, and what to do about it.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
@@ -91,7 +91,7 @@ export function registerJobs(app: FastifyInstance): void {
       readFailures(),
     ])
     const per = Object.fromEntries(aantallen.map((row) => [row.staat, row.aantal]))
-    return reply.pagina('taken', {
+    return reply.page('jobs', {
       titel: t('Taken'),
       standaard: '-nummer',
       lijst,
@@ -120,9 +120,9 @@ export function registerJobs(app: FastifyInstance): void {
   app.get<Params>('/taken/:id', { config: viewing }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
     const [workers, [rij]] = await Promise.all([readWorkers(), readWaiting(taak.id)])
-    return reply.pagina('taak', {
+    return reply.page('job', {
       titel: `${labelOf(taak.taak)} (${taak.id})`,
-      kruimels: [{ pad: '/taken', naam: t('Taken') }],
+      breadcrumbs: [{ pad: '/taken', naam: t('Taken') }],
       taak: inWords(taak),
       leeftijd: taak.bezigSinds === null ? null : formatDuration((Date.now() - Date.parse(taak.bezigSinds)) / 1000),
       waarom: whyWaiting(taak, workers, rij?.bezet ?? false),
@@ -132,9 +132,9 @@ export function registerJobs(app: FastifyInstance): void {
 
   app.get<Params>('/taken/:id/verwijderen', { config: operating }, async (request, reply) => {
     const taak = await requireJob(request.params.id)
-    return reply.pagina('taak-verwijderen', {
+    return reply.page('job-delete', {
       titel: t('Taak verwijderen'),
-      kruimels: [
+      breadcrumbs: [
         { pad: '/taken', naam: t('Taken') },
         { pad: `/taken/${taak.id}`, naam: String(taak.id) },
       ],

@@ -35,7 +35,7 @@ type Kanaal = {
 
 export function registerKanalen(app: FastifyInstance): void {
   app.get('/kanalen', { config: viewing }, async (request, reply) =>
-    reply.pagina('kanalen', {
+    reply.page('kanalen', {
       titel: t('Kanalen'),
       standaard: 'kanaal',
       kanalen: sortRows(request, await readKanalen(), {
@@ -47,7 +47,7 @@ export function registerKanalen(app: FastifyInstance): void {
   )
 
   app.get('/kanalen/nieuw', { config: administering }, async (_request, reply) =>
-    reply.pagina('kanaal-wijzigen', page(undefined, {})),
+    reply.page('kanaal-edit', page(undefined, {})),
   )
 
   app.post('/kanalen/nieuw', { config: administering }, async (request, reply) => {
@@ -61,7 +61,7 @@ export function registerKanalen(app: FastifyInstance): void {
       })
       return await redirectWith(request, reply, `/kanalen/${kanaal.uuid}`, t`Het kanaal ‘${kanaal.naam}’ is gemaakt.`)
     } catch (error) {
-      return reply.code(400).pagina('kanaal-wijzigen', page(undefined, form, faults(error)))
+      return reply.code(400).page('kanaal-edit', page(undefined, form, faults(error)))
     }
   })
 
@@ -82,9 +82,9 @@ export function registerKanalen(app: FastifyInstance): void {
       where ak.kanaal_id = ${kanaal.id} and a.verwijderd_op is null group by a.id order by a.id limit ${SHOWN}`.execute(
       app.read,
     )
-    return reply.pagina('kanaal', {
+    return reply.page('kanaal', {
       titel: t`Kanaal ${kanaal.naam}`,
-      kruimels: [{ pad: '/kanalen', naam: t('Kanalen') }],
+      breadcrumbs: [{ pad: '/kanalen', naam: t('Kanalen') }],
       kanaal,
       abonnementen: rows.map((row) => ({
         ...row,
@@ -97,7 +97,7 @@ export function registerKanalen(app: FastifyInstance): void {
 
   app.get<Params>('/kanalen/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const kanaal = await requireKanaal(request.params.uuid)
-    return reply.pagina('kanaal-wijzigen', page(kanaal, { ...kanaal, filters: kanaal.filters.join('\n') }))
+    return reply.page('kanaal-edit', page(kanaal, { ...kanaal, filters: kanaal.filters.join('\n') }))
   })
 
   app.post<Params>('/kanalen/:uuid/wijzigen', { config: administering }, async (request, reply) => {
@@ -119,7 +119,7 @@ export function registerKanalen(app: FastifyInstance): void {
       })
       return await redirectWith(request, reply, `/kanalen/${kanaal.uuid}`, t('Het kanaal is opgeslagen.'))
     } catch (error) {
-      return reply.code(400).pagina('kanaal-wijzigen', page(kanaal, form, faults(error)))
+      return reply.code(400).page('kanaal-edit', page(kanaal, form, faults(error)))
     }
   })
 
@@ -146,7 +146,7 @@ export function registerKanalen(app: FastifyInstance): void {
 
 const page = (kanaal: Kanaal | undefined, waarden: object, fouten: FormFaults = {}) => ({
   titel: kanaal ? t`Kanaal ${kanaal.naam} wijzigen` : t('Nieuw kanaal'),
-  kruimels: [
+  breadcrumbs: [
     { pad: '/kanalen', naam: t('Kanalen') },
     ...(kanaal ? [{ pad: `/kanalen/${kanaal.uuid}`, naam: kanaal.naam }] : []),
   ],

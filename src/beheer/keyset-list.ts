@@ -1,4 +1,4 @@
-// lijst: long lists, a page at a time, from the row where the last page ended: as quick at the millionth row as at the first.
+// Keyset list: long lists, a page at a time, from the row where the last page ended: as quick at the millionth row as at the first.
 import type { FastifyRequest } from 'fastify'
 
 /** Where a page begins: behind or before a row; neither: at the beginning. */

@@ -1,4 +1,4 @@
-// opzoeken: what the pages to look things up share: what somebody may see, searching by name, and lists below an object.
+// Lookup: what the pages to look things up share: what somebody may see, searching by name, and lists below an object.
 
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'

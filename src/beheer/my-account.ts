@@ -1,4 +1,4 @@
-// mijn-account: what everybody manages himself: the password, one-time codes, and where he is signed in.
+// My account: what everybody manages himself: the password, one-time codes, and where he is signed in.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -52,7 +52,7 @@ export function registerMyAccount(app: FastifyInstance): void {
 
   app.get('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
     if (!signedIn(request).wachtwoordGegeven) return redirectWith(request, reply, '/mijn-account')
-    return reply.pagina('mijn-account-wachtwoord', { ...FIRST_PASSWORD, fouten: {} })
+    return reply.page('my-account-password', { ...FIRST_PASSWORD, fouten: {} })
   })
 
   app.post('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
@@ -71,7 +71,7 @@ export function registerMyAccount(app: FastifyInstance): void {
     } catch (error) {
       const fouten = formFaultsOf(error)
       if (!wachtwoordGegeven) return show(app, request, reply.code(400), fouten)
-      return reply.code(400).pagina('mijn-account-wachtwoord', { ...FIRST_PASSWORD, fouten })
+      return reply.code(400).page('my-account-password', { ...FIRST_PASSWORD, fouten })
     }
     await startSession(request, reply, id)
     return redirectWith(
@@ -115,7 +115,7 @@ export function registerMyAccount(app: FastifyInstance): void {
 
   app.get('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
     if (!signedIn(request).totp) return redirectWith(request, reply, '/mijn-account')
-    return reply.pagina('mijn-account-codes-weg', { ...CODES_WEG, vereist: app.parts.config.beheerTotpRequired })
+    return reply.page('my-account-codes-delete', { ...CODES_WEG, vereist: app.parts.config.beheerTotpRequired })
   })
 
   app.post('/mijn-account/codes/verwijderen', { config }, async (request, reply) => {
@@ -134,7 +134,7 @@ export function registerMyAccount(app: FastifyInstance): void {
         })
       })
     } catch (error) {
-      return reply.code(400).pagina('mijn-account-codes-weg', {
+      return reply.code(400).page('my-account-codes-delete', {
         ...CODES_WEG,
         vereist: app.parts.config.beheerTotpRequired,
         fouten: formFaultsOf(error),
@@ -178,7 +178,7 @@ function newPasswordFaults({ oud, nieuw, herhaald }: FormValues): FormFaults {
 const CODES_WEG = words(
   {
     titel: 'Eenmalige codes verwijderen',
-    kruimels: [{ pad: '/mijn-account', naam: 'Mijn account' }],
+    breadcrumbs: [{ pad: '/mijn-account', naam: 'Mijn account' }],
     fouten: {},
   },
   'titel',
@@ -215,7 +215,7 @@ async function show(
     from beheer_sessie
     where account_id = ${id} and stap = 'ingelogd' and vervalt_op > now() and gezien_op > now() - interval '30 minutes'
     order by deze desc, gezien_op desc limit 100`
-  return reply.pagina('mijn-account', {
+  return reply.page('my-account', {
     titel: t('Mijn account'),
     account,
     sessies: sessies.map((sessie) => ({ ...sessie, browser: browserName(sessie.browser) })),
@@ -231,9 +231,9 @@ async function showCodes(
 ): Promise<FastifyReply> {
   const { box, config: settings } = app.parts
   const { host } = new URL(request.base)
-  return reply.pagina('mijn-account-codes', {
+  return reply.page('my-account-codes', {
     titel: t('Eenmalige codes instellen'),
-    kruimels: [{ pad: '/mijn-account', naam: t('Mijn account') }],
+    breadcrumbs: [{ pad: '/mijn-account', naam: t('Mijn account') }],
     vereist: settings.beheerTotpRequired && !signedIn(request).totp && signedIn(request).wachtwoord,
     nieuw: await app.own.codes.running(box, signedIn(request), `Zaakstroom ${host}`.replaceAll(':', ' ')),
     fouten,

@@ -1,4 +1,4 @@
-// notificatie-woorden: what the states and outcomes of notifications mean, and what to do about them.
+// Notificatie labels: what the states and outcomes of notifications mean, and what to do about them.
 
 import { STAGES, type Stage } from '../notificaties/kanalen.ts'
 import { t, words } from './language/language.ts'

@@ -1,4 +1,4 @@
-// notificatie-instellingen: where notifications go, how often they are tried, and whether that works.
+// Notificatie settings: where notifications go, how often they are tried, and whether that works.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ReadDb } from '../database/database.ts'
@@ -93,7 +93,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     const [nu, pauze] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
     const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
     const kanalen = await latest<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>('kanalen-registreren')
-    return reply.pagina('notificatie-instellingen', {
+    return reply.page('notificatie-settings', {
       titel: title(),
       velden,
       fouten,

@@ -52,7 +52,7 @@ export function registerNotificaties(app: FastifyInstance): void {
       readState(app),
       readCauses(app),
     ])
-    return reply.pagina('notificaties', {
+    return reply.page('notificaties', {
       titel: t('Notificaties'),
       standaard: '-gemaakt',
       lijst,
@@ -78,9 +78,9 @@ export function registerNotificaties(app: FastifyInstance): void {
     const { filter, velden, fouten } = readFilter(request.query as FormValues)
     refuseSelection(filter, fouten)
     const aantal = await countMessages(app, { ...filter, status: 'mislukt' })
-    return reply.pagina('notificaties-herzenden', {
+    return reply.page('notificaties-resend', {
       titel: t('Opnieuw versturen'),
-      kruimels: [{ pad: '/notificaties', naam: t('Notificaties') }],
+      breadcrumbs: [{ pad: '/notificaties', naam: t('Notificaties') }],
       aantal,
       velden,
       inWoorden: filterInWords(velden),
@@ -170,9 +170,9 @@ export function registerNotificaties(app: FastifyInstance): void {
       })),
     ]
     const { kanaal, hoofdObject, resource, resourceUrl, actie, aanmaakdatum, kenmerken, cloudevent } = bericht
-    return reply.pagina('notificatie', {
+    return reply.page('notificatie', {
       titel: `Notificatie: ${resource} ${ofOurs(ACTIONS, actie)}`.slice(0, 150),
-      kruimels: [{ pad: '/notificaties', naam: t('Notificaties') }],
+      breadcrumbs: [{ pad: '/notificaties', naam: t('Notificaties') }],
       bericht: { ...bericht, ...rij! },
       ...inWords(rij!, instelling),
       inhoud: JSON.stringify(

@@ -203,7 +203,7 @@ function refuse(
 ): Promise<FastifyReply> {
   return reply
     .code(status)
-    .pagina('inloggen-oidc', { titel: t`Inloggen met ${label} is niet gelukt`, reden, label, pad: basePath(request) })
+    .page('sign-in-oidc', { titel: t`Inloggen met ${label} is niet gelukt`, reden, label, pad: basePath(request) })
 }
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-// uitgaand: the log of requests to other services.
+// Outgoing: the log of requests to other services.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -35,7 +35,7 @@ export function registerOutgoing(app: FastifyInstance): void {
       }),
       app.read.selectFrom('dienst').select(['label', 'apiRoot']).orderBy('label').limit(500).execute(),
     ])
-    return reply.pagina('uitgaand', {
+    return reply.page('outgoing', {
       titel: t('Uitgaande verzoeken'),
       standaard: '-nummer',
       lijst,

@@ -1,4 +1,4 @@
-// overzicht: the state of the service on one page: what is wrong, where to do something about it, and what is going on.
+// Overview: the state of the service on one page: what is wrong, where to do something about it, and what is going on.
 
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -81,7 +81,7 @@ export function registerOverview(app: FastifyInstance): void {
     reportNotificaties(notificaties, storingen)
     reportAbonnementen(zorgen, storingen)
     reportLostContent(vermist, storingen)
-    return reply.pagina('overzicht', {
+    return reply.page('overview', {
       titel: t('Overzicht'),
       nu: new Date().toISOString(),
       storingen,

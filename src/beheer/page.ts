@@ -1,4 +1,4 @@
-// pagina: a page in its frame, and what every page has: the menu, the message of the last change, the token of its forms.
+// Page: a page in its frame, and what every page has: the menu, the message of the last change, the token of its forms.
 
 import view from '@fastify/view'
 import { Eta } from 'eta'
@@ -14,12 +14,12 @@ import { languageLink, languageOf } from './language/switch.ts'
 import { templateLanguage } from './language/templates.ts'
 import { manualPageFor } from './manual.ts'
 import { addNotice, findSession, forgetNotice, hasRole, type Toegang } from './session.ts'
-import type { Stijl } from './stylesheets.ts'
+import type { Style } from './stylesheets.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
     /** Sends a page: a template of `templates/`, and what it shows. */
-    pagina(sjabloon: string, gegevens: { titel: string; [naam: string]: unknown }): Promise<FastifyReply>
+    page(template: string, data: { titel: string; [naam: string]: unknown }): Promise<FastifyReply>
   }
 }
 
@@ -76,7 +76,7 @@ export const CSP =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Adds `reply.pagina`, the headers of pages, and pages for what goes wrong. */
-export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<void> {
+export async function registerPage(app: FastifyInstance, style: Style): Promise<void> {
   const root = new URL('./templates/', import.meta.url).pathname
   const pages = { views: root, cache: true }
   await app.register(view, { engine: { eta: new Eta(pages) }, root, viewExt: 'eta' })
@@ -87,15 +87,15 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
     // Browsers leave the Origin out of forms under `no-referrer`.
     reply.headers({ 'content-security-policy': CSP, 'referrer-policy': 'same-origin' })
   })
-  app.decorateReply('pagina', async function (this: FastifyReply, sjabloon, gegevens) {
+  app.decorateReply('page', async function (this: FastifyReply, template, data) {
     const { request } = this
-    const melding = request.sessie?.melding ?? null
+    const melding = request.session?.melding ?? null
     if (melding) await forgetNotice(request, melding)
-    const html = await render(this, sjabloon, {
+    const html = await render(this, template, {
       melding,
-      ...gegevens,
-      ...frame(request, stijl),
-      foutenlijst: (body: string) => listFaults(body, gegevens.fouten),
+      ...data,
+      ...frame(request, style),
+      faultList: (body: string) => listFaults(body, data.fouten),
       csrf: request.method === 'HEAD' ? '' : await this.generateCsrf(),
     })
     return this.type('text/html; charset=utf-8').send(labelCells(html))
@@ -108,7 +108,7 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
     reply.code(problem.status).headers(problem.headers)
     // What was thrown while the body was read knows no language.
     return inLanguage(languageOf(request), () =>
-      sendErrorPage(request, reply, stijl, render, {
+      sendErrorPage(request, reply, style, render, {
         status: problem.status,
         detail: reason(problem.detail),
         volgnummer,
@@ -117,9 +117,9 @@ export async function registerPage(app: FastifyInstance, stijl: Stijl): Promise<
   })
   app.setNotFoundHandler(async (request, reply) => {
     // Whoever took a wrong turn while signed in keeps the menu.
-    request.sessie = await findSession(request).catch(() => undefined)
-    if (request.sessie?.stap === 'ingelogd') request.beheerder = request.sessie.beheerder
-    return sendErrorPage(request, reply.code(404), stijl, render, {
+    request.session = await findSession(request).catch(() => undefined)
+    if (request.session?.stap === 'ingelogd') request.beheerder = request.session.beheerder
+    return sendErrorPage(request, reply.code(404), style, render, {
       status: 404,
       detail: t('Deze pagina bestaat niet.'),
       volgnummer: request.id,
@@ -141,18 +141,18 @@ const TITLES: Record<number, string> = words({
 async function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  stijl: Stijl,
+  style: Style,
   render: Render,
   fout: { status: number; detail: string; volgnummer: string },
 ): Promise<FastifyReply> {
   const titel = TITLES[fout.status] ?? (fout.status >= 500 ? t('Er ging iets mis') : t('Dit kon niet worden verwerkt'))
-  const html = await render(reply, 'fout', {
+  const html = await render(reply, 'error', {
     titel,
     melding: null,
-    csrf: request.sessie ? await reply.generateCsrf() : '',
+    csrf: request.session ? await reply.generateCsrf() : '',
     ...fout,
-    ...frame(request, stijl),
-    foutenlijst: () => [],
+    ...frame(request, style),
+    faultList: () => [],
     gelezen: request.method === 'GET',
   })
   return reply
@@ -218,7 +218,7 @@ function idOfField(body: string, naam: string): string | undefined {
 }
 
 /** What the frame around every page shows. */
-function frame(request: FastifyRequest, stijl: Stijl) {
+function frame(request: FastifyRequest, style: Style) {
   const { beheerder } = request
   const basis = `${basePath(request)}/beheer`
   const pad = request.originalUrl.split('?', 1)[0]!.replace(/^\/beheer/, '') || '/'
@@ -228,7 +228,7 @@ function frame(request: FastifyRequest, stijl: Stijl) {
       : pad === item.pad || (item.pad !== '/configuratie' && pad.startsWith(`${item.pad}/`))
   return {
     basis,
-    stijl,
+    style,
     beheerder,
     versie: packageJson.version,
     taal: language(),
@@ -237,9 +237,9 @@ function frame(request: FastifyRequest, stijl: Stijl) {
       ...(language() === 'en' ? { code: 'nl', naam: 'Nederlands' } : { code: 'en', naam: 'English' }),
       adres: languageLink(request, language() === 'en' ? 'nl' : 'en'),
     },
-    hulp: request.sessie?.stap === 'ingelogd' ? manualPageFor(pad) : undefined,
+    hulp: request.session?.stap === 'ingelogd' ? manualPageFor(pad) : undefined,
     menu:
-      request.sessie?.stap === 'ingelogd'
+      request.session?.stap === 'ingelogd'
         ? MENU.map(({ naam, items }) => ({
             naam,
             items: items

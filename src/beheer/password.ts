@@ -1,4 +1,4 @@
-// wachtwoord: passwords as argon2id hashes (RFC 9106), written in the usual form so that the parameters can grow.
+// Password: passwords as argon2id hashes (RFC 9106), written in the usual form so that the parameters can grow.
 
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'

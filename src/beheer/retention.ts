@@ -1,4 +1,4 @@
-// bewaartermijnen: what is kept for how long, what a clean-up would remove, and what the last ones did.
+// Retention: what is kept for how long, what a clean-up would remove, and what the last ones did.
 
 import type { FastifyInstance } from 'fastify'
 import { nextRun, toRemove } from '../jobs/retention.ts'
@@ -21,7 +21,7 @@ export function registerRetention(app: FastifyInstance): void {
       app.reader.sql<{ bezig: boolean }[]>`select locked_at is not null as bezig from graphile_worker.jobs
         where task_identifier = ${TASK} and attempts < max_attempts and run_at <= now() limit 1`,
     ])
-    return reply.pagina('bewaartermijnen', {
+    return reply.page('retention', {
       titel: t('Bewaartermijnen'),
       termijnen: terms(),
       nu,
@@ -32,9 +32,9 @@ export function registerRetention(app: FastifyInstance): void {
   })
 
   app.get(`${PAD}/uitvoeren`, { config: { access: 'beheer', rol: 'administrator' } }, async (_request, reply) =>
-    reply.pagina('bewaartermijnen-uitvoeren', {
+    reply.page('retention-run', {
       titel: t('Nu opruimen'),
-      kruimels: [{ pad: PAD, naam: t('Bewaartermijnen') }],
+      breadcrumbs: [{ pad: PAD, naam: t('Bewaartermijnen') }],
       termijnen: terms(),
       nu: await toRemove(app.read, config),
     }),

@@ -1,4 +1,4 @@
-// zoeken: one box for everything, in the header of every page. What was typed is a number, words, a uuid, an address or a BSN.
+// Search: one box for everything, in the header of every page. What was typed is a number, words, a uuid, an address or a BSN.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -148,7 +148,7 @@ function sendFound(
   reply: FastifyReply,
   found: Found & { zoek: string; bsn?: string; mag_bsn?: boolean; kort?: boolean },
 ) {
-  return reply.pagina('zoeken', { titel: t('Zoeken'), kort: false, ...found, max: SHOWN })
+  return reply.page('search', { titel: t('Zoeken'), kort: false, ...found, max: SHOWN })
 }
 
 /** Where to go at once: to what has exactly this number, when nothing else was found. */

@@ -1,4 +1,4 @@
-// sessie: who is signed in. The cookie holds a random value, the database its hash: a session that is taken away there has
+// Sessions: who is signed in. The cookie holds a random value, the database its hash: a session that is taken away there has
 // ended on every process with the next request.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who is signed in; undefined on the few pages for everybody. */
     beheerder: Administrator | undefined
-    sessie: Session | undefined
+    session: Session | undefined
   }
 }
 
@@ -163,7 +163,7 @@ export async function startSession(
   const notices = melding && [keep('*', melding)]
   const session = { sleutel: sha256(value), accountId, stap, notices, adres: request.ip, browser }
   const made = await request.server.own.sessions.insert(session)
-  if (request.sessie) request.sessie = { ...request.sessie, ...made, stap }
+  if (request.session) request.session = { ...request.session, ...made, stap }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }
 
@@ -202,7 +202,7 @@ export async function endSession(request: FastifyRequest, reply: FastifyReply): 
 
 /** What a page is to say, once. Tabs of one session do not take each other's. @param path counts from /beheer */
 export async function addNotice(request: FastifyRequest, path: string, notice: Notice): Promise<void> {
-  if (request.sessie) await request.server.own.sessions.addNotice(request.sessie.id, keep(noticePath(path), notice))
+  if (request.session) await request.server.own.sessions.addNotice(request.session.id, keep(noticePath(path), notice))
 }
 
 export async function insertNotice({ sql }: Sql, id: number, notice: KeptNotice): Promise<void> {
@@ -251,11 +251,11 @@ export function seal(request: FastifyRequest, tekst: string): string {
 
 /** What the change before this page left for it; undefined when another page came first. */
 export function unseal(request: FastifyRequest): string | undefined {
-  const sealed = request.sessie?.melding?.verzegeld
+  const sealed = request.session?.melding?.verzegeld
   return sealed && request.server.parts.box.open(Buffer.from(sealed, 'base64'), owner(request))
 }
 
-const owner = (request: FastifyRequest) => `sessie:${sessionOf(request).uuid}`
+const owner = (request: FastifyRequest) => `session:${sessionOf(request).uuid}`
 
 /** Who is signed in, on a page that is not for everybody. */
 export function signedIn({ beheerder }: FastifyRequest): Administrator {
@@ -264,9 +264,9 @@ export function signedIn({ beheerder }: FastifyRequest): Administrator {
 }
 
 /** The session of who is signed in, on a page that is not for everybody. */
-export function sessionOf({ sessie }: FastifyRequest): Session {
-  if (!sessie) throw new Error('there is no session')
-  return sessie
+export function sessionOf({ session }: FastifyRequest): Session {
+  if (!session) throw new Error('there is no session')
+  return session
 }
 
 /** Whether the one who is signed in has this role, or a higher one. */

@@ -1,4 +1,4 @@
-// instellingen: the whole configuration, with where each value comes from, and a form for what may change while the service runs.
+// Settings: the whole configuration, with where each value comes from, and a form for what may change while the service runs.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CHANGEABLE } from '../config/environment.ts'
@@ -28,7 +28,7 @@ export function registerSettings(app: FastifyInstance): void {
   const { parts } = app
   const access = { access: 'beheer', rol: 'administrator' } as const
 
-  app.get(PAD, { config: access }, async (_request, reply) => reply.pagina('configuratie', await page()))
+  app.get(PAD, { config: access }, async (_request, reply) => reply.page('settings', await page()))
 
   app.post(PAD, { config: access }, async (request, reply) => {
     const form = (request.body ?? {}) as FormValues
@@ -39,7 +39,7 @@ export function registerSettings(app: FastifyInstance): void {
       return redirectWith(request, reply, PAD, t`${what} gewijzigd. Dat geldt vanaf nu, zonder herstart.`)
     } catch (error) {
       const fouten = formFaultsOf(error)
-      return reply.code(400).pagina('configuratie', await page(form, fouten))
+      return reply.code(400).page('settings', await page(form, fouten))
     }
   })
 

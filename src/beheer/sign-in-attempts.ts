@@ -1,4 +1,4 @@
-// aanmeldpogingen: how often somebody may try to sign in. Nothing that others do closes an account: attempts slow down whoever makes them.
+// Sign in attempts: how often somebody may try to sign in. Nothing that others do closes an account: attempts slow down whoever makes them.
 //
 // An attempt is counted before the password or code is looked at, so that many at once get no more chances, and nothing is
 // looked at (no password is hashed) while its turn has not come. The first few of a count are free; after those the wait

@@ -1,4 +1,4 @@
-// inloggen: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is not active.
+// Sign in: signing in and out. Nobody is told what was wrong: the name, the password, or that the account is not active.
 // How often one may try is in sign-in-attempts.ts.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -39,8 +39,8 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
   const oidc = config.oidc && { label: config.oidc.label }
 
   app.get<Query>('/inloggen', { config: everyone }, async (request, reply) => {
-    if (request.sessie?.stap === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
-    return reply.pagina('inloggen', { titel: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
+    if (request.session?.stap === 'ingelogd') return reply.redirect(`${basePath(request)}/beheer/`, 303)
+    return reply.page('sign-in', { titel: t('Inloggen'), verder: ownPath(request.query.verder), oidc })
   })
 
   app.post('/inloggen', { config: everyone }, async (request, reply) => {
@@ -60,7 +60,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       oidc,
     }
     const seconds = await app.own.attempts.claim(counters)
-    if (seconds > 0) return tooSoon(reply, seconds).pagina('inloggen', { ...page, weigering: waitText(seconds) })
+    if (seconds > 0) return tooSoon(reply, seconds).page('sign-in', { ...page, weigering: waitText(seconds) })
     const known = browser !== undefined
     const right = await app.own.accounts.checkPassword(account, form.wachtwoord, { known }).catch(async (error) => {
       await app.own.attempts.giveBack(counters) // too many at once: it was not looked at
@@ -71,7 +71,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: form.gebruikersnaam },
       ])
-      return reply.code(401).pagina('inloggen', {
+      return reply.code(401).page('sign-in', {
         ...page,
         weigering: t('Deze gegevens kloppen niet, of het account is niet actief.'),
       })
@@ -82,12 +82,12 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
   })
 
   app.get<Query>('/inloggen/code', { config: everyone }, async (request, reply) => {
-    if (request.sessie?.stap !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
-    return reply.pagina('inloggen-code', { titel: t('Code invullen'), verder: ownPath(request.query.verder) })
+    if (request.session?.stap !== 'totp') return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
+    return reply.page('sign-in-code', { titel: t('Code invullen'), verder: ownPath(request.query.verder) })
   })
 
   app.post('/inloggen/code', { config: everyone }, async (request, reply) => {
-    const account = request.sessie?.stap === 'totp' ? request.sessie.beheerder : undefined
+    const account = request.session?.stap === 'totp' ? request.session.beheerder : undefined
     if (!account) return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
     const form = readForm(Code, request.body)
     const browser = await knownBrowser(request, account.id)
@@ -95,15 +95,13 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     const counters = codeCounters({ account: account.id, browser })
     const page = { titel: t('Code invullen'), verder: ownPath(form.verder) }
     const seconds = await app.own.attempts.claim(counters)
-    if (seconds > 0) return tooSoon(reply, seconds).pagina('inloggen-code', { ...page, weigering: waitText(seconds) })
+    if (seconds > 0) return tooSoon(reply, seconds).page('sign-in-code', { ...page, weigering: waitText(seconds) })
     if (!(await app.own.codes.use(box, account, form.code ?? ''))) {
       await app.own.accounts.recordFailure(account.id)
       await app.own.audit(request, [
         { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: account.gebruikersnaam },
       ])
-      return reply
-        .code(401)
-        .pagina('inloggen-code', { ...page, weigering: t('Deze code klopt niet, of is al gebruikt.') })
+      return reply.code(401).page('sign-in-code', { ...page, weigering: t('Deze code klopt niet, of is al gebruikt.') })
     }
     await app.own.attempts.succeeded(counters)
     if (browser === undefined) pogingen.succeeded(networkOf(request.ip))

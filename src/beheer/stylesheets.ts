@@ -1,4 +1,4 @@
-// stijl: the stylesheets and the script of the pages, put together once at the start and served from memory under names that
+// Stylesheets: the stylesheets and the script of the pages, put together once at the start and served from memory under names that
 // change with their content. Nothing comes from elsewhere.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const THEME_CLASS = 'voorbeeld-theme'
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
 
 type File = { name: string; type: string; plain: Buffer; gzip: Buffer; br: Buffer }
-export type Stijl = {
+export type Style = {
   /** Names to put behind `/beheer/bestanden/`, in the order in which a page needs them. */
   css: string[]
   js: string
@@ -34,7 +34,7 @@ export type Stijl = {
 export async function registerStylesheet(
   app: FastifyInstance,
   theme: { css?: string; className?: string },
-): Promise<Stijl> {
+): Promise<Style> {
   const own = await readFile(new URL('./assets/beheer.css', import.meta.url), 'utf8')
   const script = await readFile(new URL('./assets/beheer.js', import.meta.url), 'utf8')
   const components = (await Promise.all(COMPONENTS.map(readPackageFile))).map(withoutSourceMap).join('\n')

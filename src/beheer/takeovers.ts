@@ -54,7 +54,7 @@ export function registerTakeovers(app: FastifyInstance): void {
       bron: ({ bron }) => bron,
       begonnen: ({ ronde_begonnen_op }) => ronde_begonnen_op,
     })
-    return reply.pagina('overnemingen', {
+    return reply.page('takeovers', {
       titel: t('Overnemen'),
       rijen: rows.map((row) => ({ ...shown(row), staat: takeoverStatus(row) })),
       loopt: rows.some(({ status }) => status === 'loopt'),
@@ -83,9 +83,9 @@ export function registerTakeovers(app: FastifyInstance): void {
       readState(row.uuid),
     ])
     const runs = row.status === 'loopt'
-    return reply.pagina('overneming', {
+    return reply.page('takeover', {
       titel: t`Overnemen uit ${row.bron}`,
-      kruimels: [LIST],
+      breadcrumbs: [LIST],
       row: shown(row),
       staat: takeoverStatus(row),
       loopt: runs,
@@ -133,9 +133,9 @@ export function registerTakeovers(app: FastifyInstance): void {
       ['', t('Alle')],
       ...[...new Set(kinds.map((kind) => kind[name]))].sort().map((value) => [value, label(value)]),
     ]
-    return reply.pagina('overneming-regels', {
+    return reply.page('takeover-lines', {
       titel: t('Rapport'),
-      kruimels: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
+      breadcrumbs: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
       row: shown(row),
       filter,
       gefilterd: Object.values(filter).some(Boolean),
@@ -258,8 +258,8 @@ export function registerTakeovers(app: FastifyInstance): void {
     row: TakeoverRow,
     words: { titel: string; uitleg: string[]; knop: string; terug: string },
   ): Promise<FastifyReply> {
-    return reply.pagina('overneming-bevestigen', {
-      kruimels: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
+    return reply.page('takeover-confirm', {
+      breadcrumbs: [LIST, { pad: `${LIST.pad}/${row.uuid}`, naam: row.bron }],
       row: shown(row),
       staat: takeoverStatus(row),
       ...words,

@@ -161,7 +161,7 @@ export function registerZaken(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: [visible(request, sql`z.vertrouwelijkheidaanduiding`), ...(await filters(request))],
     })
-    return reply.pagina('zaken', {
+    return reply.page('zaken', {
       titel: t('Zaken'),
       lijst: listPart,
       filter: Object.fromEntries(FILTERS.map((name) => [name, queryText(request, name)])),
@@ -188,9 +188,9 @@ export function registerZaken(app: FastifyInstance): void {
     ])
     if (aantallen.rollen || isAboutPeople(gebeurtenissen.rijen)) await recordLook(request, zaak)
     statussen.rijen.sort((one, other) => Date.parse(other.op) - Date.parse(one.op))
-    return reply.pagina('zaak', {
+    return reply.page('zaak', {
       titel: t`Zaak ${zaak.identificatie}`,
-      kruimels: [{ pad: '/zaken', naam: t('Zaken') }],
+      breadcrumbs: [{ pad: '/zaken', naam: t('Zaken') }],
       zaak,
       status: statussen.rijen[0],
       statussen: statussen.rijen,
@@ -208,9 +208,9 @@ export function registerZaken(app: FastifyInstance): void {
   app.get('/zaken/:uuid/geschiedenis', { config }, async (request, reply) => {
     const zaak = await zaakOfRequest(request)
     await recordLook(request, zaak)
-    return reply.pagina('geschiedenis', {
+    return reply.page('history', {
       titel: t('Geschiedenis'),
-      kruimels: [
+      breadcrumbs: [
         { pad: '/zaken', naam: t('Zaken') },
         { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
       ],
@@ -224,9 +224,9 @@ export function registerZaken(app: FastifyInstance): void {
     if (!part) throw notFound(t('Deze pagina bestaat niet.'))
     const zaak = await zaakOfRequest(request)
     if (onderdeel === 'rollen') await recordLook(request, zaak)
-    return reply.pagina('zaak-onderdeel', {
+    return reply.page('zaak-part', {
       titel: part.naam,
-      kruimels: [
+      breadcrumbs: [
         { pad: '/zaken', naam: t('Zaken') },
         { pad: `/zaken/${zaak.uuid}`, naam: zaak.identificatie },
       ],

@@ -1,4 +1,4 @@
-// herhaling: when a message that could not be delivered is tried again.
+// Backoff: when a message that could not be delivered is tried again.
 
 /** The settings of the retries, under their documented names. */
 export type Retry = {

@@ -1,4 +1,4 @@
-// instellingen: where notifications go and how often they are tried, kept in the database and read at every attempt.
+// Settings: where notifications go and how often they are tried, kept in the database and read at every attempt.
 import Type, { type Static } from 'typebox'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'

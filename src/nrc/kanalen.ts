@@ -1,4 +1,4 @@
-// kanaal: named topics, with the kenmerken that subscribers may filter on. Those that we publish on ourselves are made at the start.
+// Kanalen: named topics, with the kenmerken that subscribers may filter on. Those that we publish on ourselves are made at the start.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'

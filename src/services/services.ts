@@ -1,4 +1,4 @@
-// diensten: the other services that this one may call, and our credentials for them. Nothing else is ever called.
+// Services: the other services that this one may call, and our credentials for them. Nothing else is ever called.
 import { createSigner } from 'fast-jwt'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'

@@ -17,7 +17,7 @@ t.test('so many pages are kept up to date at once, and one that is closed makes 
   app.decorate('reader', { sql: async () => [{ id: 1 }] } as never)
   const stroom = openEventStreams(app)
   app.get('/', (request, reply) => {
-    request.sessie = { id: 1 } as never
+    request.session = { id: 1 } as never
     return stroom(request, reply, 'import', async () => ({ waarden: {}, gesproken: '', klaar: false }))
   })
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -81,11 +81,11 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const query = request.query as FormValues
     const waarden = { soort: 'mislukt', perMinuut: String(PER_MINUTE), ...query }
     if (query.soort === undefined)
-      return reply.pagina('abonnement-herzenden', { ...page(abonnement), waarden, fouten: {}, telling: null })
+      return reply.page('abonnement-replay', { ...page(abonnement), waarden, fouten: {}, telling: null })
     try {
       const { replay, inWoorden } = readReplay(query)
       const telling = await countReplay(app.read, abonnement.uuid, replay)
-      return await reply.pagina('abonnement-herzenden', {
+      return await reply.page('abonnement-replay', {
         ...page(abonnement),
         waarden,
         fouten: {},
@@ -95,7 +95,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('abonnement-herzenden', { ...page(abonnement), waarden, fouten: formFaultsOf(error), telling: null })
+        .page('abonnement-replay', { ...page(abonnement), waarden, fouten: formFaultsOf(error), telling: null })
     }
   })
 
@@ -112,7 +112,7 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
         t`Het herzenden is begonnen: ${inWoorden}.`,
       )
     } catch (error) {
-      return reply.code(400).pagina('abonnement-herzenden', {
+      return reply.code(400).page('abonnement-replay', {
         ...page(abonnement),
         waarden: form,
         fouten: formFaultsOf(error),
@@ -153,9 +153,9 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
 
   app.get<Params>('/abonnementen/:uuid/opzeggen', { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    return reply.pagina('abonnement-opzeggen', {
+    return reply.page('abonnement-delete', {
       titel: t('Abonnement opzeggen'),
-      kruimels: breadcrumbsOf(abonnement),
+      breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
       naam: nameOf(abonnement),
     })
@@ -209,7 +209,7 @@ const pad = ({ uuid }: Abonnement) => `/abonnementen/${uuid}`
 
 const page = (abonnement: Abonnement) => ({
   titel: t('Berichten opnieuw versturen'),
-  kruimels: breadcrumbsOf(abonnement),
+  breadcrumbs: breadcrumbsOf(abonnement),
   abonnement,
 })
 

@@ -30,9 +30,9 @@ export function registerAbonnement(app: FastifyInstance): void {
         .executeTakeFirst(),
       lastTest(app, abonnement.uuid),
     ])
-    return reply.pagina('abonnement', {
+    return reply.page('abonnement', {
       titel: nameOf(abonnement).slice(0, 120),
-      kruimels: [{ pad: '/abonnementen', naam: t('Abonnementen') }],
+      breadcrumbs: [{ pad: '/abonnementen', naam: t('Abonnementen') }],
       abonnement: { ...abonnement, callbackUrl: masked(abonnement.callbackUrl), tokenUrl: masked(abonnement.tokenUrl) },
       stand,
       staat: stateOf(stand!),

@@ -50,7 +50,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
   const { config, box } = app.parts
 
   app.get('/abonnementen/nieuw', { config: administering }, async (_request, reply) =>
-    reply.pagina('abonnement-wijzigen', await page(undefined, NEW_DEFAULTS)),
+    reply.page('abonnement-edit', await page(undefined, NEW_DEFAULTS)),
   )
 
   app.post('/abonnementen/nieuw', { config: administering }, async (request, reply) => {
@@ -78,13 +78,13 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('abonnement-wijzigen', await page(undefined, (request.body ?? {}) as FormValues, formFaultsOf(error)))
+        .page('abonnement-edit', await page(undefined, (request.body ?? {}) as FormValues, formFaultsOf(error)))
     }
   })
 
   app.get<Params>('/abonnementen/:uuid/wijzigen', { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    return reply.pagina('abonnement-wijzigen', await page(abonnement, toFields(abonnement)))
+    return reply.page('abonnement-edit', await page(abonnement, toFields(abonnement)))
   })
 
   app.post<Params>('/abonnementen/:uuid/wijzigen', { config: administering }, async (request, reply) => {
@@ -117,7 +117,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     } catch (error) {
       return reply
         .code(400)
-        .pagina('abonnement-wijzigen', await page(abonnement, (request.body ?? {}) as FormValues, formFaultsOf(error)))
+        .page('abonnement-edit', await page(abonnement, (request.body ?? {}) as FormValues, formFaultsOf(error)))
     }
   })
 
@@ -130,7 +130,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
       .execute()
     return {
       titel: abonnement ? t('Abonnement wijzigen') : t('Nieuw abonnement'),
-      kruimels: abonnement ? breadcrumbsOf(abonnement) : [{ pad: '/abonnementen', naam: t('Abonnementen') }],
+      breadcrumbs: abonnement ? breadcrumbsOf(abonnement) : [{ pad: '/abonnementen', naam: t('Abonnementen') }],
       abonnement,
       waarden,
       fouten,

@@ -25,7 +25,7 @@ export function registerFilters(app: FastifyInstance): void {
     const velden = Object.keys(query).some((naam) => naam.startsWith('kanaal.'))
       ? readFields(query)
       : toFields(abonnement.kanalen)
-    return reply.pagina('abonnement-filters', await page(abonnement, velden))
+    return reply.page('abonnement-filters', await page(abonnement, velden))
   })
 
   app.post<Params>(url, { config: administering }, async (request, reply) => {
@@ -33,10 +33,10 @@ export function registerFilters(app: FastifyInstance): void {
     const form = (request.body ?? {}) as FormValues
     const velden = readFields(form)
     if (form.actie === 'erbij')
-      return reply.pagina('abonnement-filters', await page(abonnement, [...velden, { kanaal: '', filters: '' }]))
+      return reply.page('abonnement-filters', await page(abonnement, [...velden, { kanaal: '', filters: '' }]))
     const { groepen, known, fouten } = await read(velden)
     if (fouten.length > 0)
-      return reply.code(400).pagina('abonnement-filters', { ...(await page(abonnement, velden)), geweigerd: true })
+      return reply.code(400).page('abonnement-filters', { ...(await page(abonnement, velden)), geweigerd: true })
     await mutateFromPage(request, async (m) => {
       await changeAbonnement(m, app.parts.box, abonnement.uuid, {}, known)
       m.vastleggen({
@@ -66,7 +66,7 @@ export function registerFilters(app: FastifyInstance): void {
       .execute()
     return {
       titel: t('Kanalen en filters'),
-      kruimels: breadcrumbsOf(abonnement),
+      breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
       velden: velden.length === 0 ? [{ kanaal: '', filters: '' }] : velden,
       keuzes: [['', t('Geen')], ...kanalen.map(({ naam }) => [naam, naam])],

@@ -48,7 +48,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       (await readFigures(app.read, sql`a.id = any(${ids}::bigint[])`)).map((row): [number, Figures] => [row.id, row]),
     )
     const rijen = ids.flatMap((id) => figures.get(id) ?? []) // one may have gone meanwhile
-    return reply.pagina('abonnementen', {
+    return reply.page('abonnementen', {
       titel: t('Abonnementen'),
       lijst,
       modus,
@@ -58,7 +58,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
   })
 
   app.get('/abonnementen/grenzen', { config: viewing }, async (_request, reply) =>
-    reply.pagina('abonnement-grenzen', { ...LIMIT_WORDS, waarden: await readLimits(), fouten: {} }),
+    reply.page('abonnement-limits', { ...LIMIT_WORDS, waarden: await readLimits(), fouten: {} }),
   )
 
   app.post('/abonnementen/grenzen', { config: administering }, async (request, reply) => {
@@ -77,7 +77,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
       )
     } catch (error) {
       const fouten = formFaultsOf(error)
-      return reply.code(400).pagina('abonnement-grenzen', { ...LIMIT_WORDS, waarden: request.body ?? {}, fouten })
+      return reply.code(400).page('abonnement-limits', { ...LIMIT_WORDS, waarden: request.body ?? {}, fouten })
     }
   })
 
@@ -89,7 +89,7 @@ export function registerAbonnementenList(app: FastifyInstance): void {
 }
 
 const LIMIT_WORDS = words(
-  { titel: 'Grenzen van abonnementen', kruimels: [{ pad: '/abonnementen', naam: 'Abonnementen' }] },
+  { titel: 'Grenzen van abonnementen', breadcrumbs: [{ pad: '/abonnementen', naam: 'Abonnementen' }] },
   'titel',
   'naam',
 )

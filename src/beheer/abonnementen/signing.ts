@@ -20,11 +20,11 @@ export function registerSigning(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid/ondertekening', { config: administering }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
     const owner = subscriberOwner(abonnement.uuid)
-    const toon = request.sessie?.melding?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
+    const toon = request.session?.melding?.geheimen?.some(({ clientId }) => clientId === owner) ?? false
     const [nieuwste] = abonnement.ondertekening
-    return reply.pagina('abonnement-ondertekening', {
+    return reply.page('abonnement-signing', {
       titel: t('Ondertekening'),
-      kruimels: breadcrumbsOf(abonnement),
+      breadcrumbs: breadcrumbsOf(abonnement),
       abonnement,
       aantal: abonnement.ondertekening.length,
       geheim: toon && nieuwste ? box.open(nieuwste, owner) : null,

@@ -78,7 +78,7 @@ export function registerCatalogus(app: FastifyInstance): void {
       sorts: SORTS,
       conditions: [],
     })
-    return reply.pagina('catalogi', { titel: t('Catalogi'), lijst })
+    return reply.page('catalogi', { titel: t('Catalogi'), lijst })
   })
 
   app.get('/catalogi/nieuw', { config: beheren }, async (_request, reply) => showForm(reply, newPage(), {}))
@@ -110,9 +110,9 @@ export function registerCatalogus(app: FastifyInstance): void {
     const path: TypePath = Object.hasOwn(TYPES, asked) ? (asked as TypePath) : 'zaaktypen'
     const filter = { zoek: queryText(request, 'zoek'), staat: queryText(request, 'staat') }
     const lijst = await listTypes(request, catalogus.id, path, filter)
-    return reply.pagina('catalogus', {
+    return reply.page('catalogus', {
       titel: catalogus.naam || t`Catalogus ${catalogus.domein}`,
-      kruimels: [CRUMB],
+      breadcrumbs: [CRUMB],
       catalogus,
       standaard: 'omschrijving',
       soort: path,
@@ -152,9 +152,9 @@ export function registerCatalogus(app: FastifyInstance): void {
   app.get('/catalogi/:uuid/verwijderen', { config: beheren }, async (request, reply) => {
     const catalogus = await requireCatalogusRow(request)
     const name = catalogus.naam || t`Catalogus ${catalogus.domein}`
-    return reply.pagina('catalogi-bevestigen', {
+    return reply.page('catalogi-confirm', {
       titel: t('Catalogus verwijderen'),
-      kruimels: [CRUMB, { pad: `/catalogi/${catalogus.uuid}`, naam: name }],
+      breadcrumbs: [CRUMB, { pad: `/catalogi/${catalogus.uuid}`, naam: name }],
       lines: [t`U verwijdert “${name}”. Dat kan alleen als er geen typen meer in staan.`],
       knop: t('Verwijderen'),
       gevaar: true,
@@ -188,7 +188,7 @@ export function registerCatalogus(app: FastifyInstance): void {
   function newPage(): FormPage {
     return {
       titel: t('Nieuwe catalogus'),
-      kruimels: [CRUMB],
+      breadcrumbs: [CRUMB],
       groups: GROUPS,
       terug: '/catalogi',
       knop: t('Catalogus maken'),
@@ -202,7 +202,7 @@ export function registerCatalogus(app: FastifyInstance): void {
     const pad = `/catalogi/${row.uuid}`
     const page = {
       titel: t('Catalogus wijzigen'),
-      kruimels: [CRUMB, { pad, naam: row.naam || t`Catalogus ${row.domein}` }],
+      breadcrumbs: [CRUMB, { pad, naam: row.naam || t`Catalogus ${row.domein}` }],
       groups: GROUPS,
       terug: pad,
       knop: t('Opslaan'),

@@ -51,9 +51,9 @@ export function registerCompare(app: FastifyInstance, selectielijst: Selectielij
         Version,
       ]
       const fields = await fieldsFor(app.read, request.base, version)
-      return reply.pagina('catalogi-verschillen', {
+      return reply.page('catalogi-differences', {
         titel: t('Versies vergelijken'),
-        kruimels: crumbsOf(version),
+        breadcrumbs: crumbsOf(version),
         name: titleOf(version),
         path: pathOf(version),
         siblings,

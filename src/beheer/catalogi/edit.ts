@@ -19,7 +19,7 @@ import {
 export type Crumb = { pad: string; naam: string }
 export type FormPage = {
   titel: string
-  kruimels: Crumb[]
+  breadcrumbs: Crumb[]
   groups: Group[]
   /** Where "Annuleren" leads, below /beheer. */
   terug: string
@@ -41,7 +41,7 @@ export const fieldsOf = (page: { groups: Group[] }): Field[] => page.groups.flat
 /** Shows a form with what is stored, or with what a new one begins with. */
 export function showForm(reply: FastifyReply, page: FormPage, resource: object): Promise<FastifyReply> {
   const waarden = valuesOf(fieldsOf(page), resource)
-  return reply.pagina('catalogi-formulier', {
+  return reply.page('catalogi-form', {
     ...page,
     waarden,
     fouten: {},
@@ -92,12 +92,12 @@ export async function submitForm(
       const conflict = { changes }
       return reply
         .code(409)
-        .pagina('catalogi-formulier', { ...again, waarden, fouten: {}, stored: JSON.stringify(error.now), conflict })
+        .page('catalogi-form', { ...again, waarden, fouten: {}, stored: JSON.stringify(error.now), conflict })
     }
     const fouten = besideFields(fields, formFaultsOf(error))
     return reply
       .code(400)
-      .pagina('catalogi-formulier', { ...again, waarden: values, fouten, stored: JSON.stringify(basis ?? {}) })
+      .page('catalogi-form', { ...again, waarden: values, fouten, stored: JSON.stringify(basis ?? {}) })
   }
 }
 

@@ -22,9 +22,9 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
       .distinct()
       .execute()
     const present = new Set(rows.map(({ identificatie }) => identificatie))
-    return reply.pagina('catalogi-voorbeelden', {
+    return reply.page('catalogi-examples', {
       titel: t('Beginnen met een voorbeeld'),
-      kruimels: catalogusCrumbs({
+      breadcrumbs: catalogusCrumbs({
         catalogus: catalogus.uuid,
         catalogusNaam: catalogus.naam || t`Catalogus ${catalogus.domein}`,
       }),
@@ -75,9 +75,9 @@ export function registerExamples(app: FastifyInstance, selectielijst: Selectieli
     const listed = await selectielijst.list('ProcesType')
     const years =
       listed.kind === 'ok' ? [...new Set(listed.items.map(({ jaar }) => String(jaar)))].toSorted().reverse() : []
-    return reply.pagina('catalogi-selectielijst', {
+    return reply.page('catalogi-selectielijst', {
       titel: 'Selectielijst',
-      kruimels: [{ pad: '/catalogi', naam: t('Catalogi') }],
+      breadcrumbs: [{ pad: '/catalogi', naam: t('Catalogi') }],
       listed,
       years,
       imported: await selectielijst.importedOf(),

@@ -45,9 +45,9 @@ export function registerHistory(app: FastifyInstance): void {
         conditions: [sql`b.object_id = ${version.uuid}`, sql`b.resultaat = 'geslaagd'`],
       })
       const spoor = await historyOf(app, request, version.uuid)
-      return reply.pagina('catalogi-geschiedenis', {
+      return reply.page('catalogi-history', {
         titel: t('Geschiedenis'),
-        kruimels: crumbsOf(version),
+        breadcrumbs: crumbsOf(version),
         lijst: {
           ...list,
           rijen: list.rijen.map((row) => ({ ...row, sentence: sentence(row), changes: changes(row) })),

@@ -115,7 +115,7 @@ export function registerLifecycle(app: FastifyInstance): void {
           t('Wat gepubliceerd is verwijdert u niet: beëindig het. Wat er is blijft dan werken.'),
           'info',
         )
-      return reply.pagina('catalogi-bevestigen', removalPage(version))
+      return reply.page('catalogi-confirm', removalPage(version))
     })
     app.post(`${root}/verwijderen`, { config: beheren }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
@@ -131,7 +131,7 @@ export function registerLifecycle(app: FastifyInstance): void {
           })
         })
       } catch (error) {
-        return reply.code(409).pagina('catalogi-bevestigen', { ...removalPage(version), fouten: formFaultsOf(error) })
+        return reply.code(409).page('catalogi-confirm', { ...removalPage(version), fouten: formFaultsOf(error) })
       }
       return redirectWith(
         request,
@@ -200,7 +200,7 @@ export function registerLifecycle(app: FastifyInstance): void {
     const info = infoOf(version.type)
     return {
       titel: t('Nieuwe versie'),
-      kruimels: crumbsOf(version),
+      breadcrumbs: crumbsOf(version),
       groups: [
         {
           key: 'versie',
@@ -233,7 +233,7 @@ export function registerLifecycle(app: FastifyInstance): void {
     const usage = usageInWords(await usageOf(app.read, version), version.type)
     return {
       titel: t`${infoOf(version.type).one} beëindigen`,
-      kruimels: crumbsOf(version),
+      breadcrumbs: crumbsOf(version),
       groups: [
         {
           key: 'einde',
@@ -258,7 +258,7 @@ export function registerLifecycle(app: FastifyInstance): void {
   function removalPage(version: Version) {
     return {
       titel: t('Concept verwijderen'),
-      kruimels: crumbsOf(version),
+      breadcrumbs: crumbsOf(version),
       lines: [t`U verwijdert het concept “${titleOf(version)}” met alles erin. Dit is niet terug te draaien.`],
       knop: t('Verwijderen'),
       gevaar: true,
@@ -275,7 +275,7 @@ export function registerLifecycle(app: FastifyInstance): void {
       .execute()
     return {
       titel: t('Kopiëren'),
-      kruimels: crumbsOf(version),
+      breadcrumbs: crumbsOf(version),
       groups: [
         {
           key: 'kopie',

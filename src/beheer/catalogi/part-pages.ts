@@ -229,7 +229,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
     const path = `${pathOf(zaaktype)}/${kind.path}`
     const page: FormPage = {
       titel: item ? `${kind.one} “${name}”` : t`${kind.one} toevoegen`,
-      kruimels: crumbsOf(zaaktype, [{ pad: path, naam: kind.name }]),
+      breadcrumbs: crumbsOf(zaaktype, [{ pad: path, naam: kind.name }]),
       groups,
       terug: path,
       knop: item ? t('Opslaan') : t('Toevoegen'),
@@ -265,7 +265,7 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
       kind.path === 'documenttypen'
         ? await typeChoices(app.read, request.base, 'informatieobjecttype', zaaktype.catalogusId)
         : []
-    return reply.pagina('catalogi-onderdelen', {
+    return reply.page('catalogi-parts', {
       ...(await zaaktypeHead(app, request, zaaktype, kind.path, selectielijst)),
       kind,
       rows: items.map((item) => ({
@@ -278,9 +278,9 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
   }
 
   async function showFixed(reply: FastifyReply, kind: PartKind, { zaaktype, item }: PartContext) {
-    return reply.code(409).pagina('catalogi-vast', {
+    return reply.code(409).page('catalogi-fixed', {
       titel: item ? `${kind.one} “${await nameOf(app.read, kind, item)}”` : t`${kind.one} toevoegen`,
-      kruimels: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
+      breadcrumbs: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
       version: zaaktype,
       path: pathOf(zaaktype),
       why:
@@ -292,9 +292,9 @@ export function registerParts(app: FastifyInstance, selectielijst: Selectielijst
   async function showRemoval(reply: FastifyReply, kind: PartKind, { zaaktype, item, items }: PartContext) {
     const name = await nameOf(app.read, kind, item!)
     const last = kind.ordered && items.at(-1)?.url === item!.url && items.length > 1 ? items.at(-2) : undefined
-    return reply.pagina('catalogi-bevestigen', {
+    return reply.page('catalogi-confirm', {
       titel: t`${kind.one} verwijderen`,
-      kruimels: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
+      breadcrumbs: crumbsOf(zaaktype, [{ pad: `${pathOf(zaaktype)}/${kind.path}`, naam: kind.name }]),
       lines: [
         t`U verwijdert “${name}” uit dit concept.`,
         ...(last ? [t`Daarna sluit de status “${last.omschrijving}” de zaak.`] : []),

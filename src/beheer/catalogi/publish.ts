@@ -52,7 +52,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
     { config: { access: 'beheer', rol: 'viewer' } },
     async (request, reply) => {
       const version = await requireVersion(app, request, 'zaaktype')
-      return reply.pagina('catalogi-controle', await zaaktypeHead(app, request, version, 'controle', selectielijst))
+      return reply.page('catalogi-check', await zaaktypeHead(app, request, version, 'controle', selectielijst))
     },
   )
 
@@ -63,7 +63,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
       const version = await requireVersion(app, request, info.type)
       if (!version.concept)
         return redirectWith(request, reply, pathOf(version), t('Deze versie is al gepubliceerd.'), 'info')
-      return reply.pagina('catalogi-publiceren', await publishPage(version))
+      return reply.page('catalogi-publish', await publishPage(version))
     })
 
     app.post(path, { config: beheren }, async (request, reply) => {
@@ -77,7 +77,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
       } catch (error) {
         return reply
           .code(400)
-          .pagina('catalogi-publiceren', { ...(await publishPage(version)), fouten: formFaultsOf(error), form })
+          .page('catalogi-publish', { ...(await publishPage(version)), fouten: formFaultsOf(error), form })
       }
     })
   }
@@ -85,7 +85,7 @@ export function registerPublish(app: FastifyInstance, selectielijst: Selectielij
   async function publishPage(version: Version) {
     return {
       titel: t`${infoOf(version.type).one} publiceren`,
-      kruimels: crumbsOf(version),
+      breadcrumbs: crumbsOf(version),
       version,
       path: pathOf(version),
       name: titleOf(version),

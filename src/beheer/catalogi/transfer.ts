@@ -42,7 +42,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
   await app.register(async (scope) => {
     if (!scope.hasContentTypeParser('multipart/form-data')) await scope.register(multipart)
     scope.get('/catalogi/importeren', { config: beheren }, async (request, reply) =>
-      reply.pagina('catalogi-importeren', {
+      reply.page('catalogi-import', {
         ...IMPORT,
         catalogussen: await catalogussen(),
         invoer: { catalogus: queryText(request, 'catalogus') },
@@ -78,13 +78,10 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       else {
         try {
           if (invoer.stap !== 'importeren')
-            return reply.pagina(
-              'catalogi-importvoorbeeld',
-              await preview(request, bytes, invoer, options(invoer, keuzes)),
-            )
+            return reply.page('catalogi-import-preview', await preview(request, bytes, invoer, options(invoer, keuzes)))
           const imported = await runImport(request, bytes, invoer, options(invoer, keuzes))
           const aantal = Object.values(imported.made).reduce((sum, count) => sum + count, 0)
-          if (imported.changes.length > 0) return reply.pagina('catalogi-geimporteerd', changesPage(aantal, imported))
+          if (imported.changes.length > 0) return reply.page('catalogi-imported', changesPage(aantal, imported))
           return redirectWith(
             request,
             reply,
@@ -96,9 +93,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
           fouten.bestand = reason(error.message)
         }
       }
-      return reply
-        .code(400)
-        .pagina('catalogi-importeren', { ...IMPORT, catalogussen: await catalogussen(), invoer, fouten })
+      return reply.code(400).page('catalogi-import', { ...IMPORT, catalogussen: await catalogussen(), invoer, fouten })
     }
   })
 
@@ -131,7 +126,7 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
     return {
       ...changesPage(made.length, imported),
       titel: t('Wat de import doet'),
-      kruimels: [...IMPORT.kruimels, { pad: '/catalogi/importeren', naam: t('Importeren') }],
+      breadcrumbs: [...IMPORT.breadcrumbs, { pad: '/catalogi/importeren', naam: t('Importeren') }],
       gemaakt: Object.entries(Object.groupBy(made, ({ soort }) => soort)).map(([soort, items]) => ({
         soort,
         namen: items!.map(({ naam }) => naam).slice(0, MAX_CHANGES),
@@ -232,7 +227,7 @@ const NAMES: Record<string, string> = words({
 /** Files up to this size go along with the preview; larger ones are chosen once more. */
 const MAX_CARRIED = 1024 * 1024
 const IMPORT = words(
-  { titel: 'Catalogus importeren', kruimels: [{ pad: '/catalogi', naam: 'Catalogi' }] },
+  { titel: 'Catalogus importeren', breadcrumbs: [{ pad: '/catalogi', naam: 'Catalogi' }] },
   'titel',
   'naam',
 )
@@ -253,7 +248,7 @@ function changesPage(aantal: number, { changes }: Imported) {
   }
   return {
     titel: aantal === 0 ? t('Niets geïmporteerd') : t('Catalogus geïmporteerd'),
-    kruimels: IMPORT.kruimels,
+    breadcrumbs: IMPORT.breadcrumbs,
     aantal,
     kolommen: [
       ['onderdeel', t('Onderdeel')],

@@ -104,9 +104,9 @@ export function registerTypes(app: FastifyInstance): void {
     app.get(`/catalogi/${kind.path}/:uuid`, { config: kijken }, async (request, reply) => {
       const version = await requireVersion(app, request, info.type)
       const groups = await groupsOf(version.catalogusId, request.base, kind)
-      return reply.pagina('catalogi-type', {
+      return reply.page('catalogi-type', {
         titel: titleOf(version),
-        kruimels: catalogusCrumbs(version),
+        breadcrumbs: catalogusCrumbs(version),
         version,
         path: pathOf(version),
         info,
@@ -171,7 +171,7 @@ export function registerTypes(app: FastifyInstance): void {
     if (!row) throw notFound(t('Deze catalogus bestaat niet.'))
     return {
       titel: kind.new,
-      kruimels: catalogusCrumbs({ catalogus: row.uuid, catalogusNaam: row.naam || t`Catalogus ${row.domein}` }),
+      breadcrumbs: catalogusCrumbs({ catalogus: row.uuid, catalogusNaam: row.naam || t`Catalogus ${row.domein}` }),
       groups: await groupsOf(row.id, request.base, kind),
       terug: `/catalogi/${row.uuid}?soort=${kind.path}`,
       knop: t('Concept maken'),
@@ -183,7 +183,7 @@ export function registerTypes(app: FastifyInstance): void {
     const groups = await groupsOf(version.catalogusId, request.base, kind)
     const page: FormPage = {
       titel: t`${TYPES[kind.path].one} wijzigen`,
-      kruimels: crumbsOf(version),
+      breadcrumbs: crumbsOf(version),
       groups,
       terug: pathOf(version),
       knop: t('Opslaan'),

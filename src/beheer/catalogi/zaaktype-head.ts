@@ -40,7 +40,7 @@ export async function zaaktypeHead(
   const lacking = checks ? checks.must.length + checks.should.length + checks.along.length : 0
   return {
     titel: titleOf(version),
-    kruimels: catalogusCrumbs(version),
+    breadcrumbs: catalogusCrumbs(version),
     version,
     path,
     versions: await versionsOf(app.read, version),

@@ -76,7 +76,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   app.get('/catalogi/zaaktypen/:uuid', { config: kijken }, async (request, reply) => {
     const version = await requireVersion(app, request, 'zaaktype')
     const groups = await groupsOf(version, request.base)
-    return reply.pagina('catalogi-zaaktype', {
+    return reply.page('catalogi-zaaktype', {
       ...(await zaaktypeHead(app, request, version, '', selectielijst)),
       groups: groups.map(({ key, title, fields }) => ({
         key,
@@ -138,7 +138,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     const catalogus = await requireCatalogusInfo(request)
     return {
       titel: t('Nieuw zaaktype'),
-      kruimels: catalogusCrumbs(catalogus),
+      breadcrumbs: catalogusCrumbs(catalogus),
       groups: NEW_ZAAKTYPE_GROUPS,
       terug: `/catalogi/${catalogus.catalogus}`,
       knop: t('Concept maken'),
@@ -177,7 +177,7 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
     if (!group) throw notFound(t('Deze pagina bestaat niet.'))
     const page: FormPage = {
       titel: group.title,
-      kruimels: crumbsOf(version),
+      breadcrumbs: crumbsOf(version),
       groups: [{ ...group, title: '' }],
       terug: pathOf(version),
       knop: t('Opslaan'),
@@ -197,9 +197,9 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
   }
 
   function showFixed(reply: FastifyReply, version: Version, page: FormPage) {
-    return reply.code(409).pagina('catalogi-vast', {
+    return reply.code(409).page('catalogi-fixed', {
       titel: page.titel,
-      kruimels: page.kruimels,
+      breadcrumbs: page.breadcrumbs,
       version,
       path: pathOf(version),
       why: t('Deze gegevens liggen vast sinds de publicatie: zaken die er zijn, zijn ermee gemaakt en berekend.'),

@@ -1,4 +1,4 @@
-// taal: in which language the pages of a request are. Dutch is what the code says; English is looked up by the Dutch sentence, as
+// Language: in which language the pages of a request are. Dutch is what the code says; English is looked up by the Dutch sentence, as
 // with gettext. What users typed is never looked up: only what went through `t`, `words`, `reason` or a template.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ENGLISH } from './english/index.ts'

@@ -1,4 +1,4 @@
-// sjablonen: templates are written in Dutch. For English each is compiled once more with its sentences replaced: the text between
+// Templates are written in Dutch. For English each is compiled once more with its sentences replaced: the text between
 // two tags or statements ("Er zijn {1} rijen"), the attributes that people read, and the texts in its code.
 import { parse } from 'acorn'
 

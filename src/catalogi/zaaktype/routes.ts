@@ -1,4 +1,4 @@
-// zaaktypen: the types of cases.
+// Routes: the types of cases.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import type { Static } from 'typebox'

@@ -1,4 +1,4 @@
-// concept: a CSV that was uploaded to be looked at first. Its rows are staged as those of an import are, so that a preview and
+// Draft: a CSV that was uploaded to be looked at first. Its rows are staged as those of an import are, so that a preview and
 // a dry run need no second reading of the file, and starting is copying them within the database.
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'

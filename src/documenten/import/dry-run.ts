@@ -1,4 +1,4 @@
-// proef: the dry run of an import. It judges every row as the import would, with the same functions and in the order of the
+// Dry run: the dry run of an import. It judges every row as the import would, with the same functions and in the order of the
 // file, and writes nothing but counts. What only the database itself can refuse, and what happens between the dry run and
 // the import, is all that it cannot see.
 //
