@@ -54,7 +54,7 @@ const SECRETS = {
 /** By itself, and not as the last digits of a sum of seconds in the metrics. */
 const isNumberIn = (bsn: string, text: string) => new RegExp(`(?<![\\d.])${bsn}(?!\\d)`).test(text)
 
-t.test('no secret, token or BSN is left where it does not belong', { timeout: 240_000 }, async (t) => {
+t.test('no secret, token or BSN is left where it does not belong', { timeout: 580_000 }, async (t) => {
   const test = await testApp(t)
   const { sql } = test.database
   const receiver = await startReceiver()

@@ -73,7 +73,7 @@ async function requireWhole(t: Test, app: TestApp): Promise<void> {
   t.strictSame(await claims(app), [])
 }
 
-t.setTimeout(240_000)
+t.setTimeout(580_000)
 
 t.test(
   'what another worker prepared is written as it is: no file is copied twice, and the report is that of one',

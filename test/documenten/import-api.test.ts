@@ -10,7 +10,7 @@ import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
 import { type Answer, BASE, givenClient, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(580_000)
 const app = await testApp(t)
 const { call, database } = app
 const type = await givenInformatieobjecttype(app)
@@ -308,7 +308,7 @@ t.test('the order of the checks of an upload', async (t) => {
   await close(pending)
 })
 
-t.test('over a real connection', { timeout: 120_000 }, async (t) => {
+t.test('over a real connection', { timeout: 580_000 }, async (t) => {
   await app.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.app.server.address() as { port: number }
   const authorization = `Bearer ${signToken('beheer', SECRET, { id: '', name: '' })}`
@@ -452,7 +452,7 @@ t.test('over a real connection', { timeout: 120_000 }, async (t) => {
     t.match((await outcome(app, uuid)).status, { status: 'finished', total: 1, processedSuccessfully: 1 })
   })
 
-  t.test('memory does not grow with the file', { timeout: 240_000 }, async (t) => {
+  t.test('memory does not grow with the file', { timeout: 580_000 }, async (t) => {
     const uuid = await givenImport(app)
     const before = process.memoryUsage().rss
     let peak = before

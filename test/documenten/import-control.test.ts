@@ -17,7 +17,7 @@ import { hurryQueue, lockJob } from '../jobs/queue.ts'
 import { programEnv } from '../program-env.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(580_000)
 const app = await testApp(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
 const { call, database } = app
 const type = await givenInformatieobjecttype(app)

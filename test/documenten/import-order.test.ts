@@ -26,7 +26,7 @@ async function refuseTitle(
   )
 }
 
-t.setTimeout(240_000)
+t.setTimeout(580_000)
 
 t.test('the outcome is that of the rows one by one, whatever the size of the batches', async (t) => {
   const apps = await Promise.all(

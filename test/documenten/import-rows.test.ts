@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { givenCatalogus, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { csvText, DOCUMENTEN, givenFile, goodRow, type Rij, runImport } from './importing.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(580_000)
 const app = await testApp(t)
 const type = await givenInformatieobjecttype(app, { vertrouwelijkheidaanduiding: 'zaakvertrouwelijk' })
 const concept = await givenInformatieobjecttype(app, { concept: true })

@@ -15,7 +15,7 @@ import { givenInformatieobjecttype, type TestApp, testApp, uuidOf } from '../app
 import { give, noPrograms, run, serverDirectory, startPrimary } from '../database/servers.ts'
 import { DOCUMENTEN } from './importing.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(580_000)
 
 type Test = Parameters<typeof testApp>[0]
 type Backups = Awaited<ReturnType<typeof givenBackups>>

@@ -15,7 +15,7 @@ import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.t
 import { API, csvText, DOCUMENTEN, givenFile, givenImport, goodRow, outcome } from './importing.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(580_000)
 
 const [s3, azure] = await Promise.all([givenS3(t), givenAzure(t)])
 let counter = 0

@@ -25,7 +25,7 @@ async function keys(store: Store, prefix?: string) {
   return (await Array.fromAsync(store.list(prefix))).map(({ sleutel }) => sleutel).sort()
 }
 
-t.setTimeout(240_000)
+t.setTimeout(580_000)
 
 const root = mkdtempSync(path.join(tmpdir(), 'zaakstroom-'))
 t.teardown(() => rmSync(root, { recursive: true, force: true }))

@@ -10,10 +10,10 @@ const ELSEWHERE = /^an api is killed|everything|stopped|frozen|is killed$/
 
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const count = Number(process.env.FAULTS_CELLS ?? 2)
-t.setTimeout(300_000)
+t.setTimeout(580_000)
 t.comment(`FAULTS_SEED=${seed}`)
 
-t.test('nothing is lost, doubled or half there after a fault', { timeout: 300_000 }, async (t) => {
+t.test('nothing is lost, doubled or half there after a fault', { timeout: 580_000 }, async (t) => {
   const scene = await openScene(t, seed)
   const { random } = scene
   const short = CELLS.filter(

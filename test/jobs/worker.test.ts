@@ -22,7 +22,7 @@ import { lockJob } from './queue.ts'
 const FIXTURE = new URL('./worker-process.ts', import.meta.url)
 
 t.jobs = 6 // they wait most of the time
-t.setTimeout(180_000)
+t.setTimeout(580_000)
 
 t.test('a job of a worker that is killed is done by another, and keeps its attempt', async (t) => {
   const { url, sql } = await database(t)

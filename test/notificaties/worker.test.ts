@@ -9,7 +9,7 @@ import t from 'tap'
 import { accept } from '../../bench/receiver.ts'
 import { attemptsOf, type Given, givenChange, givenNotificaties, type TestLike } from './given.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(580_000)
 
 t.test('a worker that is killed between sending and writing down loses nothing', async (t) => {
   const test = await givenNotificaties(t)

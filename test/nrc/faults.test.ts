@@ -14,7 +14,7 @@ import { programEnv } from '../program-env.ts'
 import { builtIn, real, subscribe } from './given.ts'
 import { type Received, subscriber } from './subscriber.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(580_000)
 
 const OBJECTS = 12
 const UPDATES = 10

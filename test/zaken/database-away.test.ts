@@ -29,11 +29,11 @@ const BACK_MS = 5_000
 const ANSWERED_MS = 5_000
 
 const seed = Number(process.env.KILL_SEED ?? Math.floor(Math.random() * 2 ** 31))
-t.setTimeout(400_000)
+t.setTimeout(580_000)
 t.comment(`KILL_SEED=${seed}`)
 const random = randomFrom(seed)
 
-t.test('the service answers without its database, and goes on when it is back', { timeout: 400_000 }, async (t) => {
+t.test('the service answers without its database, and goes on when it is back', { timeout: 580_000 }, async (t) => {
   const server = await ownServer(t)
   const service = await givenService(t, { apis: 1, workers: 1 }, { DATABASE_URL: server.url })
   const [api] = service.apis
