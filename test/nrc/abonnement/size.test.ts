@@ -15,9 +15,8 @@ t.test('ending an abonnement with 200,000 deliveries', async (t) => {
     select n, (n % 2) + 1, gen_random_uuid(), case when n % 10 < 2 then 'mislukt' else 'gepland' end
     from generate_series(1, 400000) n`
   await sql`analyze levering`
-  const began = performance.now()
   await change(test, (m) => deleteAbonnement(m, uuid))
-  t.ok(performance.now() - began < 1_000, `${Math.round(performance.now() - began)} ms`)
+  t.match(await sql`select count(*)::int as n from levering`, [{ n: 400_000 }], 'who ends it waits for none of them')
   for (const waiting of [
     "status = 'gepland' order by hoofd_object_uuid, notificatie_id",
     "status = 'mislukt' order by notificatie_id",
