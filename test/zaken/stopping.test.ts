@@ -15,14 +15,17 @@ import {
 } from './processes.ts'
 
 const CLIENTS = 6
-const STOP_MS = 30_000
+const STOP_MS = 60_000
+// How long an api that ends still takes requests: a busy machine may need seconds before the balancer has heard of it.
+const DELAY_SECONDS = 10
+const PACE_MS = 100
 
 t.setTimeout(580_000)
 t.test(
   'with two apis behind a balancer, no request notices that they are replaced',
   { timeout: 580_000 },
   async (t) => {
-    const service = await givenService(t, { apis: 2, workers: 1 }, { STOP_DELAY_SECONDS: '3' })
+    const service = await givenService(t, { apis: 2, workers: 1 }, { STOP_DELAY_SECONDS: String(DELAY_SECONDS) })
     const { apis } = service
     const creates: Antwoord[] = []
     const ready = apis.map(() => true)
@@ -43,8 +46,11 @@ t.test(
       t.teardown(() => Promise.all(clients.map((client) => client.close())))
       while (!isOver) {
         const n = next++
+        // When both look bad, as to a busy machine they may, it waits: one of them does not listen.
+        await until('one that is ready', () => ready.includes(true))
         const which = ready[n % 2] ? n % 2 : (n + 1) % 2
         creates[n] = await clients[which]!.call('POST', CREATE, createBody(service, n))
+        await sleep(PACE_MS)
       }
     }
     const running = [...apis.map((_, which) => watch(which)), ...Array.from({ length: CLIENTS }, create)]
