@@ -105,6 +105,39 @@ async function helpOf(words: string[]): Promise<string> {
   return said
 }
 
+t.test('every migration that a document names is there', async (t) => {
+  const files = await Array.fromAsync(glob('sql/*.sql', { cwd: ROOT }))
+  const named = documents.flatMap(({ name, text }) => [...text.matchAll(/\bsql\/\d{4}/g)].map(([file]) => [file, name]))
+  t.ok(named.length > 1)
+  for (const [file, name] of named)
+    t.ok(
+      files.some((one) => one.startsWith(`${file}-`)),
+      `${file} in ${name}`,
+    )
+})
+
+t.test('every table, view, index, function and column that docs/database.md names is there', async (t) => {
+  const { text } = documents.find(({ name }) => name === 'docs/database.md')!
+  const schema = (await readFile(join(ROOT, 'sql/schema.sql'), 'utf8')).replaceAll(/--.*/g, '')
+  const tables = [...schema.matchAll(/^create (?:unlogged )?(?:table|view) (\w+)/gm)].map(([, table]) => table!)
+  const [overview] = text.match(/^\| Table \|(?:.+\n)+/m)!
+  const codes = [...text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)].map(([code]) => code)
+  const named = {
+    tables: [
+      ...[...overview.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell]) => cell!.match(/\w+…?(?=`)/g) ?? []),
+      ...codes.flatMap((code) => code.match(/(?<=\bfrom )\w+/g) ?? []),
+    ],
+    // What has a single underscore stands for something in the database.
+    others: codes.flatMap((code) => code.match(/(?<![\w.])[a-z]+(?:_[a-z]+)+…?|…_[a-z]+/g) ?? []),
+  }
+  t.ok(named.tables.length > 40 && named.others.length > 40)
+  // `import_concept…` is the beginning of a name, `…_aantal` the end.
+  const requireThere = (name: string, all: string[]) =>
+    t.ok(new RegExp(`^${name.replace('…', '\\w+')}$`, 'm').test(all.join('\n')), name)
+  for (const name of named.tables) requireThere(name, tables)
+  for (const name of named.others) requireThere(name, schema.match(/\w+/g)!)
+})
+
 t.test('the page of the settings is what their schema says', async (t) => {
   t.equal(await readFile(SETTINGS_PAGE, 'utf8'), settingsPage(), 'run npm run settings')
 })
