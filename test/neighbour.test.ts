@@ -1,6 +1,5 @@
 // The attacks of `npm run bench neighbour`, each once and much smaller, over real HTTP: what they are answered with, and that
 // everything goes on. Times are for the benchmark.
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { newTally, runAttack } from '../bench/attacks/attack.ts'
 import { ATTACKS } from '../bench/attacks/index.ts'
@@ -14,6 +13,7 @@ import {
   testApp,
   uuidOf,
 } from './app.ts'
+import { until } from './until.ts'
 
 const SCALE = 0.01
 const MAX_BYTES = 17 * 1024 * 1024
@@ -75,7 +75,5 @@ t.test('an attack is answered within bounds, with a status that says what was wr
 
 /** Soon: a check that got no answer while an attack went on is remembered for a second. */
 async function ready(address: string): Promise<void> {
-  for (const limit = performance.now() + 30_000; (await fetch(`${address}/readyz`)).status !== 200; await sleep(100)) {
-    if (performance.now() > limit) throw new Error('not ready again in time')
-  }
+  await until('ready again', async () => (await fetch(`${address}/readyz`)).ok, 30_000)
 }

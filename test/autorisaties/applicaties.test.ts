@@ -9,6 +9,7 @@ import {
   testApp,
   uuidOf,
 } from '../app.ts'
+import { until } from '../until.ts'
 
 const URL = '/autorisaties/api/v1/applicaties'
 const recht = (more: object = {}) => ({ component: 'ztc', scopes: ['catalogi.lezen'], ...more })
@@ -132,7 +133,7 @@ t.test('applicaties', async (t) => {
       await trx`insert into applicatie_client (client_id, applicatie_id) select 'gelijktijdig', id from applicatie where uuid = ${uuidOf(other.url)}`
       const answer = call('POST', URL, applicatie({ clientIds: ['gelijktijdig'], label: 'Te laat' }))
       const waits = () => sql`select from pg_stat_activity where ${pid!} = any(pg_blocking_pids(pid))`
-      while ((await waits()).length === 0) await new Promise(setImmediate)
+      await until('a request that waits', async () => (await waits()).length > 0)
       return { answer }
     })
     const refused = await late.answer

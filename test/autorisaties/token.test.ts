@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { givenClient, SECRET, type TestApp, testApp } from '../app.ts'
+import { until } from '../until.ts'
 
 const URL = '/catalogi/api/v1/catalogussen'
 const now = () => Math.floor(Date.now() / 1000)
@@ -150,7 +150,7 @@ t.test('authentication', async (t) => {
     const old = `Bearer ${token(claims({ client_id: 'wisselt' }))}`
     t.equal((await send(test, old)).status, 200)
     await test.database.sql`delete from applicatie_geheim where client_id = 'wisselt'`
-    await until(async () => (await send(test, old)).status === 403)
+    await until('a refusal', async () => (await send(test, old)).status === 403)
     t.equal((await send(test, old)).body.code, 'invalid-client-identifier')
   })
 
@@ -164,7 +164,7 @@ t.test('authentication', async (t) => {
       await test.database.sql`
       update applicatie_geheim set geheim = ${secretBox(test.config.secretKey!).seal(secret, 'vervangen')}
       where client_id = 'vervangen'`
-      await until(async () => (await send(test, old)).status === 403)
+      await until('a refusal', async () => (await send(test, old)).status === 403)
       t.equal((await send(test, old)).body.code, 'invalid-jwt-signature')
       t.equal((await send(test, `Bearer ${token(claims({ client_id: 'vervangen' }), { secret })}`)).status, 200)
     },
@@ -175,7 +175,7 @@ t.test('authentication', async (t) => {
     const authorization = `Bearer ${token(claims({ client_id: 'weg' }))}`
     t.equal((await send(test, authorization)).status, 200)
     await test.database.sql`delete from applicatie where label = 'weg'`
-    await until(async () => (await send(test, authorization)).status === 403)
+    await until('a refusal', async () => (await send(test, authorization)).status === 403)
   })
 
   t.test('a client without the scope is refused, with it taken', async (t) => {
@@ -228,16 +228,9 @@ t.test('a token that was taken before is refused as soon as it has expired', asy
   const test = await testApp(t, { JWT_LEEWAY: '10' })
   const authorization = `Bearer ${token(claims({ exp: now() - 8 }))}`
   t.equal((await send(test, authorization)).status, 200)
-  let answer = await send(test, authorization)
-  await until(async () => {
-    await sleep(50)
-    answer = await send(test, authorization)
-    return answer.status !== 200
+  const refused = await until('a refusal', async () => {
+    const answer = await send(test, authorization)
+    return answer.status !== 200 && answer
   })
-  t.equal(answer.body.code, 'jwt-expiredsignatureerror')
+  t.equal(refused.body.code, 'jwt-expiredsignatureerror')
 })
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 500; turn++) if (await condition()) return
-  throw new Error('the condition did not come true')
-}

@@ -1,6 +1,5 @@
 // What the tests of the pages of imports share.
 import { createHash, randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import type { Rol } from '../../src/beheer/session.ts'
@@ -92,14 +91,6 @@ export async function endAll({ call, runJobs }: PagesSetup): Promise<void> {
   for (const { url, status } of body.results)
     if (status === 'pending' || status === 'active') await call('POST', `${url}/cancel`)
   await runJobs()
-}
-
-/** Waits until something is so; fails after half a minute. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries++) {
-    if (tries > 600) throw new Error(`did not happen: ${condition}`)
-    await sleep(50)
-  }
 }
 
 /** What ran as script although it was data. */

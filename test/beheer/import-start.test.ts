@@ -9,8 +9,9 @@ import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
 import { deleteOldDrafts } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { API, csvText, DOCUMENTEN, givenFile, goodRow, type Rij } from '../documenten/importing.ts'
+import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, needsBrowser, setUpPages } from './browser.ts'
-import { allShapes, asClient, endAll, type Inhoud, SCRIPT, until } from './import-pages.ts'
+import { allShapes, asClient, endAll, type Inhoud, SCRIPT } from './import-pages.ts'
 
 /** A file name that would run as script; browsers send no quotes and slashes in one. */
 const BESTAND = '<img src=x onerror=alert(1)>.csv'
@@ -308,9 +309,9 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       (
         await database.sql`select from pg_stat_activity where datname = current_database() and query like 'copy %' and state <> 'idle'`
       ).length > 0
-    await until(busy)
+    await until('an upload', busy)
     sending.destroy()
-    await until(async () => !(await busy()))
+    await until('the end of the upload', async () => !(await busy()))
     t.same(await counts(), before)
     t.equal((await pagesClient.get('/beheer/imports')).status, 200)
   })

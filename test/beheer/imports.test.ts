@@ -3,8 +3,9 @@ import t from 'tap'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { givenInformatieobjecttype } from '../app.ts'
 import { API, csvText, givenFile, givenImport, goodRow, type Rij, runImport } from '../documenten/importing.ts'
+import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
-import { allShapes, asClient, endAll, SCRIPT, until } from './import-pages.ts'
+import { allShapes, asClient, endAll, SCRIPT } from './import-pages.ts'
 
 t.test('the pages of imports', await needsBrowser(), async (t) => {
   const test = await setUpPages(t, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
@@ -79,7 +80,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     const uuid = await givenImport(test)
     await call('POST', `${API}/${uuid}/upload`, csvText(rows))
     const running = test.runJobs()
-    await until(async () => (await call('GET', `${API}/${uuid}`)).body.processed >= 10)
+    await until('10 rows', async () => (await call('GET', `${API}/${uuid}`)).body.processed >= 10)
     await call('POST', `${API}/${uuid}/cancel`)
     await running
     const { processed } = (await call('GET', `${API}/${uuid}`)).body
@@ -228,7 +229,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
       t.match(await status(), { status: 'active', processed: 0, reason: 'Gepauzeerd.' }, 'nothing goes on by itself')
       await tab.click('button:has-text("Verder gaan")')
       const running = test.runJobs()
-      await until(async () => (await status()).processed >= 10)
+      await until('10 rows', async () => (await status()).processed >= 10)
       await database.sql`update import set status = 'error', reden = 'Omgevallen.', beeindigd_op = now() where uuid = ${uuid}`
       await running
       const { processed } = await status()

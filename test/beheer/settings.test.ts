@@ -2,6 +2,7 @@ import t from 'tap'
 import { openLiveSettings } from '../../src/config/stored.ts'
 import { readConfig } from '../../src/config.ts'
 import { givenZaaktype } from '../app.ts'
+import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
 
 t.test('the whole configuration is listed with where it comes from, and without secrets', async (t) => {
@@ -67,7 +68,7 @@ t.test(
     t.equal(made.status, 201)
     t.match(made.body.identificatie, new RegExp(`^ZAAK-${new Date().getFullYear()}-`))
     t.equal(made.headers['access-control-allow-origin'], 'https://formulieren.example.nl')
-    while (other.config.jwtExpiry !== 7200) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until('the other process', () => other.config.jwtExpiry === 7200)
     t.match(other.config, { allowUnpublishedTypes: true, corsOrigins: ['https://formulieren.example.nl'] })
 
     await tab.goto('/beheer/audit?handeling=instelling-wijzigen')

@@ -13,6 +13,7 @@ import {
 } from '../app.ts'
 import { besluitBody } from '../besluiten/given.ts'
 import { newDocument } from '../documenten/documenten.ts'
+import { until } from '../until.ts'
 import { CRS, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 import {
   besluittypeBody,
@@ -43,11 +44,11 @@ async function removedMeanwhile(
     answer.finally(() => {
       done = true
     })
-    for (;;) {
+    await until('a request that waits for the removal', async () => {
       const waiting = await sql`select 1 from pg_stat_activity where ${pid!} = any(pg_blocking_pids(pid))`
-      if (waiting.length > 0) break
       if (done) throw new Error('the request did not wait for the removal')
-    }
+      return waiting.length > 0
+    })
   })
   return answer!
 }

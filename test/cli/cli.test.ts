@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { freePort } from '../free-port.ts'
 import { programEnv } from '../program-env.ts'
+import { until } from '../until.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
@@ -101,12 +101,10 @@ t.test('api and worker refuse a database without the schema, and one that is not
 })
 
 async function untilReady(child: ChildProcess, address: string): Promise<void> {
-  while (child.exitCode === null) {
-    const response = await fetch(`${address}/readyz`).catch(() => undefined)
-    if (response?.ok) return
-    await sleep(25)
-  }
-  throw new Error('the service ended')
+  await until('the service', async () => {
+    if (child.exitCode !== null) throw new Error('the service ended')
+    return (await fetch(`${address}/readyz`).catch(() => undefined))?.ok
+  })
 }
 
 t.test('start needs nothing, and commands work beside it', async (t) => {

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { type Embedded, findEmbedded, startEmbedded } from '../../src/database/embedded.ts'
 import { DataDirHeld } from '../../src/database/embedded-directory.ts'
+import { until } from '../until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const asRoot = process.getuid?.() === 0
@@ -71,7 +71,7 @@ t.test('options: a fixed port, settings and the log of the server', async (t) =>
   t.match(lines, ['LOG:  starting PostgreSQL 18'])
   const before = lines.length
   await t.rejects(query(server.url, `insert into kept (text) values ('kept')`), { code: '23505' })
-  await until(() => lines.length > before)
+  await until('the line of the error', () => lines.length > before)
   t.strictSame(lines.slice(before), ['ERROR:  duplicate key value violates unique constraint "kept_pkey"'], 'no values')
   await server.stop()
 
@@ -114,7 +114,7 @@ t.test('another process finds the server while it runs', async (t) => {
   t.equal(await findEmbedded(join(dataDir, 'nowhere')), undefined)
   t.equal(await findEmbedded(dataDir), undefined, 'nothing runs')
   const starting = startElsewhere(t, dataDir)
-  await until(async () => (await findEmbedded(dataDir)) !== undefined)
+  await until('the other server', () => findEmbedded(dataDir))
   const { url, stop } = await starting
   t.equal(await findEmbedded(dataDir), url)
   await stop()
@@ -182,7 +182,7 @@ t.test('a number of a process that is somebody else by now does not stop the sta
 t.test('a first start that is killed halfway leaves nothing that stands in the way', async (t) => {
   const dataDir = await directory(t)
   const child = spawnProgram(t, dataDir)
-  await until(async () => (await readdir(dataDir)).some((name) => name.startsWith('postgres.new-')))
+  await until('a start halfway', async () => (await readdir(dataDir)).some((name) => name.startsWith('postgres.new-')))
   child.kill('SIGKILL')
   await once(child, 'exit')
   t.notOk((await readdir(dataDir)).includes('postgres'))
@@ -318,10 +318,4 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
 
 async function serverPid(dataDir: string): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10)
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const limit = Date.now() + 60_000; !(await condition()); await sleep(10)) {
-    if (Date.now() > limit) throw new Error('waited in vain')
-  }
 }

@@ -1,6 +1,5 @@
 // Two hosts in DATABASE_URL, a primary and its standby: what happens when the primary is lost and the standby promoted.
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { secretBox } from '../../src/autorisaties/secret-box.ts'
@@ -10,6 +9,7 @@ import { hostUrls } from '../../src/database/hosts.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { freePort } from '../free-port.ts'
+import { until } from '../until.ts'
 import { letters } from './letters.ts'
 import { noPrograms, serverDirectory, startPrimary, startStandby } from './servers.ts'
 
@@ -75,7 +75,7 @@ t.test('after a failover writes go on at the promoted standby, and so do jobs', 
   for (let n = 0; n < 3; n++) t.equal(await write(), 503, 'without a primary it says so, and does not wait for one')
   await standby.promote()
   const since = performance.now()
-  while ((await write()) !== 201) await sleep(20)
+  await until('a write', async () => (await write()) === 201)
   t.comment(`writes went on ${Math.round(performance.now() - since)} ms after the promotion`)
   const list = await fetch(`${api.address}/catalogi/api/v1/catalogussen`, { headers })
   t.equal(
@@ -83,7 +83,7 @@ t.test('after a failover writes go on at the promoted standby, and so do jobs', 
     written,
     'every write that was acknowledged is there, and no other',
   )
-  while (!worker.healthy()) await sleep(50)
+  await until('a healthy worker', () => worker.healthy())
   const ready = await fetch(`${api.address}/readyz`, { headers: { connection: 'close' } })
   t.equal(ready.status, 200)
 })

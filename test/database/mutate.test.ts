@@ -7,6 +7,7 @@ import { Last, mutator } from '../../src/database/mutate.ts'
 import type { Change, NewRow } from '../../src/database/records.ts'
 import { systemActor } from '../../src/http/access.ts'
 import { testDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 
 const actor = systemActor('test', 'http://localhost')
 const change = (more: Partial<Change> = {}): Change => ({
@@ -292,12 +293,9 @@ t.test('mutate', async (t) => {
       m.record(change())
       return 'made'
     })
-    const limit = performance.now() + 10_000
     const asleep = () => direct.sql`
       select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`
-    while ((await asleep()).length === 0) {
-      if (performance.now() > limit) throw new Error('the commit did not begin')
-    }
+    await until('the commit', async () => (await asleep()).length > 0)
     proxy.endClients()
     t.equal(await made, 'made')
     t.equal((await direct.sql`select from catalogus where domein = 'TRAAG'`).length, 1)
@@ -312,11 +310,8 @@ t.test('mutate', async (t) => {
       await lock`lock table catalogus`
       made = create('WACHT')
       made.catch(() => {})
-      const limit = performance.now() + 10_000
       const waiting = () => lock`select from pg_locks where not granted and relation = 'catalogus'::regclass`
-      while ((await waiting()).length === 0) {
-        if (performance.now() > limit) throw new Error('the insert did not begin')
-      }
+      await until('the insert', async () => (await waiting()).length > 0)
       proxy.endClients()
       await sleep(400) // longer than what was sent gets to begin
     })

@@ -8,6 +8,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { listReads } from '../../src/telemetry/metrics.ts'
 import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { freePort } from '../free-port.ts'
+import { until } from '../until.ts'
 import { noPrograms, serverDirectory, startPrimary, startStandby } from './servers.ts'
 
 const DOCUMENTEN = '/documenten/api/v1/enkelvoudiginformatieobjecten'
@@ -41,9 +42,7 @@ t.test('lists come from the replica, and show all that was written', { skip: noP
     return status === 200 && body.count === written && body.results[0].url === url
   }
   const ready = async ({ call }: TestApp) => (await call('GET', `${BASE}/readyz`)).body.checks.replica
-  const becomes = async (status: string) => {
-    while ((await ready(first))?.status !== status) await sleep(50)
-  }
+  const becomes = (status: string) => until(status, async () => (await ready(first))?.status === status)
   await becomes('ok')
 
   await t.test('also to another process, right after the write', async (t) => {

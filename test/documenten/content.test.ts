@@ -4,12 +4,12 @@ import { rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { LIMITS } from '../../src/http/limits.ts'
 import { type Answer, BASE, givenInformatieobjecttype, SECRET, type TestApp, testApp } from '../app.ts'
+import { until } from '../until.ts'
 import { base64, EIO, faults, givenDocument, givenLock, newDocument } from './documenten.ts'
 
 const stored = (test: TestApp) => Array.fromAsync(test.parts.store.list())
@@ -221,10 +221,12 @@ t.test('the file of a download whose client has gone is closed', async (t) => {
   const { read } = store
   const client = connect(port, address)
   const opened = Promise.withResolvers<Readable>()
+  const connections = () =>
+    new Promise<number>((resolve) => test.app.server.getConnections((_, count) => resolve(count)))
   store.read = async (...asked) => {
     const found = await read(...asked)
     client.destroy()
-    while (await new Promise((resolve) => test.app.server.getConnections((_, count) => resolve(count)))) await sleep(5)
+    await until('the end of the connection', async () => (await connections()) === 0)
     opened.resolve(found!.stream)
     return found
   }
@@ -288,7 +290,7 @@ t.test('so many documents at once are read whole, the others wait for their turn
     return read(...asked)
   }
   const answers = Array.from({ length: 3 * LIMITS.wholeDownloads }, () => test.call('GET', inhoud))
-  while (reading < LIMITS.wholeDownloads) await sleep(5)
+  await until('all that may read at once', () => reading === LIMITS.wholeDownloads)
   goOn.resolve()
   for (const answer of answers) t.match(await answer, { status: 200, text: 'klein' })
   t.equal(most, LIMITS.wholeDownloads)

@@ -1,10 +1,10 @@
 // Batches that workers prepare before it is their turn: who prepares them, who writes them, and what becomes of their files.
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { endClaim, openAhead } from '../../src/documenten/import/ahead.ts'
 import { copyPool } from '../../src/documenten/import/copy.ts'
 import type { FileToCopy } from '../../src/documenten/import/source-file.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { until } from '../until.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome } from './importing.ts'
 
 const ROWS = 200
@@ -52,13 +52,6 @@ const claims = async ({ database }: TestApp) =>
   )
 
 const stored = async ({ parts }: TestApp) => (await Array.fromAsync(parts.store.list())).map(({ sleutel }) => sleutel)
-
-async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries++) {
-    if (tries > 2000) throw new Error(`did not happen: ${what}`)
-    await sleep(5)
-  }
-}
 
 const ready = (app: TestApp, count: number) =>
   until(`${count} batches are ready`, async () => (await claims(app)).filter(({ gereed }) => gereed).length === count)

@@ -3,11 +3,11 @@
 import { once } from 'node:events'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { KOLOMMEN } from '../../src/documenten/import/columns.ts'
 import { type Answer, BASE, givenClient, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
+import { until } from '../until.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
 t.setTimeout(580_000)
@@ -366,12 +366,6 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
       await database.sql`select from pg_stat_activity
         where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
     ).length > 0
-  const until = async (condition: () => Promise<boolean>) => {
-    for (let tries = 0; !(await condition()); tries++) {
-      if (tries > 400) throw new Error(`did not happen: ${condition}`)
-      await sleep(25)
-    }
-  }
 
   t.test('a refusal reaches a client that is still sending', async (t) => {
     const uuid = await givenImport(app)
@@ -408,10 +402,10 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
       const { socket, answer, sent } = send(uuid, body())
       answer.catch(() => {})
       sent.catch(() => {})
-      await until(() => isUploading())
+      await until('an upload', isUploading)
       socket.destroy()
       gate.resolve()
-      await until(async () => !(await isUploading()))
+      await until('the end of the upload', async () => !(await isUploading()))
       t.equal(await statusOf(uuid), 'pending')
       t.equal(
         (await database.sql`select from import_regel r join import i on i.id = r.import_id where i.uuid = ${uuid}`)
@@ -432,7 +426,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
       await gate.promise
     }
     const first = send(uuid, slow())
-    await until(() => isUploading())
+    await until('an upload', isUploading)
     t.equal(await statusOf(uuid), 'pending')
     refused(t, await upload(uuid, GOOD), 'invalid-status', /gewerkt/, 'upload')
     refused(t, await call('DELETE', `${API}/${uuid}/delete`), 'import-invalid-status', /gewerkt/, 'delete')
@@ -477,7 +471,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
     socket.write(`content-type: text/csv\r\ncontent-length: ${GOOD.length}\r\n\r\n${GOOD.slice(0, -40)}`)
     socket.resume().end() // half-closed: no more will come
     await once(socket, 'close')
-    await until(async () => !(await isUploading()))
+    await until('the end of the upload', async () => !(await isUploading()))
     t.equal(await statusOf(uuid), 'pending')
     await close(uuid)
   })

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readerOf } from '../../src/database/database.ts'
@@ -15,6 +14,7 @@ import { deleteOldImports } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { hurryQueue, lockJob } from '../jobs/queue.ts'
 import { programEnv } from '../program-env.ts'
+import { until } from '../until.ts'
 import { API, csvText, givenFile, givenImport, goodRow, outcome, runImport } from './importing.ts'
 
 t.setTimeout(580_000)
@@ -45,13 +45,6 @@ const hurry = () => hurryQueue(database.sql)
 const documents = async () =>
   (await database.sql`select count(*)::int as count from enkelvoudiginformatieobject`)[0]!.count as number
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries++) {
-    if (tries > 2000) throw new Error(`did not happen: ${condition}`)
-    await sleep(5)
-  }
-}
-
 /** A trigger that fails while `test_switch` says so. */
 async function failOn(
   { database }: TestApp,
@@ -73,7 +66,7 @@ t.test('a cancelled import stops after the batch in progress and keeps what it d
   const before = await documents()
   const uuid = await givenUpload(400)
   const running = app.runJobs()
-  await until(async () => (await statusOf(uuid)).processed >= 20)
+  await until('20 rows', async () => (await statusOf(uuid)).processed >= 20)
   const answer = await call('POST', `${API}/${uuid}/cancel`)
   t.match(answer, { status: 200, body: { status: 'error', reason: 'Geannuleerd.' } })
   const { processed } = answer.body

@@ -5,12 +5,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import type { Answer } from '../app.ts'
 import { freePort } from '../free-port.ts'
 import { testDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 import { EIO, newDocument } from './documenten.ts'
 
 const SECRET = 'a secret that only this test knows, 32+'
@@ -117,12 +117,10 @@ async function givenService(t: { teardown(work: () => unknown): unknown }, env: 
 }
 
 async function answering(child: ChildProcess, base: string): Promise<void> {
-  while (child.exitCode === null) {
-    if ((await fetch(`${base}/livez`).catch(() => undefined))?.ok) return
-    await sleep(25)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('the service has ended')
+  await until('an answer', async () => {
+    if (child.exitCode !== null) throw new Error('the service has ended')
+    return (await fetch(`${base}/livez`).catch(() => undefined))?.ok
+  })
 }
 
 /** Highest resident memory so far, in MB. */

@@ -5,13 +5,13 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { checkStorage } from '../../src/documenten/storage/check.ts'
 import { openStores } from '../../src/documenten/storage/choose.ts'
 import { type Backend, newKey, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 import { AlreadyRunning, moveBytes } from '../../src/documenten/storage/migrate.ts'
 import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
+import { until } from '../until.ts'
 import { API, csvText, DOCUMENTEN, givenFile, givenImport, goodRow, outcome } from './importing.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
 
@@ -369,7 +369,7 @@ t.test('a store that is away: 503 with Retry-After, nothing changes, and reading
     await server.start()
     if (backend === 's3_storage') {
       t.equal(await download(test, url), 'staat er')
-      while ((await test.call('GET', `${BASE}/readyz`)).status !== 200) await sleep(50) // it is asked once a second
+      await until('ready again', async () => (await test.call('GET', `${BASE}/readyz`)).status === 200)
       await moveBytes(test.parts, 'filesystem')
       t.equal(await download(test, url), 'staat er')
     }

@@ -7,6 +7,7 @@ import { drip, head } from '../../bench/attacks/attack.ts'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { sendProblem } from '../../src/http/problem.ts'
 import { givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
+import { until } from '../until.ts'
 
 type TestLike = { teardown(work: () => unknown): unknown }
 
@@ -39,7 +40,7 @@ async function listening(t: TestLike, env: Record<string, string>) {
       closed,
       /** Waits until what came matches. */
       received: async (pattern: RegExp) => {
-        while (!pattern.test(received) && !socket.closed) await sleep(10)
+        await until(String(pattern), () => pattern.test(received) || socket.closed)
         return received
       },
     }

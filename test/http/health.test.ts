@@ -1,9 +1,9 @@
 // What /readyz asks before it says that requests may come.
-import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import t from 'tap'
 import { testApp } from '../app.ts'
 import { testDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 
 t.test('a database that may not be written to is not ready', async (t) => {
   const { url } = await testDatabase(t)
@@ -20,11 +20,6 @@ t.test('a database that may not be written to is not ready', async (t) => {
   // As after a switch to a standby: the connections from before are gone.
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and pid <> pg_backend_pid()`
   await sql.end()
-  const until = Date.now() + 20_000
-  let answer = await readyz()
-  while (answer.database.detail !== 'read-only' && Date.now() < until) {
-    await sleep(50) // the answer is kept for a second
-    answer = await readyz()
-  }
-  t.strictSame(answer, { status: 503, database: { status: 'failed', detail: 'read-only' } })
+  await until('the next look', async () => (await readyz()).database.detail === 'read-only')
+  t.strictSame(await readyz(), { status: 503, database: { status: 'failed', detail: 'read-only' } })
 })

@@ -7,6 +7,7 @@ import { systemActor } from '../../src/http/access.ts'
 import { openSenderDatabase } from '../../src/notificaties/outbox.ts'
 import { openSender, type Sender } from '../../src/notificaties/sender.ts'
 import { emptyQueue } from '../jobs/queue.ts'
+import { until } from '../until.ts'
 import { type Given, givenChange, givenNotificaties, type TestLike } from './given.ts'
 
 t.test('two jobs at once in one process send nothing twice', async (t) => {
@@ -46,11 +47,11 @@ t.test(
     const { sender, pool } = await givenSender(t, test)
     await givenChange(test)
     const running = sender.run(pool)
-    await until(async () => (await sql`select from notificatie_zender`).length === 1)
+    await until('a sender', async () => (await sql`select from notificatie_zender`).length === 1)
     await emptyQueue(sql)
     const { committed, commit } = await openMessage(sql)
     t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
-    await until(async () => (await sql`select from notificatie_zender`).length === 0)
+    await until('no sender', async () => (await sql`select from notificatie_zender`).length === 0)
     t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
     commit()
     await Promise.all([committed, running])
@@ -78,12 +79,12 @@ t.test('so is one of a transaction that began while the sender was going to slee
         select from pg_stat_activity
         where datname = current_database() and wait_event = 'advisory' and query ~ 'delete from notificatie_zender'`
     ).length === 1
-  await until(isAtCommit)
+  await until('a commit', isAtCommit)
   await emptyQueue(sql)
   const { committed, commit } = await openMessage(sql)
   t.equal((await sql`select from graphile_worker.jobs`).length, 0, 'it counts on the sender')
   await holder.sql`select pg_advisory_unlock(7)`
-  await until(async () => (await sql`select from notificatie_zender`).length === 0)
+  await until('no sender', async () => (await sql`select from notificatie_zender`).length === 0)
   t.equal(await Promise.race([running, sleep(1_000, 'waits')]), 'waits', 'the sender looks on for it')
   commit()
   await Promise.all([committed, running])
@@ -163,10 +164,4 @@ async function givenSender(t: TestLike, test: Given): Promise<{ sender: Sender; 
     await sender.close()
   })
   return { sender, pool }
-}
-
-async function until(condition: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
-  for (const limit = performance.now() + limitMs; !(await condition()); await sleep(10)) {
-    if (performance.now() > limit) throw new Error('it did not happen in time')
-  }
 }

@@ -4,9 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { accept } from '../../bench/receiver.ts'
+import { until } from '../until.ts'
 import { attemptsOf, type Given, givenChange, givenNotificaties, type TestLike } from './given.ts'
 
 t.setTimeout(580_000)
@@ -18,12 +18,12 @@ t.test('a worker that is killed between sending and writing down loses nothing',
   const held: ServerResponse[] = []
   test.receiver.answer = (response) => held.push(response)
   const first = await startWorker(t, test)
-  await until(() => held.length >= 10)
+  await until('10 messages under way', () => held.length >= 10)
   const inFlight = held.length
   first.kill('SIGKILL')
   test.receiver.answer = accept
   await startWorker(t, test)
-  await until(async () => (await waiting(test)) === 0)
+  await until('all delivered', async () => (await waiting(test)) === 0)
   const received = test.receiver.received.map(({ id }) => id)
   t.same([...new Set(received)].sort(), uuids.sort(), 'every message arrived, and nothing else')
   t.ok(
@@ -43,7 +43,7 @@ t.test('an outage of our own database uses no attempt: the answer is written dow
   test.receiver.answer = (response) => held.push(response)
   const uuid = await givenChange(test)
   await startWorker(t, test)
-  await until(() => held.length === 1)
+  await until('a message under way', () => held.length === 1)
   const { sql } = test.database
   const cut = () => sql`
     select pg_terminate_backend(pid) from pg_stat_activity
@@ -51,7 +51,7 @@ t.test('an outage of our own database uses no attempt: the answer is written dow
   t.ok((await cut()).length > 0)
   held[0]!.writeHead(201).end()
   await cut()
-  await until(async () => (await waiting(test)) === 0)
+  await until('all delivered', async () => (await waiting(test)) === 0)
   t.match(await attemptsOf(test, uuid), [{ nummer: 1, uitkomst: 'delivered' }])
   t.equal((await attemptsOf(test, uuid)).length, 1)
   t.equal(test.receiver.received.length, 1)
@@ -62,12 +62,10 @@ t.test('a receiver that never answers holds up no other job', async (t) => {
   test.receiver.answer = () => {}
   for (let i = 0; i < 60; i++) await givenChange(test)
   await startWorker(t, test)
-  await until(() => test.receiver.received.length >= 20)
+  await until('20 messages', () => test.receiver.received.length >= 20)
   await test.database.sql`select graphile_worker.add_job('fold-counts')`
-  await until(async () => {
-    const jobs = await test.database.sql`select from graphile_worker.jobs where task_identifier = 'fold-counts'`
-    return jobs.length === 0
-  }, 8_000)
+  const jobs = () => test.database.sql`select from graphile_worker.jobs where task_identifier = 'fold-counts'`
+  await until('the other job', async () => (await jobs()).length === 0, 8_000)
   t.equal(await waiting(test), 60)
 })
 
@@ -80,7 +78,7 @@ t.test('retries are made by themselves, and none before its time', async (t) => 
   }
   await startWorker(t, test)
   await givenChange(test)
-  await until(async () => (await waiting(test)) === 0)
+  await until('all delivered', async () => (await waiting(test)) === 0)
   const gaps = moments.slice(1).map((moment, i) => (moment - moments[i]!) / 1000)
   t.equal(gaps.length, 3)
   for (const [i, delay] of [1, 2, 4].entries()) t.ok(gaps[i]! >= delay, `after at least ${delay} s`)
@@ -109,10 +107,4 @@ async function startWorker(t: TestLike, { config, databaseUrl }: Given): Promise
 async function waiting({ database: { sql } }: Given): Promise<number> {
   const [row] = await sql`select count(*)::int as count from levering where status = 'gepland'`
   return row!.count
-}
-
-async function until(condition: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
-  for (const limit = performance.now() + limitMs; !(await condition()); await sleep(20)) {
-    if (performance.now() > limit) throw new Error('it did not happen in time')
-  }
 }

@@ -11,6 +11,7 @@ import { signToken } from '../../src/autorisaties/clients.ts'
 import { SECRET, type TestApp } from '../app.ts'
 import { freePort } from '../free-port.ts'
 import { programEnv } from '../program-env.ts'
+import { until } from '../until.ts'
 import { builtIn, real, subscribe } from './given.ts'
 import { type Received, subscriber } from './subscriber.ts'
 
@@ -81,7 +82,10 @@ t.test(
       select count(*)::int as n from levering l join abonnement a on a.id = l.abonnement_id where a.callback_url = ${url}`
       return row!.n
     }
-    await until(async () => (await left(all.url)) + (await left(odd.url)) + (await left(flaky.url)) === 0)
+    await until(
+      'all delivered',
+      async () => (await left(all.url)) + (await left(odd.url)) + (await left(flaky.url)) === 0,
+    )
     t.ok((await left(dead.url)) > 0, 'the dead one still has what was for it')
     t.ok((await left(slow.url)) > 0, 'and the slow one is not done')
 
@@ -118,7 +122,7 @@ t.test(
     await sql`update abonnement set niet_voor = null, fouten = 0 where callback_url = ${dead.url}`
     await sql`update levering set volgende_poging_op = now() where volgende_poging_op is not null`
     await sql`select graphile_worker.add_job('verstuur-notificaties')`
-    await until(async () => (await left(dead.url)) === 0)
+    await until('what waited', async () => (await left(dead.url)) === 0)
     t.equal(firstArrivals(dead.received).size, waiting)
   },
 )
@@ -166,7 +170,8 @@ async function start(t: { teardown(work: () => unknown): unknown }, test: TestAp
   })
   t.teardown(() => kill(child))
   const address = `http://127.0.0.1:${port}`
-  if (command === 'api') await until(async () => (await fetch(`${address}/readyz`).catch(() => undefined))?.ok === true)
+  if (command === 'api')
+    await until('the api', async () => (await fetch(`${address}/readyz`).catch(() => undefined))?.ok)
   return { child, address }
 }
 
@@ -175,12 +180,4 @@ async function kill(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
   await exited
-}
-
-async function until(met: () => Promise<boolean>): Promise<void> {
-  const began = performance.now()
-  while (!(await met())) {
-    if (performance.now() - began > 120_000) throw new Error('it takes too long')
-    await sleep(50)
-  }
 }

@@ -19,6 +19,7 @@ import type { Takeover } from '../../src/overnemen/takeover.ts'
 import { SECRET, type TestApp, testApp } from '../app.ts'
 import { programEnv } from '../program-env.ts'
 import { emptyDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 import { fillOpenZaak, fillOtherKinds, KIND, OLD, uuidOf } from './open-zaak-database.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -56,24 +57,19 @@ function start(test: TestApp, words: string[], input?: string): Program {
   return { process: child, said: () => text, exit: once(child, 'exit') }
 }
 
-/** Waits for a condition, with what was going on when it does not come. */
-async function until<T>(
-  what: string,
-  { said }: Program,
-  test: TestApp,
-  look: () => Promise<T | undefined>,
-): Promise<T> {
-  for (const begun = performance.now(); performance.now() - begun < PATIENCE_MS; await sleep(50)) {
-    const found = await look()
-    if (found !== undefined) return found
+/** Waits for a condition; when it does not come, with what was going on. */
+async function awaited<T>(what: string, { said }: Program, test: TestApp, look: () => Promise<T | undefined>) {
+  try {
+    return await until(what, look, PATIENCE_MS)
+  } catch (error) {
+    const steps = await test.database.sql`
+      select naam, positie, fout from overneming_stap where klaar_op is null order by volgorde limit 8`
+    const jobs = await test.database.sql`
+      select id, attempts, locked_at, run_at, last_error from graphile_worker._private_jobs limit 8`
+    throw new Error(
+      `${(error as Error).message}\nIt said: ${said()}\nSteps: ${JSON.stringify(steps)}\nJobs: ${JSON.stringify(jobs)}`,
+    )
   }
-  const steps = await test.database.sql`
-    select naam, positie, fout from overneming_stap where klaar_op is null order by volgorde limit 8`
-  const jobs = await test.database.sql`
-    select id, attempts, locked_at, run_at, last_error from graphile_worker._private_jobs limit 8`
-  throw new Error(
-    `${what} did not come.\nIt said: ${said()}\nSteps: ${JSON.stringify(steps)}\nJobs: ${JSON.stringify(jobs)}`,
-  )
 }
 
 async function kill(program: Program): Promise<void> {
@@ -209,7 +205,7 @@ t.test('killed in every kind of portion, several side by side, it goes on to the
   let left = new Set([...PHASES.flat(), ...OWN])
   while (left.size > 0) {
     const program = start(wild, words)
-    const held = await until(`one of ${[...left].join(', ')}`, program, wild, async () => {
+    const held = await awaited(`one of ${[...left].join(', ')}`, program, wild, async () => {
       if (program.process.exitCode !== null)
         throw new Error(`it ended with ${program.process.exitCode}: ${program.said()}`)
       return gates.held()
@@ -227,7 +223,7 @@ t.test('killed in every kind of portion, several side by side, it goes on to the
   // The last run was killed too: its snapshot is gone, and a worker of the service ends the round.
   const worker = start(wild, ['worker'])
   t.teardown(() => kill(worker))
-  await until('the end of the round', worker, wild, async () =>
+  await awaited('the end of the round', worker, wild, async () =>
     (await wild.database.sql`select from overneming where status = 'klaar'`).at(0),
   )
   await kill(worker)
@@ -243,7 +239,7 @@ t.test('killed in every kind of portion, several side by side, it goes on to the
   await gates.close(['zaak', 'verdwenen'])
   for (const naam of ['zaak', 'verdwenen']) {
     const program = start(wild, words)
-    const held = await until(naam, program, wild, gates.held)
+    const held = await awaited(naam, program, wild, gates.held)
     t.same(held, [naam])
     await kill(program)
     await gates.open(held)
@@ -291,7 +287,7 @@ t.test('killed in the middle of a file, it is there once, and whole', async (t) 
   const target = await testApp(t)
   const words = ['overnemen', 'api', address, '--client', 'beheer', '--secret-stdin']
   const program = start(target, words, SECRET)
-  await until('half a file', program, target, async () => (stalled > 0 ? true : undefined))
+  await awaited('half a file', program, target, async () => (stalled > 0 ? true : undefined))
   await kill(program)
   t.equal((await target.database.sql`select from bestand`).length, 0)
   stalls = false
@@ -316,7 +312,7 @@ t.test('killed while it compares, it compares again, with its exit code and its 
   await lock`begin`
   await lock`lock table substatus in access exclusive mode`
   const program = check()
-  await until('the comparison at the substatussen', program, target, async () =>
+  await awaited('the comparison at the substatussen', program, target, async () =>
     (await sql`select from pg_locks where relation = 'substatus'::regclass and not granted`).at(0),
   )
   await kill(program)

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { readConfig } from '../../src/config.ts'
 import { openLog } from '../../src/telemetry/log.ts'
@@ -10,6 +9,7 @@ import { openTracing } from '../../src/telemetry/tracing.ts'
 import { givenInformatieobjecttype, testApp } from '../app.ts'
 import { EIO, newDocument } from '../documenten/documenten.ts'
 import { givenNotificaties } from '../notificaties/given.ts'
+import { until } from '../until.ts'
 
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
 const BSN = '123456782'
@@ -43,13 +43,7 @@ async function givenCollector(t: Test) {
       body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
     )
   /** The span of that name, as soon as it has come. */
-  const span = async (name: string) => {
-    for (;;) {
-      const found = all().find((one) => one.name === name)
-      if (found) return found
-      await sleep(20)
-    }
-  }
+  const span = (name: string) => until(`the span ${name}`, () => all().find((one) => one.name === name))
   return { url: `http://127.0.0.1:${port}`, requests, all, span }
 }
 
@@ -100,13 +94,7 @@ t.test('a request, its job and its delivery are one trace, which is that of the 
   const [, traceId, spanId] = String(delivered.headers.traceparent).split('-')
   t.equal(traceId, CALLER.traceId, 'the receiver gets the trace')
   const inTrace = () => collector.all().filter((one) => one.traceId === CALLER.traceId)
-  const byId = async (id: string) => {
-    for (;;) {
-      const found = inTrace().find((one) => one.spanId === id)
-      if (found) return found
-      await sleep(20)
-    }
-  }
+  const byId = (id: string) => until(`the span ${id}`, () => inTrace().find((one) => one.spanId === id))
   const delivery = await byId(spanId!)
   t.match(delivery, { name: 'deliver', parentSpanId: request.spanId })
   t.match(attributesOf(delivery), { 'zaakstroom.receiver': 'extern', 'zaakstroom.outcome': 'delivered' })

@@ -4,6 +4,7 @@
 // In a process of its own: it starts and kills the program.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { until } from '../until.ts'
 import {
   type Antwoord,
   CREATE,
@@ -13,7 +14,6 @@ import {
   openClient,
   randomFrom,
   type Service,
-  until,
   verifyAccount,
 } from './processes.ts'
 

@@ -12,7 +12,10 @@ import { freePort } from '../free-port.ts'
 import { configure } from '../notificaties/given.ts'
 import { programEnv } from '../program-env.ts'
 import type { JudgeLike, StageLike } from '../stage.ts'
+import { until } from '../until.ts'
 import { CRS, ZAKEN, zaakBody } from './given.ts'
+
+export { until }
 
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** The exit code that says: the database is away, start me again. */
@@ -331,14 +334,6 @@ export async function endAll(t: JudgeLike, { test, apis, workers }: Service): Pr
 }
 
 // ---- small things ----
-
-export async function until(what: string, condition: () => Promise<boolean> | boolean, limit = 120_000): Promise<void> {
-  const late = performance.now() + limit
-  while (!(await condition())) {
-    if (performance.now() > late) throw new Error(`did not come: ${what}`)
-    await sleep(25)
-  }
-}
 
 export function randomFrom(seed: number): () => number {
   let state = seed

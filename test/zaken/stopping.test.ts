@@ -2,6 +2,7 @@
 // In a process of its own: it starts and stops the program.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { until } from '../until.ts'
 import {
   type Antwoord,
   CREATE,
@@ -10,7 +11,6 @@ import {
   givenService,
   isReady,
   openClient,
-  until,
   verifyAccount,
 } from './processes.ts'
 
