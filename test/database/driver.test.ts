@@ -1,9 +1,7 @@
 // In a process of its own: it starts and stops databases.
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
@@ -11,8 +9,9 @@ import { sql as statement } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { requirePatchedDriver } from '../../src/database/driver.ts'
-import { startEmbedded } from '../../src/database/embedded.ts'
 import { testDatabase } from '../setup.ts'
+import { until } from '../until.ts'
+import { ownServer } from './own-server.ts'
 
 t.test('a driver without our patch is refused at the start, with what to do', async (t) => {
   requirePatchedDriver()
@@ -53,15 +52,8 @@ t.test('what the server finds at the end of a COPY is told', async (t) => {
 t.test(
   'a connection that is lost within a transaction is an error of that transaction, and the pool goes on',
   async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-driver-'))
-    await chmod(directory, 0o711)
-    const server = await startEmbedded(directory)
-    const { sql, close } = openDatabase(server.url, { max: 2, name: 'test' })
-    t.teardown(async () => {
-      await close()
-      await server.stop()
-      await rm(directory, { recursive: true, force: true })
-    })
+    const { sql, close } = openDatabase((await testDatabase(t)).url, { max: 2, name: 'test' })
+    t.teardown(close)
     for (let turn = 0; turn < 20; turn++) {
       const lost = sql.begin(async (inner) => {
         const [own] = await inner`select pg_backend_pid() as pid`
@@ -175,16 +167,9 @@ t.test('a pool whose connections are cut all the time serves again when that sto
 t.test(
   'who waits for a connection while the server stops is answered, and the pool keeps all its connections',
   async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-driver-'))
-    await chmod(directory, 0o711)
-    let server = await startEmbedded(directory, { settings: ['fsync=off'] })
-    const { url } = server
-    const { sql, db, close } = openDatabase(url, { max: 3, name: 'test' })
-    t.teardown(async () => {
-      await close()
-      await server.stop()
-      await rm(directory, { recursive: true, force: true })
-    })
+    const server = await ownServer(t)
+    const { sql, db, close } = openDatabase(server.url, { max: 3, name: 'test' })
+    t.teardown(close)
     let done = false
     let answered = 0
     const readers = Array.from({ length: 12 }, async () => {
@@ -199,9 +184,9 @@ t.test(
     })
     for (let turn = 0; turn < 4; turn++) {
       const before = answered
-      while (answered < before + 50) await new Promise(setImmediate)
+      await until('50 answers', () => answered >= before + 50)
       await server.stop()
-      server = await startEmbedded(directory, { settings: ['fsync=off'], port: Number(new URL(url).port) })
+      await server.start()
     }
     done = true
     await Promise.all(readers)

@@ -17,11 +17,12 @@ import { secretBox } from '../../src/autorisaties/secret-box.ts'
 import { runApi } from '../../src/cli/processes.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
-import { type Embedded, startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { filesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { sweep } from '../../src/documenten/storage/index.ts'
+import { type OwnServer, ownServer } from '../database/own-server.ts'
 import { programEnv } from '../program-env.ts'
+import { until } from '../until.ts'
 import { API, csvText, DOCUMENTEN, type Rij } from './importing.ts'
 
 const ROWS = 3000
@@ -29,6 +30,7 @@ const BATCH = 25
 const DATABASE_AWAY = 69
 const KILLS = 10
 const RESUME_MS = 120_000
+const IMPORT_MS = 240_000
 const SECRET = 'a secret that only the tests know, 32+'
 const KEY = 'key of the tests, long enough'
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -49,7 +51,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
   await writeSources(importDir)
   const csv = csvText(Array.from({ length: ROWS }, (_, n) => rowOf(n)))
 
-  const server = await ownServer(t, join(directory, 'server'))
+  const server = await ownServer(t)
   const [calm, wild] = [
     await installation(t, server, directory, 'calm', importDir),
     await installation(t, server, directory, 'wild', importDir),
@@ -65,7 +67,11 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
   let killed = 0
   let slowest = 0
   for (const [index, disturbance] of disturbances.entries()) {
-    await until(`row ${targets[index]}`, async () => (await progress(wild, uuid)).verwerkt >= targets[index]!)
+    await until(
+      `row ${targets[index]}`,
+      async () => (await progress(wild, uuid)).verwerkt >= targets[index]!,
+      IMPORT_MS,
+    )
     await sleep(random() * 80) // somewhere within a batch
     const busy = await busyWorker(wild, workers)
     if (disturbance === 'outage') {
@@ -99,7 +105,7 @@ t.test('an import survives its workers and its database', { timeout: 580_000 }, 
     t.comment(`${disturbance} at ${verwerkt}, went on after ${Math.round(performance.now() - since)} ms`)
     if (disturbance === 'freeze') workers[busy]!.kill('SIGCONT') // it goes on with what is no longer its own
   }
-  await until('the end', async () => (await progress(wild, uuid)).status !== 'active')
+  await until('the end', async () => (await progress(wild, uuid)).status !== 'active', IMPORT_MS)
   // The job of a worker that was killed between its last commit and its word to the queue is found when that worker is missed.
   await until('an empty queue', async () => {
     const [jobs] = await wild.sql`select count(*)::int as count from graphile_worker.jobs`
@@ -213,31 +219,10 @@ async function writeSources(importDir: string): Promise<void> {
 
 // ---- the installation ----
 
-type Server = { url: string; crash(): Promise<void>; start(): Promise<void> }
-
-/** A PostgreSQL of our own, to be taken down without warning. */
-async function ownServer(t: Test, data: string): Promise<Server> {
-  let server: Embedded = await startEmbedded(data, { settings: ['fsync=off'] })
-  t.teardown(() => server.stop())
-  const { url } = server
-  return {
-    url,
-    async crash() {
-      const [pid] = (await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')
-      process.kill(Number(pid), 'SIGQUIT') // what pg_ctl calls an immediate stop
-      await server.exited
-      await server.stop()
-    },
-    async start() {
-      server = await startEmbedded(data, { settings: ['fsync=off'], port: Number(new URL(url).port) })
-    },
-  }
-}
-
 type Installation = Awaited<ReturnType<typeof installation>>
 
 /** A database, a storage and an API of their own; the files to import are shared. */
-async function installation(t: Test, server: Server, directory: string, name: string, importDir: string) {
+async function installation(t: Test, server: OwnServer, directory: string, name: string, importDir: string) {
   const admin = postgres(server.url, { max: 1, onnotice: () => {} })
   await admin`create database ${admin(name)}`
   await admin.end()
@@ -298,7 +283,7 @@ async function startImport({ fetch }: Installation, csv: string): Promise<string
 async function undisturbed(t: Test, installed: Installation, csv: string) {
   const uuid = await startImport(installed, csv)
   const worker = await startWorker(t, installed)
-  await until('the undisturbed end', async () => (await progress(installed, uuid)).status !== 'active')
+  await until('the undisturbed end', async () => (await progress(installed, uuid)).status !== 'active', IMPORT_MS)
   await endWorker(worker)
   return outcomeOf(installed, uuid)
 }
@@ -350,14 +335,6 @@ async function endWorker(worker: ChildProcess): Promise<void> {
 }
 
 // ---- small things ----
-
-async function until(what: string, condition: () => Promise<boolean>, limit = 240_000): Promise<void> {
-  const late = performance.now() + limit
-  while (!(await condition())) {
-    if (performance.now() > late) throw new Error(`did not come: ${what}`)
-    await sleep(20)
-  }
-}
 
 function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')

@@ -1,14 +1,11 @@
 // In a process of its own: it starts and stops a database.
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { testApp } from '../app.ts'
+import { ownServer } from '../database/own-server.ts'
+import { until } from '../until.ts'
 
 const CATALOGUSSEN = '/catalogi/api/v1/catalogussen'
 const UUID = '00000000-0000-4000-8000-000000000000'
@@ -189,14 +186,11 @@ t.test('a route that declares no access stops the start', async (t) => {
 t.test(
   'a database that stops gives 503 with Retry-After within seconds, and is used again when it is back',
   async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-outage-'))
-    await chmod(directory, 0o711)
-    t.teardown(() => rm(directory, { recursive: true, force: true }))
-    const first = await startEmbedded(directory)
-    await migrate(first.url)
-    const test = await testApp(t, { DATABASE_URL: first.url })
+    const server = await ownServer(t)
+    await migrate(server.url)
+    const test = await testApp(t, { DATABASE_URL: server.url })
     t.equal((await test.call('GET', CATALOGUSSEN)).status, 200)
-    await first.stop()
+    await server.stop()
     const answer = await test.call('GET', CATALOGUSSEN)
     t.match(answer, { status: 503, headers: { 'retry-after': String }, body: { code: 'service_unavailable' } })
     t.equal(
@@ -205,11 +199,10 @@ t.test(
     )
     t.equal((await test.call('GET', '/livez')).status, 200)
     t.match(await test.call('GET', '/readyz'), { status: 503, body: { checks: { database: { status: 'failed' } } } })
-    const again = await startEmbedded(directory, { port: Number(new URL(first.url).port) })
-    t.teardown(() => again.stop())
-    while ((await test.call('GET', CATALOGUSSEN)).status === 503);
+    await server.start()
+    await until('the database', async () => (await test.call('GET', CATALOGUSSEN)).status !== 503)
     t.match(await test.call('GET', CATALOGUSSEN), { status: 200, body: { count: 0 } })
-    while ((await test.call('GET', '/readyz')).status !== 200) await sleep(50) // it is asked once a second
+    await until('ready again', async () => (await test.call('GET', '/readyz')).status === 200)
   },
 )
 
@@ -225,9 +218,9 @@ t.test('/readyz asks what it tells of once a second, however many want to know',
   const answers = await Promise.all(Array.from({ length: 20 }, () => test.call('GET', '/readyz')))
   t.same([...new Set(answers.map(({ status }) => status))], [200])
   t.equal(asked, 1)
-  while (asked === 1) {
+  await until('the next time', async () => {
     t.equal((await test.call('GET', '/readyz')).status, 200)
-    await sleep(50)
-  }
+    return asked > 1
+  })
   t.equal(asked, 2, 'and again later')
 })

@@ -1,22 +1,20 @@
 // In a process of its own: it starts workers, and its tests wait side by side.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import pino from 'pino'
 import type { Sql } from 'postgres'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { type Embedded, startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { reapDeadWorkers } from '../../src/jobs/leases.ts'
 import { isConnectionFault } from '../../src/jobs/pool.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
+import { ownServer } from '../database/own-server.ts'
 import { testDatabase } from '../setup.ts'
+import { until } from '../until.ts'
 import { lockJob } from './queue.ts'
 
 const FIXTURE = new URL('./worker-process.ts', import.meta.url)
@@ -28,12 +26,12 @@ t.test('a job of a worker that is killed is done by another, and keeps its attem
   const { url, sql } = await database(t)
   const first = await startProcess(t, url)
   await addJob(sql, 'gated', 'a')
-  await until(() => runs(sql, 'a', first))
+  await until('the job at the first worker', () => runs(sql, 'a', first))
   const second = await startProcess(t, url)
   first.kill('SIGKILL')
-  await until(() => runs(sql, 'a', second), 15_000)
+  await until('the job at the second worker', () => runs(sql, 'a', second), 15_000)
   await openGate(sql, 'a')
-  await until(() => isIdle(sql))
+  await until('the end of all jobs', () => isIdle(sql))
   t.match(await sql`select key, pid from effect`, [{ key: 'a', pid: second.pid }])
   t.match(await sql`select attempt from run where pid = ${second.pid!}`, [{ attempt: 1 }])
   t.equal((await sql`select from worker`).length, 1, 'the dead worker is off the list')
@@ -43,34 +41,35 @@ t.test('the same worker, started again after it was killed, takes its job up', a
   const { url, sql } = await database(t)
   const first = await startProcess(t, url)
   await addJob(sql, 'gated', 'a')
-  await until(() => runs(sql, 'a', first))
+  await until('the job at the first worker', () => runs(sql, 'a', first))
   first.kill('SIGKILL')
   const second = await startProcess(t, url)
-  await until(() => runs(sql, 'a', second), 15_000)
+  await until('the job at the second worker', () => runs(sql, 'a', second), 15_000)
   await openGate(sql, 'a')
-  await until(() => isIdle(sql))
+  await until('the end of all jobs', () => isIdle(sql))
 })
 
 t.test('a frozen worker loses its job to another and does not complete it when it wakes', async (t) => {
   const { url, sql } = await database(t)
   const frozen = await startProcess(t, url)
   await addJob(sql, 'gated', 'a')
-  await until(() => runs(sql, 'a', frozen))
+  await until('the job at the first worker', () => runs(sql, 'a', frozen))
   const [before] = await sql`select id from worker`
   frozen.kill('SIGSTOP')
   const second = await startProcess(t, url)
-  await until(() => runs(sql, 'a', second), 40_000)
+  await until('the job at the second worker', () => runs(sql, 'a', second), 40_000)
 
   await openGate(sql, 'a', frozen)
   const finished = message(frozen, 'finished a')
   frozen.kill('SIGCONT')
   await finished
   await until(
+    'another registration',
     async () => (await sql`select from worker where pid = ${frozen.pid!} and id <> ${before?.id}`).length === 1,
   )
   // It has drained its old pool, and with that decided about the old job, when it works on a new one without holding that.
   await addJob(sql, 'gated', 'b')
-  await until(() => runs(sql, 'b', frozen))
+  await until('the new job at the first worker', () => runs(sql, 'b', frozen))
   t.match(
     await sql`select attempts from graphile_worker.jobs where task_identifier = 'gated' order by id`,
     [{ attempts: 1 }, { attempts: 1 }],
@@ -78,24 +77,24 @@ t.test('a frozen worker loses its job to another and does not complete it when i
   )
   await openGate(sql, 'a', second)
   await openGate(sql, 'b')
-  await until(() => isIdle(sql))
+  await until('the end of all jobs', () => isIdle(sql))
   t.equal((await sql`select from run where key = 'a'`).length, 2)
 })
 
 t.test('two workers go on through two immediate restarts of the database, without using attempts', async (t) => {
-  const server = await ownServer(t)
+  const server = await givenServer(t)
   const { url, sql } = server
   const workers = [await startProcess(t, url, { CONCURRENCY: '4' }), await startProcess(t, url, { CONCURRENCY: '4' })]
   const registered = await sql`select pid from worker order by pid`
   const keys = Array.from({ length: 150 }, (_, i) => `job ${i}`)
   await sql`select graphile_worker.add_job('quick', json_build_object('key', key)) from unnest(${keys}::text[]) as key`
   for (const done of [20, 70]) {
-    await until(async () => (await sql`select from effect`).length >= done)
+    await until(`${done} jobs`, async () => (await sql`select from effect`).length >= done)
     await server.crash()
     await sleep(2_000) // there is nothing to wait for while it is away; the workers have to miss it
     await server.start()
   }
-  await until(() => isIdle(sql), 40_000)
+  await until('the end of all jobs', () => isIdle(sql), 40_000)
   t.equal((await sql`select from effect`).length, keys.length)
   t.match(await sql`select max(attempt) from run`, [{ max: 1 }])
   for (const worker of workers) t.ok(isAlive(worker), 'the process is still the same')
@@ -104,12 +103,12 @@ t.test('two workers go on through two immediate restarts of the database, withou
 })
 
 t.test('a job that finishes while the database is away is completed once it is back, and not run again', async (t) => {
-  const server = await ownServer(t)
+  const server = await givenServer(t)
   const worker = await startProcess(t, server.url)
   const started: unknown[] = []
   worker.on('message', (message) => String(message).startsWith('started') && started.push(message))
   await addJob(server.sql, 'offline', 'a')
-  await until(async () => started.length > 0)
+  await until('the job', () => started.length > 0)
   await server.crash()
   const unreachable = logged(worker, 'the worker cannot reach the database')
   const finished = message(worker, 'finished a')
@@ -117,13 +116,13 @@ t.test('a job that finishes while the database is away is completed once it is b
   await finished
   await unreachable
   await server.start()
-  await until(() => isIdle(server.sql))
+  await until('the end of all jobs', () => isIdle(server.sql))
   t.same(started, ['started a'])
   t.ok(isAlive(worker))
 })
 
 t.test('a worker that is started while the database is away waits for it', async (t) => {
-  const server = await ownServer(t)
+  const server = await givenServer(t)
   await server.crash()
   const worker = spawnProcess(t, server.url)
   const ready = message(worker, 'ready')
@@ -131,7 +130,7 @@ t.test('a worker that is started while the database is away waits for it', async
   await server.start()
   await ready
   await addJob(server.sql, 'quick', 'a')
-  await until(() => isIdle(server.sql))
+  await until('the end of all jobs', () => isIdle(server.sql))
 })
 
 t.test('a worker goes on when all its connections are cut again and again', async (t) => {
@@ -145,7 +144,7 @@ t.test('a worker goes on when all its connections are cut again and again', asyn
       where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
     await sleep(75)
   }
-  await until(() => isIdle(sql), 60_000)
+  await until('the end of all jobs', () => isIdle(sql), 60_000)
   t.equal((await sql`select from effect`).length, keys.length)
   t.ok(isAlive(worker))
 })
@@ -155,11 +154,11 @@ t.test('a worker whose connections no longer lead anywhere makes new ones', asyn
   const proxy = await startProxy(t, url)
   const worker = await startProcess(t, proxy.url, { CONCURRENCY: '2', TASK_DATABASE_URL: url })
   await addJob(sql, 'quick', 'before')
-  await until(() => isIdle(sql))
+  await until('the end of all jobs', () => isIdle(sql))
   proxy.blackHole()
   await addJob(sql, 'quick', 'after')
-  await until(async () => (await sql`select from effect where key = 'after'`).length === 1, 60_000)
-  await until(() => isIdle(sql), 60_000)
+  await until('the job', async () => (await sql`select from effect where key = 'after'`).length === 1, 60_000)
+  await until('the end of all jobs', () => isIdle(sql), 60_000)
   t.ok(isAlive(worker))
 })
 
@@ -169,13 +168,13 @@ t.test('a job runner that ends by itself is followed by another in the same proc
   const [before] = await sql`select id from worker`
   const listeners = () =>
     sql`select from pg_stat_activity where datname = current_database() and state = 'idle' and query like 'LISTEN%'`
-  await until(async () => (await listeners()).length === 1)
+  await until('a runner that listens', async () => (await listeners()).length === 1)
   // graphile-worker shuts its runner down when it hears of a newer schema; this one has not really changed
   await sql`select pg_notify('worker:migrate', '{"breaking": true, "migrationNumber": 1000}')`
-  await until(async () => (await sql`select from worker where id > ${before?.id}`).length === 1)
+  await until('the next runner', async () => (await sql`select from worker where id > ${before?.id}`).length === 1)
   await addJob(sql, 'quick', 'a')
-  await until(() => runs(sql, 'a', worker))
-  await until(() => isIdle(sql))
+  await until('a running job', () => runs(sql, 'a', worker))
+  await until('the end of all jobs', () => isIdle(sql))
   t.match(await sql`select pid from worker`, [{ pid: worker.pid }])
 })
 
@@ -190,11 +189,12 @@ t.test('a job that kills its worker every time ends as failed, with the reason',
   let deaths = 0
   const failed = async () =>
     (await sql`select from graphile_worker.jobs where attempts = max_attempts and locked_by is null`).length === 1
-  await until(async () => {
+  const dies = async () => {
     const worker = await startProcess(t, url)
-    await Promise.race([once(worker, 'exit').then(() => deaths++), until(failed, 60_000)])
+    await Promise.race([once(worker, 'exit').then(() => deaths++), until('a failed job', failed, 60_000)])
     return failed()
-  }, 90_000)
+  }
+  await until('the last death', dies, 90_000)
   t.equal(deaths, 6, 'five are forgiven, the sixth used up the only attempt')
   t.match(await sql`select last_error from graphile_worker.jobs`, [{ last_error: /worker process died.* 6 times/ }])
 })
@@ -203,7 +203,7 @@ t.test('a stopped worker finishes its job first, takes no other, and signs off',
   const { url, sql } = await database(t)
   const worker = await startProcess(t, url)
   await addJob(sql, 'gated', 'a')
-  await until(() => runs(sql, 'a', worker))
+  await until('a running job', () => runs(sql, 'a', worker))
   await addJob(sql, 'quick', 'b')
   const exit = once(worker, 'exit')
   worker.kill('SIGTERM')
@@ -220,7 +220,7 @@ t.test('a job that does not end within the limit of a stop goes back to the queu
   const { url, sql } = await database(t)
   const worker = await startProcess(t, url)
   await addJob(sql, 'gated', 'a')
-  await until(() => runs(sql, 'a', worker))
+  await until('a running job', () => runs(sql, 'a', worker))
   const exit = once(worker, 'exit')
   worker.kill('SIGTERM')
   t.same(await exit, [0, null])
@@ -244,7 +244,7 @@ t.test('a job that was assigned to a living worker but never reached it is given
   const [registered] = await sql`select pool_id from worker`
   await lockJob(sql, lost, registered!.pool_id, 60)
   await lockJob(sql, stray, 'pool-of-nobody', 60)
-  await until(async () => done.length === 2)
+  await until('both jobs', () => done.length === 2)
   t.same(done.sort(), [
     [lost, 1],
     [stray, 1],
@@ -321,31 +321,11 @@ async function prepare(t: Test, url: string): Promise<Sql> {
   return sql
 }
 
-type OwnServer = { url: string; sql: Sql; crash(): Promise<void>; start(): Promise<void> }
-
 /** A server for one test, which it may take down. */
-async function ownServer(t: Test): Promise<OwnServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-worker-'))
-  await chmod(directory, 0o711)
-  t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  const data = join(directory, 'data')
-  let server: Embedded = await startEmbedded(data, { settings: ['fsync=off'] })
-  t.teardown(() => server.stop())
-  const { url } = server
-  await migrate(url)
-  return {
-    url,
-    sql: await prepare(t, url),
-    async crash() {
-      const [pid] = (await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')
-      process.kill(Number(pid), 'SIGQUIT') // what pg_ctl calls an immediate stop
-      await server.exited
-      await server.stop()
-    },
-    async start() {
-      server = await startEmbedded(data, { settings: ['fsync=off'], port: Number(new URL(url).port) })
-    },
-  }
+async function givenServer(t: Test) {
+  const server = await ownServer(t)
+  await migrate(server.url)
+  return { ...server, sql: await prepare(t, server.url) }
 }
 
 type Proxy = { url: string; blackHole(): void }
@@ -411,15 +391,7 @@ async function message(child: ChildProcess, text: string): Promise<void> {
 }
 
 async function logged(worker: Worker, text: string): Promise<void> {
-  await until(async () => worker.lines.some((line) => line.includes(text)))
-}
-
-async function until(condition: () => Promise<boolean>, limit = 120_000): Promise<void> {
-  const late = Date.now() + limit
-  while (!(await condition())) {
-    if (Date.now() > late) throw new Error(`did not happen in ${limit / 1000} s: ${condition}`)
-    await sleep(50)
-  }
+  await until(text, () => worker.lines.some((line) => line.includes(text)))
 }
 
 async function addJob(sql: Sql, task: string, key: string, maxAttempts = 25, delay = '0'): Promise<string> {

@@ -1,14 +1,12 @@
 // PostgreSQL is stopped and started again while cases are created and read: the api says so at once and answers again by
 // itself, the worker goes on, and nothing that was promised is lost. Repeat with KILL_SEED=….
 // In a process of its own: it starts the program and stops its database.
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Embedded, startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { BASE } from '../app.ts'
+import { ownServer } from '../database/own-server.ts'
+import { until } from '../until.ts'
 import {
   type Antwoord,
   CREATE,
@@ -19,7 +17,6 @@ import {
   openClient,
   randomFrom,
   type Service,
-  until,
   verifyAccount,
 } from './processes.ts'
 
@@ -35,6 +32,7 @@ const random = randomFrom(seed)
 
 t.test('the service answers without its database, and goes on when it is back', { timeout: 580_000 }, async (t) => {
   const server = await ownServer(t)
+  await migrate(server.url)
   const service = await givenService(t, { apis: 1, workers: 1 }, { DATABASE_URL: server.url })
   const [api] = service.apis
   const load = startLoad(t, service)
@@ -43,7 +41,7 @@ t.test('the service answers without its database, and goes on when it is back', 
   for (const how of ['fast', 'immediate', 'immediate', 'fast', 'immediate', 'fast'] as const) {
     await sleep(random() * 1_500) // in the middle of something
     const asked = performance.now()
-    await server.stop(how)
+    await (how === 'fast' ? server.stop() : server.crash())
     const away = performance.now()
     // Every kind of request is refused, and then for a while longer.
     await until('refusals', () => load.kinds.every((kind) => load.since(away, kind, BAD[kind])))
@@ -92,7 +90,7 @@ t.test('the service answers without its database, and goes on when it is back', 
   await verifyAccount(t, service, load.creates)
 
   await t.test('processes that start without a database say so, and run when it is back', async (t) => {
-    await server.stop('fast')
+    await server.stop()
     const processes = [...service.apis, ...service.workers]
     for (const process of processes) process.kill('SIGKILL')
     const before = processes.map(({ restarts }) => restarts)
@@ -177,29 +175,3 @@ function startLoad(t: Test, service: Service) {
 }
 
 // ---- the server ----
-
-/** A PostgreSQL of our own, to be stopped in either way. */
-async function ownServer(t: Test) {
-  const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-weg-'))
-  await chmod(directory, 0o711)
-  t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  const data = join(directory, 'data')
-  let server: Embedded = await startEmbedded(data, { settings: ['fsync=off'] })
-  t.teardown(() => server.stop())
-  const { url } = server
-  await migrate(url)
-  return {
-    url,
-    async stop(how: 'fast' | 'immediate') {
-      if (how === 'immediate') {
-        const [pid] = (await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')
-        process.kill(Number(pid), 'SIGQUIT')
-        await server.exited
-      }
-      await server.stop()
-    },
-    async start() {
-      server = await startEmbedded(data, { settings: ['fsync=off'], port: Number(new URL(url).port) })
-    },
-  }
-}
