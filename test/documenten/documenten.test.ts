@@ -2,6 +2,9 @@ import t from 'tap'
 import { givenClient, givenInformatieobjecttype, testApp, uuidOf } from '../app.ts'
 import { base64, EIO, faults, givenDocument, givenLock, newDocument } from './documenten.ts'
 
+// Tests that count, or look at all documents, have an application of their own.
+const test = await testApp(t)
+
 t.test('a document is made with content, and shown alike by create, detail and list', async (t) => {
   const test = await testApp(t)
   const made = await givenDocument(test, { trefwoorden: ['a', 'b'], integriteit: null })
@@ -33,7 +36,6 @@ t.test('a document is made with content, and shown alike by create, detail and l
 })
 
 t.test('every fault of a create is reported at once, in the order of the fields', async (t) => {
-  const test = await testApp(t)
   const answer = await test.call('POST', EIO, {
     bronorganisatie: '123456789',
     titel: '',
@@ -58,7 +60,6 @@ t.test('every fault of a create is reported at once, in the order of the fields'
 })
 
 t.test('drc-001: the type exists, is an informatieobjecttype, and is published', async (t) => {
-  const test = await testApp(t)
   const document = await givenDocument(test)
   const concept = await givenInformatieobjecttype(test, { omschrijving: 'Concept', concept: true })
   const absent = concept.replace(uuidOf(concept), crypto.randomUUID())
@@ -81,7 +82,6 @@ t.test('drc-001: the type exists, is an informatieobjecttype, and is published',
 t.test(
   'drc-005: a received document is not being drafted, also when the date is added or taken away later',
   async (t) => {
-    const test = await testApp(t)
     const type = await givenInformatieobjecttype(test)
     const refused = await test.call(
       'POST',
@@ -103,7 +103,6 @@ t.test(
 t.test(
   'drc-007: without a statement the type decides the confidentiality, and an empty text is no statement',
   async (t) => {
-    const test = await testApp(t)
     const type = await givenInformatieobjecttype(test, { vertrouwelijkheidaanduiding: 'geheim' })
     for (const [stated, expected] of [
       [{}, 'geheim'],
@@ -118,7 +117,6 @@ t.test(
 )
 
 t.test('drc-009: a document is changed by who holds its lock', async (t) => {
-  const test = await testApp(t)
   const { url, ...document } = await givenDocument(test)
   const put = { ...newDocument(document.informatieobjecttype), titel: 'Anders' }
   t.same(faults(await test.call('PATCH', url, { titel: 'x' })), ['nonFieldErrors: unlocked'])
@@ -140,7 +138,6 @@ t.test('drc-009: a document is changed by who holds its lock', async (t) => {
 })
 
 t.test('drc-009: only the forced scope unlocks without the lock', async (t) => {
-  const test = await testApp(t)
   const { url, informatieobjecttype } = await givenDocument(test)
   const right = { component: 'drc', typeUuid: uuidOf(informatieobjecttype), max: 'zeer_geheim' }
   await givenClient(test, 'sloten', [{ ...right, scopes: ['documenten.lezen', 'documenten.lock'] }])
@@ -184,7 +181,6 @@ t.test('a change is a new version; older versions stay as they were', async (t) 
 })
 
 t.test('simultaneous changes get versions without gaps', async (t) => {
-  const test = await testApp(t)
   const { url } = await givenDocument(test)
   const lock = await givenLock(test, url)
   const answers = await Promise.all(
@@ -200,7 +196,6 @@ t.test('simultaneous changes get versions without gaps', async (t) => {
 })
 
 t.test('groups are given whole, and null clears them', async (t) => {
-  const test = await testApp(t)
   const integriteit = { algoritme: 'sha_256', waarde: '', datum: '2025-01-01' }
   const ondertekening = { soort: 'pki', datum: '2025-01-01' }
   const { url } = await givenDocument(test, { integriteit, ondertekening })
@@ -216,7 +211,6 @@ t.test('groups are given whole, and null clears them', async (t) => {
 })
 
 t.test('a number is unique within its bronorganisatie, also when many come at once', async (t) => {
-  const test = await testApp(t)
   const { informatieobjecttype } = await givenDocument(test, { identificatie: 'EEN' })
   const taken = await test.call('POST', EIO, newDocument(informatieobjecttype, { identificatie: 'EEN' }))
   t.same(faults(taken), ['identificatie: identificatie-niet-uniek'])
@@ -237,7 +231,6 @@ t.test('a generated number passes over numbers that documents brought along', as
 })
 
 t.test('reserved numbers are unique, and are used up by the document', async (t) => {
-  const test = await testApp(t)
   const { informatieobjecttype } = await givenDocument(test)
   const url = '/documenten/api/v1/documentnummer_reserveren'
   const one = await test.call('POST', url, { bronorganisatie: '000000000' })
@@ -421,7 +414,6 @@ t.test('each row of a list has the content of its own version', async (t) => {
 })
 
 t.test('_zoek wants uuids, and takes expand as text and as list', async (t) => {
-  const test = await testApp(t)
   const { url, informatieobjecttype, identificatie } = await givenDocument(test)
   await givenDocument(test)
   const uuid__in = [uuidOf(url)]
@@ -441,7 +433,6 @@ t.test('_zoek wants uuids, and takes expand as text and as list', async (t) => {
 })
 
 t.test('an ETag belongs to one representation', async (t) => {
-  const test = await testApp(t)
   const { url } = await givenDocument(test)
   const plain = await test.call('GET', url)
   const again = await test.call('GET', url, undefined, { headers: { 'if-none-match': `"x", ${plain.headers.etag}` } })
