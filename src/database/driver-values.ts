@@ -16,6 +16,17 @@ export const rowOf = <T extends keyof DB>(sql: Sql, _table: T, values: Insertabl
 /** The same after `update <table> set`. There is at least one. */
 export const changesOf = <T extends keyof DB>(sql: Sql, _table: T, values: Updateable<DB[T]>) => named(sql, values)
 
+/**
+ * The names of the columns that a row holds: of `of`, or as they stand after `insert into <table>`. With `recordsOf` many rows
+ * with the same columns are one parameter.
+ */
+export const columnsOf = <T extends keyof DB>(sql: Sql, _table: T, row: Updateable<DB[T]>, of?: string) =>
+  sql(Object.keys(columns(row)).map((name) => (of === undefined ? name : `${of}.${name}`)))
+
+/** Rows as JSON for `jsonb_populate_recordset(null::<table>, …)`. Values of JSON stand in them as they are. */
+export const recordsOf = <T extends keyof DB>(_table: T, rows: readonly Updateable<DB[T]>[]) =>
+  JSON.stringify(rows.map(columns))
+
 /** What the driver makes of a moment, as an expression: for JSON that the database makes. The session is in UTC. */
 export const momentOf = (column: string) => `replace(replace(${column}::text, ' ', 'T'), '+00', 'Z')`
 

@@ -30,7 +30,16 @@ import { holdZaak, type ZaakCore } from './lock.ts'
 import { zaakEvent } from './records.ts'
 import { createResultaat, Resultaat, ResultaatPart } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, GEFORCEERD, HEROPENEN, mayDo, requireMay, STATUS_ZETTEN } from './rights.ts'
-import { changeRol, createRol, deleteRol, findRol, Rol, RolPart, rollenOf } from './rollen.ts'
+import {
+  deleteRollen,
+  findRollen,
+  judgeChangedRol,
+  openNewRollen,
+  Rol,
+  RolPart,
+  rollenOf,
+  writeRollen,
+} from './rollen.ts'
 import { type Closing, createStatus, dayAsWritten, Status, StatusPart } from './statussen.ts'
 import { changeZaak } from './zaak/change.ts'
 import { Params, toZaak, Zaak, ZaakInput, type ZaakPatch } from './zaak/columns.ts'
@@ -142,7 +151,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)
         const status = await setStatus(m, kern, body.status, 'mag', typen)
-        const rollen = await each('rollen', body.rollen, (rol) => createRol(m, kern, readInput(RolPart, rol), typen))
+        const judge = await openNewRollen(m, kern, urlsOf(body.rollen), typen)
+        const judged = await each('rollen', body.rollen, async (rol) => judge(readInput(RolPart, rol)))
+        const rollen = await writeRollen(m, kern, judged)
         const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
           const from = remote.relations.length
           const made = await createZio(m, kern, zio as ZioPart, { document: documenten[index], remote, typen })
@@ -359,19 +370,7 @@ function only(name: 'opschorting' | 'verlenging', given: Record<string, unknown>
 
 /** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
 async function replaceRollen(m: Mutation, kern: ZaakCore, given: Free[], typen: RemoteTypes): Promise<void> {
-  const kept = new Set<string>()
-  const faults: InvalidParam[] = []
-  for (const [index, { uuid }] of given.entries()) {
-    if (uuid === undefined) continue
-    const name = `rollen.${index}.uuid`
-    const rol = isUuid(String(uuid)) ? await findRol(m, String(uuid)) : undefined
-    if (kept.has(String(uuid))) faults.push({ name, code: 'duplicate', reason: 'Deze rol staat er al.' })
-    else if (!rol) faults.push({ name, code: 'does-not-exist', reason: 'Deze rol bestaat niet.' })
-    else if (rol.zaakUuid !== kern.uuid)
-      faults.push({ name, code: 'missing-relation', reason: 'Deze rol hoort bij een andere zaak.' })
-    kept.add(String(uuid))
-  }
-  throwFaults(faults)
+  const kept = await keptRollen(m, kern, given)
   const there = await m.trx
     .selectFrom('rol')
     .where('zaakId', '=', kern.id)
@@ -380,13 +379,52 @@ async function replaceRollen(m: Mutation, kern: ZaakCore, given: Free[], typen: 
     .execute()
   if (there.length > 2 * LIMITS.items)
     throw invalid('rollen', 'max_items', `De zaak heeft meer dan ${2 * LIMITS.items} rollen. Wijzig ze een voor een.`)
-  for (const { uuid } of there) if (!kept.has(uuid)) await deleteRol(m, kern, expected(await findRol(m, uuid)))
-  await each('rollen', given, async ({ uuid, ...rol }) => {
+  const rows = await findRollen(
+    m,
+    there.map(({ uuid }) => uuid),
+  )
+  await deleteRollen(
+    m,
+    kern,
+    rows.filter(({ uuid }) => !kept.has(uuid)),
+  )
+  const before = new Map(rows.map((row) => [row.uuid, row]))
+  const added = given.filter((rol) => rol.uuid === undefined)
+  const judge = await openNewRollen(m, kern, urlsOf(added), typen)
+  const judged = await each('rollen', given, async (rol) => {
     const input = readInput(RolPart, rol)
-    if (uuid === undefined) return createRol(m, kern, input, typen)
-    return changeRol(m, kern, expected(await findRol(m, String(uuid))), input)
+    return rol.uuid === undefined ? judge(input) : judgeChangedRol(m, kern, expected(before.get(uuidIn(rol))), input)
   })
+  await writeRollen(m, kern, judged)
 }
+
+/** The uuids that are given, each once and each of a rol of this case. */
+async function keptRollen(m: Mutation, kern: ZaakCore, given: Free[]): Promise<ReadonlySet<string>> {
+  const found = await m.sql<{ uuid: string; zaak_id: number }[]>`
+    select uuid, zaak_id from rol where uuid = any(${given.map(uuidIn).filter(isUuid)}::uuid[])`
+  const zaken = new Map(found.map(({ uuid, zaak_id }) => [uuid, zaak_id]))
+  const kept = new Set<string>()
+  const faults: InvalidParam[] = []
+  for (const [index, rol] of given.entries()) {
+    if (rol.uuid === undefined) continue
+    const name = `rollen.${index}.uuid`
+    const uuid = uuidIn(rol)
+    const zaakId = zaken.get(uuid)
+    if (kept.has(uuid)) faults.push({ name, code: 'duplicate', reason: 'Deze rol staat er al.' })
+    else if (zaakId === undefined) faults.push({ name, code: 'does-not-exist', reason: 'Deze rol bestaat niet.' })
+    else if (zaakId !== kern.id)
+      faults.push({ name, code: 'missing-relation', reason: 'Deze rol hoort bij een andere zaak.' })
+    kept.add(uuid)
+  }
+  throwFaults(faults)
+  return kept
+}
+
+/** The uuid that a rol names, as the database writes it. */
+const uuidIn = ({ uuid }: Free) => String(uuid).toLowerCase()
+
+/** The types that rollen name, which were not read yet. */
+const urlsOf = (rollen: Free[]) => rollen.map(({ roltype }) => String(roltype))
 
 // ---- names of faults ----
 

@@ -134,6 +134,15 @@ export async function findOne<Row extends PartRow>(
   return (await select(bron, conditions).execute(db)).rows[0]
 }
 
+/** Those with these uuids, the oldest first. */
+export async function findAll<Row extends PartRow>(
+  db: ReadDb,
+  bron: PartSource<Row>,
+  uuids: readonly string[],
+): Promise<Row[]> {
+  return (await select(bron, [sql`x.uuid = any(${uuids}::uuid[])`], sql`order by x.id`).execute(db)).rows
+}
+
 /** @throws Problem 404 when there is none, 403 when rights with these scopes do not reach its case */
 export async function requireOne<Row extends PartRow>(
   db: ReadDb,

@@ -1,17 +1,19 @@
 // rollen: who is involved in a case, and as what.
+import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { sql } from 'kysely'
+import { type Insertable, sql, type Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { ReadDb } from '../database/database.ts'
-import { changesOf, jsonOf, rowOf } from '../database/driver-values.ts'
-import type { Actie, Mutation } from '../database/mutate.ts'
+import { columnsOf, recordsOf } from '../database/driver-values.ts'
+import type { Mutation } from '../database/mutate.ts'
 import { expected, one } from '../database/rows.ts'
+import type { DB } from '../database/types.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
-import { link } from '../http/links.ts'
+import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import type { InvalidParam } from '../http/problem.ts'
 import { fault, immutable, onObject, throwFaults } from '../http/problem.ts'
@@ -21,7 +23,7 @@ import {
   by,
   byType,
   byUrl,
-  findOne,
+  findAll,
   holdOne,
   type PartRow,
   paged,
@@ -33,7 +35,7 @@ import {
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
-import { requireTypeOfZaak, typeLink } from './types.ts'
+import { judgeTypeOfZaak, typeLink } from './types.ts'
 import { anyObject, OptionalReference, Params } from './zaak/columns.ts'
 import { BETROKKENE_TYPES, RolParameters, rolConditions } from './zaak/filters.ts'
 
@@ -159,61 +161,112 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
       app.mutate(request.actor, async (m) => {
         const { zaak, before } = await holdOne(m, source, request.params.uuid, BIJWERKEN)
         const sameZaak = request.body.zaak === link(m.actor.base, 'zaak', zaak.uuid)
-        return changeRol(m, zaak, before, request.body, sameZaak ? [] : [immutable('zaak')])
+        const faults = sameZaak ? [] : [immutable('zaak')]
+        return one(await writeRollen(m, zaak, [judgeChangedRol(m, zaak, before, request.body, faults)]))
       }),
   )
 
   app.delete('/rollen/:uuid', { config: access(BIJWERKEN), schema: { params: Params } }, async (request, reply) => {
     await app.mutate(request.actor, async (m) => {
       const { zaak, before } = await holdOne(m, source, request.params.uuid, BIJWERKEN)
-      await deleteRol(m, zaak, before)
+      await deleteRollen(m, zaak, [before])
     })
     return reply.code(204).send()
   })
 }
 
 /** @param typen what was asked of other servers */
-export async function createRol(m: Mutation, zaak: ZaakCore, input: RolPart, typen: RemoteTypes) {
-  const parts = readParts(input)
-  throwFaults(parts.faults)
-  const roltype = await roltypeOf(m, input.roltype, zaak, typen)
-  throwFaults([...(await onceFaults(m, zaak, roltype)), ...betrokkeneFaults(input), ...archivedFaults(zaak)])
-  requireOpenZaak(zaak, m.actor)
-  const values = { ...toRow(m, input, parts), zaakId: zaak.id, ...roltype }
-  const made = one(
-    await m.sql<{ uuid: string; there: number }[]>`insert into rol ${rowOf(m.sql, 'rol', values)}
-    returning uuid, ${countUpTo(m, 'rol', 'zaak_id', zaak.id, LIMITS.related)} as there`,
-  )
-  requireRoom(made.there, 'rollen')
-  return record(m, zaak, 'create', null, made.uuid)
+async function createRol(m: Mutation, zaak: ZaakCore, input: RolPart, typen: RemoteTypes) {
+  const judge = await openNewRollen(m, zaak, [input.roltype], typen)
+  return one(await writeRollen(m, zaak, [judge(input)]))
 }
 
-/** A PUT replaces the whole rol; who is involved is written anew. */
-export async function changeRol(
+/** A rol that may be written: a new one, or what becomes of one that is there. */
+type JudgedRol =
+  | { uuid: string; row: Insertable<DB['rol']>; before?: undefined }
+  | { uuid: string; row: Updateable<DB['rol']>; before: RolRow }
+
+/**
+ * Asks what new rollen of these types are judged by, once for all of them.
+ * @param typen what was asked of other servers
+ * @returns judges one new rol, as one that comes after those that were judged before
+ */
+export async function openNewRollen(m: Mutation, zaak: ZaakCore, urls: readonly string[], typen: RemoteTypes) {
+  const { base } = m.actor
+  const [roltypen, there] = await Promise.all([findRoltypen(m, urls), countRollen(m, zaak)])
+  return (input: RolPart): JudgedRol => {
+    const parts = readParts(input)
+    throwFaults(parts.faults)
+    const own = roltypen.get(localUuid(input.roltype, base, 'roltype'))
+    const { remote } = judgeTypeOfZaak('roltype', input.roltype, zaak, { typen, own, base }) // zrc-019
+    const { omschrijving, omschrijvingGeneriek } = remote ?? expected(own)
+    throwFaults([...onceFaults(there.once, omschrijvingGeneriek), ...betrokkeneFaults(input), ...archivedFaults(zaak)])
+    requireOpenZaak(zaak, m.actor)
+    requireRoom(there.aantal, 'rollen')
+    there.aantal += 1
+    there.once.push(omschrijvingGeneriek)
+    const type = { roltypeId: own?.id ?? null, roltypeUrl: remote?.url ?? null, omschrijving, omschrijvingGeneriek }
+    const uuid = randomUUID()
+    return { uuid, row: { uuid, zaakId: zaak.id, ...type, ...toRow(input, parts) } }
+  }
+}
+
+/** Judges what becomes of a rol. A PUT replaces the whole rol; who is involved is written anew. */
+export function judgeChangedRol(
   m: Mutation,
   zaak: ZaakCore,
   before: RolRow,
   input: RolPart,
   faults: InvalidParam[] = [],
-) {
+): JudgedRol {
   const oud = toRol(before, m.actor.base)
   const parts = readParts(input)
   throwFaults([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
   throwFaults([...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
-  await m.sql`update rol set ${changesOf(m.sql, 'rol', toRow(m, input, parts))} where id = ${before.id}`
-  return record(m, zaak, 'update', oud, before.uuid)
+  return { uuid: before.uuid, before, row: toRow(input, parts) }
 }
 
-export async function deleteRol(m: Mutation, zaak: ZaakCore, before: RolRow): Promise<void> {
+/** Writes rollen of one case, all new ones in one statement and all changed ones, and records them in this order. */
+export async function writeRollen(m: Mutation, zaak: ZaakCore, judged: readonly JudgedRol[]) {
+  const { sql } = m
+  const { base } = m.actor
+  const made = judged.flatMap(({ before, row }) => (before ? [] : row))
+  const [first] = made
+  if (first)
+    await sql`insert into rol (${columnsOf(sql, 'rol', first)}) select ${columnsOf(sql, 'rol', first, 'r')}
+      from jsonb_populate_recordset(null::rol, ${recordsOf('rol', made)}::text::jsonb) with ordinality r order by r.ordinality`
+  const changed = judged.filter(({ before }) => before)
+  const [one] = changed
+  if (one) {
+    const rows = changed.map(({ uuid, row }) => ({ uuid, ...row }))
+    await sql`update rol x set (${columnsOf(sql, 'rol', one.row)}) = row (${columnsOf(sql, 'rol', one.row, 'r')})
+      from jsonb_populate_recordset(null::rol, ${recordsOf('rol', rows)}::text::jsonb) r where x.uuid = r.uuid`
+  }
+  const uuids = judged.map(({ uuid }) => uuid)
+  const found = new Map((await findAll(m.read, source, uuids)).map((row) => [row.uuid, row]))
+  return judged.map(({ uuid, before }) => {
+    const row = expected(found.get(uuid))
+    const [oud, nieuw] = [before ? toRol(before, base) : null, toRol(row, base)]
+    const actie = before ? 'update' : 'create'
+    recordBelow(m, zaak, { actie, resource: 'rol', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
+    return nieuw
+  })
+}
+
+/** Removes rollen of one case. */
+export async function deleteRollen(m: Mutation, zaak: ZaakCore, rows: readonly RolRow[]): Promise<void> {
+  if (rows.length === 0) return
   requireOpenZaak(zaak, m.actor)
-  await m.trx.deleteFrom('rol').where('id', '=', before.id).execute()
-  const oud = toRol(before, m.actor.base)
-  const detail = before.omschrijving
-  recordBelow(m, zaak, { actie: 'destroy', resource: 'rol', url: oud.url, uuid: before.uuid, detail, oud, nieuw: null })
+  await m.sql`delete from rol where id = any(${rows.map(({ id }) => id)}::bigint[])`
+  for (const row of rows) {
+    const { uuid, omschrijving: detail } = row
+    const oud = toRol(row, m.actor.base)
+    recordBelow(m, zaak, { actie: 'destroy', resource: 'rol', url: oud.url, uuid, detail, oud, nieuw: null })
+  }
 }
 
-export const findRol = (m: Mutation, uuid: string) => findOne(m.read, source, uuid)
+export const findRollen = (m: Mutation, uuids: readonly string[]) => findAll(m.read, source, uuids)
 /** Those of a case, as a list in JSON. */
 export const rollenOf = (db: ReadDb, zaakUuid: string, base: string) => partsOf(db, source, zaakUuid, base)
 
@@ -250,58 +303,46 @@ const betrokkeneFaults = ({ betrokkene, betrokkeneIdentificatie }: RolPart): Inv
     ? []
     : [onObject('invalid-betrokkene', 'Geef betrokkene of betrokkeneIdentificatie.')]
 
-type Roltype = { omschrijving: string; omschrijvingGeneriek: string } & ({ roltypeId: number } | { roltypeUrl: string })
+type Roltype = { id: number; uuid: string; zaaktypeId: number; omschrijving: string; omschrijvingGeneriek: string }
 
-/** zrc-019: the columns of a rol of this type. */
-async function roltypeOf(m: Mutation, url: string, zaak: ZaakCore, typen: RemoteTypes): Promise<Roltype> {
-  const { id, remote } = await requireTypeOfZaak(m, 'roltype', url, zaak, typen)
-  if (remote)
-    return {
-      roltypeUrl: remote.url,
-      omschrijving: remote.omschrijving,
-      omschrijvingGeneriek: remote.omschrijvingGeneriek,
-    }
-  return m.trx
-    .selectFrom('roltype')
-    .where('id', '=', id)
-    .select(['id as roltypeId', 'omschrijving', 'omschrijvingGeneriek'])
-    .executeTakeFirstOrThrow()
+/** Those of ours among these URLs, by their uuid. */
+async function findRoltypen(m: Mutation, urls: readonly string[]): Promise<Map<string | undefined, Roltype>> {
+  const uuids = new Set(urls.flatMap((url) => localUuid(url, m.actor.base, 'roltype') ?? []))
+  const found = await m.sql<Roltype[]>`
+    select id, uuid, zaaktype_id as "zaaktypeId", omschrijving, omschrijving_generiek as "omschrijvingGeneriek"
+    from roltype where uuid = any(${[...uuids]}::uuid[])`
+  return new Map(found.map((one) => [one.uuid, one]))
 }
 
-/** A case has one initiator and one zaakcoordinator. The lock on the case keeps it so. */
-async function onceFaults(m: Mutation, zaak: ZaakCore, { omschrijvingGeneriek: soort }: Roltype) {
-  if (soort !== 'initiator' && soort !== 'zaakcoordinator') return []
-  const there = await m.trx
-    .selectFrom('rol')
-    .where('zaakId', '=', zaak.id)
-    .where('omschrijvingGeneriek', '=', soort)
-    .select('id')
-    .limit(1)
-    .executeTakeFirst()
-  return there ? [fault('roltype', 'max-occurences', `De zaak heeft al een ${soort}.`)] : []
+/** Of which a case has one. The lock on the case keeps it so. */
+const ONCE = ['initiator', 'zaakcoordinator']
+
+async function countRollen(m: Mutation, zaak: ZaakCore): Promise<{ aantal: number; once: string[] }> {
+  return one(
+    await m.sql<{ aantal: number; once: string[] }[]>`
+      select ${countUpTo(m, 'rol', 'zaak_id', zaak.id, LIMITS.related)} as aantal, array(select omschrijving_generiek
+        from rol where zaak_id = ${zaak.id} and omschrijving_generiek = any(${ONCE})) as once`,
+  )
 }
 
-function toRow(m: Mutation, input: RolPart, { identificatie, context }: Parts) {
-  return {
-    betrokkene: input.betrokkene ?? '',
-    betrokkeneType: input.betrokkeneType,
-    betrokkeneIdentificatie: jsonOf(m.sql, identificatie),
-    afwijkendeNaamBetrokkene: input.afwijkendeNaamBetrokkene ?? '',
-    roltoelichting: input.roltoelichting ?? '',
-    indicatieMachtiging: input.indicatieMachtiging ?? '',
-    contactpersoonRol: jsonOf(m.sql, input.contactpersoonRol),
-    beginGeldigheid: input.beginGeldigheid ?? null,
-    eindeGeldigheid: input.eindeGeldigheid ?? null,
-    authenticatieContext: jsonOf(m.sql, context),
-  }
-}
+const onceFaults = (there: readonly string[], soort: string): InvalidParam[] =>
+  ONCE.includes(soort) && there.includes(soort)
+    ? [fault('roltype', 'max-occurences', `De zaak heeft al een ${soort}.`)]
+    : []
 
-async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {
-  const row = expected(await findOne(m.read, source, uuid))
-  const nieuw = toRol(row, m.actor.base)
-  recordBelow(m, zaak, { actie, resource: 'rol', url: nieuw.url, uuid, detail: row.omschrijving, oud, nieuw })
-  return nieuw
-}
+/** The columns that hold what a body says. */
+const toRow = (input: RolPart, { identificatie, context }: Parts) => ({
+  betrokkene: input.betrokkene ?? '',
+  betrokkeneType: input.betrokkeneType,
+  betrokkeneIdentificatie: identificatie,
+  afwijkendeNaamBetrokkene: input.afwijkendeNaamBetrokkene ?? '',
+  roltoelichting: input.roltoelichting ?? '',
+  indicatieMachtiging: input.indicatieMachtiging ?? '',
+  contactpersoonRol: input.contactpersoonRol ?? null,
+  beginGeldigheid: input.beginGeldigheid ?? null,
+  eindeGeldigheid: input.eindeGeldigheid ?? null,
+  authenticatieContext: context,
+})
 
 function toRol(row: RolRow, base: string) {
   return {

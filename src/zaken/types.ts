@@ -1,7 +1,7 @@
 // The types below a zaaktype that parts of a case are of: ours, or at another server.
 import { NO_REMOTE_TYPES, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../database/mutate.ts'
-import { link, type Resource, resolveLink } from '../http/links.ts'
+import { link, localUuid, type Resource, resolveLink } from '../http/links.ts'
 import { invalid, invalidAll, onObject } from '../http/problem.ts'
 import type { ZaakCore } from './lock.ts'
 import type { WithZaaktype } from './rights.ts'
@@ -10,6 +10,9 @@ type TypeKind = 'statustype' | 'resultaattype' | 'roltype' | 'eigenschap' | 'zaa
 
 /** A type below that of a case: the id of one of ours, or else what its server said of it. */
 export type TypeOfZaak<T extends TypeKind> = { id: number; remote: null } | { id: null; remote: RemoteType<T> }
+
+/** A type of ours, as far as it decides whether it fits a case. */
+type OwnType = { id: number; zaaktypeId: number }
 
 /**
  * The type that a body names, and zrc-016, 018, 019, 020: it belongs to the zaaktype of the case, at the same server.
@@ -23,6 +26,28 @@ export async function requireTypeOfZaak<T extends TypeKind>(
   zaak: ZaakCore,
   typen: RemoteTypes = NO_REMOTE_TYPES,
 ): Promise<TypeOfZaak<T>> {
+  const uuid = localUuid(url, m.actor.base, soort)
+  const own =
+    uuid === undefined
+      ? undefined
+      : await m.trx
+          .selectFrom(soort as 'statustype')
+          .where('uuid', '=', uuid)
+          .select(['id', 'zaaktypeId'])
+          .executeTakeFirst()
+  return judgeTypeOfZaak(soort, url, zaak, { typen, own, base: m.actor.base })
+}
+
+/**
+ * The same for who looked types up himself.
+ * @param known.own the type of ours that the URL names, if there is one
+ */
+export function judgeTypeOfZaak<T extends TypeKind>(
+  soort: T,
+  url: string,
+  zaak: ZaakCore,
+  { typen, own, base }: { typen: RemoteTypes; own: OwnType | undefined; base: string },
+): TypeOfZaak<T> {
   const mismatch = () =>
     invalidAll([onObject('zaaktype-mismatch', `Dit ${soort} hoort niet bij het zaaktype van de zaak.`)])
   const remote = typen.get(soort, url)
@@ -31,15 +56,10 @@ export async function requireTypeOfZaak<T extends TypeKind>(
     if ((remote as { zaaktype: string }).zaaktype !== zaak.zaaktypeUrl) throw mismatch()
     return { id: null, remote }
   }
-  const uuid = requireOwn(soort, url, m.actor.base, soort)
-  const type = await m.trx
-    .selectFrom(soort as 'statustype')
-    .where('uuid', '=', uuid)
-    .select(['id', 'zaaktypeId'])
-    .executeTakeFirst()
-  if (!type) throw invalid(soort, 'bad-url', `Dit ${soort} bestaat niet.`)
-  if (type.zaaktypeId !== zaak.zaaktypeId) throw mismatch()
-  return { id: type.id, remote: null }
+  requireOwn(soort, url, base, soort)
+  if (!own) throw invalid(soort, 'bad-url', `Dit ${soort} bestaat niet.`)
+  if (own.zaaktypeId !== zaak.zaaktypeId) throw mismatch()
+  return { id: own.id, remote: null }
 }
 
 /** The URL of a type: of one of ours, or elsewhere. */

@@ -1,6 +1,17 @@
 import t from 'tap'
+import { LIMITS } from '../../src/http/limits.ts'
 import { givenClient, givenInformatieobjecttype, givenZaaktype, type Json, testApp, uuidOf } from '../app.ts'
-import { CRS, faultsOf, givenDocument, givenResultaattype, givenZaak, made, ZAKEN, zaakBody } from './given.ts'
+import {
+  CRS,
+  faultsOf,
+  givenDocument,
+  givenResultaattype,
+  givenZaak,
+  made,
+  noteStatements,
+  ZAKEN,
+  zaakBody,
+} from './given.ts'
 
 t.test('combined endpoints', async (t) => {
   const test = await testApp(t)
@@ -11,13 +22,19 @@ t.test('combined endpoints', async (t) => {
     catalogus,
     informatieobjecttypen: [informatieobjecttype],
     statustypen: ['Begin', 'Eind'],
-    roltypen: [{ omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' }],
+    roltypen: [
+      { omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' },
+      { omschrijving: 'Aanvrager', omschrijvingGeneriek: 'initiator' },
+    ],
   })
   const type = (await call('GET', zaaktype)).body
   const statustypen = await Promise.all(type.statustypen.map(async (url: string) => (await call('GET', url)).body))
   const [begin, eind] = [false, true].map((is) => statustypen.find(({ isEindstatus }) => isEindstatus === is).url)
   const resultaattype = await givenResultaattype(test, zaaktype, { afleidingswijze: 'afgehandeld' })
-  const roltype = type.roltypen[0]
+  const roltypen = await Promise.all(type.roltypen.map(async (url: string) => (await call('GET', url)).body))
+  const [roltype, aanvrager] = ['behandelaar', 'initiator'].map(
+    (soort) => roltypen.find(({ omschrijvingGeneriek }) => omschrijvingGeneriek === soort).url,
+  )
   let second = 10
   const status = (statustype: string) => ({ statustype, datumStatusGezet: `2026-03-05T10:00:${second++}Z` })
   const rol = (identificatie: string) => ({
@@ -26,6 +43,9 @@ t.test('combined endpoints', async (t) => {
     betrokkeneIdentificatie: { identificatie },
   })
   const read = async (url: string) => (await call('GET', url, undefined, CRS)).body
+  const namesOf = (rollen: Json[]): string[] =>
+    rollen.map(({ betrokkeneIdentificatie }) => betrokkeneIdentificatie.identificatie)
+  const statementsOnRol = await noteStatements(test, 'rol')
   const zaken = async () => (await database.sql`select count(*)::int as n from zaak`)[0]!.n
 
   await t.test('zaak_registreren makes all or nothing', async (t) => {
@@ -132,6 +152,94 @@ t.test('combined endpoints', async (t) => {
     const kept = await call('POST', path, { zaak: {}, status: status(begin) })
     t.equal(kept.body.rollen.length, 2)
   })
+
+  await t.test(
+    'rollen are written together, and recorded and announced one by one in the order of the body',
+    async (t) => {
+      await statementsOnRol()
+      const registered = await call('POST', `${ZAKEN}/zaak_registreren`, {
+        zaak: zaakBody(zaaktype),
+        rollen: [rol('a'), { ...rol('b'), roltype: aanvrager, beginGeldigheid: '2026-03-01' }, rol('c'), rol('d')],
+        status: status(begin),
+      })
+      t.equal(registered.status, 201, registered.text)
+      const { zaak, rollen } = registered.body
+      t.same(namesOf(rollen), ['a', 'b', 'c', 'd'])
+      t.match(rollen[1], { omschrijving: 'Aanvrager', beginGeldigheid: '2026-03-01', contactpersoonRol: { naam: '' } })
+      t.same(await statementsOnRol(), ['INSERT'])
+      const listed = (await call('GET', `${ZAKEN}/rollen?zaak=${encodeURIComponent(zaak.url)}`)).body.results
+      t.same(listed, rollen.toReversed(), 'the newest first')
+
+      const contactpersoonRol = { naam: 'Jo', emailadres: '', functie: '', telefoonnummer: '' }
+      const changed = await call('POST', `${ZAKEN}/zaak_bijwerken/${zaak.uuid}`, {
+        rollen: [
+          { ...rol('e'), roltype: aanvrager },
+          { uuid: rollen[2].uuid.toUpperCase(), ...rol('C'), contactpersoonRol },
+          rol('f'),
+          { uuid: rollen[0].uuid, ...rol('A'), roltoelichting: 'x' },
+        ],
+        status: status(begin),
+      })
+      t.equal(changed.status, 200, changed.text)
+      t.same(namesOf(changed.body.rollen), ['f', 'e', 'C', 'A'])
+      t.match(changed.body.rollen[2], {
+        uuid: rollen[2].uuid,
+        contactpersoonRol,
+        registratiedatum: rollen[2].registratiedatum,
+      })
+      t.same((await statementsOnRol()).sort(), ['DELETE', 'INSERT', 'UPDATE'])
+      const lines = await database.sql<{ actie: string; oud: Json; nieuw: Json }[]>`
+      select actie, oud, nieuw from audit where hoofd_object = ${zaak.url} and resource = 'rol' order by id`
+      const nameIn = (one: Json) => one?.betrokkeneIdentificatie.identificatie
+      t.same(
+        lines.map(({ actie, oud, nieuw }) => [actie, nameIn(oud), nameIn(nieuw)]),
+        [
+          ...['a', 'b', 'c', 'd'].map((name) => ['create', undefined, name]),
+          ...['b', 'd'].map((name) => ['destroy', name, undefined]),
+          ['create', undefined, 'e'],
+          ['update', 'c', 'C'],
+          ['create', undefined, 'f'],
+          ['update', 'a', 'A'],
+        ],
+      )
+      t.same(lines.at(-1)!.nieuw, changed.body.rollen[3])
+      const messages = await database.sql`
+      select resource_url, actie from notificatie where hoofd_object = ${zaak.url} and resource = 'rol' order by id`
+      t.same(
+        messages.map(({ actie, resource_url }) => [actie, resource_url]),
+        lines.map(({ actie, oud, nieuw }) => [actie, (nieuw ?? oud).url]),
+      )
+    },
+  )
+
+  await t.test('rollen that come together are judged one after the other', async (t) => {
+    const initiator = { ...rol('a'), roltype: aanvrager }
+    const body = { zaak: zaakBody(zaaktype), rollen: [initiator, rol('b'), initiator], status: status(begin) }
+    const before = await zaken()
+    const twice = await call('POST', `${ZAKEN}/zaak_registreren`, body)
+    t.same(faultsOf(twice), ['rollen.2.roltype: max-occurences'])
+    t.equal(await zaken(), before)
+    const none = { ...rol('b'), roltype: `${roltype.slice(0, -36)}${zaaktype.slice(-36)}` }
+    const wrong = await call('POST', `${ZAKEN}/zaak_registreren`, { ...body, rollen: [rol('a'), none, { roltype: 3 }] })
+    t.same(faultsOf(wrong), ['rollen.1.roltype: bad-url'])
+  })
+
+  await t.test(
+    'rollen of a case are replaced as long as there are no more of them than can be read at once',
+    async (t) => {
+      const zaak = await givenZaak(test, { zaaktype })
+      await database.sql`insert into rol (zaak_id, betrokkene_type, betrokkene, roltype_id, omschrijving, omschrijving_generiek)
+      select (select id from zaak where uuid = ${zaak.uuid}), 'medewerker', 'https://elders.example/' || n,
+        (select id from roltype where uuid = ${uuidOf(roltype)}), 'Behandelaar', 'behandelaar'
+      from generate_series(1, ${2 * LIMITS.items + 1}::int) n`
+      const path = `${ZAKEN}/zaak_bijwerken/${zaak.uuid}`
+      const full = { rollen: [rol('a')], status: status(begin) }
+      t.same(faultsOf(await call('POST', path, full)), ['rollen: max_items'])
+      await database.sql`delete from rol where betrokkene = 'https://elders.example/1'`
+      const answer = await call('POST', path, full)
+      t.same(namesOf(answer.body.rollen), ['a'])
+    },
+  )
 
   await t.test('a closed case asks for both forced scopes', async (t) => {
     const zaak = await givenZaak(test, { zaaktype })

@@ -28,6 +28,20 @@ export function made(answer: { status: number; text: string; body: Json }) {
 export const faultsOf = (answer: { body: Json }): string[] =>
   (answer.body?.invalidParams ?? []).map(({ name, code }: { name: string; code: string }) => `${name}: ${code}`)
 
+/** Notes the statements that change a table. @returns takes what was noted: INSERT, UPDATE, DELETE */
+export async function noteStatements({ database: { sql } }: TestApp, table: string): Promise<() => Promise<string[]>> {
+  await sql.unsafe(`create table ${table}_statement (id bigint generated always as identity, soort text not null);
+    create function note_${table}() returns trigger language plpgsql as $$
+      begin insert into ${table}_statement (soort) values (tg_op); return null; end $$;
+    create trigger noteer after insert or update or delete on ${table} execute function note_${table}()`)
+  return async () => {
+    const rows = await sql<
+      { id: number; soort: string }[]
+    >`delete from ${sql(`${table}_statement`)} returning id, soort`
+    return rows.sort((a, b) => a.id - b.id).map(({ soort }) => soort)
+  }
+}
+
 const ZTC = '/catalogi/api/v1'
 
 /** A part of a zaaktype; its URL. */

@@ -10,6 +10,20 @@ export const ZAKEN: Mutant[] = [
     tests: ['test/zaken/closing.test.ts'],
   },
   {
+    what: 'rollen of one request count for each other',
+    file: 'src/zaken/rollen.ts',
+    search: 'there.once.push(omschrijvingGeneriek)',
+    replace: '',
+    tests: ['test/zaken/composite.test.ts'],
+  },
+  {
+    what: 'rollen that were read together are recorded in their order',
+    file: 'src/zaken/part-queries.ts',
+    search: '[sql`x.uuid = any(${uuids}::uuid[])`], sql`order by x.id`)',
+    replace: '[sql`x.uuid = any(${uuids}::uuid[])`], sql`order by x.id desc`)',
+    tests: ['test/zaken/composite.test.ts'],
+  },
+  {
     what: 'a definitive note does not change',
     file: 'src/zaken/zaaknotities.ts',
     search: "if (row.status !== 'concept') throw invalid('status'",
@@ -40,7 +54,7 @@ export const ZAKEN: Mutant[] = [
   {
     what: 'zrc-016 a statustype of another zaaktype',
     file: 'src/zaken/types.ts',
-    search: 'if (type.zaaktypeId !== zaak.zaaktypeId) throw mismatch()',
+    search: 'if (own.zaaktypeId !== zaak.zaaktypeId) throw mismatch()',
     replace: 'if (Math.random() > 2) throw mismatch()',
     tests: ['test/zaken/parts.test.ts'],
   },
