@@ -1149,9 +1149,9 @@ create table resultaat (
 );
 CREATE INDEX resultaat_resultaattype_id_idx ON resultaat USING btree (resultaattype_id);
 CREATE INDEX resultaat_resultaattype_url_idx ON resultaat USING btree (resultaattype_url) WHERE (resultaattype_url IS NOT NULL);
-CREATE TRIGGER resultaat_anders AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
-CREATE TRIGGER resultaat_eraf AFTER DELETE ON resultaat REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER resultaat_erbij AFTER INSERT ON resultaat REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER resultaat_anders AFTER UPDATE ON resultaat FOR EACH ROW WHEN ((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.resultaattype_id IS DISTINCT FROM new.resultaattype_id)) OR (old.resultaattype_url IS DISTINCT FROM new.resultaattype_url))) EXECUTE FUNCTION tel_resultaat_anders();
+CREATE TRIGGER resultaat_eraf AFTER DELETE ON resultaat REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_resultaten();
+CREATE TRIGGER resultaat_erbij AFTER INSERT ON resultaat REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_resultaten();
 CREATE TRIGGER resultaat_weg AFTER TRUNCATE ON resultaat FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- An outcome of cases of a type, and how they are archived then.
@@ -1254,7 +1254,7 @@ CREATE INDEX rol_roltype_idx ON rol USING btree (roltype_id, id) INCLUDE (zaak_i
 CREATE INDEX rol_roltype_url_idx ON rol USING btree (roltype_url) WHERE (roltype_url IS NOT NULL);
 CREATE INDEX rol_vestigings_nummer_idx ON rol USING btree (((betrokkene_identificatie ->> 'vestigingsNummer'::text))) WHERE ((betrokkene_identificatie ->> 'vestigingsNummer'::text) <> ''::text);
 CREATE INDEX rol_zaak_id_idx ON rol USING btree (zaak_id);
-CREATE TRIGGER rol_anders AFTER UPDATE ON rol FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek))) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER rol_anders AFTER UPDATE ON rol FOR EACH ROW WHEN ((((((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.omschrijving_generiek IS DISTINCT FROM new.omschrijving_generiek)) OR (old.roltype_id IS DISTINCT FROM new.roltype_id)) OR (old.roltype_url IS DISTINCT FROM new.roltype_url)) OR (old.omschrijving IS DISTINCT FROM new.omschrijving)) OR (old.betrokkene_type IS DISTINCT FROM new.betrokkene_type)) OR (old.indicatie_machtiging IS DISTINCT FROM new.indicatie_machtiging))) EXECUTE FUNCTION tel_rol_anders();
 CREATE TRIGGER rollen_eraf AFTER DELETE ON rol REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_rollen();
 CREATE TRIGGER rollen_erbij AFTER INSERT ON rol REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_rollen();
 CREATE TRIGGER rollen_weg AFTER TRUNCATE ON rol FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
@@ -1365,7 +1365,7 @@ CREATE INDEX status_gezetdoor_id_idx ON status USING btree (gezetdoor_id) WHERE 
 CREATE INDEX status_laatst_idx ON status USING btree (statustype_id, zaak_id) WHERE laatst;
 CREATE INDEX status_statustype_idx ON status USING btree (statustype_id, datum_status_gezet, id) INCLUDE (zaak_id);
 CREATE INDEX status_statustype_url_idx ON status USING btree (statustype_url) WHERE (statustype_url IS NOT NULL);
-CREATE TRIGGER status_anders AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.laatst IS DISTINCT FROM new.laatst))) EXECUTE FUNCTION tel_zaakdeel_anders();
+CREATE TRIGGER status_anders AFTER UPDATE ON status FOR EACH ROW WHEN (((((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.laatst IS DISTINCT FROM new.laatst)) OR (old.statustype_id IS DISTINCT FROM new.statustype_id)) OR (old.statustype_url IS DISTINCT FROM new.statustype_url))) EXECUTE FUNCTION tel_status_anders();
 CREATE TRIGGER status_verplaatst AFTER UPDATE ON status FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.datum_status_gezet IS DISTINCT FROM new.datum_status_gezet))) EXECUTE FUNCTION bepaal_laatste_status();
 CREATE TRIGGER statussen_eraf AFTER DELETE ON status REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_statussen();
 CREATE TRIGGER statussen_erbij AFTER INSERT ON status REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_statussen();
@@ -1647,9 +1647,14 @@ CREATE INDEX zaakcontactmoment_contactmoment_idx ON zaakcontactmoment USING btre
 -- How many rows hang on cases, per table, as additions and subtractions (see zaak_aantal).
 create table zaakdeel_aantal (
   aantal bigint not null, -- What to add to the count; negative after a delete.
-  groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; else empty.
+  betrokkene_type text not null default ''::text, -- Kind of who is involved.
+  groep text not null, -- Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
   id bigint not null generated always as identity, -- Internal key.
+  indicatie_machtiging text not null default ''::text, -- gemachtigde, machtiginggever or empty.
+  omschrijving text not null default ''::text, -- Of a rol; so are the next two.
   soort text not null, -- The table whose rows are counted.
+  type_id bigint, -- Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
+  type_url text, -- That type elsewhere.
   vertrouwelijkheidaanduiding vertrouwelijkheidaanduiding not null, -- Confidentiality.
   zaaktype_id bigint, -- As on their case; so are the next two.
   zaaktype_url text, -- Zaaktype elsewhere.
@@ -1754,9 +1759,9 @@ CREATE INDEX zaakobject_object_idx ON zaakobject USING btree (object) WHERE (obj
 CREATE INDEX zaakobject_object_type_idx ON zaakobject USING btree (object_type);
 CREATE INDEX zaakobject_zaak_id_idx ON zaakobject USING btree (zaak_id);
 CREATE INDEX zaakobject_zaakobjecttype_id_idx ON zaakobject USING btree (zaakobjecttype_id) WHERE (zaakobjecttype_id IS NOT NULL);
-CREATE TRIGGER zaakobject_anders AFTER UPDATE ON zaakobject FOR EACH ROW WHEN ((old.zaak_id IS DISTINCT FROM new.zaak_id)) EXECUTE FUNCTION tel_zaakdeel_anders();
-CREATE TRIGGER zaakobject_eraf AFTER DELETE ON zaakobject REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
-CREATE TRIGGER zaakobject_erbij AFTER INSERT ON zaakobject REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakdelen();
+CREATE TRIGGER zaakobject_anders AFTER UPDATE ON zaakobject FOR EACH ROW WHEN (((old.zaak_id IS DISTINCT FROM new.zaak_id) OR (old.object_type IS DISTINCT FROM new.object_type))) EXECUTE FUNCTION tel_zaakobject_anders();
+CREATE TRIGGER zaakobject_eraf AFTER DELETE ON zaakobject REFERENCING OLD TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakobjecten();
+CREATE TRIGGER zaakobject_erbij AFTER INSERT ON zaakobject REFERENCING NEW TABLE AS rijen FOR EACH STATEMENT EXECUTE FUNCTION tel_zaakobjecten();
 CREATE TRIGGER zaakobject_weg AFTER TRUNCATE ON zaakobject FOR EACH STATEMENT EXECUTE FUNCTION vergeet_aantallen();
 
 -- Objects that cases of a type can be about.
@@ -2011,6 +2016,81 @@ create view taak_overzicht as
     worker
    FROM taken() taken(id, taak, staat, hoort_bij, pogingen, max_pogingen, laatste_fout, gemaakt_op, vanaf, bezig_sinds, worker)
   ORDER BY id;
+
+-- What hangs on cases, as zaakdeel_aantal counts it.
+create view zaakdeel as
+ SELECT 'status'::text AS soort,
+    status.zaak_id,
+        CASE
+            WHEN status.laatst THEN 'laatst'::text
+            ELSE 'eerder'::text
+        END AS groep,
+    status.statustype_id AS type_id,
+    status.statustype_url AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+   FROM status
+UNION ALL
+ SELECT 'rol'::text AS soort,
+    rol.zaak_id,
+    rol.omschrijving_generiek AS groep,
+    rol.roltype_id AS type_id,
+    rol.roltype_url AS type_url,
+    rol.omschrijving,
+    rol.betrokkene_type,
+    rol.indicatie_machtiging
+   FROM rol
+UNION ALL
+ SELECT 'resultaat'::text AS soort,
+    resultaat.zaak_id,
+    ''::text AS groep,
+    resultaat.resultaattype_id AS type_id,
+    resultaat.resultaattype_url AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+   FROM resultaat
+UNION ALL
+ SELECT 'zaakobject'::text AS soort,
+    zaakobject.zaak_id,
+    zaakobject.object_type AS groep,
+    NULL::bigint AS type_id,
+    NULL::text AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+   FROM zaakobject
+UNION ALL
+ SELECT 'substatus'::text AS soort,
+    substatus.zaak_id,
+    ''::text AS groep,
+    NULL::bigint AS type_id,
+    NULL::text AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+   FROM substatus
+UNION ALL
+ SELECT 'klantcontact'::text AS soort,
+    klantcontact.zaak_id,
+    ''::text AS groep,
+    NULL::bigint AS type_id,
+    NULL::text AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+   FROM klantcontact
+UNION ALL
+ SELECT 'zaaknotitie'::text AS soort,
+    zaaknotitie.zaak_id,
+    ''::text AS groep,
+    NULL::bigint AS type_id,
+    NULL::text AS type_url,
+    ''::text AS omschrijving,
+    ''::text AS betrokkene_type,
+    ''::text AS indicatie_machtiging
+   FROM zaaknotitie;
 
 -- Refuses to change or remove records of changes.
 CREATE OR REPLACE FUNCTION beheer_audit_blijft()
@@ -2303,17 +2383,12 @@ $function$;
 
 -- What hangs on one case, as zaakdeel_aantal counts it.
 CREATE OR REPLACE FUNCTION deelaantallen(zaak bigint)
- RETURNS TABLE(soort text, groep text, aantal bigint)
+ RETURNS TABLE(soort text, groep text, type_id bigint, type_url text, omschrijving text, betrokkene_type text, indicatie_machtiging text, aantal bigint)
  LANGUAGE sql
  STABLE
 AS $function$
-  select 'status', case when laatst then 'laatst' else 'eerder' end, count(*) from status where zaak_id = zaak group by 2
-  union all select 'rol', omschrijving_generiek, count(*) from rol where zaak_id = zaak group by 2
-  union all select 'resultaat', '', count(*) from resultaat where zaak_id = zaak having count(*) > 0
-  union all select 'zaakobject', '', count(*) from zaakobject where zaak_id = zaak having count(*) > 0
-  union all select 'substatus', '', count(*) from substatus where zaak_id = zaak having count(*) > 0
-  union all select 'klantcontact', '', count(*) from klantcontact where zaak_id = zaak having count(*) > 0
-  union all select 'zaaknotitie', '', count(*) from zaaknotitie where zaak_id = zaak having count(*) > 0
+  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, count(*)
+  from zaakdeel where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $function$;
 
 -- The next generated identificatie, for a document of this creatiedatum.
@@ -2803,18 +2878,12 @@ begin
   select zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, bronorganisatie, archiefnominatie, archiefstatus,
     case when einddatum is not null then 'infinity'::date end, count(*)
   from zaak group by 1, 2, 3, 4, 5, 6, 7;
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select d.soort, d.groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
-  from (
-    select 'status' as soort, case when laatst then 'laatst' else 'eerder' end as groep, zaak_id from status
-    union all select 'rol', omschrijving_generiek, zaak_id from rol
-    union all select 'resultaat', '', zaak_id from resultaat
-    union all select 'zaakobject', '', zaak_id from zaakobject
-    union all select 'substatus', '', zaak_id from substatus
-    union all select 'klantcontact', '', zaak_id from klantcontact
-    union all select 'zaaknotitie', '', zaak_id from zaaknotitie
-  ) d join zaak z on z.id = d.zaak_id
-  group by 1, 2, 3, 4, 5;
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)
+  from zaakdeel d join zaak z on z.id = d.zaak_id
+  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
   insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
   select besluittype_id, besluittype_url, verantwoordelijke_organisatie, count(*) from besluit group by 1, 2, 3;
 end $function$;
@@ -2847,8 +2916,10 @@ CREATE OR REPLACE FUNCTION tel_delen_van_zaak_eraf()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select soort, groep, old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -aantal
   from deelaantallen(old.id);
   return old;
 end $function$;
@@ -2903,19 +2974,87 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION tel_resultaat_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'resultaat', '', k.type_id, k.type_url, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
+  from (values
+    (old.zaak_id, old.resultaattype_id, old.resultaattype_url, -1), (new.zaak_id, new.resultaattype_id, new.resultaattype_url, 1)
+  ) as k (zaak_id, type_id, type_url, teken) join zaak z on z.id = k.zaak_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_resultaten()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'resultaat', '', resultaattype_id, resultaattype_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
+    count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  from (
+    select r.resultaattype_id, r.resultaattype_url, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
+  ) resultaat
+  group by 3, 4, 5, 6, 7;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_rol_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'rol', k.groep, k.type_id, k.type_url, k.omschrijving, k.betrokkene_type, k.indicatie_machtiging,
+    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
+  from (values
+    (old.zaak_id, old.omschrijving_generiek, old.roltype_id, old.roltype_url, old.omschrijving, old.betrokkene_type,
+      old.indicatie_machtiging, -1),
+    (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url, new.omschrijving, new.betrokkene_type,
+      new.indicatie_machtiging, 1)
+  ) as k (zaak_id, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging, teken)
+  join zaak z on z.id = k.zaak_id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION tel_rollen()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'rol', groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
-    count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'rol', omschrijving_generiek, roltype_id, roltype_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, count(*) * case tg_op when 'INSERT' then 1 else -1 end
   from (
-    select r.omschrijving_generiek as groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    select r.omschrijving_generiek, r.roltype_id, r.roltype_url, r.omschrijving, r.betrokkene_type, r.indicatie_machtiging,
+      z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
     from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
-  ) zaak
-  group by 2, 3, 4, 5;
+  ) rol
+  group by 2, 3, 4, 5, 6, 7, 8, 9, 10;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_status_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'status', case when k.laatst then 'laatst' else 'eerder' end, k.type_id, k.type_url,
+    z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
+  from (values
+    (old.zaak_id, old.laatst, old.statustype_id, old.statustype_url, -1),
+    (new.zaak_id, new.laatst, new.statustype_id, new.statustype_url, 1)
+  ) as k (zaak_id, laatst, type_id, type_url, teken) join zaak z on z.id = k.zaak_id;
   return null;
 end $function$;
 
@@ -2924,14 +3063,15 @@ CREATE OR REPLACE FUNCTION tel_statussen()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select 'status', groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'status', groep, statustype_id, statustype_url, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
     count(*) * case tg_op when 'INSERT' then 1 else -1 end
   from (
-    select case when r.laatst then 'laatst' else 'eerder' end as groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    select case when r.laatst then 'laatst' else 'eerder' end as groep, r.statustype_id, r.statustype_url,
+      z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
     from rijen r join zaak z on z.id = r.zaak_id order by z.id for no key update of z
-  ) zaak
-  group by 2, 3, 4, 5;
+  ) status
+  group by 2, 3, 4, 5, 6, 7;
   if tg_op = 'INSERT' then
     update status s set laatst = false
     where s.zaak_id in (select zaak_id from rijen) and s.laatst
@@ -2958,8 +3098,10 @@ begin
       new.archiefstatus, case when new.einddatum is not null then 'infinity'::date end, 1);
   if (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding)
     is distinct from (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding) then
-    insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-    select d.soort, d.groep, k.zaaktype_id, k.zaaktype_url, k.niveau, d.aantal * k.teken
+    insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+      zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+    select d.soort, d.groep, d.type_id, d.type_url, d.omschrijving, d.betrokkene_type, d.indicatie_machtiging,
+      k.zaaktype_id, k.zaaktype_url, k.niveau, d.aantal * k.teken
     from deelaantallen(new.id) d, (values
       (old.zaaktype_id, old.zaaktype_url, old.vertrouwelijkheidaanduiding, -1),
       (new.zaaktype_id, new.zaaktype_url, new.vertrouwelijkheidaanduiding, 1)
@@ -2972,22 +3114,11 @@ CREATE OR REPLACE FUNCTION tel_zaakdeel_anders()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-declare
-  oude_groep text := '';
-  nieuwe_groep text := '';
 begin
-  if tg_table_name = 'status' then
-    oude_groep := case when old.laatst then 'laatst' else 'eerder' end;
-    nieuwe_groep := case when new.laatst then 'laatst' else 'eerder' end;
-  elsif tg_table_name = 'rol' then
-    oude_groep := old.omschrijving_generiek;
-    nieuwe_groep := new.omschrijving_generiek;
-  end if;
   perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
   insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select tg_table_name, k.groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
-  from (values (old.zaak_id, oude_groep, -1), (new.zaak_id, nieuwe_groep, 1)) as k (zaak_id, groep, teken)
-  join zaak z on z.id = k.zaak_id;
+  select tg_table_name, '', z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
+  from (values (old.zaak_id, -1), (new.zaak_id, 1)) as k (zaak_id, teken) join zaak z on z.id = k.zaak_id;
   return null;
 end $function$;
 
@@ -3004,6 +3135,35 @@ begin
     from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
   ) zaak
   group by 3, 4, 5;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_zaakobject_anders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from zaak where id in (old.zaak_id, new.zaak_id) order by id for share;
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'zaakobject', k.object_type, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, k.teken
+  from (values (old.zaak_id, old.object_type, -1), (new.zaak_id, new.object_type, 1)) as k (zaak_id, object_type, teken)
+  join zaak z on z.id = k.zaak_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tel_zaakobjecten()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select 'zaakobject', object_type, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding,
+    count(*) * case tg_op when 'INSERT' then 1 else -1 end
+  from (
+    select r.object_type, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding
+    from rijen r join zaak z on z.id = r.zaak_id order by z.id for share of z
+  ) zaakobject
+  group by 2, 3, 4, 5;
   return null;
 end $function$;
 
@@ -3079,9 +3239,11 @@ AS $function$
     sum(aantal)
   from gone group by 1, 2, 3, 4, 5, 6, 7 having sum(aantal) <> 0;
   with gone as (delete from zaakdeel_aantal returning *)
-  insert into zaakdeel_aantal (soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
-  select soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, sum(aantal)
-  from gone group by 1, 2, 3, 4, 5 having sum(aantal) <> 0;
+  insert into zaakdeel_aantal (soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, aantal)
+  select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+    zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, sum(aantal)
+  from gone group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 having sum(aantal) <> 0;
   with gone as (delete from besluit_aantal returning *)
   insert into besluit_aantal (besluittype_id, besluittype_url, verantwoordelijke_organisatie, aantal)
   select besluittype_id, besluittype_url, verantwoordelijke_organisatie, sum(aantal)

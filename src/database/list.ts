@@ -46,20 +46,12 @@ export async function countRows(
 /**
  * How many there are by counts that are kept: `from` is a table with a column `aantal`. Such a table is small, and its filters
  * are few: the statement is prepared, which is half the work of asking it.
- * @param less rows that those counts have too and that are left out. They are counted in the same statement, so that both are
- *   of one moment
  */
-export async function sumCounts(
-  reader: Reader,
-  from: RawBuilder<unknown>,
-  conditions: Condition[],
-  less?: { from: RawBuilder<unknown>; conditions: Condition[] },
-): Promise<number> {
-  const others = less ? sql`- (select count(*) from ${less.from} where ${all(less.conditions)})` : sql``
-  const counts = sql`select coalesce(sum(aantal), 0)::bigint ${others} as n from ${from} where ${all(conditions)}`
+export async function sumCounts(reader: Reader, from: RawBuilder<unknown>, conditions: Condition[]): Promise<number> {
+  const counts = sql`select coalesce(sum(aantal), 0)::bigint as n from ${from} where ${all(conditions)}`
   const { sql: text, parameters } = counts.compile(reader.db)
   const values = parameters as postgres.SerializableParameter[]
-  const [sum] = await reader.sql.unsafe<{ n: number }[]>(text, values, { prepare: less === undefined })
+  const [sum] = await reader.sql.unsafe<{ n: number }[]>(text, values, { prepare: true })
   return sum!.n
 }
 

@@ -3502,13 +3502,28 @@ export interface Zaakcontactmoment {
   zaakId: number;
 }
 
+export interface Zaakdeel {
+  betrokkeneType: string | null;
+  groep: string | null;
+  indicatieMachtiging: string | null;
+  omschrijving: string | null;
+  soort: string | null;
+  typeId: number | null;
+  typeUrl: string | null;
+  zaakId: number | null;
+}
+
 export interface ZaakdeelAantal {
   /**
    * What to add to the count; negative after a delete.
    */
   aantal: number;
   /**
-   * Of a rol its omschrijving_generiek; of a status laatst or eerder; else empty.
+   * Kind of who is involved.
+   */
+  betrokkeneType: Generated<string>;
+  /**
+   * Of a rol its omschrijving_generiek; of a status laatst or eerder; of a zaakobject its object_type; else empty.
    */
   groep: string;
   /**
@@ -3516,9 +3531,25 @@ export interface ZaakdeelAantal {
    */
   id: Generated<number>;
   /**
+   * gemachtigde, machtiginggever or empty.
+   */
+  indicatieMachtiging: Generated<string>;
+  /**
+   * Of a rol; so are the next two.
+   */
+  omschrijving: Generated<string>;
+  /**
    * The table whose rows are counted.
    */
   soort: string;
+  /**
+   * Of a status its statustype, of a resultaat its resultaattype, of a rol its roltype.
+   */
+  typeId: number | null;
+  /**
+   * That type elsewhere.
+   */
+  typeUrl: string | null;
   /**
    * Confidentiality.
    */
@@ -4126,6 +4157,7 @@ export interface DB {
   zaakAndereZaak: ZaakAndereZaak;
   zaakbesluit: Zaakbesluit;
   zaakcontactmoment: Zaakcontactmoment;
+  zaakdeel: Zaakdeel;
   zaakdeelAantal: ZaakdeelAantal;
   zaakeigenschap: Zaakeigenschap;
   zaakGerelateerdeZaak: ZaakGerelateerdeZaak;

@@ -68,7 +68,7 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   { server, actor }: FastifyRequest,
   { table, order, rows }: PartList<Row, R>,
   conditions: Condition[],
-  counted: Counted | undefined,
+  counted: Condition[],
 ): Listing<Row> {
   const rights = reached(actor)
   const isJoined = reach(actor, 'zrc', LEZEN) !== 'alles'
@@ -80,11 +80,8 @@ function listOf<Row extends PartRow, R extends { url: string }>(
   }
   return server.listing((reader) => ({
     count: () => {
-      if (conditions.length > 0 && !counted) return countRows(reader, list.from, list.conditions)
-      const { groep, without } = counted ?? {}
-      const kept = [rights, sql`z.soort = ${table}`, ...(groep === undefined ? [] : [sql`z.groep = ${groep}`])]
-      const less = without && { from: list.from, conditions: isJoined ? [rights, without] : [without] }
-      return sumCounts(reader, sql`zaakdeel_aantal z`, kept, less)
+      if (counted.length < conditions.length) return countRows(reader, list.from, list.conditions)
+      return sumCounts(reader, sql`zaakdeel_aantal z`, [rights, sql`z.soort = ${table}`, ...counted])
     },
     isFiltered: list.conditions.length > 0,
     rows: async (limit, offset, known) => {
@@ -176,22 +173,17 @@ export async function holdOne<Row extends PartRow>(
 }
 
 /**
- * How `zaakdeel_aantal` counts what conditions keep: a group, or all. `without` says of `x` which of those they leave out, where
- * these are few.
- */
-type Counted = { groep?: string; without?: Condition }
-
-/**
  * A page of those that the caller may read.
  * @param conditions on `x` alone
- * @param counted left out where only the rows themselves tell how many the conditions keep
+ * @param counted the same conditions on the counts `z` (`zaakdeel_aantal`), as far as these know them: when they know all, they
+ *   are added up, and else the rows are counted
  */
 export async function sendPage<Row extends PartRow, R extends { url: string }>(
   request: FastifyRequest,
   reply: FastifyReply,
   source: PartList<Row, R>,
   conditions: Condition[],
-  counted?: Counted,
+  counted: Condition[] = [],
 ): Promise<FastifyReply> {
   const list = listOf(request, source, conditions, counted)
   return sendPageOf(request, reply, list, resources(request, source), source.first)

@@ -53,17 +53,15 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/resultaten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Resultaat) } } },
-    async (request, reply) =>
-      sendPage(request, reply, source, [
-        ...byUrl('x.zaakId', request.query.zaak, request.base, 'zaak'),
-        ...byType(
-          'x.resultaattypeId',
-          'x.resultaattypeUrl',
-          request.query.resultaattype,
-          request.base,
-          'resultaattype',
-        ),
-      ]),
+    async (request, reply) => {
+      const { zaak, resultaattype } = request.query
+      const conditions = [
+        ...byUrl('x.zaakId', zaak, request.base, 'zaak'),
+        ...byType('x.resultaattypeId', 'x.resultaattypeUrl', resultaattype, request.base, 'resultaattype'),
+      ]
+      const counted = byType('z.typeId', 'z.typeUrl', resultaattype, request.base, 'resultaattype')
+      return sendPage(request, reply, source, conditions, counted)
+    },
   )
 
   app.post(

@@ -126,13 +126,14 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
         ...by('x.omschrijving', filter.omschrijving),
         ...rolConditions(filter, ''),
       ]
-      const isOne = conditions.length === 1
-      if (isOne && filter.omschrijvingGeneriek !== undefined)
-        return sendPage(request, reply, source, conditions, { groep: filter.omschrijvingGeneriek })
-      // Nearly all speak for themselves: counting the others is quick.
-      if (isOne && filter.machtiging === 'eigen')
-        return sendPage(request, reply, source, conditions, { without: sql`x.indicatie_machtiging <> ''` })
-      return sendPage(request, reply, source, conditions)
+      const counted = [
+        ...byType('z.typeId', 'z.typeUrl', filter.roltype, request.base, 'roltype'),
+        ...by('z.omschrijving', filter.omschrijving),
+        ...by('z.groep', filter.omschrijvingGeneriek),
+        ...by('z.betrokkeneType', filter.betrokkeneType),
+        ...by('z.indicatieMachtiging', filter.machtiging === 'eigen' ? '' : filter.machtiging),
+      ]
+      return sendPage(request, reply, source, conditions, counted)
     },
   )
 

@@ -13,7 +13,7 @@ import { link, localUuid } from '../http/links.ts'
 import { Page, PageQuery } from '../http/page.ts'
 import { fault, forbidden, type InvalidParam, invalid, onObject, throwFaults } from '../http/problem.ts'
 import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
-import { byType, byUrl, findOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
+import { by, byType, byUrl, findOne, type PartRow, paged, readable, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { countUpTo, requireRoom } from './room.ts'
@@ -79,13 +79,15 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Status) } } },
     async (request, reply) => {
       const { zaak, statustype, indicatieLaatstGezetteStatus: laatst } = request.query
-      const isCounted = zaak === undefined && statustype === undefined && laatst !== undefined
       const conditions = [
         ...byUrl('x.zaakId', zaak, request.base, 'zaak'),
         ...byType('x.statustypeId', 'x.statustypeUrl', statustype, request.base, 'statustype'),
         ...(laatst === undefined ? [] : [laatst ? sql`x.laatst` : sql`not x.laatst`]),
       ]
-      const counted = isCounted ? { groep: laatst ? 'laatst' : 'eerder' } : undefined
+      const counted = [
+        ...byType('z.typeId', 'z.typeUrl', statustype, request.base, 'statustype'),
+        ...by('z.groep', laatst === undefined ? undefined : laatst ? 'laatst' : 'eerder'),
+      ]
       return sendPage(request, reply, source, conditions, counted)
     },
   )

@@ -76,12 +76,15 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/zaakobjecten',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaakobject) } } },
-    async (request, reply) =>
-      sendPage(request, reply, source, [
-        ...byUrl('x.zaakId', request.query.zaak, request.base, 'zaak'),
-        ...by('x.object', request.query.object),
-        ...by('x.objectType', request.query.objectType),
-      ]),
+    async (request, reply) => {
+      const { zaak, object, objectType } = request.query
+      const conditions = [
+        ...byUrl('x.zaakId', zaak, request.base, 'zaak'),
+        ...by('x.object', object),
+        ...by('x.objectType', objectType),
+      ]
+      return sendPage(request, reply, source, conditions, by('z.groep', objectType))
+    },
   )
 
   app.post(

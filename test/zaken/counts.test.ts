@@ -87,7 +87,18 @@ t.test('kept counts are what is there, also of rows that are written below the A
 
   await sql`update status set datum_status_gezet = '2026-01-05' where datum_status_gezet = '2026-01-01'`
   await sql`update rol set omschrijving_generiek = 'adviseur' where id % 2 = 0`
+  await sql`update rol set roltype_url = 'https://elders.example/4', betrokkene_type = 'vestiging' where id % 2 = 1`
+  await sql`update rol set omschrijving = 'y' where id % 4 = 0`
+  await sql`update rol set indicatie_machtiging = 'gemachtigde' where id % 4 = 1`
   await sql`update rol set zaak_id = ${ander!.id} where id % 3 = 0`
+  await sql`update status set statustype_url = 'https://elders.example/5' where datum_status_gezet = '2026-01-03'`
+  await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elders)
+    values (${een!.id}, 'https://elders.example/3', '{}')`
+  await sql`insert into zaakobject (zaak_id, object_type, object) values (${een!.id}, 'adres', 'https://objecten.example/1')`
+  await compare(t, test)
+  await sql`update resultaat set resultaattype_url = 'https://elders.example/6'`
+  await sql`update zaakobject set object_type = 'pand'`
+  await sql`update klantcontact set zaak_id = ${ander!.id}`
   await sql`update zaak set einddatum = current_date, archiefstatus = 'overgedragen' where id = ${ander!.id}`
   await compare(t, test)
   await sql`delete from status where datum_status_gezet = '2026-01-05'`
@@ -125,35 +136,93 @@ t.test('a row that is added while its case changes level is counted once, at the
 })
 
 t.test(
-  'who speaks for himself is counted by all rollen less the others, as far as the rights of the client reach',
+  'lists that are filtered by a type or kind are counted by the kept counts, as far as rights reach',
   async (t) => {
     const test = await testApp(t)
     const { sql } = test.database
-    const [open, secret] = [
-      await givenZaak(test),
-      await givenZaak(test, { vertrouwelijkheidaanduiding: 'zeer_geheim' }),
-    ]
-    for (const [{ uuid }, own] of [
+    const { zaaktype, statustype, roltype } = await givenTypes(test)
+    const open = await givenZaak(test, { zaaktype })
+    const secret = await givenZaak(test, { zaaktype, vertrouwelijkheidaanduiding: 'zeer_geheim' })
+    for (const [{ url, uuid }, own] of [
       [open, 3],
       [secret, 2],
-    ] as const)
-      await sql`insert into rol (zaak_id, betrokkene_type, roltype_url, omschrijving, omschrijving_generiek, indicatie_machtiging)
+    ] as const) {
+      await sql`
+      insert into rol (zaak_id, betrokkene_type, roltype_url, omschrijving, omschrijving_generiek, indicatie_machtiging)
       select id, 'medewerker', 'https://elders.example/2', 'x', 'behandelaar', case when n > ${own} then 'gemachtigde' else '' end
       from zaak, generate_series(1, 5) n where uuid = ${uuid}`
+      await post(test, 'rollen', rolBody(url, roltype))
+      await post(test, 'statussen', statusBody(url, statustype, '2026-03-03T10:00:00Z'))
+      await post(test, 'statussen', statusBody(url, statustype, '2026-03-04T10:00:00Z'))
+      await sql`insert into resultaat (zaak_id, resultaattype_url, resultaattype_elders)
+      select id, 'https://elders.example/3', '{}' from zaak where uuid = ${uuid}`
+      for (const objectType of ['adres', 'pand'])
+        await sql`insert into zaakobject (zaak_id, object_type, object) select id, ${objectType}, 'https://objecten.example/1'
+        from zaak where uuid = ${uuid}`
+    }
     const few = await givenClient(test, 'weinig', [
       {
         component: 'zrc',
         scopes: ['zaken.lezen'],
-        typeUuid: uuidOf(open.zaaktype),
-        typeUrl: open.zaaktype,
+        typeUuid: uuidOf(zaaktype),
+        typeUrl: zaaktype,
         max: 'openbaar',
       },
     ])
-    const eigen = async (query: string, as?: string) =>
-      (await test.call('GET', `${ZAKEN}/rollen?machtiging=eigen${query}`, undefined, { ...(as && { as }) })).body
-    t.match(await eigen(''), { count: 5, results: { length: 5 } })
-    t.match(await eigen('', few), { count: 3, results: { length: 3 } })
-    t.match(await eigen('&omschrijving=y'), { count: 0, results: { length: 0 } })
+    const answer = async (list: string, as?: string) =>
+      (await test.call('GET', `${ZAKEN}/${list}`, undefined, { ...CRS, ...(as && { as }) })).body as {
+        count: number
+        results: unknown[]
+      }
+    const counts = async (as?: string) => {
+      const found: Record<string, number> = {}
+      for (const list of [...KEPT, ...ROWS].map(([list]) => list)) {
+        const { count, results } = await answer(list, as)
+        t.equal(results.length, count, list)
+        found[list] = count
+      }
+      return found
+    }
+    const type = { S: encodeURIComponent(statustype), R: encodeURIComponent(roltype), Z: encodeURIComponent(open.url) }
+    const of = (list: string) => list.replace(/\{([SRZ])\}/g, (_, name: 'S' | 'R' | 'Z') => type[name])
+    const KEPT: [string, all: number, few: number][] = [
+      [of('statussen?statustype={S}'), 4, 2],
+      [of('statussen?statustype={S}&indicatieLaatstGezetteStatus=true'), 2, 1],
+      [of('statussen?statustype={R}'), 0, 0],
+      ['statussen?statustype=https://elders.example/9', 0, 0],
+      [of('rollen?roltype={R}'), 2, 1],
+      ['rollen?roltype=https://elders.example/2', 10, 5],
+      ['rollen?omschrijving=x', 10, 5],
+      ['rollen?omschrijvingGeneriek=initiator', 2, 1],
+      ['rollen?betrokkeneType=medewerker', 10, 5],
+      ['rollen?machtiging=eigen', 7, 4],
+      ['rollen?machtiging=eigen&omschrijving=x&betrokkeneType=medewerker', 5, 3],
+      ['rollen?machtiging=gemachtigde', 5, 2],
+      ['resultaten?resultaattype=https://elders.example/3', 2, 1],
+      ['zaakobjecten?objectType=adres', 2, 1],
+      [of('zaken?status__statustype={S}'), 2, 1],
+      [of(`zaken?status__statustype={S}&zaaktype=${encodeURIComponent(zaaktype)}`), 2, 1],
+      ['zaken?resultaat__resultaattype=https://elders.example/3', 2, 1],
+    ]
+    const ROWS: [string, all: number, few: number][] = [
+      [of('statussen?statustype={S}&zaak={Z}'), 2, 2],
+      [of('rollen?machtiging=eigen&zaak={Z}'), 4, 4],
+      ['rollen?machtiging=eigen&betrokkene=https://personen.example/1', 2, 1],
+      ['zaakobjecten?objectType=adres&object=https://objecten.example/1', 2, 1],
+      [of('zaken?status__statustype={S}&bronorganisatie=517439943'), 2, 1],
+      [of('zaken?status__statustype={S}&resultaat__resultaattype=https://elders.example/3'), 2, 1],
+      [of('zaken?status__statustype={S}&rol__omschrijvingGeneriek=behandelaar'), 2, 1],
+    ]
+    const expected = (at: 1 | 2) => Object.fromEntries([...KEPT, ...ROWS].map((line) => [line[0], line[at]]))
+    t.same(await counts(), expected(1), 'all rights')
+    t.same(await counts(few), expected(2), 'one type up to a level')
+    const search = { status__statustype: statustype, uuid__in: [open.uuid] }
+    t.match((await test.call('POST', `${ZAKEN}/zaken/_zoek`, search, CRS)).body, { count: 1 })
+
+    // Without the kept counts these are 0, and what has to be counted by its rows is not.
+    await sql`delete from zaakdeel_aantal`
+    for (const [list] of KEPT) t.equal((await answer(list)).count, 0, list)
+    for (const [list, all] of ROWS) t.equal((await answer(list)).count, all, list)
   },
 )
 
@@ -169,20 +238,24 @@ async function compare(t: Test, { database: { sql } }: TestApp): Promise<void> {
     from zaak group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7`
   t.same([...kept], [...there], 'cases')
   const parts = await sql`
-    select soort, groep, zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, sum(aantal)::integer as n
-    from zaakdeel_aantal group by 1, 2, 3, 4, 5 having sum(aantal) <> 0 order by 1, 2, 3, 4, 5`
+    select soort, groep, type_id, type_url, omschrijving, betrokkene_type, indicatie_machtiging,
+      zaaktype_id, zaaktype_url, vertrouwelijkheidaanduiding, sum(aantal)::integer as n
+    from zaakdeel_aantal group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 having sum(aantal) <> 0 order by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`
   const partsThere = await sql`
-    select d.soort, d.groep, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)::integer as n
-    from (
+    select d.*, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, count(*)::integer as n
+    from zaak z, lateral (
       select 'status' as soort, case when exists (select from status o where o.zaak_id = s.zaak_id
-        and o.datum_status_gezet > s.datum_status_gezet) then 'eerder' else 'laatst' end as groep, zaak_id from status s
-      union all select 'rol', omschrijving_generiek, zaak_id from rol
-      union all select 'resultaat', '', zaak_id from resultaat
-      union all select 'zaakobject', '', zaak_id from zaakobject
-      union all select 'substatus', '', zaak_id from substatus
-      union all select 'klantcontact', '', zaak_id from klantcontact
-      union all select 'zaaknotitie', '', zaak_id from zaaknotitie
-    ) d join zaak z on z.id = d.zaak_id group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`
+        and o.datum_status_gezet > s.datum_status_gezet) then 'eerder' else 'laatst' end as groep, statustype_id as type_id,
+        statustype_url as type_url, '' as omschrijving, '' as betrokkene_type, '' as indicatie_machtiging
+        from status s where s.zaak_id = z.id
+      union all select 'rol', omschrijving_generiek, roltype_id, roltype_url, omschrijving, betrokkene_type, indicatie_machtiging
+        from rol where zaak_id = z.id
+      union all select 'resultaat', '', resultaattype_id, resultaattype_url, '', '', '' from resultaat where zaak_id = z.id
+      union all select 'zaakobject', object_type, null, null, '', '', '' from zaakobject where zaak_id = z.id
+      union all select 'substatus', '', null, null, '', '', '' from substatus where zaak_id = z.id
+      union all select 'klantcontact', '', null, null, '', '', '' from klantcontact where zaak_id = z.id
+      union all select 'zaaknotitie', '', null, null, '', '', '' from zaaknotitie where zaak_id = z.id
+    ) d group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 order by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`
   t.same([...parts], [...partsThere], 'what hangs on cases')
   const besluiten = await sql`
     select besluittype_id, verantwoordelijke_organisatie, sum(aantal)::integer as n from besluit_aantal

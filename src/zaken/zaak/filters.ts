@@ -138,10 +138,16 @@ export const ATTRIBUTEN = {
 export const ListQuery = Type.Object({ ...PageQuery, ...ExpandQuery, ...ATTRIBUTEN })
 export type ZaakFilter = Partial<Static<typeof ListQuery>> & Record<string, unknown>
 
-/** What a filter asks of one of the parts of a case, `x`; `isOne`: of which a case has one at most that fits. */
-type PartCondition = { part: RawBuilder<unknown>; conditions: Condition[]; isOne: boolean }
-/** `onlyPart`: the conditions are nothing but this, so that it can be counted without the cases. */
-export type ZaakConditions = Conditions & { onlyPart?: PartCondition }
+/**
+ * What a filter asks of one of the parts of a case, `x`. `kept`: the same of the counts `z` of these parts (`zaakdeel_aantal`),
+ * where a case has one at most that fits.
+ */
+type PartCondition = { part: RawBuilder<unknown>; conditions: Condition[]; kept?: Condition[] }
+/**
+ * `kept`: all conditions, on the counts of parts. `onlyPart`: the conditions are nothing but this, so that it can be counted
+ * without the cases.
+ */
+export type ZaakConditions = Conditions & { kept?: Condition[]; onlyPart?: PartCondition }
 
 /**
  * What a filter leaves of the cases that the caller may read.
@@ -149,15 +155,18 @@ export type ZaakConditions = Conditions & { onlyPart?: PartCondition }
  * @throws Problem 400 on a value that says nothing
  */
 export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel?: ZaaktypeOrigin): ZaakConditions {
-  const counted: Condition[] =
+  // Of type and level, by which all counts are kept, and of more, which those of cases alone know.
+  const ofType: Condition[] =
     reach(request.actor, 'zrc', LEZEN) === 'alles' ? [] : [reached(request.actor, LEZEN, deel)]
+  const ofMore: Condition[] = []
   const others: Condition[] = []
   const parts: PartCondition[] = []
-  if (deel) counted.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
+  if (deel) ofType.push(deel === 'eigen' ? sql`z.zaaktype_id is not null` : sql`z.zaaktype_url is not null`)
   const addTo = (conditions: Condition[]) => (value: unknown, condition: () => Condition) => {
     if (value !== undefined && value !== null && value !== '') conditions.push(condition())
   }
-  const addCounted = addTo(counted)
+  const addOfType = addTo(ofType)
+  const addCounted = addTo(ofMore)
   const add = addTo(others)
   const uuid = (url: string, resource: Resource) => localUuid(url, request.base, resource) ?? null
   const isElsewhere = (url: string) => resolveLink(url, request.base).kind === 'elsewhere'
@@ -169,6 +178,10 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     const elders = sql`z.zaaktype_url = any(${elsewhere}::text[])`
     return elsewhere.length === urls.length || deel === 'elders' ? elders : sql`(${own} or ${elders})`
   }
+  const partType = (column: string, url: string, resource: 'statustype' | 'resultaattype') =>
+    isElsewhere(url)
+      ? sql`${sql.ref(`${column}_url`)} = ${url}`
+      : sql`${sql.ref(`${column}_id`)} = (select y.id from ${sql.table(resource)} y where y.uuid = ${uuid(url, resource)}::uuid)`
   add(filter.identificatie, () => sql`z.identificatie = ${filter.identificatie}`)
   // What an index finds in both together is looked for in the one.
   const words = sql`z.identificatie || ' ' || z.omschrijving`
@@ -179,7 +192,7 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     })
   part('identificatie__icontains', 'z.identificatie')
   part('omschrijving', 'z.omschrijving')
-  const ofTypeNamed = deel === 'eigen' ? addCounted : add // of types elsewhere the name is not counted
+  const ofTypeNamed = deel === 'eigen' ? addOfType : add // of types elsewhere the name is not counted
   ofTypeNamed(filter.zaaktype__omschrijving, () => {
     const text = filter.zaaktype__omschrijving!
     const own = sql`z.zaaktype_id = any(array(select t.id from zaaktype t where ${contains(sql`t.omschrijving`, text)}))`
@@ -188,9 +201,9 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   })
   addCounted(filter.bronorganisatie, () => sql`z.bronorganisatie = ${filter.bronorganisatie}`)
   addCounted(filter.bronorganisatie__in, () => sql`z.bronorganisatie = any(${filter.bronorganisatie__in}::text[])`)
-  addCounted(filter.zaaktype, () => types([filter.zaaktype!]))
-  addCounted(filter.zaaktype__in, () => types(filter.zaaktype__in!))
-  addCounted(filter.zaaktype__not_in, () => sql`(${types(filter.zaaktype__not_in!)}) is not true`)
+  addOfType(filter.zaaktype, () => types([filter.zaaktype!]))
+  addOfType(filter.zaaktype__in, () => types(filter.zaaktype__in!))
+  addOfType(filter.zaaktype__not_in, () => sql`(${types(filter.zaaktype__not_in!)}) is not true`)
   for (const name of ['archiefnominatie', 'archiefstatus'] as const) {
     addCounted(filter[name], () => sql`${sql.ref(`z.${name}`)} = ${filter[name]}`)
     addCounted(filter[`${name}__in`], () => sql`${sql.ref(`z.${name}`)} = any(${filter[`${name}__in`]}::text[])`)
@@ -205,9 +218,9 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
     }
   }
   const rol = rolConditions(filter, 'rol__')
-  if (rol.length > 0) parts.push({ part: sql`rol x`, conditions: rol, isOne: false })
+  if (rol.length > 0) parts.push({ part: sql`rol x`, conditions: rol })
   const max = filter.maximaleVertrouwelijkheidaanduiding
-  addCounted(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
+  addOfType(max, () => sql`z.vertrouwelijkheidaanduiding <= ${max}::vertrouwelijkheidaanduiding`)
   const marks = (mark: object) => sql`z.kenmerken <> '[]' and z.kenmerken @> ${JSON.stringify([mark])}::text::jsonb`
   add(filter.kenmerk__bron, () => marks({ bron: filter.kenmerk__bron }))
   add(filter.kenmerk, () => {
@@ -217,22 +230,31 @@ export function zaakConditions(filter: ZaakFilter, request: FastifyRequest, deel
   })
   if (filter.status__statustype) {
     const url = filter.status__statustype!
-    const ofType = isElsewhere(url)
-      ? sql`x.statustype_url = ${url}`
-      : sql`x.statustype_id = (select y.id from statustype y where y.uuid = ${uuid(url, 'statustype')}::uuid)`
-    parts.push({ part: sql`status x`, conditions: [sql`x.laatst`, ofType], isOne: true })
+    parts.push({
+      part: sql`status x`,
+      conditions: [sql`x.laatst`, partType('x.statustype', url, 'statustype')],
+      kept: [sql`z.soort = 'status' and z.groep = 'laatst'`, partType('z.type', url, 'statustype')],
+    })
   }
   if (filter.resultaat__resultaattype) {
     const url = filter.resultaat__resultaattype!
-    const ofType = isElsewhere(url)
-      ? sql`x.resultaattype_url = ${url}`
-      : sql`x.resultaattype_id = (select y.id from resultaattype y where y.uuid = ${uuid(url, 'resultaattype')}::uuid)`
-    parts.push({ part: sql`resultaat x`, conditions: [ofType], isOne: true })
+    parts.push({
+      part: sql`resultaat x`,
+      conditions: [partType('x.resultaattype', url, 'resultaattype')],
+      kept: [sql`z.soort = 'resultaat'`, partType('z.type', url, 'resultaattype')],
+    })
   }
-  const isOfPart = counted.length + others.length === 0 && parts.length === 1
+  const counted = [...ofType, ...ofMore]
+  const only = parts.length === 1 && others.length === 0 ? parts[0] : undefined
+  const kept = ofMore.length === 0 && only?.kept
   for (const { part, conditions } of parts)
     others.push(sql`exists (select from ${part} where x.zaak_id = z.id and ${all(conditions)})`)
-  return { counted, others, ...(isOfPart && { onlyPart: parts[0]! }) }
+  return {
+    counted,
+    others,
+    ...(kept && { kept: [...ofType, ...kept] }),
+    ...(only && counted.length === 0 && { onlyPart: only }),
+  }
 }
 
 /** What to count apart: where types of ours and types elsewhere both matter, an index counts each kind alone but not both. */

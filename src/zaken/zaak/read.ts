@@ -108,11 +108,11 @@ const isLong = (row: PageRow): boolean =>
 
 /** How many cases there are in parts that do not overlap. */
 export async function countZaken(reader: Reader, delen: ZaakConditions[]): Promise<number> {
-  const counts = delen.map(({ counted, others, onlyPart }) => {
+  const counts = delen.map(({ counted, others, kept, onlyPart }) => {
     if (others.length === 0) return sumCounts(reader, sql`zaak_aantal z`, counted)
+    if (kept) return sumCounts(reader, sql`zaakdeel_aantal z`, kept)
     if (!onlyPart) return countRows(reader, sql`zaak z`, [...counted, ...others])
-    const { part, conditions, isOne } = onlyPart
-    return countRows(reader, part, conditions, isOne ? sql`*` : sql`distinct x.zaak_id`)
+    return countRows(reader, onlyPart.part, onlyPart.conditions, sql`distinct x.zaak_id`)
   })
   return (await Promise.all(counts)).reduce((sum, n) => sum + n, 0)
 }

@@ -145,8 +145,8 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
   ) {
     const order = ordering(filter.ordering)
     const selection = (deel?: ZaaktypeOrigin) => {
-      const { others, onlyPart, ...found } = zaakConditions(filter, request, deel)
-      return { ...found, others: [...others, ...more], ...(more.length === 0 && onlyPart && { onlyPart }) }
+      const found = zaakConditions(filter, request, deel)
+      return more.length === 0 ? found : { counted: found.counted, others: [...found.others, ...more] }
     }
     const delen = originsOf(filter, request).map(selection)
     const paths = filter.expand ?? []

@@ -3,6 +3,34 @@ import type { Mutant } from '../mutant.ts'
 
 export const ZAKEN: Mutant[] = [
   {
+    what: 'a zaakobject of another kind is counted there',
+    file: 'sql/0540-counts-by-type.sql',
+    search: '(new.zaak_id, new.object_type, 1)',
+    replace: '(new.zaak_id, old.object_type, 1)',
+    tests: ['test/zaken/counts.test.ts'],
+  },
+  {
+    what: 'a rol of another type is counted there',
+    file: 'sql/0540-counts-by-type.sql',
+    search: 'is distinct from (new.zaak_id, new.omschrijving_generiek, new.roltype_id, new.roltype_url,',
+    replace: 'is distinct from (new.zaak_id, new.omschrijving_generiek, new.roltype_id, old.roltype_url,',
+    tests: ['test/zaken/counts.test.ts'],
+  },
+  {
+    what: 'what the kept counts of parts do not know is counted by rows',
+    file: 'src/zaken/part-queries.ts',
+    search: 'if (counted.length < conditions.length) return countRows',
+    replace: 'if (counted.length < 0) return countRows',
+    tests: ['test/zaken/counts.test.ts'],
+  },
+  {
+    what: 'a search with more conditions is not counted by the kept counts of parts',
+    file: 'src/zaken/zaak/routes.ts',
+    search: 'return more.length === 0 ? found : { counted: found.counted, others: [...found.others, ...more] }',
+    replace: 'return { ...found, others: [...found.others, ...more] }',
+    tests: ['test/zaken/counts.test.ts'],
+  },
+  {
     what: 'a second resultaat is refused as such',
     file: 'src/zaken/resultaten.ts',
     search: "return there ? [fault('zaak', 'unique'",
