@@ -176,7 +176,7 @@ export async function buildApp(parts: Parts): Promise<FastifyInstance> {
   acceptEmptyBodies(app)
   const routes = collectRoutes(app)
   const noRoute = (request: FastifyRequest) => {
-    const methods = routes.methodsAt(request.url.split('?', 1)[0]!)
+    const methods = routes.methodsAt(request.url.split('?', 1)[0] ?? '')
     if (methods.length === 0) return new Problem(404)
     const detail = `De methode ${request.method} is hier niet toegestaan.`
     return new Problem(405, { detail, headers: { allow: methods.join(', ') } })
@@ -251,7 +251,7 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
     {
       reqId: request.id,
       method: request.method,
-      path: withoutNumbers(request.url.split('?', 1)[0]!.slice(0, 500)),
+      path: withoutNumbers((request.url.split('?', 1)[0] ?? '').slice(0, 500)),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       address: request.ip,
@@ -294,7 +294,7 @@ function answerConnection(socket: Socket, problem: Problem, parts: Parts): void 
 function registerReferencePages(app: FastifyInstance): void {
   const kinds = new Map(Object.entries(KINDS).map(([status, kind]) => [kind.name, { status, ...kind }]))
   kinds.set('ParseError', {
-    ...KINDS[400]!,
+    ...KINDS[400],
     status: '400',
     name: 'ParseError',
     code: 'parse_error',

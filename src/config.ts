@@ -8,6 +8,7 @@ import {
   readEnvironment,
   type SettingValues,
 } from './config/environment.ts'
+import { expected } from './database/rows.ts'
 import type { AzureSettings } from './documenten/storage/azure.ts'
 import type { S3Settings } from './documenten/storage/s3.ts'
 
@@ -77,9 +78,11 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     databasePoolerUrl: databaseDirectUrl && values.databaseUrl,
     dataDir,
     trustProxy,
-    bootstrapClient: bootstrapClient.id ? { id: bootstrapClient.id, secret: bootstrapClient.secret! } : undefined,
+    bootstrapClient: bootstrapClient.id
+      ? { id: bootstrapClient.id, secret: expected(bootstrapClient.secret) }
+      : undefined,
     bootstrapAdmin: bootstrapAdmin.gebruikersnaam
-      ? { gebruikersnaam: bootstrapAdmin.gebruikersnaam, wachtwoord: bootstrapAdmin.wachtwoord! }
+      ? { gebruikersnaam: bootstrapAdmin.gebruikersnaam, wachtwoord: expected(bootstrapAdmin.wachtwoord) }
       : undefined,
     oidc: oidcSettings(values),
     documentenDir: resolve(values.documentenDir ?? `${dataDir}/documenten`),
@@ -88,7 +91,11 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
     importBaseDir: resolve(values.importBaseDir),
     ...lists,
     notifications: notifications.apiRoot
-      ? { apiRoot: notifications.apiRoot, clientId: notifications.clientId!, secret: notifications.secret! }
+      ? {
+          apiRoot: notifications.apiRoot,
+          clientId: expected(notifications.clientId),
+          secret: expected(notifications.secret),
+        }
       : undefined,
     ...(values.selectielijstBestand && { selectielijstBestand: resolve(values.selectielijstBestand) }),
     uploadChunkSize: values.uploadChunkSize ?? values.minUploadSize,
@@ -174,8 +181,8 @@ function readOrigins(text: string): '*' | string[] | undefined {
 }
 
 function isAddressRange(text: string): boolean {
-  const [address, bits, ...rest] = text.split('/')
-  const version = isIP(address!)
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
   if (version === 0 || rest.length > 0) return false
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
@@ -186,7 +193,7 @@ function oidcSettings({ oidc }: SettingValues): OidcSettings | undefined {
   return {
     ...plain,
     issuer,
-    clientId: clientId!,
+    clientId: expected(clientId),
     roles: { viewer: list(viewer), operator: list(operator), administrator: list(administrator) },
   }
 }
@@ -195,15 +202,15 @@ function s3Settings({ s3, documentenBackend }: SettingValues, given: Set<string>
   const isSet = [...given].some((name) => name.startsWith('S3_'))
   if (!isSet && documentenBackend !== 's3_storage') return undefined
   const { keyId, secret, ...plain } = s3
-  return { ...plain, key: keyId ? { id: keyId, secret: secret! } : undefined }
+  return { ...plain, key: keyId ? { id: keyId, secret: expected(secret) } : undefined }
 }
 
 function azureSettings({ azure }: SettingValues): AzureSettings | undefined {
   const { connectionString, name, clientId, tenant, clientSecret } = azure
   if (!connectionString && !name) return undefined
-  const client = clientSecret ? { id: clientId!, tenant: tenant!, secret: clientSecret } : undefined
+  const client = clientSecret ? { id: expected(clientId), tenant: expected(tenant), secret: clientSecret } : undefined
   return {
-    account: connectionString ? { connectionString } : { name: name!, ...(client && { client }) },
+    account: connectionString ? { connectionString } : { name: expected(name), ...(client && { client }) },
     container: azure.container,
     location: azure.location,
     connectionTimeoutMs: azure.connectionTimeoutSeconds * 1000,

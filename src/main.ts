@@ -36,7 +36,8 @@ const program = new Command('zaakstroom')
 try {
   requireNode()
   const asked = process.argv[2] ?? ''
-  if (asked in COMMANDS) (await COMMANDS[asked]!()).addTo(program)
+  const command = COMMANDS[asked]
+  if (command) (await command()).addTo(program)
   else if (asked !== '--version' && asked !== '-V') await addAll()
   await program.parseAsync()
 } catch (error) {

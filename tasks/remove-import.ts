@@ -3,6 +3,7 @@ import type { Task } from 'graphile-worker'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
+import { one } from '../src/database/rows.ts'
 import { readInput } from '../src/http/input.ts'
 
 const Payload = Type.Object({ id: Type.Integer() })
@@ -21,10 +22,10 @@ export function removeImport({ database }: { database: Database }): Task {
     const { id } = readInput(Payload, payload)
     for (const table of ['import_regel', 'import_resultaat']) {
       for (let after = 0; ; after += ROWS) {
-        const [left] = await database.sql`
+        const left = await database.sql`
           with gone as (delete from ${database.sql(table)} where import_id = ${id} and nummer >= ${after} and nummer < ${after + ROWS})
           select exists (select from ${database.sql(table)} where import_id = ${id} and nummer >= ${after + ROWS}) as more`
-        if (!left!.more) break
+        if (!one(left).more) break
       }
     }
     await database.db.deleteFrom('import').where('id', '=', id).where(sql<boolean>`verwijderd_op is not null`).execute()

@@ -1,6 +1,7 @@
 // verstuur-notificaties: sends what is due, and looks on for as long as more comes. Adding this job wakes a sender; running it
 // twice is harmless.
 import type { Task } from 'graphile-worker'
+import { expected } from '../src/database/rows.ts'
 import type { Sender } from '../src/notificaties/sender.ts'
 
 declare global {
@@ -12,5 +13,5 @@ declare global {
 }
 
 export function sendNotifications(sender: Sender): Task {
-  return async (_payload, { job }) => sender.run(job.locked_by!)
+  return async (_payload, { job }) => sender.run(expected(job.locked_by))
 }

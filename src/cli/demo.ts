@@ -15,7 +15,7 @@ import { type Config, readConfig } from '../config.ts'
 import { openDatabase, type ReadDb } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { mutator } from '../database/mutate.ts'
-import { one } from '../database/rows.ts'
+import { expected, one } from '../database/rows.ts'
 import { KOLOMMEN, type Rij } from '../documenten/import/columns.ts'
 import { systemActor } from '../http/access.ts'
 import { uuidOf } from '../http/links.ts'
@@ -193,8 +193,8 @@ async function prepare(call: Call, importDir: string): Promise<{ rows: Rij[]; ty
       trefwoorden: 'archief,demo',
     })
   }
-  for (const { nummer, change } of WRONG) Object.assign(rows[nummer]!, change)
-  rows[1001]!.uuid = rows[2]!.uuid
+  for (const { nummer, change } of WRONG) Object.assign(expected(rows[nummer]), change)
+  Object.assign(expected(rows[1001]), { uuid: rows[2]?.uuid })
   say(`Wrote ${ROWS} files and a CSV in which ${WRONG.length} rows are wrong.\n`)
   return { rows, type, catalogus }
 }
@@ -225,7 +225,7 @@ async function importDocuments(call: Call, rows: Rij[]): Promise<boolean> {
 
   const report = await readReport(await call('GET', urls.reportUrl))
   const refused = report.flatMap((row, place) =>
-    row.resultaat === 'Geïmporteerd' ? [] : [{ place, opmerking: row.opmerking! }],
+    row.resultaat === 'Geïmporteerd' ? [] : [{ place, opmerking: row.opmerking ?? '' }],
   )
   for (const { place, opmerking } of refused) say(`  row ${String(place + 2).padStart(4)}  ${opmerking}`)
   const expected = WRONG.every(({ nummer, comment }) =>

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings as Typebox } from 'typebox/system'
+import { expected } from '../database/rows.ts'
 import type { InPages } from './in-pages.ts'
 import { Settings } from './settings.ts'
 
@@ -127,9 +128,9 @@ function textOf(
 }
 
 function settingAt(path: string): Setting {
-  const [key, part] = path.slice(1).split('/')
-  const [, one] = ENTRIES.find(([name]) => name === key)!
-  return isGroup(one) ? one.properties[part!]! : one
+  const [key, part = ''] = path.slice(1).split('/')
+  const [, one] = expected(ENTRIES.find(([name]) => name === key))
+  return isGroup(one) ? expected(one.properties[part]) : one
 }
 
 /** What is wrong, by the rule and never with the value: it may be a secret. */

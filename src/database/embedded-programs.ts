@@ -1,5 +1,5 @@
 // PostgreSQL's programs: where they are, and how they are run.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -29,12 +29,12 @@ export function start(
   file: string,
   args: string[],
   options: { detached?: boolean } = {},
-): ChildProcess {
+): ChildProcessWithoutNullStreams {
   const { wrapper, ...user } = account
-  const [command, ...rest] = [...(wrapper ?? []), file, ...args]
+  const [command = file, ...rest] = [...(wrapper ?? []), file, ...args]
   // Settings of other PostgreSQL programs (PGDATA, PGOPTIONS) and secrets of ours do not belong in there.
   const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
-  return spawn(command!, rest, { ...options, ...(wrapper ? {} : user), env, cwd: '/', stdio: 'pipe' })
+  return spawn(command, rest, { ...options, ...(wrapper ? {} : user), env, cwd: '/', stdio: 'pipe' })
 }
 
 export async function finished(child: ChildProcess): Promise<Exit> {
@@ -43,11 +43,11 @@ export async function finished(child: ChildProcess): Promise<Exit> {
 }
 
 /** Waits for a short-lived program; its complaints come back as lines. */
-export async function finish(child: ChildProcess): Promise<Exit & { lines: string[] }> {
+export async function finish(child: ChildProcessWithoutNullStreams): Promise<Exit & { lines: string[] }> {
   const lines: string[] = []
-  child.stdin?.on('error', () => {})
-  child.stdout?.resume()
-  createInterface(child.stderr!).on('line', (line) => lines.push(line))
+  child.stdin.on('error', () => {})
+  child.stdout.resume()
+  createInterface(child.stderr).on('line', (line) => lines.push(line))
   return { ...(await finished(child)), lines }
 }
 

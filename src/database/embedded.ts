@@ -149,7 +149,7 @@ async function initialise(paths: Paths, binaries: Binaries, account: Account, pa
   }
   // A name of its own: the initdb of a killed program may still be writing to the last one.
   const fresh = await mkdtemp(join(paths.dataDir, 'postgres.new-'))
-  if (account.uid !== undefined) await chown(fresh, account.uid, account.gid!)
+  if (account.uid !== undefined && account.gid !== undefined) await chown(fresh, account.uid, account.gid)
   // The built-in locale is the same on every system; that of the operating system or ICU changes with their versions.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   const initdb = ['--username=postgres', '--auth=reject', '--no-instructions', ...locale, `--pgdata=${fresh}`]
@@ -189,8 +189,8 @@ async function stopOrphan(cluster: string): Promise<void> {
 
 async function isServerOn(cluster: string, pid: number): Promise<boolean> {
   if (process.platform === 'linux') {
-    const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0')
-    return basename(args[0]!) === 'postgres' && args.includes(cluster)
+    const [program = '', ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0')
+    return basename(program) === 'postgres' && args.includes(cluster)
   }
   const { stdout } = await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({
     stdout: '',
@@ -210,10 +210,10 @@ async function launch(
     const settings = [...SETTINGS, ...(options.settings ?? []), `port=${port}`].flatMap((setting) => ['-c', setting])
     // In a session of its own: Ctrl-C in a terminal is for us, and we stop the server when we are ready for that.
     const child = start(account, binaries.postgres, ['-D', cluster, ...settings], { detached: true })
-    child.stdin?.end()
-    child.stdout?.resume()
+    child.stdin.end()
+    child.stdout.resume()
     const faults: string[] = []
-    createInterface(child.stderr!).on('line', (line) => {
+    createInterface(child.stderr).on('line', (line) => {
       options.log?.(line)
       if (/^(FATAL|PANIC): /.test(line)) faults.push(line)
     })

@@ -1,6 +1,7 @@
 // DATABASE_URL may name several hosts, as libpq takes them: `postgres://a:5432,b:5432/name`. The driver of our queries knows
 // such addresses, `pg` does not. Whichever host takes writes is the one: after a failover it is another.
 import pg from 'pg'
+import { one } from './rows.ts'
 
 /** @returns one URL per host, in the order in which they are tried */
 export function hostUrls(url: string): string[] {
@@ -45,7 +46,7 @@ function firstWritable(urls: string[]): ClientClass {
     readonly #host = current
 
     constructor(config?: pg.ClientConfig) {
-      super({ ...config, connectionString: urls[current]! })
+      super({ ...config, connectionString: urls[current] })
     }
 
     // In both styles: a pool gives a callback.
@@ -62,7 +63,7 @@ function firstWritable(urls: string[]): ClientClass {
         const { rows } = await this.query<{ readOnly: boolean }>(
           `select current_setting('transaction_read_only') = 'on' as "readOnly"`,
         )
-        if (!rows[0]!.readOnly) return this
+        if (!one(rows).readOnly) return this
         await this.end()
         throw Object.assign(new Error('this host takes no writes'), { code: '25006' })
       } catch (error) {

@@ -5,6 +5,7 @@ import type postgres from 'postgres'
 import type { Known } from '../http/page.ts'
 import type { Reader } from './database.ts'
 import { momentOf } from './driver-values.ts'
+import { lastOf, one } from './rows.ts'
 
 export type Condition = RawBuilder<unknown>
 /** Conditions of a list, by what they look at: `counted` only at columns that are counted beforehand. */
@@ -36,11 +37,11 @@ export async function countRows(
   conditions: Condition[],
   what: RawBuilder<unknown> = sql`*`,
 ): Promise<number> {
-  const [found] = await planned(
+  const found = await planned(
     reader,
     sql<{ n: number }>`select count(${what}) as n from ${from} where ${all(conditions)}`,
   )
-  return found!.n
+  return one(found).n
 }
 
 /**
@@ -51,8 +52,8 @@ export async function sumCounts(reader: Reader, from: RawBuilder<unknown>, condi
   const counts = sql`select coalesce(sum(aantal), 0)::bigint as n from ${from} where ${all(conditions)}`
   const { sql: text, parameters } = counts.compile(reader.db)
   const values = parameters as postgres.SerializableParameter[]
-  const [sum] = await reader.sql.unsafe<{ n: number }[]>(text, values, { prepare: true })
-  return sum!.n
+  const sum = await reader.sql.unsafe<{ n: number }[]>(text, values, { prepare: true })
+  return one(sum).n
 }
 
 /**
@@ -149,7 +150,7 @@ export async function* portions<Row extends { nummer: number }>(
     const rows = await read(after)
     yield* rows
     if (rows.length < size) return
-    after = rows.at(-1)!.nummer
+    after = lastOf(rows).nummer
   }
 }
 

@@ -7,6 +7,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
 import { clientClass, hostOptions, hostUrls } from './hosts.ts'
+import { one } from './rows.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../sql/', import.meta.url))
 const LOCK = 8_305_211 // any constant: it only has to be the same in all our processes
@@ -57,8 +58,8 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
   try {
     // Asked again and again: who waited within a statement would hold a snapshot, and `concurrently` waits for those.
     for (;;) {
-      const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as got`
-      if (row!.got) break
+      const tried = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as got`
+      if (one(tried).got) break
       await delay(100)
     }
     await sql`create table if not exists migratie (
@@ -71,7 +72,7 @@ export async function migrate(databaseUrl: string, options: Options = {}): Promi
     if (newer.length > 0) {
       if (missing.length > 0)
         throw new SchemaError(
-          `the database has ${newer.join(', ')} of another version, which misses ${missing[0]!.name}`,
+          `the database has ${newer.join(', ')} of another version, which misses ${missing[0]?.name}`,
         )
       return [] // that version has brought graphile-worker's schema along too
     }

@@ -16,6 +16,7 @@ import {
   type ReadDb,
 } from './database.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
+import { expected } from './rows.ts'
 import { openTransaction } from './transaction.ts'
 
 export type { Actie, Change } from './records.ts'
@@ -193,7 +194,7 @@ async function madeOf(row: NewRow<unknown>, statement: Promise<Made[]>): Promise
 /** The answer to a change that was committed while its own answer was lost. */
 async function recordedAnswer<T>({ sql }: Database, mark: string): Promise<T> {
   const [row] = await sql<{ nieuw: T | null }[]>`select nieuw from audit where uuid = ${mark}`
-  return row!.nieuw!
+  return expected(row?.nieuw)
 }
 
 const ASK_MS = 3_000

@@ -7,9 +7,12 @@ import type { Logger } from 'pino'
 import type { Listing } from '../http/page.ts'
 import { listReads, replicaLag, replicaUsable } from '../telemetry/metrics.ts'
 import { type Database, isConflict, isUnavailable, openDatabase, type Reader, readerOf } from './database.ts'
+import { one } from './rows.ts'
 
 /** How a replica is: `undefined` when nobody asked yet. */
-export type ReplicaState = { usable: boolean; reason?: 'not reachable' | 'behind' | 'not a replica of this database' }
+export type ReplicaState =
+  | { usable: true; reason?: undefined }
+  | { usable: false; reason: 'not reachable' | 'behind' | 'not a replica of this database' }
 
 export type Replica = {
   /** The replica when it has all that is committed now, or else the primary. For what is read in one go. */
@@ -56,13 +59,13 @@ export function openReplica(url: string, primary: Database, max: number, log: Lo
   }
 
   async function look(): Promise<boolean> {
-    const [wanted] = await primary.sql<Position[]>`
+    const wanted = await primary.sql<Position[]>`
       select case when current_setting('synchronous_commit') = 'off' then pg_current_wal_insert_lsn()
           else pg_current_wal_flush_lsn() end::text as lsn,
         ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int::text as timeline,
         (select system_identifier from pg_control_system())::text as system`
     try {
-      return become(await withinTime(waitFor(wanted!)))
+      return become(await withinTime(waitFor(one(wanted))))
     } catch (error) {
       log.debug({ err: error }, 'the replica cannot be asked')
       return become({ usable: false, reason: 'not reachable' })
@@ -72,12 +75,12 @@ export function openReplica(url: string, primary: Database, max: number, log: Lo
   async function waitFor({ lsn, timeline, system }: Position): Promise<ReplicaState> {
     const until = performance.now() + WAIT_MS
     for (let wait = 1; ; wait *= 2) {
-      const [row] = await replica.sql<{ there: boolean; same: boolean; bytes: number }[]>`
+      const rows = await replica.sql<{ there: boolean; same: boolean; bytes: number }[]>`
         select coalesce(pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn, false) as there,
           pg_is_in_recovery() and (select system_identifier from pg_control_system())::text = ${system}
             and (select timeline_id from pg_control_checkpoint())::text = ${timeline} as same,
           greatest(coalesce(pg_wal_lsn_diff(${lsn}::pg_lsn, pg_last_wal_replay_lsn()), 0), 0)::float8 as bytes`
-      const { there, same, bytes } = row!
+      const { there, same, bytes } = one(rows)
       if (!same) return { usable: false, reason: 'not a replica of this database' }
       replicaLag.set({ host }, bytes)
       if (there) return { usable: true }

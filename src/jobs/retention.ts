@@ -27,7 +27,7 @@ export async function toRemove(db: ReadDb, config: Terms): Promise<{ imports: nu
 
 /** The next moment at which the clock starts a run. */
 export function nextRun(now = new Date()): Date {
-  const [item] = parseCrontab(`${CRON} retention`)
+  const items = parseCrontab(`${CRON} retention`)
   const moment = new Date(now)
   moment.setUTCSeconds(0, 0)
   for (;;) {
@@ -39,6 +39,6 @@ export function nextRun(now = new Date()): Date {
       month: moment.getUTCMonth() + 1,
       dow: moment.getUTCDay(),
     }
-    if (item!.match(digest)) return moment
+    if (items.some((item) => item.match(digest))) return moment
   }
 }

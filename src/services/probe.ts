@@ -92,7 +92,7 @@ function isList(body: Buffer): boolean {
   }
 }
 
-const sentence = (reason: string) => `${reason[0]!.toUpperCase()}${reason.slice(1)}.`
+const sentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
 
 const ADVICE: Record<FailureKind, string> = {
   refused: 'Er luistert niets op dit adres en deze poort. Controleer het adres, de poort en de firewall.',

@@ -82,9 +82,13 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   if (authenticatie !== 'geen' && !secret) throw invalid('secret', 'required', 'Dit veld is verplicht.')
   const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
   if (isSame && secret === knownSecret && clientKey === knownKey) return false
-  const geheim = secret === undefined ? null : secret === knownSecret ? known!.geheim : box.seal(secret, owner)
+  const geheim = secret === undefined ? null : known && secret === knownSecret ? known.geheim : box.seal(secret, owner)
   const certificaatSleutel =
-    clientKey === undefined ? null : clientKey === knownKey ? known!.certificaatSleutel : box.seal(clientKey, owner)
+    clientKey === undefined
+      ? null
+      : known && clientKey === knownKey
+        ? known.certificaatSleutel
+        : box.seal(clientKey, owner)
   await m.trx
     .insertInto('dienst')
     .values({ uuid, ...values, geheim, certificaatSleutel })
@@ -110,7 +114,7 @@ const CERTIFICATE_FAULTS = {
 
 function requireCertificates({ certificaat, ca }: { certificaat: string; ca: string }, key: string | undefined): void {
   if (certificaat !== '' && key === undefined) throw invalid('clientKey', 'required', 'Dit veld is verplicht.')
-  const fault = certificaat === '' ? undefined : certificateFault(certificaat, key!)
+  const fault = certificaat === '' || key === undefined ? undefined : certificateFault(certificaat, key)
   if (fault) throw invalid(CERTIFICATE_FAULTS[fault][0], 'invalid', CERTIFICATE_FAULTS[fault][1])
   if (ca !== '' && !areCertificates(ca)) throw invalid('ca', 'invalid', 'Dit zijn geen certificaten (PEM).')
 }

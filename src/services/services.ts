@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { SecretBox } from '../autorisaties/secret-box.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import { expected } from '../database/rows.ts'
 import { askOther, currentRequest } from '../http/current-request.ts'
 import { Problem } from '../http/problem.ts'
 import { openAgents, openTokens, type TokenRequest } from './credentials.ts'
@@ -60,12 +61,9 @@ export type Services = {
 /** Asks for each of these in turn, a few at once: whoever names many does not take all connections. */
 export async function askEach<T, R>(given: readonly T[], ask: (one: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
-  let next = 0
+  const rest = given.entries() // all take from the same
   const take = async () => {
-    while (next < given.length) {
-      const index = next++
-      answers[index] = await ask(given[index]!)
-    }
+    for (const [index, one] of rest) answers[index] = await ask(one)
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, given.length) }, take))
   return answers
@@ -293,7 +291,7 @@ const tlsOf = ({ uuid, certificaat, certificaatSleutel, ca }: RemoteService, box
 
 function tokenRequest(dienst: RemoteService, box: SecretBox): TokenRequest {
   const { uuid, tokenUrl, clientId, tokenScope: scope, termijnMs, geheim } = dienst
-  return { owner: uuid, tokenUrl, clientId, scope, termijnMs, secret: box.open(geheim!, serviceOwner(uuid)) }
+  return { owner: uuid, tokenUrl, clientId, scope, termijnMs, secret: box.open(expected(geheim), serviceOwner(uuid)) }
 }
 
 const TOKEN_LIFE_MS = 3_600_000

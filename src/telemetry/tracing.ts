@@ -89,10 +89,10 @@ function start({ api, tracer }: Open, name: string, { kind, attributes = {}, par
 }
 
 function contextOf(api: Api, traceparent: string | null | undefined): Context {
-  const [, traceId, spanId, flags] = VALID.exec(traceparent ?? '') ?? []
+  const [, traceId, spanId = '', flags = ''] = VALID.exec(traceparent ?? '') ?? []
   if (!traceId) return api.ROOT_CONTEXT
-  const traceFlags = Number.parseInt(flags!, 16) & 1
-  return api.trace.setSpanContext(api.ROOT_CONTEXT, { traceId, spanId: spanId!, traceFlags, isRemote: true })
+  const traceFlags = Number.parseInt(flags, 16) & 1
+  return api.trace.setSpanContext(api.ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
 }
 
 function traceparentOf(span: Span): string {

@@ -1,5 +1,6 @@
 // api: the HTTP side.
 import type { Command } from 'commander'
+import { expected } from '../../database/rows.ts'
 import { runApi, runMetrics } from '../processes.ts'
 import { findSecretBox } from '../server.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
@@ -10,9 +11,10 @@ export function addTo(program: Command): void {
     .description('only the HTTP side (needs DATABASE_URL and SECRET_KEY)')
     .action(() =>
       runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
-        const api = await runApi(config, config.databaseUrl!, await findSecretBox(config, false), log)
+        const databaseUrl = expected(config.databaseUrl)
+        const api = await runApi(config, databaseUrl, await findSecretBox(config, false), log)
         return inOrder(api, async (add) => {
-          add(await runMetrics(config, config.databaseUrl!, log))
+          add(await runMetrics(config, databaseUrl, log))
           log.info({ address: api.address }, 'started')
         })
       }),

@@ -57,11 +57,12 @@ export function addTo(program: Command): void {
     .addHelpText('after', '\nExample:\n  zaakstroom notifications resend --from 2026-03-02T08:00:00Z')
     .action(async (ids: string[], options: { from?: string; to?: string; json?: boolean }) => {
       if (ids.length > 0 === (options.from !== undefined)) throw new UsageError('give either ids or --from')
-      const [van, tot] = [options.from, options.to ?? new Date().toISOString()].map((moment) => new Date(moment ?? 0))
-      if (Number.isNaN(van!.getTime()) || Number.isNaN(tot!.getTime()))
+      const van = new Date(options.from ?? 0)
+      const tot = new Date(options.to ?? Date.now())
+      if (Number.isNaN(van.getTime()) || Number.isNaN(tot.getTime()))
         throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
       if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
-      const selectie = ids.length > 0 ? { uuids: ids } : { van: van!.toISOString(), tot: tot!.toISOString() }
+      const selectie = ids.length > 0 ? { uuids: ids } : { van: van.toISOString(), tot: tot.toISOString() }
       const resent = await withDatabase((database) =>
         mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selectie)),
       )

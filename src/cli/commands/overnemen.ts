@@ -205,7 +205,9 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
         const here = there && (await openOwnAnswers(config, database, box, stores, log))
         const proof = await checkTakeover({ ...parts, store }, takeover, {
           files,
-          ...(there && here && { answers: { there: there.get, thereUrl: oldApi!.url, here: here.answers, perKind } }),
+          ...(oldApi &&
+            there &&
+            here && { answers: { there: there.get, thereUrl: oldApi.url, here: here.answers, perKind } }),
           report: (difference) => {
             if (options.json) console.log(JSON.stringify(difference))
             else

@@ -11,6 +11,7 @@ import {
   summarise,
 } from '../../catalogi/selectielijst-import.ts'
 import { mutator } from '../../database/mutate.ts'
+import { lastOf } from '../../database/rows.ts'
 import { systemActor } from '../../http/access.ts'
 import { ownAddress } from '../../http/links.ts'
 import { withDatabase } from '../database.ts'
@@ -48,12 +49,7 @@ Example:
     .action(async (files: string[], options: { date?: string; check: boolean; json?: boolean }) => {
       if (options.date !== undefined && !isDay(options.date)) throw new UsageError('--date is a day such as 2026-03-02')
       const read = await Promise.all(files.map(readSource))
-      const datum =
-        options.date ??
-        read
-          .map(({ day }) => day)
-          .sort()
-          .at(-1)!
+      const datum = options.date ?? lastOf(read.map(({ day }) => day).sort())
       const items = itemsOf(read)
       const summary = { datum, ...summarise(items) }
       if (!options.check)

@@ -1,5 +1,6 @@
 // worker: the jobs.
 import type { Command } from 'commander'
+import { expected } from '../../database/rows.ts'
 import { runMetrics, runWorker, runWorkerHealth } from '../processes.ts'
 import { inOrder, runUntilSignal } from '../until-signal.ts'
 
@@ -9,9 +10,10 @@ export function addTo(program: Command): void {
     .description('only the jobs (needs DATABASE_URL and SECRET_KEY)')
     .action(() =>
       runUntilSignal(['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
-        const worker = await runWorker(config, config.databaseUrl!, log)
+        const databaseUrl = expected(config.databaseUrl)
+        const worker = await runWorker(config, databaseUrl, log)
         return inOrder(worker, async (add) => {
-          add(await runMetrics(config, config.databaseUrl!, log))
+          add(await runMetrics(config, databaseUrl, log))
           if (config.workerHealthPort !== undefined)
             add(await runWorkerHealth(config.workerHealthPort, config.host, worker))
           log.info('started')

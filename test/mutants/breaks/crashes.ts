@@ -192,7 +192,7 @@ export const CRASHES: Mutant[] = [
   {
     what: 'bytes are on the disk before their row',
     file: 'src/documenten/storage/filesystem.ts',
-    search: 'await store(() => file!.sync())',
+    search: 'await store(() => open.sync())',
     replace: '',
     tests: ['test/documenten/storage-filesystem.test.ts'],
   },
