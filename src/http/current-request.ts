@@ -1,6 +1,7 @@
 // What is known of the request that is being answered wherever its work leads, and how often it may ask others.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { expected } from '../database/rows.ts'
 import { LIMITS } from './limits.ts'
 import { invalidAll, onObject, Problem } from './problem.ts'
 
@@ -20,7 +21,7 @@ export const currentRequest = new AsyncLocalStorage<CurrentRequest>()
 
 const requests = new WeakMap<object, CurrentRequest>()
 
-export const currentOf = ({ raw }: FastifyRequest): CurrentRequest => requests.get(raw)!
+export const currentOf = ({ raw }: FastifyRequest): CurrentRequest => expected(requests.get(raw))
 
 /** Makes `currentRequest` hold in all hooks and handlers. */
 export function followRequests(app: FastifyInstance): void {

@@ -30,7 +30,7 @@ export function merged(name: string, shapes: Record<string, TSchema | null>): Js
     }
   }
   for (const [field, schema] of Object.entries(properties))
-    properties[field] = { ...schema, description: `Bij ${kinds[field]!.join(', ')}.` }
+    properties[field] = { ...schema, description: `Bij ${kinds[field]?.join(', ')}.` }
   return { $id: name, type: 'object', properties }
 }
 

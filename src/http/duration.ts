@@ -11,15 +11,19 @@ export const MAX_TERM_YEARS = 500
 /** The last day that the standard can write: a date that was computed and lies later is refused. */
 export const isBeyondDates = (day: string | null): boolean => day !== null && day.length > '9999-12-31'.length
 
-/** Years, months, weeks, days, hours, minutes, seconds; undefined when it is no duration, or one that is out of bounds. */
-function readParts(text: string): number[] | undefined {
+/** What a duration has of each; weeks are days here, hours and minutes seconds. */
+type Parts = { years: number; months: number; days: number; seconds: number }
+
+/** Undefined when it is no duration, or one that is out of bounds. */
+function readParts(text: string): Parts | undefined {
   const match = PARTS.exec(text)
   if (!match) return undefined
-  const parts = match.slice(1).map((part) => Number(part ?? 0))
-  const [years, months, weeks, days, hours, minutes, seconds] = parts
+  const amounts = match.slice(1).map((part) => Number(part ?? 0))
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = amounts
   // From a day after which five hundred years have all their leap days; a date out of reach is NaN, and so refused.
-  const end = Date.UTC(2000 + years!, months!, 1 + weeks! * 7 + days!, hours, minutes, seconds)
-  return end <= Date.UTC(2000 + MAX_TERM_YEARS, 0, 1) ? parts : undefined
+  const end = Date.UTC(2000 + years, months, 1 + weeks * 7 + days, hours, minutes, seconds)
+  if (!(end <= Date.UTC(2000 + MAX_TERM_YEARS, 0, 1))) return undefined
+  return { years, months, days: weeks * 7 + days, seconds: (hours * 60 + minutes) * 60 + seconds }
 }
 
 /** Whether it is a duration that the service takes: ISO 8601, not negative, at most five hundred years. */
@@ -31,11 +35,10 @@ export const isDuration = (text: string): boolean => readParts(text) !== undefin
  * @throws RangeError for what `isDuration` refuses; the format `duration` of the schemas refuses it first
  */
 export function isoDuration(text: string): string {
-  const [years, months, weeks, days, hours, minutes, seconds] = requireParts(text)
-  const allMonths = years! * 12 + months!
-  const allSeconds = (hours! * 60 + minutes!) * 60 + seconds!
-  const allDays = weeks! * 7 + days! + Math.trunc(allSeconds / 86_400)
-  const rest = allSeconds % 86_400
+  const { years, months, days, seconds } = requireParts(text)
+  const allMonths = years * 12 + months
+  const allDays = days + Math.trunc(seconds / 86_400)
+  const rest = seconds % 86_400
   const date = part(Math.trunc(allMonths / 12), 'Y') + part(allMonths % 12, 'M') + part(allDays, 'D')
   const time =
     part(Math.trunc(rest / 3600), 'H') +
@@ -50,8 +53,8 @@ export const isZeroDuration = (text: string) => isDuration(text) && isoDuration(
 
 /** About how many days a duration lasts, to compare it with a bound: a month counts as 30 days, a year as 365. */
 export function inDays(text: string): number {
-  const [years, months, weeks, days, hours, minutes, seconds] = requireParts(text)
-  return years! * 365 + months! * 30 + weeks! * 7 + days! + ((hours! * 60 + minutes!) * 60 + seconds!) / 86_400
+  const { years, months, days, seconds } = requireParts(text)
+  return years * 365 + months * 30 + days + seconds / 86_400
 }
 
 /**
@@ -59,19 +62,19 @@ export function inDays(text: string): number {
  * days, then the time. A year after 9999 has more than four digits.
  */
 export function afterTerm(day: string, term: string): string {
-  const [years, months, weeks, days, hours, minutes, seconds] = requireParts(term)
-  const [year, month, dayOfMonth] = day.split('-').map(Number)
-  const monthsOn = (year! + years!) * 12 + month! - 1 + months!
+  const { years, months, days, seconds } = requireParts(term)
+  const [year = 0, month = 1, dayOfMonth = 1] = day.split('-').map(Number)
+  const monthsOn = (year + years) * 12 + month - 1 + months
   const date = new Date(0)
   date.setUTCFullYear(Math.floor(monthsOn / 12), (monthsOn % 12) + 1, 0) // the last day of that month
-  if (date.getUTCDate() > dayOfMonth!) date.setUTCDate(dayOfMonth!)
-  date.setUTCDate(date.getUTCDate() + weeks! * 7 + days!)
-  date.setUTCSeconds((hours! * 60 + minutes!) * 60 + seconds!)
+  if (date.getUTCDate() > dayOfMonth) date.setUTCDate(dayOfMonth)
+  date.setUTCDate(date.getUTCDate() + days)
+  date.setUTCSeconds(seconds)
   const two = (part: number) => String(part).padStart(2, '0')
   return `${String(date.getUTCFullYear()).padStart(4, '0')}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`
 }
 
-function requireParts(text: string): number[] {
+function requireParts(text: string): Parts {
   const parts = readParts(text)
   if (!parts) throw new RangeError('no duration, or one that is out of bounds')
   return parts

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { expected } from '../database/rows.ts'
 import { askEach } from '../services/services.ts'
 import { isAllowedSomewhere } from './access.ts'
 import type { Component } from './actor.ts'
@@ -193,7 +194,7 @@ function pick(resource: Resource, { alles, namen, relaties, groepen }: Keuze): R
   if (relaties.size === 0) return picked
   const expanded: Resource = {}
   for (const [name, value] of Object.entries(resource._expand ?? {}))
-    expanded[name] = each(value, (one) => pick(one, relaties.get(name)!.keuze))
+    expanded[name] = each(value, (one) => pick(one, expected(relaties.get(name)).keuze))
   return { ...picked, _expand: expanded }
 }
 
@@ -232,16 +233,16 @@ function requireScopes(request: FastifyRequest, wanted: Wanted): void {
 }
 
 async function expandLevel(request: FastifyRequest, resources: Resource[], wanted: Wanted): Promise<Resource[]> {
-  const found = new Map<string, Map<string, Resource>>()
+  const found = new Map<string, { loaded: Map<string, Resource>; member: Expansion['member'] }>()
   for (const [field, { expansion, within }] of wanted) {
     const urls = [...new Set(resources.flatMap((resource) => urlsIn(resource[field], expansion.member)))]
     if (urls.length > LIMITS.expanded + LIMITS.expandedAtOnce) throw new TooMuchExpanded()
     let loaded = urls.length === 0 ? new Map<string, Resource>() : await expansion.load(urls, request)
     if (within.size > 0) {
       const deeper = await expandLevel(request, [...loaded.values()], within)
-      loaded = new Map([...loaded.keys()].map((url, index) => [url, deeper[index]!]))
+      loaded = new Map([...loaded.keys()].map((url, index) => [url, expected(deeper[index])]))
     }
-    found.set(field, loaded)
+    found.set(field, { loaded, member: expansion.member })
   }
   return resources.map((resource) => {
     const _expand: Resource = {}
@@ -251,14 +252,17 @@ async function expandLevel(request: FastifyRequest, resources: Resource[], wante
       if (size.resources > LIMITS.expanded || size.bytes > LIMITS.expandedBytes) throw new TooMuchExpanded()
       return found
     }
-    for (const [field, loaded] of found) {
+    for (const [field, { loaded, member }] of found) {
       const value = resource[field]
       if (Array.isArray(value)) {
-        _expand[field] = urlsIn(value, wanted.get(field)!.expansion.member).flatMap((url) => {
+        _expand[field] = urlsIn(value, member).flatMap((url) => {
           const one = loaded.get(url)
           return one ? count(one) : []
         })
-      } else if (typeof value === 'string' && loaded.has(value)) _expand[field] = count(loaded.get(value)!)
+      } else if (typeof value === 'string') {
+        const one = loaded.get(value)
+        if (one) _expand[field] = count(one)
+      }
     }
     const answer = { ...resource, _expand }
     sizes.set(answer, sum(size, { resources: 1, bytes: weigh(resource) }))

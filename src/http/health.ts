@@ -5,6 +5,7 @@ import { requireKey } from '../autorisaties/secret-key.ts'
 import type { Database } from '../database/database.ts'
 import { requireKnownSchema } from '../database/migrate.ts'
 import type { Replica } from '../database/replica.ts'
+import { one } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
 
 /** Where it is told that the process lives; the second is where existing monitoring asks. */
@@ -69,9 +70,9 @@ export async function readiness(parts: {
   const { scanner } = parts.store
   const [database, schema, key, storage, queue, malwareScanner] = await Promise.all([
     check('not reachable', async () => {
-      const [row] = await sql<{ writable: boolean }[]>`
+      const rows = await sql<{ writable: boolean }[]>`
         select current_setting('transaction_read_only') = 'off' as writable`
-      if (!row!.writable) return { status: 'failed', detail: 'read-only' } // a standby, or a server that was told so
+      if (!one(rows).writable) return { status: 'failed', detail: 'read-only' } // a standby, or a server that was told so
     }),
     check('not the schema of this version', async () => {
       const newer = await requireKnownSchema(sql)
@@ -81,10 +82,10 @@ export async function readiness(parts: {
     check('SECRET_KEY is not the key with which this database was written', () => requireKey(sql, parts.box)),
     check('not writable', () => parts.store.check()),
     check('not readable', async () => {
-      const [row] = await sql<{ seconds: number }[]>`
+      const rows = await sql<{ seconds: number }[]>`
         select coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as seconds
         from graphile_worker.jobs where locked_at is null and attempts < max_attempts and run_at < now()`
-      const seconds = Math.round(row!.seconds)
+      const seconds = Math.round(one(rows).seconds)
       return { status: seconds > LATE_AFTER_SECONDS ? 'late' : 'ok', detail: `oldest waiting job: ${seconds} s` }
     }),
     scanner && check('no answer', () => scanner.check()),
@@ -96,7 +97,7 @@ export async function readiness(parts: {
     ...(malwareScanner && {
       malwareScanner: { ...malwareScanner, status: malwareScanner.status === 'ok' ? 'ok' : 'late' } as const,
     }),
-    ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason! } }),
+    ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason } }),
   }
 }
 

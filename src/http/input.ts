@@ -130,7 +130,7 @@ function isMoment(text: string): boolean {
   const parts = /^(\d{4}-\d{2}-\d{2})([T ](\d{2}):(\d{2})(:(\d{2})(\.\d{1,9})?)?(Z|[+-](\d{2}):?(\d{2}))?)?$/i.exec(
     text,
   )
-  if (!parts || !isDate(parts[1]!)) return false
+  if (!parts?.[1] || !isDate(parts[1])) return false
   return (
     Number(parts[3] ?? 0) < 24 &&
     Number(parts[4] ?? 0) < 60 &&
@@ -212,7 +212,7 @@ export function findFaults(schema: TSchema, value: unknown): InvalidParam[] {
   }
   if (faults.length < 2) return faults
   const order = Object.keys((schema as Plain).properties ?? {})
-  const place = ({ name }: InvalidParam) => order.indexOf(name.split('.')[0]!)
+  const place = ({ name }: InvalidParam) => order.indexOf(name.split('.')[0] ?? name)
   return faults.sort((a, b) => place(a) - place(b))
 }
 
@@ -280,7 +280,7 @@ function makeReader(schema: Plain): Reader {
 
 function makeObjectReader(schema: Plain) {
   const required = schema['x-required'] ?? schema.required
-  const properties = Object.entries(schema.properties!).map(([name, property]) => {
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const snake = snakeCase(name)
     const types = ([] as string[]).concat(property.type ?? [])
     const nullable = types.includes('null') || (types.length === 0 && !property.enum) // a plain choice knows no null
@@ -339,7 +339,7 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
   const fault = (code: string, reason: string) => [{ name, code, reason }]
   switch (error.keyword) {
     case 'required':
-      return params.requiredProperties!.map((property) => ({
+      return (params.requiredProperties ?? []).map((property) => ({
         name: [...path, property].join('.'),
         code: 'required',
         reason: 'Dit veld is verplicht.',
@@ -354,7 +354,7 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
       if (value === null) return fault('null', 'Dit veld mag niet null zijn.')
       return fault(
         'invalid_choice',
-        `Deze keuze bestaat niet. Mogelijk: ${params.allowedValues!.filter((choice) => choice !== null && choice !== '').join(', ')}.`,
+        `Deze keuze bestaat niet. Mogelijk: ${params.allowedValues?.filter((choice) => choice !== null && choice !== '').join(', ')}.`,
       )
     case 'minLength':
       if (value === '') return fault('blank', 'Dit veld mag niet leeg zijn.')
@@ -372,7 +372,7 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
     case 'minItems':
       return fault('empty', 'Deze lijst mag niet leeg zijn.')
     case 'format': {
-      const { code, reason = 'Deze waarde is ongeldig.' } = FORMATS[params.format!] ?? {}
+      const { code, reason = 'Deze waarde is ongeldig.' } = FORMATS[params.format ?? ''] ?? {}
       const text = String(value)
       return fault(code?.(text) ?? 'invalid', typeof reason === 'string' ? reason : reason(text))
     }
@@ -425,7 +425,7 @@ export function readQuery<T extends TSchema>(schema: T, query: Record<string, un
   const values: Record<string, unknown> = {}
   for (const [name, given] of Object.entries(query)) {
     const text = String(Array.isArray(given) ? (given.at(-1) ?? '') : (given ?? ''))
-    if (text !== '') values[name] = properties[name]!.type === 'array' ? text.split(',') : text
+    if (text !== '') values[name] = properties[name]?.type === 'array' ? text.split(',') : text
   }
   return readInput(schema, values)
 }

@@ -22,7 +22,7 @@ export function countLongAnswers(atOnce: number, atOnceOfClient: number) {
     ofClients.set(client, ofClient + 1)
     reply.raw.once('close', () => {
       all--
-      const others = ofClients.get(client)! - 1
+      const others = (ofClients.get(client) ?? 1) - 1
       if (others > 0) ofClients.set(client, others)
       else ofClients.delete(client)
       ended()

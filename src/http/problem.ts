@@ -24,7 +24,7 @@ export class Problem extends Error {
     status: number,
     options: { code?: string; detail?: string; invalidParams?: InvalidParam[]; headers?: Record<string, string> } = {},
   ) {
-    const kind = KINDS[status] ?? KINDS[500]!
+    const kind = KINDS[status] ?? KINDS[500]
     super(options.detail ?? kind.title)
     this.status = status
     this.code = options.code ?? kind.code
@@ -70,7 +70,9 @@ export function notFound(detail?: string): Problem {
 }
 
 /** What each status means: `name` is the last part of `type` and the page that explains it. */
-export const KINDS: Record<number, { name: string; code: string; title: string; uitleg: string }> = {
+type Kind = { name: string; code: string; title: string; uitleg: string }
+
+export const KINDS: Record<number, Kind> & Record<400 | 500, Kind> = {
   400: {
     name: 'ValidationError',
     code: 'invalid',
@@ -289,7 +291,7 @@ export function toProblem(error: unknown): Problem {
 
 /** The body of a problem. `base` is our address in links; `instance` is also logged, so that a caller can name it. */
 export function problemBody(problem: Problem, base: string, instance: string): Record<string, unknown> {
-  const kind = KINDS[problem.status] ?? KINDS[500]!
+  const kind = KINDS[problem.status] ?? KINDS[500]
   const name = problem.code === 'parse_error' ? 'ParseError' : kind.name
   return {
     type: `${base}/ref/fouten/${name}/`,

@@ -37,12 +37,12 @@ export class Written {
 async function* members(value: object, texts: Record<string, Iterable<string> | AsyncIterable<string>>) {
   let before = '{'
   for (const [name, one] of Object.entries(value)) {
-    const isText = Object.hasOwn(texts, name)
-    const json = isText ? undefined : JSON.stringify(one)
-    if (!isText && json === undefined) continue
-    yield `${before}${JSON.stringify(name)}:${json ?? ''}`
+    const text = Object.hasOwn(texts, name) ? texts[name] : undefined
+    const json = text === undefined ? JSON.stringify(one) : ''
+    if (json === undefined) continue
+    yield `${before}${JSON.stringify(name)}:${json}`
     before = ','
-    if (isText) yield* texts[name]!
+    if (text !== undefined) yield* text
   }
   yield before === '{' ? '{}' : '}'
 }

@@ -90,12 +90,12 @@ function addExpand(
   schemas: Record<string, Json>,
 ): void {
   for (const operation of operations.filter(offersExpand)) {
-    const responses = paths[documentedPath(operation.path).path]![operation.method.toLowerCase()]!.responses as Json
+    const responses = paths[documentedPath(operation.path).path]?.[operation.method.toLowerCase()]?.responses as Json
     const names = JSON.stringify(responses['200'] ?? {}).matchAll(/schemas\/(\w+)"/g)
-    for (const [, name] of names) {
-      const page = schemas[name!]?.properties as Record<string, Json> | undefined
+    for (const [, name = ''] of names) {
+      const page = schemas[name]?.properties as Record<string, Json> | undefined
       const item = (page?.results?.items as Json | undefined)?.$ref as string | undefined
-      const properties = item ? schemas[item.split('/').at(-1)!]?.properties : page
+      const properties = item ? schemas[item.split('/').at(-1) ?? item]?.properties : page
       if (!properties) continue
       ;(properties as Json)._expand = {
         type: 'object',

@@ -187,7 +187,7 @@ const DOCS_CSP =
 
 async function serveTrial(app: FastifyInstance, components: string[]): Promise<void> {
   const urls = components.map((component) => ({
-    name: TITLES[component]!,
+    name: TITLES[component],
     url: `../../${component}/api/v1/openapi.json`,
   }))
   await app.register(async (docs) => {

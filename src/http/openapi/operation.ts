@@ -46,13 +46,13 @@ export const isWrite = ({ method }: Operation): boolean => method !== 'GET' && m
 // ---- names ----
 
 const SINGULAR = new Map(
-  (Object.entries(PATHS) as [Resource, string][]).map(([resource, path]) => [path.split('/').at(-1)!, resource]),
+  (Object.entries(PATHS) as [Resource, string][]).map(([resource, path]) => [path.split('/').at(-1) ?? path, resource]),
 )
 export const singular = (plural: string): string => SINGULAR.get(plural) ?? plural
 
 export const segments = (path: string): string[] => path.split('/').filter((part) => part !== '')
 export const isParameter = (segment: string): boolean => segment.startsWith(':')
-export const tagOf = (path: string): string => segments(path)[0]!
+export const tagOf = (path: string): string => segments(path)[0] ?? ''
 
 /** Collections below an object, with the name that the standard gives one of their members. */
 const NESTED: Record<string, string> = {
@@ -68,7 +68,7 @@ export function documentedPath(path: string): { path: string; parameters: string
   const documented = parts.map((part, index) => {
     if (!isParameter(part)) return part
     const above = Object.hasOwn(NESTED, parts[index + 1] ?? '')
-    const name = above ? `${singular(parts[index - 1]!)}_uuid` : 'uuid'
+    const name = above ? `${singular(parts[index - 1] ?? '')}_uuid` : 'uuid'
     parameters.push(name)
     return `{${name}}`
   })
@@ -90,9 +90,10 @@ const SUBJECTS: Record<string, string> = { 'zaaktype-informatieobjecttypen': 'za
 /** `zaak_list`, `zaak_retrieve`, `audittrail_list`, `zaak__zoek`: where the standard has the operation, its name. */
 export function operationId({ component, method, path, schema }: Operation): string {
   const parts = segments(path)
-  const words = WORDS[component] ?? WORDS[parts[0]!] ?? LONG_WORDS
+  const words = WORDS[component] ?? WORDS[parts[0] ?? ''] ?? LONG_WORDS
   const [first = '', ...rest] = parts.filter((part) => !isParameter(part))
-  const nested = Object.hasOwn(NESTED, rest[0] ?? '') ? NESTED[rest[0]!] : undefined
+  const [below = ''] = rest
+  const nested = Object.hasOwn(NESTED, below) ? NESTED[below] : undefined
   const actions = (nested ? rest.slice(1) : rest).map((part) => part.replaceAll('-', '_'))
   const subject = nested ?? SUBJECTS[first] ?? singular(first)
   const name = [subject.replaceAll('-', '_'), ...actions].join('_')
@@ -109,7 +110,7 @@ export function operationId({ component, method, path, schema }: Operation): str
     case 'POST':
       return isAction ? name : `${name}_create`
     default:
-      if (isParameter(parts.at(-1)!)) return `${name}_${words.one}`
+      if (isParameter(parts.at(-1) ?? '')) return `${name}_${words.one}`
       if (isList(schema)) return `${name}_list`
       return isAction ? name : `${name}_${words.one}`
   }

@@ -36,7 +36,7 @@ export function serveReference(app: FastifyInstance, documents: Map<string, () =
   for (const [component, document] of documents)
     app.get(`/docs/${component}/`, options, async (request, reply) =>
       show(reply, request, component, () =>
-        frame(TITLES[component]!, '../', styleName, referenceOf(component, document())),
+        frame(TITLES[component] ?? component, '../', styleName, referenceOf(component, document())),
       ),
     )
 }
@@ -123,7 +123,7 @@ function referenceOf(component: string, document: Json): string {
   const api = `../../${component}/api/v1`
   return `<p>${prose((document.info as Json).description)} Versie ${text((document.info as Json).version)}.</p>
 <p>Adres: <code>/${component}/api/v1</code>. OpenAPI-document: <a href="${api}/openapi.json">JSON</a>, <a href="${api}/openapi.yaml">YAML</a>.
-<a href="../proberen/?urls.primaryName=${encodeURIComponent(TITLES[component]!)}">Uitproberen in de browser</a>.</p>
+<a href="../proberen/?urls.primaryName=${encodeURIComponent(TITLES[component] ?? component)}">Uitproberen in de browser</a>.</p>
 <nav aria-label="Resources"><ul class="inhoud">${names.map((name) => `<li><a href="#${text(name)}">${text(name)}</a></li>`).join('')}</ul></nav>
 ${[...groups].map(([name, operations]) => `<section aria-labelledby="${text(name)}"><h2 id="${text(name)}">${text(name)}</h2>\n${operations.join('\n')}</section>`).join('\n')}`
 }

@@ -5,4 +5,4 @@ import { standBack } from '../../jobs/background-thread.ts'
 
 standBack()
 
-parentPort!.postMessage(stringify(JSON.parse(workerData as string), { aliasDuplicateObjects: false }))
+parentPort?.postMessage(stringify(JSON.parse(workerData as string), { aliasDuplicateObjects: false }))
