@@ -8,6 +8,7 @@ import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
 import { one } from '../database/rows.ts'
+import { when } from '../database/when.ts'
 import { alias } from '../http/documented.ts'
 import { Patch, snakeCase, Text, Url, Uuid } from '../http/input.ts'
 import { LIMITS } from '../http/limits.ts'
@@ -356,20 +357,22 @@ async function takenClientIds(m: Mutation, clientIds: string[], ownId: number | 
     .selectFrom('applicatieClient as c')
     .innerJoin('applicatie as a', 'a.id', 'c.applicatieId')
     .where('c.clientId', 'in', clientIds)
-    .$if(ownId !== null, (query) =>
-      query
-        .where('a.id', '!=', ownId!)
-        // Taken over with both.
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('applicatieClientOok as o')
-                .whereRef('o.clientId', '=', 'c.clientId')
-                .where('o.applicatieId', '=', ownId!)
-                .select('o.clientId'),
+    .$call(
+      when(ownId, (query, ownId) =>
+        query
+          .where('a.id', '!=', ownId)
+          // Taken over with both.
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('applicatieClientOok as o')
+                  .whereRef('o.clientId', '=', 'c.clientId')
+                  .where('o.applicatieId', '=', ownId)
+                  .select('o.clientId'),
+              ),
             ),
           ),
-        ),
+      ),
     )
     .select(['c.clientId', 'a.uuid'])
     .execute()

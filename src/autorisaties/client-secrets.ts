@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Db, ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { when } from '../database/when.ts'
 import { link } from '../http/links.ts'
 import { generateSecret, type SecretBox } from './secret-box.ts'
 
@@ -70,7 +71,7 @@ export async function rotateSecret(
     await m.trx
       .deleteFrom('applicatieGeheim')
       .where('clientId', '=', clientId)
-      .$if(newest !== undefined && graceHours > 0, (query) => query.where('id', '!=', newest!.id))
+      .$call(when(graceHours > 0 ? newest : undefined, (query, { id }) => query.where('id', '!=', id)))
       .execute()
     await m.trx
       .updateTable('applicatieGeheim')

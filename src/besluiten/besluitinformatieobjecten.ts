@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Mutation } from '../database/mutate.ts'
+import { expected } from '../database/rows.ts'
 import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
 import { sendCacheable } from '../http/etag.ts'
@@ -121,7 +122,7 @@ export const besluitinformatieobjecten: FastifyPluginAsyncTypebox = async (app) 
         await m.trx.deleteFrom('besluitinformatieobject').where('id', '=', row.id).execute()
         const documentId = row.enkelvoudiginformatieobjectId
         if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'besluit', objectUuid: besluitUuid }) // brc-005
-        recordRelation(m, 'destroy', besluit, row, row.documentIdentificatie ?? row.informatieobjectUrl!)
+        recordRelation(m, 'destroy', besluit, row, row.documentIdentificatie ?? expected(row.informatieobjectUrl))
       })
       return reply.code(204).send()
     },

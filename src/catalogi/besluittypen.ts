@@ -8,6 +8,7 @@ import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter 
 import type { Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
 import type { Besluittype as BesluittypeTable } from '../database/types.ts'
+import { when } from '../database/when.ts'
 import { isoDuration } from '../http/duration.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Url } from '../http/input.ts'
@@ -292,26 +293,32 @@ function listBesluittypen(db: ReadDb, filter: Static<typeof Filter>, base: strin
   const { status = 'definitief', datumGeldigheid } = filter
   return allBesluittypen(db)
     .$if(status !== 'alles', (query) => query.where('t.concept', '=', status === 'concept'))
-    .$if(filter.catalogus !== undefined, (query) =>
-      query.where('c.uuid', 'is not distinct from', filterUuid(filter.catalogus!, base, 'catalogus')),
-    )
-    .$if(filter.omschrijving !== undefined, (query) => query.where('t.omschrijving', '=', filter.omschrijving!))
-    .$if(filter.zaaktypen !== undefined, (query) =>
-      query.where(
-        sql<boolean>`exists (select 1 from zaaktype_besluittype r join zaaktype z on z.id = r.zaaktype_id
-          where z.uuid = ${filterUuid(filter.zaaktypen!, base, 'zaaktype')} and r.besluittype_id in (${allVersions('besluittype')}))`,
+    .$call(
+      when(filter.catalogus, (query, catalogus) =>
+        query.where('c.uuid', 'is not distinct from', filterUuid(catalogus, base, 'catalogus')),
       ),
     )
-    .$if(filter.informatieobjecttypen !== undefined, (query) =>
-      query.where(
-        sql<boolean>`exists (select 1 from besluittype_informatieobjecttype r
+    .$call(when(filter.omschrijving, (query, omschrijving) => query.where('t.omschrijving', '=', omschrijving)))
+    .$call(
+      when(filter.zaaktypen, (query, zaaktypen) =>
+        query.where(
+          sql<boolean>`exists (select 1 from zaaktype_besluittype r join zaaktype z on z.id = r.zaaktype_id
+          where z.uuid = ${filterUuid(zaaktypen, base, 'zaaktype')} and r.besluittype_id in (${allVersions('besluittype')}))`,
+        ),
+      ),
+    )
+    .$call(
+      when(filter.informatieobjecttypen, (query, informatieobjecttypen) =>
+        query.where(
+          sql<boolean>`exists (select 1 from besluittype_informatieobjecttype r
           join informatieobjecttype k on k.id = r.informatieobjecttype_id
           join informatieobjecttype v on v.catalogus_id = k.catalogus_id and v.omschrijving = k.omschrijving
           where r.besluittype_id = t.id
-            and v.uuid = ${filterUuid(filter.informatieobjecttypen!, base, 'informatieobjecttype')})`,
+            and v.uuid = ${filterUuid(informatieobjecttypen, base, 'informatieobjecttype')})`,
+        ),
       ),
     )
-    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
+    .$call(when(datumGeldigheid, (query, day) => query.where(sql<boolean>`${validOn('t.', day)}`)))
     .select('t.id')
 }
 

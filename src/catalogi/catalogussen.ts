@@ -7,6 +7,7 @@ import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter 
 import type { Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
 import type { Catalogus as CatalogusTable } from '../database/types.ts'
+import { when } from '../database/when.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -176,10 +177,10 @@ const named = (row: CatalogusRow) => ({ uuid: row.uuid, weergave: `${row.domein}
 function listCatalogussen(db: ReadDb, filter: Static<typeof Filter>) {
   return db
     .selectFrom('catalogus')
-    .$if(filter.domein !== undefined, (query) => query.where('domein', '=', filter.domein!))
-    .$if(filter.domein__in !== undefined, (query) => query.where('domein', 'in', filter.domein__in!))
-    .$if(filter.rsin !== undefined, (query) => query.where('rsin', '=', filter.rsin!))
-    .$if(filter.rsin__in !== undefined, (query) => query.where('rsin', 'in', filter.rsin__in!))
+    .$call(when(filter.domein, (query, domein) => query.where('domein', '=', domein)))
+    .$call(when(filter.domein__in, (query, choices) => query.where('domein', 'in', choices)))
+    .$call(when(filter.rsin, (query, rsin) => query.where('rsin', '=', rsin)))
+    .$call(when(filter.rsin__in, (query, choices) => query.where('rsin', 'in', choices)))
 }
 
 const typen = (table: string) =>

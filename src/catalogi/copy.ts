@@ -47,9 +47,9 @@ export async function copyZaaktype(m: Mutation, uuid: string, options: CopyOptio
   const { base } = m.actor
   const [source] = (await loadResources('zaaktype', m.read, base, [uuid], null)) as Item[]
   if (!source) throw notFound()
-  const moves =
-    options.catalogusUuid !== undefined && link(base, 'catalogus', options.catalogusUuid) !== source.catalogus
-  const catalogus = moves ? link(base, 'catalogus', options.catalogusUuid!) : String(source.catalogus)
+  const asked = options.catalogusUuid
+  const catalogus = asked === undefined ? String(source.catalogus) : link(base, 'catalogus', asked)
+  const moves = catalogus !== source.catalogus
   const relaties = await relationsFor(m, source, catalogus, moves)
   const zaaktype = await createZaaktype(
     m,
@@ -227,7 +227,7 @@ async function origin(m: Mutation, source: Item) {
     null,
   )) as Item[]
   return {
-    broncatalogus: { url: catalogus!.url, domein: catalogus!.domein, rsin: catalogus!.rsin },
+    broncatalogus: { url: catalogus?.url, domein: catalogus?.domein, rsin: catalogus?.rsin },
     bronzaaktype: { url: source.url, identificatie: source.identificatie, omschrijving: source.omschrijving },
   }
 }

@@ -8,6 +8,7 @@ import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter 
 import { json, type Mutation } from '../database/mutate.ts'
 import { expected } from '../database/rows.ts'
 import type { Informatieobjecttype as InformatieobjecttypeTable } from '../database/types.ts'
+import { when } from '../database/when.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { DateOnly, OptionalDate, OptionalText, Patch, readInput, Text, Url, Vertrouwelijkheid } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -268,21 +269,25 @@ function listInformatieobjecttypen(db: ReadDb, filter: Static<typeof Filter>, ba
   const { status = 'definitief', datumGeldigheid } = filter
   return allTypes(db)
     .$if(status !== 'alles', (query) => query.where('t.concept', '=', status === 'concept'))
-    .$if(filter.catalogus !== undefined, (query) =>
-      query.where('c.uuid', 'is not distinct from', filterUuid(filter.catalogus!, base, 'catalogus')),
-    )
-    .$if(filter.zaaktype !== undefined, (query) =>
-      query.where(
-        sql<boolean>`exists (select 1 from zaaktype_informatieobjecttype r join zaaktype z on z.id = r.zaaktype_id
-          where z.uuid = ${filterUuid(filter.zaaktype!, base, 'zaaktype')}
-            and r.informatieobjecttype_id in (${allVersions('informatieobjecttype')}))`,
+    .$call(
+      when(filter.catalogus, (query, catalogus) =>
+        query.where('c.uuid', 'is not distinct from', filterUuid(catalogus, base, 'catalogus')),
       ),
     )
-    .$if(filter.omschrijving !== undefined, (query) => query.where('t.omschrijving', '=', filter.omschrijving!))
-    .$if(filter.omschrijving__icontains !== undefined, (query) =>
-      query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving__icontains!)),
+    .$call(
+      when(filter.zaaktype, (query, zaaktype) =>
+        query.where(
+          sql<boolean>`exists (select 1 from zaaktype_informatieobjecttype r join zaaktype z on z.id = r.zaaktype_id
+          where z.uuid = ${filterUuid(zaaktype, base, 'zaaktype')}
+            and r.informatieobjecttype_id in (${allVersions('informatieobjecttype')}))`,
+        ),
+      ),
     )
-    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
+    .$call(when(filter.omschrijving, (query, omschrijving) => query.where('t.omschrijving', '=', omschrijving)))
+    .$call(
+      when(filter.omschrijving__icontains, (query, text) => query.where(contains(sql.ref('t.omschrijving'), text))),
+    )
+    .$call(when(datumGeldigheid, (query, day) => query.where(sql<boolean>`${validOn('t.', day)}`)))
     .select('t.id')
 }
 

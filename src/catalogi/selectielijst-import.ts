@@ -130,8 +130,9 @@ export function summarise(items: readonly Pick<Item, 'url' | 'soort' | 'procesty
     zonderTermijn: resultaten.filter((one) => one.waardering === 'vernietigen' && !one.bewaartermijn).length,
     kortsteTermijn: terms[0] ?? null,
     langsteTermijn: terms.at(-1) ?? null,
-    onbekendProcestype: of('Resultaat').filter(({ procestype }) => !procestypen.has(procestype!.replace(/\/$/, '')))
-      .length,
+    onbekendProcestype: of('Resultaat').filter(
+      ({ procestype }) => !procestypen.has(String(procestype).replace(/\/$/, '')),
+    ).length,
     resultaattypeomschrijvingen: of('ResultaattypeOmschrijvingGeneriek').length,
   }
 }

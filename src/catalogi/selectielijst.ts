@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import type { ReadDb } from '../database/database.ts'
+import { when } from '../database/when.ts'
 import type { Services } from '../services/services.ts'
 import { isUrl } from './related-types.ts'
 
@@ -98,7 +99,7 @@ async function listImported(db: ReadDb, kind: Kind, procestype?: string): Promis
   const rows = await db
     .selectFrom('selectielijstRegel')
     .where('soort', '=', kind)
-    .$if(procestype !== undefined, (query) => query.where('procestype', '=', procestype!))
+    .$call(when(procestype, (query, procestype) => query.where('procestype', '=', procestype)))
     .select('inhoud')
     .orderBy('url')
     .execute()

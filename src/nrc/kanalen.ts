@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Database, ReadDb } from '../database/database.ts'
 import type { Mutation } from '../database/mutate.ts'
+import { when } from '../database/when.ts'
 import { Patch, Text, Url, Uuid } from '../http/input.ts'
 import { link, ownAddress } from '../http/links.ts'
 import { type InvalidParam, notFound, throwFaults } from '../http/problem.ts'
@@ -81,9 +82,9 @@ function selectKanalen(
   return db
     .selectFrom('kanaal')
     .select(COLUMNS)
-    .$if(where.naam !== undefined, (query) => query.where('naam', '=', where.naam!))
-    .$if(where.uuid !== undefined, (query) => query.where('uuid', '=', where.uuid!))
-    .$if(where.after !== undefined, (query) => query.where('id', '>', where.after!))
+    .$call(when(where.naam, (query, naam) => query.where('naam', '=', naam)))
+    .$call(when(where.uuid, (query, uuid) => query.where('uuid', '=', uuid)))
+    .$call(when(where.after, (query, after) => query.where('id', '>', after)))
     .orderBy('id')
     .limit(limit)
     .execute()

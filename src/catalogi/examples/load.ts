@@ -1,6 +1,7 @@
 // Examples made in a catalogue, with the functions and the rules of the API.
 import { sql } from 'kysely'
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { link, uuidOf } from '../../http/links.ts'
 import { BesluittypeInput, createBesluittype, publishBesluittype } from '../besluittypen.ts'
@@ -133,7 +134,7 @@ async function makeZaaktype(
       }),
     )
   for (const { generiek, klasse, ...body } of example.resultaattypen) {
-    const { klasseUrl, ...found } = bronnen.get(`${example.procestype} ${generiek} ${klasse}`)!
+    const { klasseUrl, ...found } = expected(bronnen.get(`${example.procestype} ${generiek} ${klasse}`))
     const input = readInput(ResultaattypeInput, {
       ...body,
       zaaktype,

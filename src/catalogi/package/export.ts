@@ -124,7 +124,8 @@ async function* jsonOf(db: ReadDb, base: string, name: Name, order: string[], tu
     const found = await loadResources(FILES[name], db, base, portion, null)
     await turn()
     const places = new Map(portion.map((uuid, place) => [uuid, place]))
-    found.sort((a, b) => places.get(uuidOf(a.url))! - places.get(uuidOf(b.url))!)
+    const placeOf = ({ url }: { url: string }) => places.get(uuidOf(url)) ?? 0
+    found.sort((a, b) => placeOf(a) - placeOf(b))
     // The relation is written on the zaaktype.
     const items = name === 'BesluitType' ? found.map((item) => ({ ...item, zaaktypen: [] })) : found
     from += portion.length

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Static, TObject } from 'typebox'
 import type { MutateWhole, Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import type { Actor } from '../../http/actor.ts'
 import { readInput } from '../../http/input.ts'
 import { link, type Resource, uuidOf } from '../../http/links.ts'
@@ -95,8 +96,9 @@ export async function importPackage(
 
   /** As the file says it: addresses are those of who wrote it. */
   function movedBack(given: unknown): unknown {
-    if (roots.size !== 1) return given
-    return JSON.parse(JSON.stringify(given).replaceAll(ownRoot(actor.base), [...roots][0]!))
+    const [root, ...others] = roots
+    if (root === undefined || others.length > 0) return given
+    return JSON.parse(JSON.stringify(given).replaceAll(ownRoot(actor.base), root))
   }
 }
 
@@ -212,7 +214,7 @@ async function writePackage(m: Mutation, pakket: Package, asked: Asked, options:
     createZaaktypeInformatieobjecttype(m, input, own(item)),
   )
   await each('ResultaatType', ResultaattypeInput, (input, item) =>
-    createResultaattype(m, input, asked.bronnen.get(item.url)!, {
+    createResultaattype(m, input, expected(asked.bronnen.get(item.url)), {
       ...own(item),
       omschrijvingGeneriek: String(item.omschrijving_generiek ?? item.omschrijvingGeneriek ?? '').slice(0, 20),
     }),

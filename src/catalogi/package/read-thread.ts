@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { parentPort, workerData } from 'node:worker_threads'
 import yauzl from 'yauzl'
+import { expected } from '../../database/rows.ts'
 import { countJson } from '../../http/json.ts'
 import { LIMITS } from '../../http/limits.ts'
 import { standBack } from '../../jobs/background-thread.ts'
@@ -25,8 +26,9 @@ class Fault extends Error {}
 standBack()
 
 async function send(reply: PackageReply): Promise<void> {
-  await once(parentPort!, 'message')
-  parentPort!.postMessage(reply)
+  const port = expected(parentPort)
+  await once(port, 'message')
+  port.postMessage(reply)
 }
 try {
   await send({ seen: await read(workerData) })

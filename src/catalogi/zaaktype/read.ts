@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import type { ReadDb } from '../../database/database.ts'
+import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Url } from '../../http/input.ts'
 import { contains, PageQuery } from '../../http/page.ts'
@@ -26,20 +27,24 @@ export function listZaaktypen(db: ReadDb, filter: Static<typeof ZaaktypeFilter>,
   const { status = 'definitief', datumGeldigheid } = filter
   return allZaaktypen(db)
     .$if(status !== 'alles', (query) => query.where('t.concept', '=', status === 'concept'))
-    .$if(filter.catalogus !== undefined, (query) =>
-      query.where('c.uuid', 'is not distinct from', filterUuid(filter.catalogus!, base, 'catalogus')),
+    .$call(
+      when(filter.catalogus, (query, catalogus) =>
+        query.where('c.uuid', 'is not distinct from', filterUuid(catalogus, base, 'catalogus')),
+      ),
     )
-    .$if(filter.identificatie !== undefined, (query) => query.where('t.identificatie', '=', filter.identificatie!))
-    .$if(filter.identificatie__icontains !== undefined, (query) =>
-      query.where(contains(sql.ref('t.identificatie'), filter.identificatie__icontains!)),
+    .$call(when(filter.identificatie, (query, identificatie) => query.where('t.identificatie', '=', identificatie)))
+    .$call(
+      when(filter.identificatie__icontains, (query, text) => query.where(contains(sql.ref('t.identificatie'), text))),
     )
-    .$if(filter.omschrijving__icontains !== undefined, (query) =>
-      query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving__icontains!)),
+    .$call(
+      when(filter.omschrijving__icontains, (query, text) => query.where(contains(sql.ref('t.omschrijving'), text))),
     )
-    .$if(filter.trefwoorden !== undefined, (query) =>
-      query.where(sql<boolean>`t.trefwoorden @> ${filter.trefwoorden!}::text[]`),
+    .$call(
+      when(filter.trefwoorden, (query, trefwoorden) =>
+        query.where(sql<boolean>`t.trefwoorden @> ${trefwoorden}::text[]`),
+      ),
     )
-    .$if(datumGeldigheid !== undefined, (query) => query.where(sql<boolean>`${validOn('t.', datumGeldigheid!)}`))
+    .$call(when(datumGeldigheid, (query, day) => query.where(sql<boolean>`${validOn('t.', day)}`)))
 }
 
 export function findZaaktype(db: ReadDb, uuid: string, datum?: string): Promise<ZaaktypeRow | undefined> {

@@ -1,6 +1,7 @@
 // The relations of a zaaktype with besluittypen and with other zaaktypen.
 
 import type { Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import { resolveLink } from '../../http/links.ts'
 import { type InvalidParam, throwFaults } from '../../http/problem.ts'
 import { findRelations, isUrl, type NamedType } from '../related-types.ts'
@@ -33,11 +34,11 @@ export async function readRelations(
   const found = await find(
     'zaaktype',
     ours.map(({ zaaktype }) => zaaktype),
-    (place) => `gerelateerdeZaaktypen.${ours[place]!.index}.zaaktype`,
+    (place) => `gerelateerdeZaaktypen.${ours[place]?.index}.zaaktype`,
   )
   throwFaults(faults)
   const gerelateerd = given.map((item) => ({
-    id: item.elsewhere ? null : found[ours.indexOf(item)]!.id,
+    id: item.elsewhere ? null : expected(found[ours.indexOf(item)]).id,
     url: item.elsewhere ? item.zaaktype : null,
     aardRelatie: item.aardRelatie,
     toelichting: item.toelichting ?? '',

@@ -6,6 +6,7 @@ import type { ReadDb } from '../../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import type { Roltype as RoltypeTable } from '../../database/types.ts'
+import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
@@ -176,11 +177,15 @@ type Roltypen = ReturnType<typeof allRoltypen>
 function listRoltypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allRoltypen(db)
     .where(belowZaaktype(filter, base))
-    .$if(filter.omschrijving !== undefined, (query) =>
-      query.where(contains(sql.ref('t.omschrijving'), filter.omschrijving!)),
+    .$call(
+      when(filter.omschrijving, (query, omschrijving) =>
+        query.where(contains(sql.ref('t.omschrijving'), omschrijving)),
+      ),
     )
-    .$if(filter.omschrijvingGeneriek !== undefined, (query) =>
-      query.where('t.omschrijvingGeneriek', '=', filter.omschrijvingGeneriek!),
+    .$call(
+      when(filter.omschrijvingGeneriek, (query, omschrijvingGeneriek) =>
+        query.where('t.omschrijvingGeneriek', '=', omschrijvingGeneriek),
+      ),
     )
     .select('t.id')
 }

@@ -13,6 +13,7 @@ import {
   rowWriter,
 } from '../../database/fields.ts'
 import { json as encodeJson, type Mutation } from '../../database/mutate.ts'
+import { expected } from '../../database/rows.ts'
 import type { Statustype as StatustypeTable } from '../../database/types.ts'
 import { inDays, isoDuration } from '../../http/duration.ts'
 import { ExpandQuery } from '../../http/expand.ts'
@@ -204,8 +205,8 @@ export async function reorderStatustypen(m: Mutation, zaaktypeUuid: string, uuid
   )
     throw invalid('statustypen', 'invalid', 'Dit zijn niet alle statustypen van het zaaktype.')
   const moves = uuids.flatMap((uuid, place) => {
-    const { volgnummer } = before[place]!
-    const row = before.find((one) => one.uuid === uuid)!
+    const { volgnummer } = expected(before[place])
+    const row = expected(before.find((one) => one.uuid === uuid))
     return row.volgnummer === volgnummer ? [] : [{ row, volgnummer }]
   })
   // First out of the way: two may not have the same number, not even for a moment.
@@ -219,7 +220,7 @@ export async function reorderStatustypen(m: Mutation, zaaktypeUuid: string, uuid
     await m.trx.updateTable('statustype').set({ volgnummer }).where('id', '=', row.id).execute()
   const after = await all()
   for (const { row } of moves) {
-    const now = after.find(({ id }) => id === row.id)!
+    const now = expected(after.find(({ id }) => id === row.id))
     recordRow(m, source, 'partial_update', now, toStatustype(row, m.actor.base))
   }
 }

@@ -5,6 +5,7 @@ import type { ReadDb } from '../../database/database.ts'
 import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter } from '../../database/fields.ts'
 import type { Mutation } from '../../database/mutate.ts'
 import type { Zaakobjecttype as ZaakobjecttypeTable } from '../../database/types.ts'
+import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { DateOnly, Patch, readInput, Text, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
@@ -177,21 +178,29 @@ type Zaakobjecttypen = ReturnType<typeof allZaakobjecttypen>
 function listZaakobjecttypen(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allZaakobjecttypen(db)
     .where(belowZaaktype(filter, base))
-    .$if(filter.catalogus !== undefined, (query) =>
-      query.where('c.uuid', 'is not distinct from', filterUuid(filter.catalogus!, base, 'catalogus')),
+    .$call(
+      when(filter.catalogus, (query, catalogus) =>
+        query.where('c.uuid', 'is not distinct from', filterUuid(catalogus, base, 'catalogus')),
+      ),
     )
-    .$if(filter.anderObjecttype !== undefined, (query) =>
-      query.where('t.anderObjecttype', '=', filter.anderObjecttype!),
+    .$call(
+      when(filter.anderObjecttype, (query, anderObjecttype) => query.where('t.anderObjecttype', '=', anderObjecttype)),
     )
-    .$if(filter.objecttype !== undefined, (query) => query.where('t.objecttype', '=', filter.objecttype!))
-    .$if(filter.relatieOmschrijving !== undefined, (query) =>
-      query.where('t.relatieOmschrijving', '=', filter.relatieOmschrijving!),
+    .$call(when(filter.objecttype, (query, objecttype) => query.where('t.objecttype', '=', objecttype)))
+    .$call(
+      when(filter.relatieOmschrijving, (query, relatieOmschrijving) =>
+        query.where('t.relatieOmschrijving', '=', relatieOmschrijving),
+      ),
     )
-    .$if(filter.datumBeginGeldigheid !== undefined, (query) =>
-      query.where('t.beginGeldigheid', '=', filter.datumBeginGeldigheid!),
+    .$call(
+      when(filter.datumBeginGeldigheid, (query, datumBeginGeldigheid) =>
+        query.where('t.beginGeldigheid', '=', datumBeginGeldigheid),
+      ),
     )
-    .$if(filter.datumEindeGeldigheid !== undefined, (query) =>
-      query.where('t.eindeGeldigheid', '=', filter.datumEindeGeldigheid!),
+    .$call(
+      when(filter.datumEindeGeldigheid, (query, datumEindeGeldigheid) =>
+        query.where('t.eindeGeldigheid', '=', datumEindeGeldigheid),
+      ),
     )
     .select('t.id')
 }

@@ -7,6 +7,7 @@ import { answerReader, answersOf, type ColumnsOf, fieldsOf, inputsOf, rowWriter 
 import type { Mutation } from '../../database/mutate.ts'
 import { expected } from '../../database/rows.ts'
 import type { ZaaktypeInformatieobjecttype as ZaaktypeInformatieobjecttypeTable } from '../../database/types.ts'
+import { when } from '../../database/when.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Patch, readInput, Url } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
@@ -240,17 +241,21 @@ type Relations = ReturnType<typeof allRelations>
 function listRelations(db: ReadDb, filter: Static<typeof Filter>, base: string) {
   return allRelations(db)
     .where(statusFilter(filter.status ?? 'definitief'))
-    .$if(filter.zaaktype !== undefined, (query) =>
-      query.where('z.uuid', 'is not distinct from', filterUuid(filter.zaaktype!, base, 'zaaktype')),
-    )
-    .$if(filter.informatieobjecttype !== undefined, (query) =>
-      query.where(
-        sql<boolean>`t.informatieobjecttype_id in (select v.id from informatieobjecttype k
-          join informatieobjecttype v on v.catalogus_id = k.catalogus_id and v.omschrijving = k.omschrijving
-          where k.uuid = ${filterUuid(filter.informatieobjecttype!, base, 'informatieobjecttype')})`,
+    .$call(
+      when(filter.zaaktype, (query, zaaktype) =>
+        query.where('z.uuid', 'is not distinct from', filterUuid(zaaktype, base, 'zaaktype')),
       ),
     )
-    .$if(filter.richting !== undefined, (query) => query.where('t.richting', '=', filter.richting!))
+    .$call(
+      when(filter.informatieobjecttype, (query, informatieobjecttype) =>
+        query.where(
+          sql<boolean>`t.informatieobjecttype_id in (select v.id from informatieobjecttype k
+          join informatieobjecttype v on v.catalogus_id = k.catalogus_id and v.omschrijving = k.omschrijving
+          where k.uuid = ${filterUuid(informatieobjecttype, base, 'informatieobjecttype')})`,
+        ),
+      ),
+    )
+    .$call(when(filter.richting, (query, richting) => query.where('t.richting', '=', richting)))
     .select('t.id')
 }
 
@@ -277,7 +282,9 @@ type ZaaktypeInformatieobjecttypeRow = Awaited<
 
 /** The version that was linked; where a concept was found by its omschrijving, the best one of the type. */
 function linkedVersion(row: ZaaktypeInformatieobjecttypeRow): string {
-  return row.byUrl || !row.informatieobjecttypeConcept ? row.informatieobjecttypeUuid : row.informatieobjecttypen[0]!
+  return row.byUrl || !row.informatieobjecttypeConcept
+    ? row.informatieobjecttypeUuid
+    : expected(row.informatieobjecttypen[0])
 }
 
 const source: TypeSource<

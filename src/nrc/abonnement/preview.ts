@@ -1,6 +1,7 @@
 // What filters would let through, by the messages that were there last.
 import { sql } from 'kysely'
 import type { ReadDb } from '../../database/database.ts'
+import { expected } from '../../database/rows.ts'
 import type { KnownGroup } from './judge.ts'
 
 const LOOKED_AT = 1_000
@@ -35,7 +36,7 @@ export async function previewFilters(db: ReadDb, groepen: KnownGroup[], events: 
     select null::bigint as groep, (select count(*) from laatste) as seen, count(distinct id) as fitting,
       count(distinct id) - count(distinct id) filter (where not afwezig) as by_absence from past
     union all select nummer, 0, count(*), 0 from past group by nummer`.execute(db)
-  const total = rows.find(({ groep }) => groep === null)!
+  const total = expected(rows.find(({ groep }) => groep === null))
   return {
     seen: total.seen,
     fitting: total.fitting,
